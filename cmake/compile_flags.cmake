@@ -1,0 +1,20 @@
+# Flags travel on these targets; nobody sets them by hand.
+add_library(voxherd_flags INTERFACE)
+target_compile_options(voxherd_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow>)
+
+# CPU kernels are built for the machine's vector units. errno and traps of libm would keep loops scalar.
+add_library(voxherd_kernel_flags INTERFACE)
+target_compile_options(voxherd_kernel_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-march=${VOXHERD_CPU_ARCH} -fno-math-errno -fno-trapping-math>)
+
+set(VOXHERD_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined")
+if(VOXHERD_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-fsanitize=${VOXHERD_SANITIZE}> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=${VOXHERD_SANITIZE})
+endif()
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+endif()

@@ -1,0 +1,42 @@
+# tests/FOLDER/*_test.cpp -> program FOLDER_tests, one CTest case per test, label FOLDER.
+function(voxherd_gtest folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*_test.cpp)
+  file(GLOB reference CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/reference/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${folder}_tests ${sources} ${reference})
+  target_include_directories(${folder}_tests PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${folder}_tests PRIVATE voxherd_program GTest::gtest_main)
+  target_compile_definitions(${folder}_tests PRIVATE VOXHERD_DATA="${VOXHERD_DATA}")
+  gtest_discover_tests(${folder}_tests PROPERTIES LABELS ${folder} DISCOVERY_TIMEOUT 60)
+endfunction()
+
+# tests/mpi/*_test.cpp -> programs with their own main, run on 1, 2, 3 and 5 ranks.
+function(voxherd_mpi_tests)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/mpi/*_test.cpp)
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    target_link_libraries(${name} PRIVATE voxherd_program GTest::gtest)
+    foreach(ranks 1 2 3 5)
+      add_test(NAME mpi.${name}.${ranks}
+        COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe -n ${ranks} $<TARGET_FILE:${name}>)
+      set_tests_properties(mpi.${name}.${ranks} PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS 2
+        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1"
+        SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+    endforeach()
+  endforeach()
+endfunction()
+
+# tests/cli/*_test.py -> run by the distribution's python3; exit status 77 shows as skipped.
+function(voxherd_cli_tests)
+  find_program(VOXHERD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*_test.py)
+  foreach(script IN LISTS scripts)
+    get_filename_component(name ${script} NAME_WE)
+    add_test(NAME cli.${name} COMMAND ${VOXHERD_PYTHON} ${script} -v)
+    set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 600 SKIP_RETURN_CODE 77 PROCESSORS 2
+      ENVIRONMENT "VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_DATA=${VOXHERD_DATA};OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
+  endforeach()
+endfunction()

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace voxherd {
+
+/// The diffusion weighting of each volume. Directions are unit vectors (or zero) along the image axes in FSL's bvec
+/// frame.
+struct gradient_table {
+  std::vector<double> x, y, z;
+  std::vector<double> b_s_per_mm2;
+  std::size_t size() const { return b_s_per_mm2.size(); }
+};
+
+}  // namespace voxherd

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace voxherd {
+
+enum class element_type { uint8, int32, uint32, uint64, float32, float64 };
+std::size_t size_of(element_type type);
+
+/// Where an output lies in the result file.
+enum class output_layout {
+  volume,  ///< /maps/NAME on the image grid (nz, ny, nx[, components]), zero outside the mask
+  items,   ///< /samples/NAME, one row an item (items, ...)
+};
+
+/// One quantity that every item has.
+struct output_spec {
+  std::string name;
+  element_type type = element_type::float32;
+  std::vector<std::uint64_t> shape;  ///< of one item: {} scalar, {3} vector, {50} samples
+  output_layout layout = output_layout::volume;
+  std::string unit;     ///< "mm2/s", "rad", "1"
+  std::string meaning;  ///< one sentence
+
+  std::size_t bytes_per_item() const;
+};
+
+/// The image grid that volumes lie on. Index order in memory: x fastest, as in NIfTI.
+struct image_grid {
+  std::array<std::uint64_t, 3> size{};      ///< nx, ny, nz
+  std::array<double, 16> voxel_to_world{};  ///< row-major 4x4, mm, RAS+
+  std::array<double, 3> voxel_size_mm{1, 1, 1};
+  std::uint64_t voxel_count() const { return size[0] * size[1] * size[2]; }
+};
+
+/// A small array known before the run (b-values, gradient directions, region names): /inputs/NAME.
+struct constant {
+  std::string name;
+  std::vector<std::uint64_t> shape;
+  std::vector<double> values;
+  std::string unit;
+  std::string meaning;
+};
+
+/// A run of consecutive items. Numbered from the input alone, never from the number of ranks.
+struct batch {
+  std::uint64_t number = 0;
+  std::uint64_t first_item = 0;
+  std::uint64_t item_count = 0;
+};
+
+/// Computes batches on one device, one at a time. Owns its scratch memory; used by one thread.
+class batch_runner {
+ public:
+  virtual ~batch_runner() = default;
+
+  /// `input` holds item_count * input_bytes_per_item() bytes as load() left them; `outputs[i]` has room for item_count
+  /// items of outputs()[i]. A runner whose device runs out of memory splits the batch itself.
+  virtual void run(const batch& items, std::span<const std::byte> input,
+                   std::span<const std::span<std::byte>> outputs) = 0;
+};
+
+/// What an analysis must say; the run (plan, queue, files, progress) is shared. It knows no ranks and no files of
+/// results.
+class analysis {
+ public:
+  virtual ~analysis() = default;
+
+  virtual std::string name() const = 0;
+  virtual const image_grid& grid() const = 0;
+  /// For each item the linear index of its voxel, increasing. Items are numbered by their place here.
+  virtual const std::vector<std::uint64_t>& item_voxels() const = 0;
+  virtual std::vector<output_spec> outputs() const = 0;
+  virtual std::vector<constant> constants() const { return {}; }
+
+  virtual std::size_t input_bytes_per_item() const = 0;
+  /// Device memory that one item of a batch takes, for the choice of the batch size.
+  virtual std::size_t device_bytes_per_item() const = 0;
+
+  /// Fills `input` for the items of the batch. Called by the talking thread while the device computes.
+  virtual void load(const batch& items, std::span<std::byte> input) = 0;
+
+  /// Called once by each driving thread, after use_device().
+  virtual std::unique_ptr<batch_runner> make_runner() const = 0;
+
+  /// Driving threads that keep the device full: two on a GPU let one batch's tail overlap the next one's start.
+  virtual int lanes() const { return 1; }
+};
+
+}  // namespace voxherd

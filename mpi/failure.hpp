@@ -1,0 +1,26 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace voxherd {
+
+/// Exit statuses, after sysexits.h: what a batch script decides on.
+enum class exit_status : int {
+  whole = 0,
+  usage = 2,           ///< an option is wrong
+  bad_data = 65,       ///< an input's content is wrong
+  missing_input = 66,  ///< an input cannot be opened
+  ours = 70,           ///< a defect of this program
+  disk = 74,           ///< reading or writing failed
+  resume_me = 75,      ///< stopped before the end; the same command with --resume goes on
+};
+
+/// Anything that ends the program with a message for its user:
+/// what is wrong, where (file, field, value found, value expected), what to do. One line.
+struct failure : std::runtime_error {
+  failure(exit_status s, const std::string& message) : std::runtime_error(message), status(s) {}
+  exit_status status;
+};
+
+}  // namespace voxherd

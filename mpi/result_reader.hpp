@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "mpi/analysis.hpp"
+
+namespace voxherd {
+
+/// One line of the journal: what a finished batch left.
+struct journal_entry {
+  std::uint64_t done = 0;      ///< 1 when the batch's data are in the file
+  std::uint64_t checksum = 0;  ///< XXH64 of the batch's bytes, output after output
+  std::uint64_t rank = 0;
+  std::uint64_t microseconds = 0;  ///< device time
+};
+
+/// A result file, read by one process. Throws failure: missing_input, bad_data (not ours, truncated), disk.
+///
+/// The file: attributes `voxherd_version`, `analysis`, `complete`, `configuration` and `provenance` (JSON) on /;
+/// /maps/NAME, /samples/NAME, /items/voxel, /inputs/NAME, /image, /journal/first_item, /journal/batches;
+/// /VTKHDF (when the image has more than one slice) whose PointData hard-links the maps.
+class result_reader {
+ public:
+  explicit result_reader(const std::string& path);
+  ~result_reader();
+  result_reader(result_reader&&) noexcept;
+
+  const std::string& path() const;
+  const std::string& analysis_name() const;
+  bool complete() const;
+  const nlohmann::json& configuration() const;
+  const nlohmann::json& provenance() const;
+  const image_grid& grid() const;
+  const std::vector<std::uint64_t>& item_voxels() const;
+  const std::vector<output_spec>& outputs() const;
+  const std::vector<constant>& constants() const;
+  const std::vector<batch>& batches() const;
+  const std::vector<journal_entry>& journal() const;
+
+  bool has(const std::string& output) const;
+  const output_spec& output(const std::string& name) const;  ///< throws failure naming what there is
+
+  /// A whole volume as float: (nz, ny, nx, components), component fastest.
+  std::vector<float> read_map(const std::string& name) const;
+  /// Rows of an item-major output as float.
+  std::vector<float> read_items(const std::string& name, std::uint64_t first_item, std::uint64_t count) const;
+  /// The bytes of a batch of one output, as they were written, in the file's type.
+  std::vector<std::byte> read_batch(const std::string& name, const batch& items) const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace voxherd

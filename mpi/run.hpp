@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "mpi/analysis.hpp"
+#include "mpi/failure.hpp"
+#include "mpi/session.hpp"
+
+namespace voxherd {
+
+enum class partition_kind { slices, voxels };
+enum class schedule_kind { dynamic, in_advance };
+
+struct run_settings {
+  std::string out;  ///< result file; written as OUT.part until whole
+  partition_kind partition = partition_kind::voxels;
+  schedule_kind schedule = schedule_kind::dynamic;
+  std::uint64_t batch_items = 0;  ///< 0: chosen from the device's free memory
+  bool resume = false;
+  bool overwrite = false;
+  bool dry_run = false;
+  bool quiet = false;
+  std::string json;              ///< file for the timing table; "" for none
+  nlohmann::json configuration;  ///< options that change the result; stored, and compared on --resume
+  nlohmann::json provenance;     ///< version, command line, inputs with checksums, image header
+};
+
+/// What the run needs of a rank's device, without knowing devices.
+struct device_hooks {
+  std::string description;             ///< "NVIDIA H200, GPU-1f2e..." or "2 CPU threads"
+  std::size_t free_bytes = 0;          ///< memory for batches; 0 when the device is the host
+  std::function<void()> enter_thread;  ///< called first by each driving thread
+  std::function<std::shared_ptr<std::byte>(std::size_t)> allocate;  ///< host memory that copies fast to the device
+  std::function<std::size_t()> peak_bytes;                          ///< most device memory used so far
+};
+
+/// Runs the analysis over all ranks into settings.out. Collective; every rank returns the same status:
+/// whole, or resume_me after a signal. Throws failure (the same on every rank where it can be known to all).
+exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device);
+
+}  // namespace voxherd

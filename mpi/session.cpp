@@ -1,0 +1,116 @@
+#include "mpi/session.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <climits>
+#include <exception>
+
+#include "mpi/failure.hpp"
+
+namespace voxherd {
+
+namespace {
+
+struct outcome {
+  int status = 0;  ///< 0 for success, else an exit_status
+  std::string message;
+};
+
+outcome attempt(const std::function<void()>& work) {
+  try {
+    work();
+    return {};
+  } catch (const failure& f) {
+    return {static_cast<int>(f.status), f.what()};
+  } catch (const std::exception& e) {
+    return {static_cast<int>(exit_status::ours), e.what()};
+  }
+}
+
+}  // namespace
+
+session::session(int* argc, char*** argv) {
+  int provided = 0;
+  MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_dup(MPI_COMM_WORLD, &world_);
+  MPI_Comm_rank(world_, &rank_);
+  MPI_Comm_size(world_, &size_);
+  // SLURM_LOCALID is 0 for every rank under mpirun; only MPI itself knows who shares a node.
+  MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node_);
+  MPI_Comm_rank(node_, &node_rank_);
+  MPI_Comm_size(node_, &node_size_);
+  char name[MPI_MAX_PROCESSOR_NAME];
+  int length = 0;
+  MPI_Get_processor_name(name, &length);
+  host_.assign(name, static_cast<std::size_t>(length));
+}
+
+session::~session() {
+  // A rank that leaves by an exception must not wait for others that may never come.
+  if (std::uncaught_exceptions() > 0) MPI_Abort(world_, static_cast<int>(exit_status::ours));
+  MPI_Comm_free(&node_);
+  MPI_Comm_free(&world_);
+  MPI_Finalize();
+}
+
+void session::barrier() const { MPI_Barrier(world_); }
+
+void session::broadcast_bytes(void* data, std::size_t bytes) const {
+  constexpr std::size_t piece = std::size_t{1} << 30;
+  for (std::size_t at = 0; at < bytes; at += piece) {
+    MPI_Bcast(static_cast<char*>(data) + at, static_cast<int>(std::min(piece, bytes - at)), MPI_BYTE, 0, world_);
+  }
+}
+
+void session::broadcast(std::string& text) const {
+  std::vector<char> bytes(text.begin(), text.end());
+  broadcast(bytes);
+  text.assign(bytes.begin(), bytes.end());
+}
+
+void session::on_root(const std::function<void()>& work) const {
+  outcome o;
+  if (is_root()) o = attempt(work);
+  broadcast_bytes(&o.status, sizeof o.status);
+  if (o.status == 0) return;
+  broadcast(o.message);
+  throw failure(static_cast<exit_status>(o.status), o.message);
+}
+
+void session::agree(const std::function<void()>& work) const {
+  outcome o = attempt(work);
+  int first = o.status == 0 ? INT_MAX : rank_;
+  int failed = o.status == 0 ? 0 : 1;
+  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, world_);
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, world_);
+  if (failed == 0) return;
+  if (failed < size_) o.message = fmt::format("{} (on rank {} of {}, host {})", o.message, first, size_, host_);
+  std::uint64_t length = o.message.size();
+  MPI_Bcast(&o.status, 1, MPI_INT, first, world_);
+  MPI_Bcast(&length, 1, MPI_UINT64_T, first, world_);
+  o.message.resize(length);
+  MPI_Bcast(o.message.data(), static_cast<int>(length), MPI_CHAR, first, world_);
+  throw failure(static_cast<exit_status>(o.status), o.message);
+}
+
+std::vector<std::string> session::gather(const std::string& text) const {
+  const int length = static_cast<int>(text.size());
+  std::vector<int> lengths(static_cast<std::size_t>(size_)), starts(static_cast<std::size_t>(size_));
+  MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, world_);
+  int total = 0;
+  for (int r = 0; r < size_; ++r) {
+    starts[static_cast<std::size_t>(r)] = total;
+    total += lengths[static_cast<std::size_t>(r)];
+  }
+  std::string all(is_root() ? static_cast<std::size_t>(total) : 0, '\0');
+  MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR, 0, world_);
+  std::vector<std::string> texts;
+  for (int r = 0; is_root() && r < size_; ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    texts.push_back(all.substr(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(lengths[i])));
+  }
+  return texts;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "mpi/analysis.hpp"
+
+namespace voxherd {
+
+/// A NIfTI-1 or -2 header that has passed every check (size, magic, dims, datatype, offset, scaling, affine, file
+/// length).
+struct nifti_header {
+  std::string path;
+  int version = 1;
+  bool byte_swapped = false;
+  bool compressed = false;
+  image_grid grid;            ///< voxel_to_world from sform, else qform, else voxel sizes
+  std::uint64_t volumes = 1;  ///< dim[4], 1 for a 3-D image
+  int datatype = 0;           ///< NIfTI code
+  std::size_t bytes_per_value = 0;
+  double slope = 1, intercept = 0;  ///< stored value * slope + intercept
+  std::uint64_t data_offset = 0;
+  nlohmann::json geometry;  ///< qform, sform, codes, units: what an export copies, see nifti_writer.hpp
+};
+
+/// Throws failure (missing_input, bad_data): one line with file, field, value found, value expected.
+nifti_header read_nifti_header(const std::string& path);
+
+/// Values of a NIfTI file as float, scaled, NaN kept.
+class nifti_reader {
+ public:
+  explicit nifti_reader(nifti_header header);
+  ~nifti_reader();
+  nifti_reader(nifti_reader&&) noexcept;
+  const nifti_header& header() const;
+
+  /// Voxels [first, first + count) of one volume, x fastest. Any order for plain files; for .gz files
+  /// going forward inflates only what lies between, going back begins again. Throws failure.
+  void read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, float* out);
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// A whole 3-D image (or volume 0 of a 4-D one).
+std::vector<float> read_volume(const nifti_header& header, std::uint64_t volume = 0);
+
+}  // namespace voxherd

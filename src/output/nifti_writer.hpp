@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "mpi/analysis.hpp"
+
+namespace voxherd {
+
+struct nifti_image {
+  image_grid grid;
+  std::uint64_t volumes = 1;
+  nlohmann::json geometry;  ///< nifti_header::geometry of the reference image; null: from the grid's matrix
+  float display_min = 0, display_max = 0;  ///< cal_min, cal_max
+  std::string description;                 ///< at most 79 characters
+};
+
+/// Writes a float32 NIfTI-1 file (NIfTI-2 when a dimension exceeds 32767), compressed when the name ends in .gz,
+/// under a temporary name that is renamed at the end. `values`: volume after volume, x fastest. Throws failure (disk).
+void write_nifti(const std::string& path, const nifti_image& image, std::span<const float> values);
+
+}  // namespace voxherd

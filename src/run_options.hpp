@@ -1,0 +1,23 @@
+#pragma once
+
+#include "kernels/device/device.hpp"
+#include "mpi/run.hpp"
+#include "src/command.hpp"
+
+namespace voxherd {
+
+/// --out, --resume, --overwrite, --partition, --schedule, --batch, --backend, --threads, --share-gpu, --quiet, --json,
+/// --dry-run, --config
+void add_run_options(po::options_description& options);
+
+/// The run's settings from the command line; `configuration` and `provenance` are begun (version, command line, host)
+/// and may be added to.
+run_settings read_run_settings(const session& s, const arguments& args);
+
+/// This rank's device: --backend auto|cpu|cuda, one GPU a rank by node-local rank, UUIDs compared within the node;
+/// two ranks on one GPU is a usage failure unless --share-gpu. In CPU mode no CUDA call is made.
+device choose_device(const session& s, const arguments& args);
+
+device_hooks hooks_for(const device& d);
+
+}  // namespace voxherd
