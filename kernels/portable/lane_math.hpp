@@ -68,6 +68,7 @@ VOXHERD_FUNCTION inline float fma(float a, float b, float c) {
 #endif
 }
 
+VOXHERD_FUNCTION inline float round(float x) { return rintf(x); }
 VOXHERD_FUNCTION inline float max(float a, float b) { return a > b ? a : b; }
 VOXHERD_FUNCTION inline float min(float a, float b) { return a < b ? a : b; }
 VOXHERD_FUNCTION inline float select(bool condition, float a, float b) { return condition ? a : b; }
