@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "kernels/portable/function.hpp"
 
@@ -13,7 +14,7 @@ VOXHERD_FUNCTION constexpr int packed_index(int row, int column) { return row * 
 VOXHERD_FUNCTION constexpr int packed_size(int n) { return packed_index(n, 0); }
 
 /// Factors A = L L^T in place; `a` holds the packed lower triangle of A. The diagonal is left as 1 / L(i,i), which is
-/// what the solve needs. False, with `a` spoilt, where A is not positive definite or not finite.
+/// what the solve needs. False, with `a` spoilt, where A is not positive definite (to rounding) or not finite.
 template <int N, class T>
 VOXHERD_FUNCTION inline bool cholesky_factor(T (&a)[packed_size(N)]) {
   for (int i = 0; i < N; ++i) {
@@ -22,12 +23,12 @@ VOXHERD_FUNCTION inline bool cholesky_factor(T (&a)[packed_size(N)]) {
       for (int k = 0; k < j; ++k) sum -= a[packed_index(i, k)] * a[packed_index(j, k)];
       a[packed_index(i, j)] = sum * a[packed_index(j, j)];
     }
-    T pivot = a[packed_index(i, i)];
+    const T diagonal = a[packed_index(i, i)];
+    T pivot = diagonal;
     for (int k = 0; k < i; ++k) pivot -= a[packed_index(i, k)] * a[packed_index(i, k)];
-    if (!(pivot > 0)) return false;
-    const T inverse = 1 / std::sqrt(pivot);
-    if (!(inverse > 0)) return false;
-    a[packed_index(i, i)] = inverse;
+    // A pivot that is all rounding error means a row that depends on those before it.
+    if (!(pivot > std::numeric_limits<T>::epsilon() * diagonal)) return false;
+    a[packed_index(i, i)] = 1 / std::sqrt(pivot);
   }
   return true;
 }
