@@ -58,7 +58,8 @@ class cpu_estimator final : public estimator {
  private:
   static std::size_t padded(std::size_t n) { return (n + real::size() - 1) / real::size() * real::size(); }
 
-  void estimate(std::size_t item, std::uint64_t voxel, const float* row, cpu_scratch& scratch, const result_view& out) const {
+  void estimate(std::size_t item, std::uint64_t voxel, const float* row, cpu_scratch& scratch,
+                const result_view& out) const {
     const int k = static_cast<int>(gradients_.size());
     auto* const signals = reinterpret_cast<float*>(scratch.signals.data());
     const voxel_preparer prepare{k, scratch.slots * static_cast<int>(real::size()), settings_.noise};
@@ -93,10 +94,14 @@ class cpu_estimator final : public estimator {
 
   void run_chain(const cpu_measurements& m, const float* start, std::uint64_t voxel, cpu_scratch& scratch) const {
     switch (settings_.fibres) {
-      case 1: return run_cpu_chain<1>(settings_, chain_, m, start, voxel, scratch);
-      case 2: return run_cpu_chain<2>(settings_, chain_, m, start, voxel, scratch);
-      case 3: return run_cpu_chain<3>(settings_, chain_, m, start, voxel, scratch);
-      case 4: return run_cpu_chain<4>(settings_, chain_, m, start, voxel, scratch);
+      case 1:
+        return run_cpu_chain<1>(settings_, chain_, m, start, voxel, scratch);
+      case 2:
+        return run_cpu_chain<2>(settings_, chain_, m, start, voxel, scratch);
+      case 3:
+        return run_cpu_chain<3>(settings_, chain_, m, start, voxel, scratch);
+      case 4:
+        return run_cpu_chain<4>(settings_, chain_, m, start, voxel, scratch);
     }
   }
 
