@@ -1,8 +1,11 @@
 #pragma once
 
-/// Marks what runs on the host and on the device alike.
+/// VOXHERD_FUNCTION marks what runs on the host and on the device alike.
+/// VOXHERD_UNROLL stands before a loop whose arrays must stay in a GPU thread's registers.
 #if defined(__CUDACC__)
 #define VOXHERD_FUNCTION __host__ __device__
+#define VOXHERD_UNROLL _Pragma("unroll")
 #else
 #define VOXHERD_FUNCTION
+#define VOXHERD_UNROLL
 #endif

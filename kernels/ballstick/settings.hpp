@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/portable/function.hpp"
+
+namespace voxherd::ballstick {
+
+constexpr int max_fibres = 4;
+
+/// How the signal of a compartment falls with b (Behrens 2007; Jbabdi 2012; FSL's numbering).
+enum class diffusion_model {
+  mono_exponential = 1,  ///< one diffusivity
+  gamma = 2,             ///< Gamma-distributed diffusivity, mean d and standard deviation d_std
+  zeppelin = 3,          ///< gamma ball; sticks with a perpendicular diffusivity, ratio R
+};
+
+enum class noise_model { gaussian, rician };
+
+/// Which fibres have the automatic relevance determination prior f^-weight.
+enum class relevance_prior { none, all_but_first, all };
+
+/// What the user decides. Defaults are bedpostX's.
+struct settings {
+  diffusion_model model = diffusion_model::gamma;
+  noise_model noise = noise_model::gaussian;
+  int fibres = 3;
+  relevance_prior relevance = relevance_prior::all_but_first;
+  float relevance_weight = 1;
+  bool unattenuated = false;            ///< f0, a compartment without attenuation
+  bool unattenuated_relevance = false;  ///< 1/f0 prior
+  int burn_in_jumps = 1000;
+  int sampled_jumps = 1250;
+  int sample_every = 25;
+  int adapt_every = 40;
+  std::uint64_t seed = 8665904;
+  float ratio_mean = 0.13f;  ///< prior of R, zeppelin model
+  float ratio_std = 0.03f;
+
+  int samples() const { return sampled_jumps / sample_every; }
+};
+
+/// The order of a voxel's parameters in starts, samples and acceptance counts. Parameters that a model lacks are absent (-1).
+/// f0 comes last, so that the others' places depend on the model alone.
+struct parameter_layout {
+  int s0 = 0;
+  int d = 1;
+  int d_std = -1;
+  int ratio = -1;
+  int tau = -1;
+  int first_fibre = 2;  ///< then th, ph, f of each fibre
+  int f0 = -1;
+  int count = 0;
+
+  VOXHERD_FUNCTION constexpr int th(int k) const { return first_fibre + 3 * k; }
+  VOXHERD_FUNCTION constexpr int ph(int k) const { return first_fibre + 3 * k + 1; }
+  VOXHERD_FUNCTION constexpr int f(int k) const { return first_fibre + 3 * k + 2; }
+};
+
+VOXHERD_FUNCTION constexpr parameter_layout layout_of(diffusion_model model, int fibres, bool unattenuated,
+                                                      noise_model noise) {
+  parameter_layout l;
+  int next = 2;
+  if (model != diffusion_model::mono_exponential) l.d_std = next++;
+  if (model == diffusion_model::zeppelin) l.ratio = next++;
+  if (noise == noise_model::rician) l.tau = next++;
+  l.first_fibre = next;
+  next += 3 * fibres;
+  if (unattenuated) l.f0 = next++;
+  l.count = next;
+  return l;
+}
+
+inline parameter_layout layout_of(const settings& s) { return layout_of(s.model, s.fibres, s.unattenuated, s.noise); }
+
+/// Supports of section "Priors": d in mm2/s, d_std in mm2/s.
+constexpr float max_diffusivity = 0.005f;
+constexpr float max_diffusivity_std = 0.01f;
+constexpr float max_diffusivity_std_zeppelin = 0.004f;
+/// Fractions and spreads below this are rejected: their priors are improper at zero, and chains would sink into
+/// denormals.
+constexpr float least_positive = 1e-30f;
+constexpr float least_diffusivity_std = 1e-12f;
+
+}  // namespace voxherd::ballstick

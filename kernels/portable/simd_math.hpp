@@ -1,0 +1,60 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <experimental/simd>
+
+namespace voxherd::lane {
+
+namespace stdx = std::experimental;
+
+using float_lanes = stdx::native_simd<float>;
+using int_lanes = stdx::rebind_simd_t<std::int32_t, float_lanes>;
+using double_lanes = stdx::native_simd<double>;
+using long_lanes = stdx::rebind_simd_t<std::int64_t, double_lanes>;
+
+inline float_lanes fma(float_lanes a, float_lanes b, float_lanes c) { return a * b + c; }
+inline float_lanes max(float_lanes a, float_lanes b) { return stdx::max(a, b); }
+inline float_lanes min(float_lanes a, float_lanes b) { return stdx::min(a, b); }
+inline float_lanes reciprocal(float_lanes x) { return 1.0f / x; }
+inline float_lanes sqrt(float_lanes x) { return stdx::sqrt(x); }
+
+inline float_lanes select(const float_lanes::mask_type& condition, float_lanes a, float_lanes b) {
+  stdx::where(condition, b) = a;
+  return b;
+}
+
+/// 2^x for x <= 126, relative error 1e-7; 0 below -126. Adding 1.5 * 2^23 leaves round(x) in the low bits.
+inline float_lanes exp2(float_lanes x) {
+  constexpr float shift = 12582912.0f;
+  const float_lanes clipped = max(x, float_lanes(-127.0f));
+  const float_lanes shifted = clipped + shift;
+  const float_lanes f = clipped - (shifted - shift);  // in [-1/2, 1/2]
+  // minimax polynomial of 2^f
+  float_lanes p = 1.32764566e-3f;
+  p = fma(p, f, 9.67554121e-3f);
+  p = fma(p, f, 5.55071332e-2f);
+  p = fma(p, f, 2.40221197e-1f);
+  p = fma(p, f, 6.93146967e-1f);
+  p = fma(p, f, 1.00000007f);
+  const auto bits = std::bit_cast<int_lanes>(p) + (std::bit_cast<int_lanes>(shifted) << 23);
+  return select(x < -126.0f, float_lanes(0.0f), std::bit_cast<float_lanes>(bits));
+}
+
+/// log2 of positive normal x, absolute error 2e-7 near 1, relative elsewhere.
+inline float_lanes log2(float_lanes x) {
+  const auto bits = std::bit_cast<int_lanes>(x);
+  const int_lanes exponent = (bits - 0x3f3504f3) >> 23;  // mantissa in [sqrt(1/2), sqrt(2))
+  const float_lanes m = std::bit_cast<float_lanes>(bits - (exponent << 23));
+  const float_lanes t = (m - 1.0f) / (m + 1.0f);
+  const float_lanes w = t * t;
+  // 2 atanh(t) / ln 2 = t * (c0 + c1 w + ...)
+  float_lanes p = 0.32059890f;
+  p = fma(p, w, 0.41219858f);
+  p = fma(p, w, 0.57707802f);
+  p = fma(p, w, 0.96179669f);
+  p = fma(p, w, 2.88539008f);
+  return fma(p, t, stdx::static_simd_cast<float_lanes>(exponent));
+}
+
+}  // namespace voxherd::lane
