@@ -13,8 +13,13 @@ std::string shown(const nlohmann::json& value) {
   return text.size() > 80 ? text.substr(0, 77) + "..." : text;
 }
 
+/// What the inputs were, wherever they lie now.
 nlohmann::json inputs_of(const nlohmann::json& provenance) {
-  return provenance.contains("inputs") ? provenance.at("inputs") : nlohmann::json();
+  nlohmann::json inputs = provenance.contains("inputs") ? provenance.at("inputs") : nlohmann::json();
+  for (auto& input : inputs) {
+    if (input.is_object()) input.erase("path");
+  }
+  return inputs;
 }
 
 }  // namespace
