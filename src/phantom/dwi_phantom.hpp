@@ -7,7 +7,7 @@
 
 #include "mpi/session.hpp"
 #include "src/phantom/directions.hpp"
-#include "src/phantom/dwi_signal.hpp"
+#include "src/phantom/tissue.hpp"
 
 namespace voxherd {
 
@@ -19,9 +19,8 @@ struct dwi_phantom_settings {
   std::size_t b0_volumes = 0;
   std::vector<gradient_shell> shells;
   std::size_t fibres = 3;
-  double snr = 30;  ///< white matter at b=0 over the noise's standard deviation
-  noise_kind noise = noise_kind::rician;
-  std::uint64_t seed = 1;
+  double snr = 30;       ///< white matter at b=0 over the noise's standard deviation
+  noise_settings noise;  ///< deviation follows from snr
   bool compressed = false;
   int threads = 1;
 

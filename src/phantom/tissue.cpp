@@ -18,7 +18,8 @@ struct place {
   direction3 voxels_per_p;
 };
 
-/// A bundle at a place: how deep inside it the place lies (1 on its axis, 0 at its edge and outside), and where it runs.
+/// A bundle at a place: how deep inside it the place lies (1 on its axis, 0 at its edge and outside), and where it
+/// runs.
 struct bundle {
   double depth = 0;
   direction3 direction{};

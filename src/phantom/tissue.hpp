@@ -3,21 +3,10 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/phantom/dwi_samples.hpp"
 #include "src/phantom/directions.hpp"
 
 namespace voxherd {
-
-constexpr std::size_t most_phantom_fibres = 3;
-
-/// What a voxel of the phantom is made of: the ball-and-stick truth.
-struct tissue {
-  bool inside = false;  ///< in the mask
-  std::size_t fibres = 0;
-  std::array<double, most_phantom_fibres> fraction{};  ///< falling
-  std::array<direction3, most_phantom_fibres> direction{};
-  double d_mm2_per_s = 0;
-  double S0 = 0;
-};
 
 /// Signal of white matter without diffusion weighting: what the signal-to-noise ratio refers to.
 constexpr double white_matter_S0 = 800;
