@@ -199,9 +199,13 @@ TEST_F(NiftiFile, AnUnreadableFileIsMissingInput) {
   // Root reads every file, so for this one test it steps down.
   const bool root = ::geteuid() == 0;
   constexpr uid_t nobody = 65534;
-  if (root) ASSERT_EQ(::seteuid(nobody), 0);
+  if (root) {
+    ASSERT_EQ(::seteuid(nobody), 0);
+  }
   const std::string line = refusal(path, exit_status::missing_input);
-  if (root) ASSERT_EQ(::seteuid(0), 0);
+  if (root) {
+    ASSERT_EQ(::seteuid(0), 0);
+  }
   EXPECT_NE(line.find("ermission"), std::string::npos) << line;
 }
 
