@@ -40,17 +40,17 @@ direction3 to_unit_voxels(const place& at, direction3 v) {
 
 bundle straight(const place& at) { return {depth_of((at.p[0] + 0.45) / 0.22, (at.p[2] - 0.5) / 0.28), {0, 1, 0}}; }
 
-bundle across(const place& at) { return {depth_of(at.p[1] / 0.28, at.p[2] / 0.34), {1, 0, 0}}; }
+bundle across(const place& at) { return {depth_of(at.p[1] / 0.36, at.p[2] / 0.36), {1, 0, 0}}; }
 
 /// Crosses `across` at 60 degrees in its lowest slice, at 90 in its highest.
 bundle oblique(const place& at) {
-  const double angle = (75 + 15 * std::clamp(at.p[2] / 0.34, -1.0, 1.0)) * radians_per_degree;
+  const double angle = (75 + 15 * std::clamp(at.p[2] / 0.36, -1.0, 1.0)) * radians_per_degree;
   const double c = std::cos(angle), s = std::sin(angle);
-  return {depth_of((c * at.p[1] - s * at.p[0]) / 0.28, at.p[2] / 0.34), {c, s, 0}};
+  return {depth_of((c * at.p[1] - s * at.p[0]) / 0.36, at.p[2] / 0.36), {c, s, 0}};
 }
 
 bundle upright(const place& at) {
-  if (at.p[2] < -0.34) return {};
+  if (at.p[2] < -0.33) return {};
   return {depth_of(at.p[0] / 0.2, at.p[1] / 0.2), {0, 0, 1}};
 }
 
