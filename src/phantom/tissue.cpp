@@ -38,7 +38,7 @@ direction3 to_unit_voxels(const place& at, direction3 v) {
   return v;
 }
 
-bundle straight(const place& at) { return {depth_of((at.p[0] + 0.45) / 0.22, (at.p[2] - 0.5) / 0.28), {0, 1, 0}}; }
+bundle straight(const place& at) { return {depth_of((at.p[0] + 0.45) / 0.22, (at.p[2] - 0.61) / 0.25), {0, 1, 0}}; }
 
 bundle across(const place& at) { return {depth_of(at.p[1] / 0.36, at.p[2] / 0.36), {1, 0, 0}}; }
 
@@ -55,10 +55,10 @@ bundle upright(const place& at) {
 }
 
 bundle fan(const place& at) {
-  const direction3 from{at.p[0] - 0.4, at.p[1] + 0.75, at.p[2] - 0.5};
+  const direction3 from{at.p[0] - 0.4, at.p[1] + 0.75, at.p[2] - 0.61};
   if (from[1] <= 0.1) return {};
-  const double spread = 0.06 + 0.45 * from[1];  // half-angle about 24 degrees
-  return {depth_of(from[0] / spread, from[2] / 0.28), to_unit_voxels(at, {from[0], from[1] + 0.06 / 0.45, 0})};
+  const double spread = 0.06 + 0.4 * from[1];  // half-angle about 22 degrees
+  return {depth_of(from[0] / spread, from[2] / 0.25), to_unit_voxels(at, {from[0], from[1] + 0.06 / 0.4, 0})};
 }
 
 /// Two arcs that touch in the middle and part again: each place belongs to the nearer one.
@@ -67,7 +67,7 @@ bundle kiss(const place& at) {
   const double x = at.p[0] - side * (radius + 0.1), y = at.p[1];
   const double distance = std::hypot(x, y);
   if (distance == 0) return {};
-  return {depth_of((distance - radius) / 0.16, (at.p[2] + 0.58) / 0.24), {-y / distance, x / distance, 0}};
+  return {depth_of((distance - radius) / 0.16, (at.p[2] + 0.61) / 0.25), {-y / distance, x / distance, 0}};
 }
 
 bool in_ventricle(const place& at) {
