@@ -21,8 +21,9 @@ if not os.path.isdir(CROP) or not os.path.isdir(BRAIN):
     sys.exit(77)
 
 
-def run(*words, expect=0):
-    done = subprocess.run([VOXHERD, *words], capture_output=True, text=True)
+def run(*words, expect=0, ranks=1):
+    launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+    done = subprocess.run([*launch, VOXHERD, *words], capture_output=True, text=True)
     assert done.returncode == expect, f"{words}: exit {done.returncode}, expected {expect}\n{done.stderr}"
     return done
 
@@ -61,11 +62,12 @@ class Maps:
 class AgainstMrtrixOnACrop(unittest.TestCase):
     """6x8x9 voxels of a real brain, 8 b=0 and 60 directions at b=3000. MRtrix3's own test data."""
 
-    def fit(self, *options):
+    def fit(self, *options, ranks=1):
         with tempfile.TemporaryDirectory() as folder:
             out = os.path.join(folder, "tensor.h5")
             run("tensor", "--dwi", f"{CROP}/dwi.nii.gz", "--bvals", f"{CROP}/dwi.bval", "--bvecs", f"{CROP}/dwi.bvec",
-                "--mask", f"{CROP}/mask.nii.gz", "--out", out, "--backend", "cpu", "--quiet", *options)
+                "--mask", f"{CROP}/mask.nii.gz", "--out", out, "--backend", "cpu", "--quiet", *options,
+                ranks=ranks)
             return Maps(out)
 
     def expect_tensors(self, maps, name, tolerance=1e-5):
@@ -113,6 +115,14 @@ class AgainstMrtrixOnACrop(unittest.TestCase):
         np.testing.assert_array_equal(maps["AD"], maps["L1"])
         for name in maps.maps:
             self.assertFalse(np.any(maps[name][~inside]), name)
+
+
+    def test_any_number_of_ranks_and_any_batch_size_give_the_same_bytes(self):
+        expected = self.fit("--threads", "1").maps
+        for ranks, batch in [(2, "10"), (3, "7"), (5, "100")]:
+            maps = self.fit("--threads", "1", "--batch", batch, ranks=ranks).maps
+            for name in expected:
+                self.assertEqual(maps[name].tobytes(), expected[name].tobytes(), f"{name}, {ranks} ranks")
 
 
 class AgainstMrtrixOnABrain(unittest.TestCase):
