@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/portable/function.hpp"
+
+namespace voxherd {
+
+/// Place of element (row, column), row >= column, in the packed lower triangle of a symmetric matrix.
+VOXHERD_FUNCTION constexpr int packed_index(int row, int column) { return row * (row + 1) / 2 + column; }
+
+/// Elements of the packed lower triangle of an n x n matrix.
+VOXHERD_FUNCTION constexpr int packed_size(int n) { return packed_index(n, 0); }
+
+/// Factors A = L L^T in place; `a` holds the packed lower triangle of A. The diagonal is left as 1 / L(i,i), which is
+/// what the solve needs. False, with `a` spoilt, where A is not positive definite (to rounding) or not finite.
+template <int N, class T>
+VOXHERD_FUNCTION inline bool cholesky_factor(T (&a)[packed_size(N)]) {
+  for (int i = 0; i < N; ++i) {
+    for (int j = 0; j < i; ++j) {
+      T sum = a[packed_index(i, j)];
+      for (int k = 0; k < j; ++k) sum -= a[packed_index(i, k)] * a[packed_index(j, k)];
+      a[packed_index(i, j)] = sum * a[packed_index(j, j)];
+    }
+    const T diagonal = a[packed_index(i, i)];
+    T pivot = diagonal;
+    for (int k = 0; k < i; ++k) pivot -= a[packed_index(i, k)] * a[packed_index(i, k)];
+    // A pivot that is all rounding error means a row that depends on those before it.
+    if (!(pivot > std::numeric_limits<T>::epsilon() * diagonal)) return false;
+    a[packed_index(i, i)] = 1 / std::sqrt(pivot);
+  }
+  return true;
+}
+
+/// Solves A x = b with the factor that cholesky_factor left; `x` holds b on entry.
+template <int N, class T>
+VOXHERD_FUNCTION inline void cholesky_solve(const T (&factor)[packed_size(N)], T (&x)[N]) {
+  for (int i = 0; i < N; ++i) {
+    for (int k = 0; k < i; ++k) x[i] -= factor[packed_index(i, k)] * x[k];
+    x[i] *= factor[packed_index(i, i)];
+  }
+  for (int i = N - 1; i >= 0; --i) {
+    for (int k = i + 1; k < N; ++k) x[i] -= factor[packed_index(k, i)] * x[k];
+    x[i] *= factor[packed_index(i, i)];
+  }
+}
+
+}  // namespace voxherd

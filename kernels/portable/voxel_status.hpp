@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace voxherd {
+
+/// What became of a voxel: the codes in every analysis's `status` map. All its other outputs are zero unless `fitted`.
+/// Numbers are part of the file format: add at the end, never renumber.
+enum class voxel_status : std::uint8_t {
+  fitted = 0,
+  all_zero = 1,          ///< every sample is zero
+  constant = 2,          ///< every sample has the same value
+  not_finite = 3,        ///< a sample is NaN or infinite
+  too_few_positive = 4,  ///< fewer positive samples than unknowns
+  singular = 5,          ///< the equations have no solution
+};
+
+struct voxel_status_text {
+  voxel_status status;
+  std::string_view meaning;
+};
+
+inline constexpr std::array<voxel_status_text, 6> voxel_status_texts{{
+    {voxel_status::fitted, "fitted"},
+    {voxel_status::all_zero, "all samples zero"},
+    {voxel_status::constant, "all samples equal"},
+    {voxel_status::not_finite, "a sample is NaN or infinite"},
+    {voxel_status::too_few_positive, "too few positive samples"},
+    {voxel_status::singular, "equations without a solution"},
+}};
+
+}  // namespace voxherd

@@ -1,0 +1,48 @@
+#include "kernels/tensor/tensor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/tensor/tensor_design.hpp"
+
+namespace voxherd {
+
+tensor_design_table::tensor_design_table(const gradient_table& gradients) {
+  for (const double b : gradients.b_s_per_mm2) largest_b_s_per_mm2 = std::max(largest_b_s_per_mm2, b);
+  for (std::size_t k = 0; k < gradients.size(); ++k) {
+    const double size = std::sqrt(gradients.b_s_per_mm2[k] / largest_b_s_per_mm2);
+    q.insert(q.end(), {size * gradients.x[k], size * gradients.y[k], size * gradients.z[k]});
+  }
+}
+
+std::unique_ptr<tensor_solver> make_tensor_solver(const device& d, const gradient_table& g, const tensor_settings& s) {
+  return d.kind == backend::cuda ? make_tensor_solver_cuda(d, g, s) : make_tensor_solver_cpu(d, g, s);
+}
+
+std::size_t tensor_device_bytes_per_voxel(std::size_t measurements, bool gradient_deviation) {
+  const std::size_t row = measurements + (gradient_deviation ? 9 : 0);
+  constexpr std::size_t output_floats = 6 + 1 + 4 + 9 + 3 + 1;
+  return 2 * row * sizeof(float) + output_floats * sizeof(float) + 1;  // the rows lie there twice: as come, transposed
+}
+
+bool determines_tensor(const gradient_table& gradients) {
+  const tensor_design_table table(gradients);
+  // The normal matrix of an ordinary fit, with pivots far above rounding.
+  constexpr int n = tensor_fitter::unknowns;
+  double normal[packed_size(n)] = {}, diagonal[n];
+  for (std::size_t k = 0; k < gradients.size(); ++k) {
+    const double* q = table.q.data() + 3 * k;
+    const double x[n] = {q[0] * q[0], 2 * q[0] * q[1], 2 * q[0] * q[2], q[1] * q[1], 2 * q[1] * q[2], q[2] * q[2], 1};
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j <= i; ++j) normal[packed_index(i, j)] += x[i] * x[j];
+  }
+  for (int i = 0; i < n; ++i) diagonal[i] = normal[packed_index(i, i)];
+  if (!cholesky_factor<n>(normal)) return false;
+  for (int i = 0; i < n; ++i) {
+    const double inverse_root = normal[packed_index(i, i)];
+    if (1 / (inverse_root * inverse_root) < 1e-9 * diagonal[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,212 @@
+#pragma once
+
+#include <cfloat>
+#include <cmath>
+
+#include "kernels/portable/cholesky.hpp"
+#include "kernels/portable/function.hpp"
+#include "kernels/portable/symmetric_eigen3.hpp"
+#include "kernels/portable/voxel_status.hpp"
+#include "kernels/tensor/tensor.hpp"
+
+namespace voxherd {
+
+/// One voxel's floats, `stride` apart, so that neighbouring GPU threads read neighbouring addresses.
+struct signal_row {
+  const float* first;
+  std::size_t stride;
+  VOXHERD_FUNCTION double operator[](std::size_t k) const { return static_cast<double>(first[k * stride]); }
+};
+
+/// q = sqrt(b / largest b) g of every measurement, 3 numbers each: b g g^T is then q q^T times the largest b,
+/// and the columns of the normal equations are of one size.
+struct tensor_design {
+  const double* q;
+  std::size_t measurements;
+  double largest_b_s_per_mm2;
+};
+
+struct tensor_fit {
+  double tensor[6] = {};  ///< xx, xy, xz, yy, yz, zz, mm2/s
+  double S0 = 0;
+  double residual = 0;
+  eigen_system3<double> eigen{};
+  voxel_status status = voxel_status::singular;
+};
+
+/// Least squares for log S = log S0 - b g^T D g (Basser, Mattiello & LeBihan, J Magn Reson B 103:247, 1994), weighted
+/// by the squared signal (Salvador et al., Hum Brain Mapp 24:144, 2005), the weights taken from the last fit where
+/// iterated (Veraart et al., NeuroImage 81:335, 2013).
+///
+/// In double: the weights span the square of the signal's range (1e12 where a sample is at its floor), which the normal
+/// equations square once more; float would leave no correct digit there.
+class tensor_fitter {
+ public:
+  static constexpr int unknowns = 7;
+
+  VOXHERD_FUNCTION tensor_fitter(tensor_design design, tensor_settings settings)
+      : design_(design), settings_(settings) {}
+
+  VOXHERD_FUNCTION tensor_fit operator()(signal_row row) const {
+    tensor_fit result;
+    double largest = 0;
+    result.status = examine(row, largest);
+    if (result.status != voxel_status::fitted) return result;
+
+    const deviation bend = read_deviation(row);
+    double p[unknowns] = {};
+    const int refits = settings_.weighting == tensor_weighting::iterated ? settings_.iterations : 0;
+    for (int pass = 0; pass <= refits; ++pass) {
+      if (!solve(row, bend, largest, pass, p)) return tensor_fit{};
+    }
+    // Signals were scaled to 1 at the largest sample and b to 1 at the largest b.
+    result.S0 = largest * std::exp(p[6]);
+    for (int i = 0; i < 6; ++i) result.tensor[i] = p[i] / design_.largest_b_s_per_mm2;
+    result.residual = rms_residual(row, bend, largest, p);
+    if (!(result.S0 <= FLT_MAX) || !(result.residual <= FLT_MAX)) return tensor_fit{};
+    const double(&d)[6] = result.tensor;
+    result.eigen = symmetric_eigen3(d[0], d[1], d[2], d[3], d[4], d[5]);
+    return result;
+  }
+
+ private:
+  /// Gradient non-linearity: the gradients felt are v = (I + L) g, so b g g^T becomes b v v^T.
+  struct deviation {
+    double matrix[3][3];
+  };
+
+  /// Samples below this part of the voxel's largest count as this much: their logarithm must exist. Their weight makes
+  /// them harmless where the fit is weighted. The value is the one that MRtrix3's dwi2tensor results show.
+  static constexpr double floor_of_largest = 1e-6;
+  /// Keeps exp() and its square finite for a hopeless fit.
+  static constexpr double largest_exponent = 150;
+
+  VOXHERD_FUNCTION voxel_status examine(signal_row row, double& largest) const {
+    double smallest = row[0];
+    largest = row[0];
+    std::size_t positive = 0;
+    bool finite = true;
+    for (std::size_t k = 0; k < design_.measurements; ++k) {
+      const double y = row[k];
+      finite = finite && std::fabs(y) <= FLT_MAX;
+      smallest = y < smallest ? y : smallest;
+      largest = y > largest ? y : largest;
+      positive += y > 0 ? 1 : 0;
+    }
+    if (!finite) return voxel_status::not_finite;
+    if (smallest == largest) return largest == 0 ? voxel_status::all_zero : voxel_status::constant;
+    if (positive < static_cast<std::size_t>(unknowns)) return voxel_status::too_few_positive;
+    return voxel_status::fitted;
+  }
+
+  VOXHERD_FUNCTION deviation read_deviation(signal_row row) const {
+    deviation bend{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    if (!settings_.gradient_deviation) return bend;
+    for (int column = 0; column < 3; ++column)
+      for (int line = 0; line < 3; ++line)
+        bend.matrix[line][column] += row[design_.measurements + static_cast<std::size_t>(3 * column + line)];
+    return bend;
+  }
+
+  VOXHERD_FUNCTION void design_row(std::size_t k, const deviation& bend, double (&x)[unknowns]) const {
+    const double* g = design_.q + 3 * k;
+    double q[3] = {g[0], g[1], g[2]};
+    if (settings_.gradient_deviation)
+      for (int i = 0; i < 3; ++i) q[i] = bend.matrix[i][0] * g[0] + bend.matrix[i][1] * g[1] + bend.matrix[i][2] * g[2];
+    x[0] = -q[0] * q[0];
+    x[1] = -2 * q[0] * q[1];
+    x[2] = -2 * q[0] * q[2];
+    x[3] = -q[1] * q[1];
+    x[4] = -2 * q[1] * q[2];
+    x[5] = -q[2] * q[2];
+    x[6] = 1;
+  }
+
+  VOXHERD_FUNCTION static double relative_signal(double y, double largest) {
+    const double s = y / largest;
+    return s > floor_of_largest ? s : floor_of_largest;
+  }
+
+  VOXHERD_FUNCTION static double log_prediction(const double (&x)[unknowns], const double (&p)[unknowns]) {
+    double sum = p[6];
+    for (int i = 0; i < 6; ++i) sum += x[i] * p[i];
+    return sum;
+  }
+
+  /// Weight of the least-squares row, the square of the signal taken as the measured or the predicted one.
+  VOXHERD_FUNCTION double weight(double s, const double (&x)[unknowns], const double (&p)[unknowns], int pass) const {
+    if (settings_.weighting == tensor_weighting::ordinary) return 1;
+    if (pass == 0) return s * s;
+    double e = log_prediction(x, p);
+    e = e > largest_exponent ? largest_exponent : e < -largest_exponent ? -largest_exponent : e;
+    return std::exp(2 * e);
+  }
+
+  VOXHERD_FUNCTION bool solve(signal_row row, const deviation& bend, double largest, int pass,
+                              double (&p)[unknowns]) const {
+    double normal[packed_size(unknowns)] = {};
+    double right[unknowns] = {};
+    for (std::size_t k = 0; k < design_.measurements; ++k) {
+      double x[unknowns];
+      design_row(k, bend, x);
+      const double s = relative_signal(row[k], largest);
+      const double w = weight(s, x, p, pass);
+      const double weighted_log = w * std::log(s);
+      for (int i = 0; i < unknowns; ++i) {
+        right[i] += weighted_log * x[i];
+        for (int j = 0; j <= i; ++j) normal[packed_index(i, j)] += w * x[i] * x[j];
+      }
+    }
+    if (!cholesky_factor<unknowns>(normal)) return false;
+    cholesky_solve<unknowns>(normal, right);
+    for (int i = 0; i < unknowns; ++i) p[i] = right[i];
+    return true;
+  }
+
+  VOXHERD_FUNCTION double rms_residual(signal_row row, const deviation& bend, double largest,
+                                       const double (&p)[unknowns]) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < design_.measurements; ++k) {
+      double x[unknowns];
+      design_row(k, bend, x);
+      const double difference = row[k] - largest * std::exp(log_prediction(x, p));
+      sum += difference * difference;
+    }
+    return std::sqrt(sum / static_cast<double>(design_.measurements));
+  }
+
+  tensor_design design_;
+  tensor_settings settings_;
+};
+
+/// Eigenvalue spread over eigenvalue size, 0 for a sphere (Basser & Pierpaoli, J Magn Reson B 111:209, 1996).
+VOXHERD_FUNCTION inline double fractional_anisotropy(const double (&l)[3]) {
+  const double mean = (l[0] + l[1] + l[2]) / 3;
+  double spread = 0, size = 0;
+  for (int i = 0; i < 3; ++i) {
+    spread += (l[i] - mean) * (l[i] - mean);
+    size += l[i] * l[i];
+  }
+  return size > 0 ? std::sqrt(1.5 * spread / size) : 0;
+}
+
+/// Writes item `i` of a batch's outputs.
+VOXHERD_FUNCTION inline void store(const tensor_fit& fit, std::size_t i, const tensor_outputs& out) {
+  const double(&l)[3] = fit.eigen.value;
+  for (int c = 0; c < 6; ++c) out.tensor[6 * i + static_cast<std::size_t>(c)] = static_cast<float>(fit.tensor[c]);
+  out.S0[i] = static_cast<float>(fit.S0);
+  out.FA[i] = static_cast<float>(fractional_anisotropy(l));
+  out.MD[i] = static_cast<float>((l[0] + l[1] + l[2]) / 3);
+  out.AD[i] = static_cast<float>(l[0]);
+  out.RD[i] = static_cast<float>((l[1] + l[2]) / 2);
+  float* const vectors[3] = {out.V1, out.V2, out.V3};
+  float* const values[3] = {out.L1, out.L2, out.L3};
+  for (int k = 0; k < 3; ++k) {
+    values[k][i] = static_cast<float>(l[k]);
+    for (std::size_t c = 0; c < 3; ++c) vectors[k][3 * i + c] = static_cast<float>(fit.eigen.vector[k][c]);
+  }
+  out.residual[i] = static_cast<float>(fit.residual);
+  out.status[i] = static_cast<std::uint8_t>(fit.status);
+}
+
+}  // namespace voxherd
