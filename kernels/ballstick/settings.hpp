@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "kernels/portable/function.hpp"
+
 namespace voxherd::ballstick {
 
 constexpr int max_fibres = 4;
@@ -38,32 +40,34 @@ struct settings {
   int samples() const { return sampled_jumps / sample_every; }
 };
 
-/// The order of a voxel's parameters in starts, samples and acceptance counts. Parameters that a model lacks are
-/// absent.
+/// The order of a voxel's parameters in starts, samples and acceptance counts. Parameters that a model lacks are absent (-1).
+/// f0 comes last, so that the others' places depend on the model alone.
 struct parameter_layout {
   int s0 = 0;
   int d = 1;
   int d_std = -1;
   int ratio = -1;
-  int f0 = -1;
   int tau = -1;
   int first_fibre = 2;  ///< then th, ph, f of each fibre
+  int f0 = -1;
   int count = 0;
 
-  constexpr int th(int k) const { return first_fibre + 3 * k; }
-  constexpr int ph(int k) const { return first_fibre + 3 * k + 1; }
-  constexpr int f(int k) const { return first_fibre + 3 * k + 2; }
+  VOXHERD_FUNCTION constexpr int th(int k) const { return first_fibre + 3 * k; }
+  VOXHERD_FUNCTION constexpr int ph(int k) const { return first_fibre + 3 * k + 1; }
+  VOXHERD_FUNCTION constexpr int f(int k) const { return first_fibre + 3 * k + 2; }
 };
 
-constexpr parameter_layout layout_of(diffusion_model model, int fibres, bool unattenuated, noise_model noise) {
+VOXHERD_FUNCTION constexpr parameter_layout layout_of(diffusion_model model, int fibres, bool unattenuated,
+                                                      noise_model noise) {
   parameter_layout l;
   int next = 2;
   if (model != diffusion_model::mono_exponential) l.d_std = next++;
   if (model == diffusion_model::zeppelin) l.ratio = next++;
-  if (unattenuated) l.f0 = next++;
   if (noise == noise_model::rician) l.tau = next++;
   l.first_fibre = next;
-  l.count = next + 3 * fibres;
+  next += 3 * fibres;
+  if (unattenuated) l.f0 = next++;
+  l.count = next;
   return l;
 }
 
@@ -76,5 +80,6 @@ constexpr float max_diffusivity_std_zeppelin = 0.004f;
 /// Fractions and spreads below this are rejected: their priors are improper at zero, and chains would sink into
 /// denormals.
 constexpr float least_positive = 1e-30f;
+constexpr float least_diffusivity_std = 1e-12f;
 
 }  // namespace voxherd::ballstick

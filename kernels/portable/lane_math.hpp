@@ -68,8 +68,14 @@ VOXHERD_FUNCTION inline float fma(float a, float b, float c) {
 #endif
 }
 
+VOXHERD_FUNCTION inline float round(float x) { return rintf(x); }
 VOXHERD_FUNCTION inline float max(float a, float b) { return a > b ? a : b; }
 VOXHERD_FUNCTION inline float min(float a, float b) { return a < b ? a : b; }
 VOXHERD_FUNCTION inline float select(bool condition, float a, float b) { return condition ? a : b; }
 
 }  // namespace voxherd::lane
+
+// Templates below call these names qualified, so every overload must be known before them.
+#if !defined(__CUDACC__)
+#include "kernels/portable/simd_math.hpp"
+#endif

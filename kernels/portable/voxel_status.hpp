@@ -15,6 +15,7 @@ enum class voxel_status : std::uint8_t {
   not_finite = 3,        ///< a sample is NaN or infinite
   too_few_positive = 4,  ///< fewer positive samples than unknowns
   singular = 5,          ///< the equations have no solution
+  diverged = 6,          ///< the fit ran away: its residual exceeds the largest sample
 };
 
 struct voxel_status_text {
@@ -22,13 +23,14 @@ struct voxel_status_text {
   std::string_view meaning;
 };
 
-inline constexpr std::array<voxel_status_text, 6> voxel_status_texts{{
+inline constexpr std::array<voxel_status_text, 7> voxel_status_texts{{
     {voxel_status::fitted, "fitted"},
     {voxel_status::all_zero, "all samples zero"},
     {voxel_status::constant, "all samples equal"},
     {voxel_status::not_finite, "a sample is NaN or infinite"},
     {voxel_status::too_few_positive, "too few positive samples"},
     {voxel_status::singular, "equations without a solution"},
+    {voxel_status::diverged, "fit worse than no fit"},
 }};
 
 }  // namespace voxherd

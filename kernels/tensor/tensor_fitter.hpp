@@ -57,13 +57,14 @@ class tensor_fitter {
     double p[unknowns] = {};
     const int refits = settings_.weighting == tensor_weighting::iterated ? settings_.iterations : 0;
     for (int pass = 0; pass <= refits; ++pass) {
-      if (!solve(row, bend, largest, pass, p)) return tensor_fit{};
+      if (!solve(row, bend, largest, pass, p))
+        return failed(pass == 0 ? voxel_status::singular : voxel_status::diverged);
     }
     // Signals were scaled to 1 at the largest sample and b to 1 at the largest b.
     result.S0 = largest * std::exp(p[6]);
     for (int i = 0; i < 6; ++i) result.tensor[i] = p[i] / design_.largest_b_s_per_mm2;
     result.residual = rms_residual(row, bend, largest, p);
-    if (!(result.S0 <= FLT_MAX) || !(result.residual <= FLT_MAX)) return tensor_fit{};
+    if (!(result.S0 <= FLT_MAX) || !(result.residual <= largest)) return failed(voxel_status::diverged);
     const double(&d)[6] = result.tensor;
     result.eigen = symmetric_eigen3(d[0], d[1], d[2], d[3], d[4], d[5]);
     return result;
@@ -80,6 +81,12 @@ class tensor_fitter {
   static constexpr double floor_of_largest = 1e-6;
   /// Keeps exp() and its square finite for a hopeless fit.
   static constexpr double largest_exponent = 150;
+
+  VOXHERD_FUNCTION static tensor_fit failed(voxel_status why) {
+    tensor_fit nothing;
+    nothing.status = why;
+    return nothing;
+  }
 
   VOXHERD_FUNCTION voxel_status examine(signal_row row, double& largest) const {
     double smallest = row[0];

@@ -1,0 +1,110 @@
+#pragma once
+
+#include "kernels/ballstick/settings.hpp"
+#include "kernels/portable/function.hpp"
+#include "kernels/portable/lane_math.hpp"
+
+namespace voxherd::ballstick {
+
+constexpr float log2_e = 1.442695041f;
+constexpr float ln_2 = 0.6931471806f;
+
+/// One measurement's weighting as the kernels keep it. With b in s/mm2 and unit direction g:
+/// (x, y, z) = g sqrt(b log2 e), so that the square of its product with a fibre direction is b cos^2 log2 e.
+/// `offset` is 0, and -200 for the padding behind the last measurement: exp2(offset - ...) then vanishes.
+template <class Real>
+struct weighted_direction {
+  Real x, y, z, offset;
+};
+
+/// log(1 + z) / z for z >= 0, relative error 4e-7. `Narrow`: z <= 1 is known.
+template <bool Narrow, class Real>
+VOXHERD_FUNCTION inline Real log1p_ratio(Real z) {
+  const Real x = Narrow ? z : lane::min(z, Real(1.0f));
+  // minimax polynomial of log(1 + x) / x on [0, 1]
+  Real p = Real(-0.00853887546f);
+  p = lane::fma(p, x, Real(0.044088467f));
+  p = lane::fma(p, x, Real(-0.107680113f));
+  p = lane::fma(p, x, Real(0.177451325f));
+  p = lane::fma(p, x, Real(-0.244954248f));
+  p = lane::fma(p, x, Real(0.332754735f));
+  p = lane::fma(p, x, Real(-0.49997405f));
+  p = lane::fma(p, x, Real(0.999999806f));
+  if constexpr (Narrow) return p;
+  return lane::select(z > Real(1.0f), lane::log2(Real(1.0f) + z) * Real(ln_2) * lane::reciprocal(z), p);
+}
+
+/// Model 1: exp(-b d) and exp(-b d cos^2). The diffusivity goes into the fibre's vector, which saves a product per measurement.
+struct mono_exponential {
+  static constexpr diffusion_model model = diffusion_model::mono_exponential;
+  float d;
+  float root_d;
+
+  VOXHERD_FUNCTION mono_exponential(float d_mm2_per_s, float, float, float)
+      : d(d_mm2_per_s), root_d(lane::sqrt(d_mm2_per_s)) {}
+
+  VOXHERD_FUNCTION float fibre_scale() const { return root_d; }
+  VOXHERD_FUNCTION bool narrow() const { return true; }
+
+  template <bool Narrow, class Real>
+  VOXHERD_FUNCTION Real ball(Real b, Real offset) const {
+    return lane::exp2(lane::fma(Real(-d), b, offset));
+  }
+  template <bool Narrow, class Real>
+  VOXHERD_FUNCTION Real stick(Real product, const weighted_direction<Real>& g) const {
+    return lane::exp2(lane::fma(-product, product, g.offset));
+  }
+};
+
+/// Model 2 (Jbabdi 2012): (1 + b d_std^2/d)^-(d/d_std)^2 = exp(-b d log1p(z)/z) with z = b d_std^2/d.
+/// The quotient keeps single precision for d_std -> 0, where the power loses everything.
+struct gamma_distributed {
+  static constexpr diffusion_model model = diffusion_model::gamma;
+  float d;
+  float spread;  ///< d_std^2 / d / log2(e): times a weighting, z
+  float max_weighting;
+
+  VOXHERD_FUNCTION gamma_distributed(float d_mm2_per_s, float d_std, float, float max_weighting_)
+      : d(d_mm2_per_s), spread(d_std * d_std / (d_mm2_per_s * log2_e)), max_weighting(max_weighting_) {}
+
+  VOXHERD_FUNCTION float fibre_scale() const { return 1.0f; }
+  VOXHERD_FUNCTION bool narrow() const { return spread * max_weighting <= 1.0f; }
+
+  template <bool Narrow, class Real>
+  VOXHERD_FUNCTION Real ball(Real b, Real offset) const {
+    return lane::exp2(lane::fma(Real(-d) * b, log1p_ratio<Narrow>(Real(spread) * b), offset));
+  }
+  template <bool Narrow, class Real>
+  VOXHERD_FUNCTION Real stick(Real product, const weighted_direction<Real>& g) const {
+    return ball<Narrow>(product * product, g.offset);
+  }
+};
+
+/// Model 3: ball as in model 2, exp(-3 b d ((1-R) cos^2 + R) / (2R+1)) for a fibre.
+struct zeppelin {
+  static constexpr diffusion_model model = diffusion_model::zeppelin;
+  gamma_distributed isotropic;
+  float across;  ///< perpendicular diffusivity
+  float excess;  ///< parallel less perpendicular
+
+  VOXHERD_FUNCTION zeppelin(float d_mm2_per_s, float d_std, float ratio, float max_weighting)
+      : isotropic(d_mm2_per_s, d_std, ratio, max_weighting),
+        across(3.0f * d_mm2_per_s / (2.0f * ratio + 1.0f) * ratio),
+        excess(3.0f * d_mm2_per_s / (2.0f * ratio + 1.0f) * (1.0f - ratio)) {}
+
+  VOXHERD_FUNCTION float fibre_scale() const { return 1.0f; }
+  VOXHERD_FUNCTION bool narrow() const { return isotropic.narrow(); }
+
+  template <bool Narrow, class Real>
+  VOXHERD_FUNCTION Real ball(Real b, Real offset) const {
+    return isotropic.ball<Narrow>(b, offset);
+  }
+  template <bool Narrow, class Real>
+  VOXHERD_FUNCTION Real stick(Real product, const weighted_direction<Real>& g) const {
+    const Real weighting = lane::fma(g.x, g.x, lane::fma(g.y, g.y, g.z * g.z));
+    const Real exponent = lane::fma(Real(-across), weighting, g.offset);
+    return lane::exp2(lane::fma(Real(-excess) * product, product, exponent));
+  }
+};
+
+}  // namespace voxherd::ballstick

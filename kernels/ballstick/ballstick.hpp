@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/ballstick/result_view.hpp"
+#include "kernels/ballstick/settings.hpp"
+#include "kernels/device/device.hpp"
+#include "kernels/portable/gradients.hpp"
+
+namespace voxherd::ballstick {
+
+/// One quantity that a run leaves for every voxel.
+struct field {
+  int id;              ///< place in result_view::values
+  std::string name;    ///< "mean_f1samples", "dyads1", "th1samples"
+  std::size_t width;   ///< floats a voxel
+  bool samples;        ///< one float a stored sample
+  std::string unit;
+  std::string meaning;
+};
+
+/// What `s` yields. `all_samples`: the samples of S0, d, d_std, R, f0 and tau too.
+std::vector<field> fields_of(const settings& s, bool all_samples);
+
+/// Fits and samples batches of voxels on one device. Owns its scratch memory; used by one thread.
+class estimator {
+ public:
+  virtual ~estimator() = default;
+
+  /// `voxels`: each item's index in the image, which keys its random numbers. `rows`: count x (K signals [+ 9 of the gradient deviation,
+  /// column-wise]). `out`: null where a field is not wanted. A GPU too small for the batch gets it in halves. Throws device_error.
+  virtual void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_view& out) = 0;
+};
+
+/// After use_device(d). Throws device_error for a GPU without CUDA, std::invalid_argument for settings out of range.
+std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table& gradients, const settings& s,
+                                          bool gradient_deviation);
+
+/// Device memory that one voxel of a batch takes.
+std::size_t device_bytes_per_voxel(const settings& s, std::size_t measurements, bool gradient_deviation);
+
+}  // namespace voxherd::ballstick

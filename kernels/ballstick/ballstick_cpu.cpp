@@ -1,0 +1,119 @@
+#include <algorithm>
+
+#include "kernels/ballstick/cpu_chain.hpp"
+#include "kernels/ballstick/prepare.hpp"
+#include "kernels/ballstick/summary.hpp"
+
+namespace voxherd::ballstick {
+
+namespace {
+
+using real = cpu_scratch::real;
+
+/// TEMPORARY
+void crude_start(const settings& s, const float* y, const gradient_table& g, float* start) {
+  const parameter_layout l = layout_of(s);
+  double s0 = 0;
+  int n = 0;
+  for (std::size_t i = 0; i < g.size(); ++i)
+    if (g.b_s_per_mm2[i] < 50) s0 += y[i], ++n;
+  start[l.s0] = static_cast<float>(s0 / n);
+  start[l.d] = 1e-3f;
+  if (l.d_std >= 0) start[l.d_std] = 5e-4f;
+  if (l.ratio >= 0) start[l.ratio] = s.ratio_mean;
+  if (l.tau >= 0) start[l.tau] = 1e-3f;
+  if (l.f0 >= 0) start[l.f0] = 0.001f;
+  for (int k = 0; k < s.fibres; ++k) {
+    start[l.th(k)] = 1.0f + 0.7f * k;
+    start[l.ph(k)] = 0.3f + 0.9f * k;
+    start[l.f(k)] = 0.3f / (k + 1);
+  }
+}
+
+class cpu_estimator final : public estimator {
+ public:
+  cpu_estimator(const device& d, const gradient_table& gradients, const settings& s, bool gradient_deviation)
+      : threads_(std::max(d.threads, 1)),
+        settings_(s),
+        gradients_(gradients),
+        deviates_(gradient_deviation),
+        table_(make_weighting_table(gradients, padded(gradients.size()))),
+        chain_(chain_settings_of(s, gradients.size(), table_.max_weighting)) {
+    for (const auto* column : {&table_.x, &table_.y, &table_.z, &table_.offset, &table_.weighting}) {
+      for (std::size_t i = 0; i < column->size(); i += real::size())
+        columns_.emplace_back(column->data() + i, lane::stdx::element_aligned);
+    }
+  }
+
+  void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_view& out) override {
+    const std::size_t row_floats = gradients_.size() + (deviates_ ? 9 : 0);
+#pragma omp parallel num_threads(threads_)
+    {
+      cpu_scratch scratch(gradients_.size(), settings_.fibres, layout_of(settings_).count, settings_.samples());
+#pragma omp for schedule(dynamic, 4)
+      for (std::size_t i = 0; i < count; ++i) estimate(i, voxels[i], rows + i * row_floats, scratch, out);
+    }
+  }
+
+ private:
+  static std::size_t padded(std::size_t n) { return (n + real::size() - 1) / real::size() * real::size(); }
+
+  void estimate(std::size_t item, std::uint64_t voxel, const float* row, cpu_scratch& scratch, const result_view& out) const {
+    const int k = static_cast<int>(gradients_.size());
+    auto* const signals = reinterpret_cast<float*>(scratch.signals.data());
+    const voxel_preparer prepare{k, scratch.slots * static_cast<int>(real::size()), settings_.noise};
+    const chain_summary summarise{layout_of(settings_), settings_.fibres, settings_.samples()};
+    const voxel_status status = prepare(row, signals);
+    if (out.status != nullptr) out.status[item] = static_cast<std::uint8_t>(status);
+    if (status != voxel_status::fitted) return summarise.clear(item, out);
+
+    const cpu_measurements m = measurements_of(scratch, row + k);
+    float start[max_parameters];
+    crude_start(settings_, signals, gradients_, start);
+    run_chain(m, start, voxel, scratch);
+    summarise(scratch.chain_samples.data(), scratch.acceptance, item, out);
+  }
+
+  cpu_measurements measurements_of(cpu_scratch& scratch, const float* deviation) const {
+    const auto slots = static_cast<std::size_t>(scratch.slots);
+    const real* columns = columns_.data();
+    if (deviates_) {
+      scratch.own_table = columns_;
+      real* own = scratch.own_table.data();
+      for (std::size_t s = 0; s < slots; ++s) {
+        weighted_direction<real> g{own[s], own[s + slots], own[s + 2 * slots], own[s + 3 * slots]};
+        deviate(g, own[s + 4 * slots], deviation);
+        own[s] = g.x, own[s + slots] = g.y, own[s + 2 * slots] = g.z;
+      }
+      columns = own;
+    }
+    return {scratch.slots,       scratch.signals.data(), columns, columns + slots, columns + 2 * slots,
+            columns + 3 * slots, columns + 4 * slots};
+  }
+
+  void run_chain(const cpu_measurements& m, const float* start, std::uint64_t voxel, cpu_scratch& scratch) const {
+    switch (settings_.fibres) {
+      case 1: return run_cpu_chain<1>(settings_, chain_, m, start, voxel, scratch);
+      case 2: return run_cpu_chain<2>(settings_, chain_, m, start, voxel, scratch);
+      case 3: return run_cpu_chain<3>(settings_, chain_, m, start, voxel, scratch);
+      case 4: return run_cpu_chain<4>(settings_, chain_, m, start, voxel, scratch);
+    }
+  }
+
+  int threads_;
+  settings settings_;
+  gradient_table gradients_;
+  bool deviates_;
+  weighting_table table_;
+  chain_settings chain_;
+  std::vector<real> columns_;  ///< x, y, z, offset, weighting, each slots long
+};
+
+}  // namespace
+
+std::unique_ptr<estimator> make_cpu_estimator(const device& d, const gradient_table& gradients, const settings& s,
+                                              bool gradient_deviation) {
+  return std::make_unique<cpu_estimator>(d, gradients, s, gradient_deviation);
+}
+
+}  // namespace voxherd::ballstick

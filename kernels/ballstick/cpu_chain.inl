@@ -1,0 +1,25 @@
+#include "kernels/ballstick/cpu_chain.hpp"
+
+namespace voxherd::ballstick {
+
+template <int Fibres>
+void run_cpu_chain(const settings& s, const chain_settings& c, const cpu_measurements& m, const float* start,
+                   std::uint64_t voxel, cpu_scratch& scratch) {
+  using array = memory_array<cpu_scratch::real>;
+  with_types_of_fibres<Fibres>(s, [&]<class Attenuation, class Noise, int N>() {
+    using chain = sampler<cpu_team<float>, cpu_measurements, array, Attenuation, Noise, N>;
+    const cpu_team<float> team;
+    auto* next = scratch.arrays.data();
+    const auto take = [&] {
+      auto* const place = next;
+      next += m.slot_count;
+      return array{place};
+    };
+    typename chain::arrays a;
+    a.residual = take(), a.ball = take(), a.trial_residual = take(), a.trial_ball = take();
+    for (int k = 0; k < N; ++k) a.stick[k] = take(), a.trial_stick[k] = take();
+    chain(team, m, c, a, scratch.chain, start).run(voxel, scratch.chain_samples.data(), scratch.acceptance, true);
+  });
+}
+
+}  // namespace voxherd::ballstick

@@ -1,0 +1,364 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/ballstick/voxel_signal.hpp"
+#include "kernels/portable/draws.hpp"
+
+namespace voxherd::ballstick {
+
+/// What all voxels of a run share.
+struct chain_settings {
+  int measurements;  ///< K
+  int burn_in_jumps, sampled_jumps, sample_every, adapt_every;
+  std::uint64_t seed;
+  float max_weighting;  ///< largest b log2(e)
+  float relevance_weight;
+  bool relevance_of_first, relevance_of_others;
+  bool unattenuated, unattenuated_relevance;
+  float ratio_mean, ratio_std;
+};
+
+/// A scaled proposal and the threshold that accepts it.
+struct prepared_draw {
+  float step;              ///< standard normal times the parameter's proposal SD
+  float neg_log2_uniform;  ///< the trial is accepted where its energy rises by less than this
+};
+
+/// Jumps are drawn in blocks of about this many updates, shared out over the lanes.
+constexpr int draws_per_block = 64;
+constexpr int max_parameters = 2 + 4 + 3 * max_fibres;
+constexpr int draw_capacity = draws_per_block + max_parameters + 2;
+
+/// Scratch of one team, in memory that its lanes share.
+struct chain_scratch {
+  prepared_draw draws[draw_capacity];
+  float step_sd[max_parameters];
+  int accepted[max_parameters];        ///< since the last adaptation
+  int accepted_total[max_parameters];  ///< up to the last adaptation
+};
+
+/// Random-walk Metropolis over one voxel's ball & stick parameters, one scalar at a time, by one team of lanes that share
+/// the measurements (Behrens 2007; order, priors, proposals and adaptation as in bedpostX).
+///
+/// Single precision throughout: residuals are rebuilt from the model with every accepted diffusivity, so rounding does not pile up;
+/// sums over measurements are trees of a few dozen terms; energies enter only as differences, taken before the large terms are summed.
+template <class Team, class Measurements, class Array, class Attenuation, class Noise, int Fibres>
+class sampler {
+ public:
+  using signal_type = voxel_signal<Team, Measurements, Array, Attenuation, Noise, Fibres>;
+  using arrays = typename signal_type::arrays;
+
+  /// `start`: the parameters in layout_of()'s order, inside their supports.
+  VOXHERD_FUNCTION sampler(const Team& team, const Measurements& m, const chain_settings& settings, arrays& a,
+                           chain_scratch& scratch, const float* start)
+      : team_(team),
+        settings_(settings),
+        layout_(layout_of(Attenuation::model, Fibres, settings.unattenuated, Noise::model)),
+        scratch_(scratch),
+        signal_(team, m, a),
+        noise_(settings.measurements, value_at(start, layout_.tau)),
+        s0_(start[layout_.s0]),
+        d_(start[layout_.d]),
+        d_std_(value_at(start, layout_.d_std)),
+        ratio_(value_at(start, layout_.ratio)),
+        f0_(value_at(start, layout_.f0)),
+        attenuation_(d_, d_std_, ratio_, settings.max_weighting) {
+    VOXHERD_UNROLL
+    for (int k = 0; k < Fibres; ++k) {
+      f_[k] = start[layout_.f(k)];
+      angles_[k].set_th(start[layout_.th(k)]);
+      angles_[k].set_ph(start[layout_.ph(k)]);
+    }
+    team_.share(layout_.count, [&](int p) {
+      scratch_.step_sd[p] = initial_step_sd(p, start);
+      scratch_.accepted[p] = 0;
+      scratch_.accepted_total[p] = 0;
+    });
+    noise_.accept(try_attenuation(attenuation_));
+    signal_.keep_attenuation();
+    team_.sync();
+  }
+
+  /// Runs the whole chain of the voxel with this index in the image. `samples`: (parameter, sample); `acceptance`: each parameter's share
+  /// of accepted jumps. `store`: whether the results are wanted (the last teams of a grid may have no voxel of their own).
+  VOXHERD_FUNCTION void run(std::uint64_t voxel, float* samples, float* acceptance, bool store) {
+    const int jumps = settings_.burn_in_jumps + settings_.sampled_jumps;
+    const int fitting = draws_per_block / layout_.count;
+    const int jumps_per_block = fitting > 0 ? fitting : 1;
+    int until_adaptation = settings_.adapt_every;
+    int until_sample = settings_.burn_in_jumps + settings_.sample_every;
+    int sample = 0;
+    for (int jump = 0; jump < jumps;) {
+      int block = jumps_per_block < until_adaptation ? jumps_per_block : until_adaptation;
+      if (jump + block > jumps) block = jumps - jump;
+      const prepared_draw* draws = prepare_draws(voxel, jump, block);
+      for (int j = 0; j < block; ++j) {
+        const unsigned accepted = one_jump(draws + j * layout_.count);
+        team_.share(layout_.count, [&](int p) { scratch_.accepted[p] += static_cast<int>((accepted >> p) & 1u); });
+        if (--until_sample == 0) {
+          until_sample = settings_.sample_every;
+          if (store) team_.once([&] { store_sample(samples + sample); });
+          ++sample;
+        }
+      }
+      jump += block;
+      until_adaptation -= block;
+      if (until_adaptation == 0) {
+        until_adaptation = settings_.adapt_every;
+        team_.share(layout_.count, [&](int p) { adapt(p); });
+      }
+      team_.sync();
+    }
+    team_.share(layout_.count, [&](int p) {
+      const int accepted = scratch_.accepted_total[p] + scratch_.accepted[p];
+      if (store) acceptance[p] = static_cast<float>(accepted) / static_cast<float>(jumps);
+    });
+  }
+
+ private:
+  /// A fibre's direction with the sines and cosines that its two updates share.
+  struct direction {
+    float th, ph, sin_th, cos_th, sin_ph, cos_ph;
+    VOXHERD_FUNCTION void set_th(float angle) {
+      th = wrapped(angle);
+      lane::sincos(th, sin_th, cos_th);
+    }
+    VOXHERD_FUNCTION void set_ph(float angle) {
+      ph = wrapped(angle);
+      lane::sincos(ph, sin_ph, cos_ph);
+    }
+    VOXHERD_FUNCTION fibre_vector vector(float scale) const {
+      const float across = sin_th * scale;
+      return {across * cos_ph, across * sin_ph, cos_th * scale};
+    }
+    /// Into [-pi, pi]: the chain knows an angle only by sine and cosine.
+    VOXHERD_FUNCTION static float wrapped(float angle) {
+      return lane::fma(-6.283185307f, lane::round(angle * 0.1591549431f), angle);
+    }
+  };
+
+  VOXHERD_FUNCTION static float value_at(const float* start, int p) { return p < 0 ? 0.0f : start[p]; }
+
+  /// A tenth of the starting value for scales, tau/2, and 0.2 for fractions and angles.
+  VOXHERD_FUNCTION float initial_step_sd(int p, const float* start) const {
+    if (p == layout_.tau) return 0.5f * start[p];
+    if (p == layout_.s0 || p == layout_.d || p == layout_.d_std || p == layout_.ratio) return 0.1f * start[p];
+    return 0.2f;
+  }
+
+  VOXHERD_FUNCTION float stick_sum() const {
+    float sum = f0_;
+    VOXHERD_UNROLL
+    for (int k = 0; k < Fibres; ++k) sum += f_[k];
+    return sum;
+  }
+
+  VOXHERD_FUNCTION float try_attenuation(const Attenuation& trial) {
+    signal_weights<Fibres> w;
+    fibre_vector fibre[Fibres];
+    w.ball = s0_ * (1.0f - stick_sum());
+    w.unattenuated = s0_ * f0_;
+    VOXHERD_UNROLL
+    for (int k = 0; k < Fibres; ++k) {
+      w.stick[k] = s0_ * f_[k];
+      fibre[k] = angles_[k].vector(trial.fibre_scale());
+    }
+    return signal_.try_attenuation(trial, fibre, w, noise_);
+  }
+
+  /// The Metropolis rule. `prior`: change of the prior's energy, units of ln 2. A NaN is rejected.
+  VOXHERD_FUNCTION bool accepts(bool supported, float trial_sum, float prior, const prepared_draw& draw) const {
+    return supported && noise_.change(trial_sum) + prior < draw.neg_log2_uniform;
+  }
+
+  VOXHERD_FUNCTION unsigned one_jump(const prepared_draw* draws) {
+    unsigned accepted = 0;
+    if (layout_.f0 >= 0) accepted |= update_unattenuated(draws[layout_.f0]) << layout_.f0;
+    if constexpr (Noise::model == noise_model::rician) accepted |= update_tau(draws[layout_.tau]) << layout_.tau;
+    accepted |= update_diffusivity(draws[layout_.d]) << layout_.d;
+    if constexpr (Attenuation::model != diffusion_model::mono_exponential)
+      accepted |= update_diffusivity_std(draws[layout_.d_std]) << layout_.d_std;
+    if constexpr (Attenuation::model == diffusion_model::zeppelin)
+      accepted |= update_ratio(draws[layout_.ratio]) << layout_.ratio;
+    accepted |= update_s0(draws[layout_.s0]) << layout_.s0;
+    VOXHERD_UNROLL
+    for (int k = 0; k < Fibres; ++k) {
+      accepted |= update_th(k, draws[layout_.th(k)]) << layout_.th(k);
+      accepted |= update_ph(k, draws[layout_.ph(k)]) << layout_.ph(k);
+      accepted |= update_fraction(k, draws[layout_.f(k)]) << layout_.f(k);
+    }
+    return accepted;
+  }
+
+  VOXHERD_FUNCTION unsigned update_unattenuated(const prepared_draw& draw) {
+    const float trial = f0_ + draw.step;
+    const bool supported = trial > least_positive && trial < 1.0f && stick_sum() + draw.step <= 1.0f;
+    const float prior = settings_.unattenuated_relevance ? lane::log2(trial * lane::reciprocal(f0_)) : 0.0f;
+    const float sum = signal_.try_unattenuated(s0_ * draw.step, noise_);
+    if (!accepts(supported, sum, prior, draw)) return 0;
+    f0_ = trial;
+    noise_.accept(sum);
+    signal_.keep_residual();
+    return 1;
+  }
+
+  VOXHERD_FUNCTION unsigned update_tau(const prepared_draw& draw) {
+    Noise trial = noise_;
+    trial.tau += draw.step;
+    const float sum = signal_.sum(trial);
+    const bool supported = trial.tau > 0.0f;
+    const float prior = -settings_.measurements * lane::log2(trial.tau * lane::reciprocal(noise_.tau));
+    if (!accepts(supported, sum, prior, draw)) return 0;
+    noise_ = trial;
+    noise_.accept(sum);
+    return 1;
+  }
+
+  /// Accepts or drops new values of the parameters that every compartment's signal depends on.
+  VOXHERD_FUNCTION unsigned update_attenuation(bool supported, float d, float d_std, float ratio, float prior,
+                                               const prepared_draw& draw) {
+    const Attenuation trial(supported ? d : d_, supported ? d_std : d_std_, supported ? ratio : ratio_,
+                            settings_.max_weighting);
+    const float sum = try_attenuation(trial);
+    if (!accepts(supported, sum, prior, draw)) return 0;
+    d_ = d;
+    d_std_ = d_std;
+    ratio_ = ratio;
+    attenuation_ = trial;
+    noise_.accept(sum);
+    signal_.keep_attenuation();
+    return 1;
+  }
+
+  VOXHERD_FUNCTION unsigned update_diffusivity(const prepared_draw& draw) {
+    const float trial = d_ + draw.step;
+    float prior = 0;  // model 3: Gamma with shape 3 and rate 4000 s/mm2
+    if constexpr (Attenuation::model == diffusion_model::zeppelin)
+      prior = -2.0f * lane::log2(trial * lane::reciprocal(d_)) + 4000.0f * log2_e * draw.step;
+    return update_attenuation(trial > 1e-9f && trial <= max_diffusivity, trial, d_std_, ratio_, prior, draw);
+  }
+
+  VOXHERD_FUNCTION unsigned update_diffusivity_std(const prepared_draw& draw) {
+    constexpr float limit =
+        Attenuation::model == diffusion_model::zeppelin ? max_diffusivity_std_zeppelin : max_diffusivity_std;
+    const float trial = d_std_ + draw.step;
+    const float prior = lane::log2(trial * lane::reciprocal(d_std_));
+    return update_attenuation(trial > least_diffusivity_std && trial <= limit, d_, trial, ratio_, prior, draw);
+  }
+
+  VOXHERD_FUNCTION unsigned update_ratio(const prepared_draw& draw) {
+    const float mean = settings_.ratio_mean, inverse_std = lane::reciprocal(settings_.ratio_std);
+    const float least = lane::max(mean - 2.0f * settings_.ratio_std, 1e-8f);
+    const float most = mean > 0.5f ? 1.0f : 2.0f * mean;
+    const float trial = ratio_ + draw.step;
+    const float now = (ratio_ - mean) * inverse_std, then = (trial - mean) * inverse_std;
+    const float prior = log2_e * (then * then - now * now);
+    return update_attenuation(trial > least && trial <= most, d_, d_std_, trial, prior, draw);
+  }
+
+  VOXHERD_FUNCTION unsigned update_s0(const prepared_draw& draw) {
+    const float trial = s0_ + draw.step;
+    const float sum = signal_.try_scale(trial * lane::reciprocal(s0_), noise_);
+    if (!accepts(trial > 0.0f, sum, 0.0f, draw)) return 0;
+    s0_ = trial;
+    noise_.accept(sum);
+    signal_.keep_residual();
+    return 1;
+  }
+
+  /// Uniform on the sphere: p(th) ~ |sin th|.
+  VOXHERD_FUNCTION unsigned update_th(int k, const prepared_draw& draw) {
+    direction trial = angles_[k];
+    trial.set_th(trial.th + draw.step);
+    const float prior = lane::log2(fabsf(angles_[k].sin_th) * lane::reciprocal(fabsf(trial.sin_th)));
+    return update_direction(k, trial, prior, draw);
+  }
+
+  VOXHERD_FUNCTION unsigned update_ph(int k, const prepared_draw& draw) {
+    direction trial = angles_[k];
+    trial.set_ph(trial.ph + draw.step);
+    return update_direction(k, trial, 0.0f, draw);
+  }
+
+  VOXHERD_FUNCTION unsigned update_direction(int k, const direction& trial, float prior, const prepared_draw& draw) {
+    const float sum = signal_.try_direction(k, trial.vector(attenuation_.fibre_scale()), s0_ * f_[k], attenuation_, noise_);
+    if (!accepts(true, sum, prior, draw)) return 0;
+    angles_[k] = trial;
+    noise_.accept(sum);
+    signal_.keep_direction(k);
+    return 1;
+  }
+
+  VOXHERD_FUNCTION unsigned update_fraction(int k, const prepared_draw& draw) {
+    const float trial = f_[k] + draw.step;
+    const bool supported = trial > least_positive && trial < 1.0f && stick_sum() + draw.step <= 1.0f;
+    const bool relevance = k == 0 ? settings_.relevance_of_first : settings_.relevance_of_others;
+    const float prior = relevance ? settings_.relevance_weight * lane::log2(trial * lane::reciprocal(f_[k])) : 0.0f;
+    const float sum = signal_.try_fraction(k, s0_ * draw.step, noise_);
+    if (!accepts(supported, sum, prior, draw)) return 0;
+    f_[k] = trial;
+    noise_.accept(sum);
+    signal_.keep_residual();
+    return 1;
+  }
+
+  /// Draws for `block` jumps from `jump` on, shared out over the lanes two updates at a time.
+  VOXHERD_FUNCTION const prepared_draw* prepare_draws(std::uint64_t voxel, int jump, int block) {
+    const int count = layout_.count;
+    const std::uint64_t first = static_cast<std::uint64_t>(jump) * static_cast<std::uint64_t>(count);
+    const int odd = static_cast<int>(first & 1u);
+    team_.share((odd + block * count + 1) / 2, [&](int i) {
+      const draw_pair d = draw(settings_.seed, voxel, first / 2 + static_cast<std::uint64_t>(i));
+      VOXHERD_UNROLL
+      for (int j = 0; j < 2; ++j) {
+        const int update = 2 * i + j - odd;  // within the block
+        const int p = update < 0 ? 0 : update % count;
+        scratch_.draws[2 * i + j] = {d.normal[j] * scratch_.step_sd[p], d.neg_log2_uniform[j]};
+      }
+    });
+    team_.sync();
+    return scratch_.draws + odd;
+  }
+
+  /// Drives a parameter's acceptance towards one half. Angles stop at a few turns: beyond, a wrapped step is uniform anyway.
+  VOXHERD_FUNCTION void adapt(int p) {
+    const int accepted = scratch_.accepted[p];
+    const int rejected = settings_.adapt_every - accepted;
+    const bool is_angle = p >= layout_.first_fibre && (p - layout_.first_fibre) % 3 != 2;
+    const float sd = scratch_.step_sd[p] * sqrtf(static_cast<float>(accepted + 1) / static_cast<float>(rejected + 1));
+    scratch_.step_sd[p] = lane::min(sd, is_angle ? 25.0f : 1e10f);
+    scratch_.accepted_total[p] += accepted;
+    scratch_.accepted[p] = 0;
+  }
+
+  /// Column `sample` of (parameter, sample).
+  VOXHERD_FUNCTION void store_sample(float* column) const {
+    const int stride = settings_.sampled_jumps / settings_.sample_every;
+    column[layout_.s0 * stride] = s0_;
+    column[layout_.d * stride] = d_;
+    if (layout_.d_std >= 0) column[layout_.d_std * stride] = d_std_;
+    if (layout_.ratio >= 0) column[layout_.ratio * stride] = ratio_;
+    if (layout_.f0 >= 0) column[layout_.f0 * stride] = f0_;
+    if constexpr (Noise::model == noise_model::rician) column[layout_.tau * stride] = noise_.tau;
+    VOXHERD_UNROLL
+    for (int k = 0; k < Fibres; ++k) {
+      column[layout_.th(k) * stride] = angles_[k].th;
+      column[layout_.ph(k) * stride] = angles_[k].ph;
+      column[layout_.f(k) * stride] = f_[k];
+    }
+  }
+
+  const Team& team_;
+  const chain_settings& settings_;
+  const parameter_layout layout_;
+  chain_scratch& scratch_;
+  signal_type signal_;
+  Noise noise_;
+  float s0_, d_, d_std_, ratio_, f0_;
+  Attenuation attenuation_;
+  float f_[Fibres];
+  direction angles_[Fibres];
+};
+
+}  // namespace voxherd::ballstick

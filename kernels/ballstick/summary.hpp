@@ -1,0 +1,124 @@
+#pragma once
+
+#include "kernels/ballstick/result_view.hpp"
+#include "kernels/portable/lane_math.hpp"
+#include "kernels/portable/symmetric_eigen3.hpp"
+
+namespace voxherd::ballstick {
+
+/// Turns one voxel's chain into its results: means, mean directions, dispersions, and fibres sorted by falling mean fraction.
+struct chain_summary {
+  parameter_layout layout;
+  int fibres;
+  int sample_count;
+
+  /// `samples`: (parameter, sample); `accepted`: (parameter). Writes row `item` of every field of `out`.
+  VOXHERD_FUNCTION void operator()(const float* samples, const float* accepted, std::size_t item,
+                                   const result_view& out) const {
+    int order[max_fibres];
+    float fraction[max_fibres];
+    sort_fibres(samples, order, fraction);
+    put_scalar(out, mean_s0, samples_s0, layout.s0, samples, item);
+    put_scalar(out, mean_d, samples_d, layout.d, samples, item);
+    put_scalar(out, mean_d_std, samples_d_std, layout.d_std, samples, item);
+    put_scalar(out, mean_ratio, samples_ratio, layout.ratio, samples, item);
+    put_scalar(out, mean_f0, samples_f0, layout.f0, samples, item);
+    put_scalar(out, mean_tau, samples_tau, layout.tau, samples, item);
+    float sum = 0;
+    for (int k = 0; k < fibres; ++k) {
+      const int source = order[k];
+      sum += fraction[source];
+      put(out, fibre_field(k, mean_f), item, fraction[source]);
+      put_direction(samples, source, k, item, out);
+      copy(out, fibre_field(k, samples_th), item, samples + layout.th(source) * sample_count);
+      copy(out, fibre_field(k, samples_ph), item, samples + layout.ph(source) * sample_count);
+      copy(out, fibre_field(k, samples_f), item, samples + layout.f(source) * sample_count);
+    }
+    put(out, mean_f_sum, item, sum);
+    put_acceptance(accepted, order, item, out);
+  }
+
+  /// Zeros for a voxel that could not be fitted.
+  VOXHERD_FUNCTION void clear(std::size_t item, const result_view& out) const {
+    for (int id = 0; id < field_count; ++id) {
+      if (out.values[id] == nullptr) continue;
+      const std::size_t width = width_of(id);
+      for (std::size_t i = 0; i < width; ++i) out.values[id][item * width + i] = 0.0f;
+    }
+  }
+
+  VOXHERD_FUNCTION std::size_t width_of(int id) const {
+    if (id == acceptance) return static_cast<std::size_t>(layout.count);
+    if (id >= samples_s0 && id <= samples_tau) return static_cast<std::size_t>(sample_count);
+    if (id < first_fibre_field) return 1;
+    const int own = (id - first_fibre_field) % fibre_field_count;
+    return own == dyads ? 3 : own >= samples_th ? static_cast<std::size_t>(sample_count) : 1;
+  }
+
+ private:
+  VOXHERD_FUNCTION float mean(const float* row) const {
+    double sum = 0;
+    for (int s = 0; s < sample_count; ++s) sum += row[s];
+    return static_cast<float>(sum / sample_count);
+  }
+
+  VOXHERD_FUNCTION void sort_fibres(const float* samples, int* order, float* fraction) const {
+    for (int k = 0; k < fibres; ++k) {
+      fraction[k] = mean(samples + layout.f(k) * sample_count);
+      int at = k;
+      for (; at > 0 && fraction[order[at - 1]] < fraction[k]; --at) order[at] = order[at - 1];
+      order[at] = k;
+    }
+  }
+
+  VOXHERD_FUNCTION void put(const result_view& out, int id, std::size_t item, float value) const {
+    if (out.values[id] != nullptr) out.values[id][item] = value;
+  }
+
+  VOXHERD_FUNCTION void copy(const result_view& out, int id, std::size_t item, const float* row) const {
+    if (out.values[id] == nullptr) return;
+    float* const to = out.values[id] + item * static_cast<std::size_t>(sample_count);
+    for (int s = 0; s < sample_count; ++s) to[s] = row[s];
+  }
+
+  VOXHERD_FUNCTION void put_scalar(const result_view& out, int mean_id, int samples_id, int p, const float* samples,
+                                   std::size_t item) const {
+    if (p < 0) return;
+    put(out, mean_id, item, mean(samples + p * sample_count));
+    copy(out, samples_id, item, samples + p * sample_count);
+  }
+
+  /// The principal eigenvector of the mean of x x^T, and one less its eigenvalue.
+  VOXHERD_FUNCTION void put_direction(const float* samples, int source, int k, std::size_t item,
+                                      const result_view& out) const {
+    double xx = 0, xy = 0, xz = 0, yy = 0, yz = 0, zz = 0;
+    for (int s = 0; s < sample_count; ++s) {
+      float sin_th, cos_th, sin_ph, cos_ph;
+      lane::sincos(samples[layout.th(source) * sample_count + s], sin_th, cos_th);
+      lane::sincos(samples[layout.ph(source) * sample_count + s], sin_ph, cos_ph);
+      const double x = sin_th * cos_ph, y = sin_th * sin_ph, z = cos_th;
+      xx += x * x, xy += x * y, xz += x * z, yy += y * y, yz += y * z, zz += z * z;
+    }
+    const double n = sample_count;
+    const auto e = symmetric_eigen3(xx / n, xy / n, xz / n, yy / n, yz / n, zz / n);
+    float* const direction = out.values[fibre_field(k, dyads)];
+    if (direction != nullptr) {
+      for (int i = 0; i < 3; ++i) direction[3 * item + i] = static_cast<float>(e.vector[0][i]);
+    }
+    put(out, fibre_field(k, dispersion), item, static_cast<float>(1.0 - e.value[0]));
+  }
+
+  VOXHERD_FUNCTION void put_acceptance(const float* accepted, const int* order, std::size_t item,
+                                       const result_view& out) const {
+    float* const row = out.values[acceptance];
+    if (row == nullptr) return;
+    float* const to = row + item * static_cast<std::size_t>(layout.count);
+    for (int p = 0; p < layout.count; ++p) {
+      const int own = p - layout.first_fibre;
+      const bool of_fibre = own >= 0 && own < 3 * fibres;
+      to[p] = accepted[of_fibre ? layout.first_fibre + 3 * order[own / 3] + own % 3 : p];
+    }
+  }
+};
+
+}  // namespace voxherd::ballstick
