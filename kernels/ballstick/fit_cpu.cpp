@@ -17,8 +17,7 @@ using real = team::real;
 /// Measurements of one voxel, padded to whole SIMD registers.
 class measurements {
  public:
-  measurements(const gradient_table& g, bool gradient_deviation)
-      : count_(static_cast<int>(g.size())), gradient_deviation_(gradient_deviation) {
+  explicit measurements(const gradient_table& g) : count_(static_cast<int>(g.size())) {
     const std::size_t padded = (g.size() + team::lanes - 1) / team::lanes * team::lanes;
     for (auto* column : {&q_[0], &q_[1], &q_[2], &table_[0], &table_[1], &table_[2], &signal_, &weight_})
       column->resize(padded, 0.0);
@@ -31,10 +30,9 @@ class measurements {
     }
   }
 
-  void read(const float* row) {
-    const auto n = static_cast<std::size_t>(count_);
-    for (std::size_t i = 0; i < n; ++i) signal_[i] = static_cast<double>(row[i]);
-    if (gradient_deviation_) bend(row + n);
+  void read(const float* signals, const float* deviation) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i) signal_[i] = static_cast<double>(signals[i]);
+    if (deviation != nullptr) bend(deviation);
   }
 
   int count() const { return count_; }
@@ -59,18 +57,17 @@ class measurements {
   }
 
   int count_;
-  bool gradient_deviation_;
   std::vector<double> q_[3], table_[3], signal_, weight_;
 };
 
 template <diffusion_model Model, int Fibres, bool Unattenuated>
 class fitter final : public cpu_start_fitter {
  public:
-  fitter(const settings& s, const gradient_table& gradients, bool gradient_deviation)
-      : noise_(s.noise), ratio_(static_cast<double>(s.ratio_mean)), measurements_(gradients, gradient_deviation) {}
+  fitter(const settings& s, const gradient_table& gradients)
+      : noise_(s.noise), ratio_(static_cast<double>(s.ratio_mean)), measurements_(gradients) {}
 
-  double fit(const float* row, float* start) override {
-    measurements_.read(row);
+  double fit(const float* signals, const float* deviation, float* start) override {
+    measurements_.read(signals, deviation);
     const auto result = fit_voxel<Model, Fibres, Unattenuated>(team{}, measurements_, ratio_, scratch_);
     store_start<Model, Fibres, Unattenuated>(result, noise_, ratio_, start);
     return result.sum_of_squares;
@@ -83,11 +80,11 @@ class fitter final : public cpu_start_fitter {
   fitting::scratch<team, fitting::shape<Model, Fibres, Unattenuated>> scratch_;
 };
 
-using maker = std::unique_ptr<cpu_start_fitter> (*)(const settings&, const gradient_table&, bool);
+using maker = std::unique_ptr<cpu_start_fitter> (*)(const settings&, const gradient_table&);
 
 template <diffusion_model Model, int Fibres, bool Unattenuated>
-std::unique_ptr<cpu_start_fitter> make(const settings& s, const gradient_table& g, bool deviation) {
-  return std::make_unique<fitter<Model, Fibres, Unattenuated>>(s, g, deviation);
+std::unique_ptr<cpu_start_fitter> make(const settings& s, const gradient_table& g) {
+  return std::make_unique<fitter<Model, Fibres, Unattenuated>>(s, g);
 }
 
 template <diffusion_model Model, bool Unattenuated>
@@ -116,9 +113,8 @@ maker maker_for(const settings& s) {
 
 }  // namespace
 
-std::unique_ptr<cpu_start_fitter> make_cpu_start_fitter(const settings& s, const gradient_table& gradients,
-                                                        bool gradient_deviation) {
-  return maker_for(s)(s, gradients, gradient_deviation);
+std::unique_ptr<cpu_start_fitter> make_cpu_start_fitter(const settings& s, const gradient_table& gradients) {
+  return maker_for(s)(s, gradients);
 }
 
 }  // namespace voxherd::ballstick

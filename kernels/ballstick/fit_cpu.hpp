@@ -13,12 +13,11 @@ class cpu_start_fitter {
  public:
   virtual ~cpu_start_fitter() = default;
 
-  /// `row`: K signals, then nine numbers of the gradient deviation (FSL's volume order, column-wise) where there is
-  /// one. `start`: parameter_layout's numbers. Returns the sum of squared residuals, in the signal's unit squared.
-  virtual double fit(const float* row, float* start) = 0;
+  /// `signals`: K. `deviation`: nine numbers of the gradient deviation (FSL's volume order, column-wise), or null.
+  /// `start`: parameter_layout's numbers. Returns the sum of squared residuals, in the signal's unit squared.
+  virtual double fit(const float* signals, const float* deviation, float* start) = 0;
 };
 
-std::unique_ptr<cpu_start_fitter> make_cpu_start_fitter(const settings& s, const gradient_table& gradients,
-                                                        bool gradient_deviation = false);
+std::unique_ptr<cpu_start_fitter> make_cpu_start_fitter(const settings& s, const gradient_table& gradients);
 
 }  // namespace voxherd::ballstick

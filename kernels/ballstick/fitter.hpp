@@ -124,11 +124,23 @@ VOXHERD_FUNCTION inline fit_result<Shape::fibres> described(const point<Shape>& 
   return r;
 }
 
+/// A fourth fibre has several diagonals to start from, and the sum of squares several minima: the best of two is kept.
 template <class Shape, class Team, class Measurements, class Scratch>
 VOXHERD_FUNCTION inline fit_result<Shape::fibres> fit_shape(const Team& team, const Measurements& m, double scale,
                                                             const tensor_start& tensor, double ratio, Scratch& s) {
+  const engine<Team, Shape, Measurements, Scratch> minimiser(team, m, scale, ratio, s);
   point<Shape> p = first_point<Shape>(tensor);
-  const double sum = engine<Team, Shape, Measurements, Scratch>(team, m, scale, ratio, s).minimise(p);
+  double sum = minimiser.minimise(p);
+  if constexpr (Shape::fibres > 3) {
+    point<Shape> other = first_point<Shape>(tensor);
+    const double(&v)[4][3] = tensor.axis;
+    other.fibre[3] = oriented(v[0][0] - v[1][0] + v[2][0], v[0][1] - v[1][1] + v[2][1], v[0][2] - v[1][2] + v[2][2]);
+    const double other_sum = minimiser.minimise(other);
+    if (other_sum < sum) {
+      p = other;
+      sum = other_sum;
+    }
+  }
   return described<Shape>(p, scale, sum, m.count());
 }
 
