@@ -24,11 +24,18 @@ struct nifti_header {
   std::size_t bytes_per_value = 0;
   double slope = 1, intercept = 0;  ///< stored value * slope + intercept
   std::uint64_t data_offset = 0;
-  nlohmann::json geometry;  ///< qform, sform, codes, units: what an export copies, see nifti_writer.hpp
+  /// What an export copies, see nifti_writer.hpp: qform_code, sform_code, quatern [b,c,d], qoffset [x,y,z],
+  /// srow [[4],[4],[4]], pixdim [0..3], xyzt_units; as stored, but zero where a field is not finite.
+  nlohmann::json geometry;
+  std::vector<std::string> warnings;  ///< odd but usable: one line each, without the path
 };
 
 /// Throws failure (missing_input, bad_data): one line with file, field, value found, value expected.
 nifti_header read_nifti_header(const std::string& path);
+
+/// The largest distance (mm) between the places that two matrices give to a corner of the grid.
+double largest_displacement_mm(const std::array<std::uint64_t, 3>& size, const std::array<double, 16>& one,
+                               const std::array<double, 16>& other);
 
 /// Values of a NIfTI file as float, scaled, NaN kept.
 class nifti_reader {

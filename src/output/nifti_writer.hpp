@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -12,9 +13,28 @@ namespace voxherd {
 struct nifti_image {
   image_grid grid;
   std::uint64_t volumes = 1;
-  nlohmann::json geometry;  ///< nifti_header::geometry of the reference image; null: from the grid's matrix
+  /// nifti_header::geometry of the reference image, copied exactly (a NIfTI-2 reference's doubles become floats where
+  /// NIfTI-1 is written); null: made from the grid's matrix.
+  nlohmann::json geometry;
   float display_min = 0, display_max = 0;  ///< cal_min, cal_max
   std::string description;                 ///< at most 79 characters
+};
+
+/// A file written piece by piece, for images larger than memory.
+class nifti_writer {
+ public:
+  nifti_writer(const std::string& path, const nifti_image& image);
+  ~nifti_writer();
+  nifti_writer(nifti_writer&&) noexcept;
+
+  /// The next values: volume after volume, x fastest. Throws failure (disk).
+  void append(std::span<const float> values);
+  /// Renames the file to its name, once all values are there. Without it the file is dropped.
+  void finish();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
 };
 
 /// Writes a float32 NIfTI-1 file (NIfTI-2 when a dimension exceeds 32767), compressed when the name ends in .gz,

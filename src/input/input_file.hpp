@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace voxherd {
+
+/// A path as it may stand in a one-line message: control characters escaped, overlong ones shortened.
+std::string printable(const std::string& path);
+
+/// A regular file open for reading.
+class input_file {
+ public:
+  /// Throws failure (missing_input): absent, a directory, a device, not readable.
+  explicit input_file(const std::string& path);
+  ~input_file();
+  input_file(input_file&& other) noexcept;
+  input_file(const input_file&) = delete;
+  input_file& operator=(const input_file&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string name() const { return printable(path_); }
+  std::uint64_t size() const { return size_; }
+
+  /// Up to `bytes` bytes from `offset`; fewer only at the end of the file. Throws failure (disk).
+  std::size_t read_some(std::uint64_t offset, void* out, std::size_t bytes) const;
+  /// All of them, or failure (disk): the file was long enough when it was checked.
+  void read(std::uint64_t offset, void* out, std::size_t bytes) const;
+  /// Tells the kernel what will be read soon.
+  void will_need(std::uint64_t offset, std::uint64_t bytes) const;
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace voxherd

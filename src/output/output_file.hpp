@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace voxherd {
+
+/// A file that appears under its name only when it is whole: bytes go to NAME.part, which finish() renames.
+/// Dropped without finish(), it leaves nothing behind. Throws failure (disk).
+class output_file {
+ public:
+  enum class coding { plain, gzip };
+
+  output_file(const std::string& path, coding c);
+  ~output_file();
+  output_file(output_file&&) noexcept;
+
+  void write(const void* data, std::size_t bytes);
+  void finish();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace voxherd
