@@ -2,6 +2,7 @@
 #include <array>
 
 #include "kernels/ballstick/cuda_chain.cuh"
+#include "kernels/ballstick/cuda_fit.cuh"
 #include "kernels/ballstick/measurements.hpp"
 #include "kernels/ballstick/prepare.hpp"
 #include "kernels/ballstick/summary.hpp"
@@ -30,25 +31,6 @@ __global__ void summary_kernel(chain_summary summarise, const float* samples, co
   const auto sample_floats =
       static_cast<std::size_t>(summarise.layout.count) * static_cast<std::size_t>(summarise.sample_count);
   summarise(samples + i * sample_floats, accepted + i * max_parameters, i, out);
-}
-
-/// TEMPORARY
-__global__ void crude_kernel(settings s, parameter_layout l, const float* padded, int stride, std::size_t count,
-                             float* starts) {
-  const std::size_t i = std::size_t{blockIdx.x} * voxel_block + threadIdx.x;
-  if (i >= count) return;
-  float* start = starts + i * max_parameters;
-  start[l.s0] = padded[i * stride];
-  start[l.d] = 1e-3f;
-  if (l.d_std >= 0) start[l.d_std] = 5e-4f;
-  if (l.ratio >= 0) start[l.ratio] = s.ratio_mean;
-  if (l.tau >= 0) start[l.tau] = 1e-3f;
-  if (l.f0 >= 0) start[l.f0] = 0.001f;
-  for (int k = 0; k < s.fibres; ++k) {
-    start[l.th(k)] = 1.0f + 0.7f * k;
-    start[l.ph(k)] = 0.3f + 0.9f * k;
-    start[l.f(k)] = 0.3f / (k + 1);
-  }
 }
 
 class cuda_estimator final : public estimator {
@@ -121,9 +103,8 @@ class cuda_estimator final : public estimator {
     prepare_kernel<<<voxel_blocks(count), voxel_block, 0, stream_>>>(
         {static_cast<int>(measurements_), shape_.padded(), settings_.noise}, rows_.data(), row_floats(), count,
         signals_.data(), status_.data());
-    crude_kernel<<<voxel_blocks(count), voxel_block, 0, stream_>>>(settings_, layout_, signals_.data(), shape_.padded(),
-                                                                   count, starts_.data());
     VOXHERD_CUDA_CHECK(cudaGetLastError());
+    run_fits(count);
     run_chains(count);
     result_view there;
     there.status = status_.data();
@@ -136,6 +117,34 @@ class cuda_estimator final : public estimator {
     fetch(count, there, out, first);
   }
 
+  void run_fits(std::size_t count) {
+    fit_job job{};
+    job.count = static_cast<int>(count);
+    job.measurements = static_cast<int>(measurements_);
+    job.padded = shape_.padded();
+    job.directions = directions_.data();
+    job.deviations = deviations();
+    job.deviation_stride = static_cast<int>(row_floats());
+    job.signals = signals_.data();
+    job.status = status_.data();
+    job.starts = starts_.data();
+    job.start_stride = max_parameters;
+    with_fibres([&]<int Fibres>() { launch_fits<Fibres>(settings_, job, stream_); });
+  }
+
+  const float* deviations() const { return deviates_ ? rows_.data() + measurements_ : nullptr; }
+
+  /// Calls use.template operator()<Fibres>().
+  template <class Use>
+  void with_fibres(Use&& use) const {
+    switch (settings_.fibres) {
+      case 1: return use.template operator()<1>();
+      case 2: return use.template operator()<2>();
+      case 3: return use.template operator()<3>();
+      case 4: return use.template operator()<4>();
+    }
+  }
+
   void run_chains(std::size_t count) {
     chain_job job{};
     job.settings = chain_;
@@ -144,7 +153,7 @@ class cuda_estimator final : public estimator {
     job.count = static_cast<int>(count);
     job.directions = directions_.data();
     job.weightings = weightings_.data();
-    job.deviations = deviates_ ? rows_.data() + measurements_ : nullptr;
+    job.deviations = deviations();
     job.deviation_stride = static_cast<int>(row_floats());
     job.signals = signals_.data();
     job.starts = starts_.data();
@@ -152,16 +161,7 @@ class cuda_estimator final : public estimator {
     job.voxels = voxels_.data();
     job.samples = samples_.data();
     job.acceptance = acceptance_.data();
-    switch (settings_.fibres) {
-      case 1:
-        return launch_chains<1>(settings_, job, shape_, stream_);
-      case 2:
-        return launch_chains<2>(settings_, job, shape_, stream_);
-      case 3:
-        return launch_chains<3>(settings_, job, shape_, stream_);
-      case 4:
-        return launch_chains<4>(settings_, job, shape_, stream_);
-    }
+    with_fibres([&]<int Fibres>() { launch_chains<Fibres>(settings_, job, shape_, stream_); });
   }
 
   void fetch(std::size_t count, const result_view& there, const result_view& out, std::size_t first) {
