@@ -183,9 +183,8 @@ exit_status run_command(session& s, const arguments& args) {
 extern const command bedpostx_command{
     "bedpostx",
     "FSL's bedpostx: its folder and flags in, SUBJECT_DIR.bedpostX out; called again, it goes on",
-    "SUBJECT_DIR [-n 3] [-w 1] [-b 1000] [-j 1250] [-s 25] [-model 2] [-g] [--rician]\n"
-    "       [--noard | --allard] [--f0 [--ardf0]] [--nf= --fudge= --bi= --nj= --se= --upe= --model= --seed=\n"
-    "       --Rmean= --Rstd=]; beside FSL's flags:",
+    "SUBJECT_DIR [-n 3] [-w 1] [-b 1000] [-j 1250] [-s 25] [-model 2] [-g] [-c] [--rician] [--noard | --allard] "
+    "[--f0 [--ardf0]] [--nf= --fudge= --bi= --nj= --se= --upe= --model= --seed= --Rmean= --Rstd=]",
     "subject",
     options,
     run_command,
