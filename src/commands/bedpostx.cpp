@@ -3,6 +3,8 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <optional>
 
 #include "mpi/output_place.hpp"

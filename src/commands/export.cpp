@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <memory>
+
 #include "src/command.hpp"
 #include "src/export_options.hpp"
 #include "src/output/export_folders.hpp"

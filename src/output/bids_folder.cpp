@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cctype>
@@ -144,6 +145,8 @@ void check_label(const char* option, const std::string& label) {
 export_plan plan_bids_folder(const result_volumes& result, const std::string& subject, const std::string& session) {
   require_ballstick(result, "bids");
   check_label("subject", subject);
+  for (const char* map : {"mean_R", "mean_f0", "mean_tau"})
+    if (result.has(map)) spdlog::info("BEP016 has no name for {}: left out; --to nifti writes it", map);
   if (!session.empty()) check_label("session", session);
   return bids_folder(result, subject, session).plan();
 }
