@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/ballstick/cpu_chain.hpp"
+#include "kernels/ballstick/fit_cpu.hpp"
 #include "kernels/ballstick/prepare.hpp"
 #include "kernels/ballstick/summary.hpp"
 
@@ -9,26 +10,6 @@ namespace voxherd::ballstick {
 namespace {
 
 using real = cpu_scratch::real;
-
-/// TEMPORARY
-void crude_start(const settings& s, const float* y, const gradient_table& g, float* start) {
-  const parameter_layout l = layout_of(s);
-  double s0 = 0;
-  int n = 0;
-  for (std::size_t i = 0; i < g.size(); ++i)
-    if (g.b_s_per_mm2[i] < 50) s0 += y[i], ++n;
-  start[l.s0] = static_cast<float>(s0 / n);
-  start[l.d] = 1e-3f;
-  if (l.d_std >= 0) start[l.d_std] = 5e-4f;
-  if (l.ratio >= 0) start[l.ratio] = s.ratio_mean;
-  if (l.tau >= 0) start[l.tau] = 1e-3f;
-  if (l.f0 >= 0) start[l.f0] = 0.001f;
-  for (int k = 0; k < s.fibres; ++k) {
-    start[l.th(k)] = 1.0f + 0.7f * k;
-    start[l.ph(k)] = 0.3f + 0.9f * k;
-    start[l.f(k)] = 0.3f / (k + 1);
-  }
-}
 
 class cpu_estimator final : public estimator {
  public:
@@ -50,15 +31,17 @@ class cpu_estimator final : public estimator {
 #pragma omp parallel num_threads(threads_)
     {
       cpu_scratch scratch(gradients_.size(), settings_.fibres, layout_of(settings_).count, settings_.samples());
+      const auto fitter = make_cpu_start_fitter(settings_, gradients_);
 #pragma omp for schedule(dynamic, 4)
-      for (std::size_t i = 0; i < count; ++i) estimate(i, voxels[i], rows + i * row_floats, scratch, out);
+      for (std::size_t i = 0; i < count; ++i) estimate(i, voxels[i], rows + i * row_floats, *fitter, scratch, out);
     }
   }
 
  private:
   static std::size_t padded(std::size_t n) { return (n + real::size() - 1) / real::size() * real::size(); }
 
-  void estimate(std::size_t item, std::uint64_t voxel, const float* row, cpu_scratch& scratch, const result_view& out) const {
+  void estimate(std::size_t item, std::uint64_t voxel, const float* row, cpu_start_fitter& fitter,
+                cpu_scratch& scratch, const result_view& out) const {
     const int k = static_cast<int>(gradients_.size());
     auto* const signals = reinterpret_cast<float*>(scratch.signals.data());
     const voxel_preparer prepare{k, scratch.slots * static_cast<int>(real::size()), settings_.noise};
@@ -69,7 +52,7 @@ class cpu_estimator final : public estimator {
 
     const cpu_measurements m = measurements_of(scratch, row + k);
     float start[max_parameters];
-    crude_start(settings_, signals, gradients_, start);
+    fitter.fit(signals, deviates_ ? row + k : nullptr, start);
     run_chain(m, start, voxel, scratch);
     summarise(scratch.chain_samples.data(), scratch.acceptance, item, out);
   }
@@ -93,10 +76,14 @@ class cpu_estimator final : public estimator {
 
   void run_chain(const cpu_measurements& m, const float* start, std::uint64_t voxel, cpu_scratch& scratch) const {
     switch (settings_.fibres) {
-      case 1: return run_cpu_chain<1>(settings_, chain_, m, start, voxel, scratch);
-      case 2: return run_cpu_chain<2>(settings_, chain_, m, start, voxel, scratch);
-      case 3: return run_cpu_chain<3>(settings_, chain_, m, start, voxel, scratch);
-      case 4: return run_cpu_chain<4>(settings_, chain_, m, start, voxel, scratch);
+      case 1:
+        return run_cpu_chain<1>(settings_, chain_, m, start, voxel, scratch);
+      case 2:
+        return run_cpu_chain<2>(settings_, chain_, m, start, voxel, scratch);
+      case 3:
+        return run_cpu_chain<3>(settings_, chain_, m, start, voxel, scratch);
+      case 4:
+        return run_cpu_chain<4>(settings_, chain_, m, start, voxel, scratch);
     }
   }
 

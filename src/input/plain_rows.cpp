@@ -8,8 +8,9 @@ namespace voxherd {
 
 namespace {
 
-/// A chunk's floats, all volumes together: what the second-level cache keeps between gathering and transposing.
-constexpr std::size_t chunk_floats = std::size_t{1} << 18;
+/// A chunk's floats, all volumes together. Longer reads save system calls, shorter ones stay in a nearer cache: 8 MiB
+/// was within a tenth of the best from 0.25 to 64 MiB for 288 volumes (6 GB/s of a cached file, one thread).
+constexpr std::size_t chunk_floats = std::size_t{1} << 21;
 constexpr std::size_t fewest_chunk_items = 64;
 /// Reading on across a gap costs less than another system call, up to here.
 constexpr std::uint64_t largest_gap_bytes = 16384;

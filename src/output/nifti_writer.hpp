@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "mpi/analysis.hpp"
 
@@ -13,10 +14,15 @@ namespace voxherd {
 struct nifti_image {
   image_grid grid;
   std::uint64_t volumes = 1;
-  nlohmann::json geometry;  ///< nifti_header::geometry of the reference image; null: from the grid's matrix
+  /// nifti_header::geometry of the reference image, copied exactly (a NIfTI-2 reference's doubles become floats where
+  /// NIfTI-1 is written); null: made from the grid's matrix.
+  nlohmann::json geometry;
   float display_min = 0, display_max = 0;  ///< cal_min, cal_max
   std::string description;                 ///< at most 79 characters
 };
+
+/// The bytes before the first value, for whoever writes the values himself: header and "no extension".
+std::vector<std::byte> nifti_header_bytes(const nifti_image& image);
 
 /// A file written piece by piece, for images larger than memory.
 class nifti_writer {

@@ -1,0 +1,196 @@
+#pragma once
+
+#include "kernels/ballstick/fit_engine.hpp"
+#include "kernels/portable/symmetric_eigen3.hpp"
+
+namespace voxherd::ballstick {
+
+/// A least-squares fit, inside the sampler's support, fibres in descending order of fraction.
+template <int Fibres>
+struct fit_result {
+  double s0 = 0, d = 0, d_std = 0;  ///< unit of the signal; mm2/s
+  double f0 = 0, tau = 0;           ///< tau: 1 / variance of the residuals
+  double sum_of_squares = 0;
+  double f[Fibres] = {}, th[Fibres] = {}, ph[Fibres] = {};
+};
+
+namespace fitting {
+
+/// In ms/um2 for b in s/mm2, and so on: diffusivities of tissue are then near 1.
+constexpr double ms_per_um2 = 1e-3, mm2_per_s = 1e-3;
+constexpr double small_unattenuated = 1e-3;
+/// A model with f0 is given up where it explains the signal no fibre can (bedpostX's limits).
+constexpr double least_first_fraction = 0.05, most_unattenuated = 0.4;
+/// Signals are no smaller than this part of their mean when their logarithm is taken.
+constexpr double floor_of_mean = 0.01;
+
+/// S0 (in units of the scaled signal), largest diffusivity and principal axes.
+struct tensor_start {
+  double s0, d;
+  double axis[4][3];
+};
+
+/// Log-linear least squares for the diffusion tensor; a fourth axis lies between the other three.
+template <class Team, class Measurements, class Scratch>
+VOXHERD_FUNCTION inline tensor_start start_from_tensor(const Team& team, const Measurements& m, double signal_scale,
+                                                       Scratch& s) {
+  using real = typename Team::real;
+  typename gram_of<Team, tensor_row>::type gram(team, s.rows);
+  gram.clear();
+  for (int slot = 0; slot < m.slots(); ++slot) {
+    real q[3], signal, w;
+    m.load(slot, q, signal, w);
+    const real logarithm = lane::log(lane::max(signal * real(1 / signal_scale), real(floor_of_mean)));
+    const real row[tensor_row] = {-q[0] * q[0],
+                                  real(-2.0) * q[0] * q[1],
+                                  real(-2.0) * q[0] * q[2],
+                                  -q[1] * q[1],
+                                  real(-2.0) * q[1] * q[2],
+                                  -q[2] * q[2],
+                                  w,
+                                  logarithm * w};
+    gram.add(row);
+  }
+  gram.finish(team, s.normal[0]);
+  constexpr int n = tensor_row - 1;
+  team.once([&] {
+    auto& factor = *reinterpret_cast<double(*)[packed_size(n)]>(s.factor);
+    auto& x = *reinterpret_cast<double(*)[n]>(s.step);
+    for (int e = 0; e < packed_size(n); ++e) factor[e] = s.normal[0][e];
+    for (int i = 0; i < n; ++i) {
+      factor[packed_index(i, i)] *= 1 + 1e-10;
+      x[i] = s.normal[0][packed_index(n, i)];
+    }
+    s.solved = cholesky_factor<n>(factor);
+    if (s.solved) cholesky_solve<n>(factor, x);
+  });
+  team.sync();
+  tensor_start start{2, 1, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0.577, 0.577, 0.577}}};
+  if (s.solved) {
+    const double* x = s.step;
+    const eigen_system3<double> e = symmetric_eigen3(x[0], x[1], x[2], x[3], x[4], x[5]);
+    start.s0 = lane::min(lane::max(std::exp(lane::min(x[6], 5.0)), 1.0), 20.0);
+    start.d = lane::min(lane::max(2 * (e.value[0] + e.value[1] + e.value[2]) / 3, 0.1), 4.0);
+    for (int axis = 0; axis < 3; ++axis) {
+      for (int k = 0; k < 3; ++k) start.axis[k][axis] = e.vector[k][axis];
+      start.axis[3][axis] = 0.577 * (e.vector[0][axis] + e.vector[1][axis] + e.vector[2][axis]);
+    }
+  }
+  team.sync();
+  return start;
+}
+
+template <class Shape>
+VOXHERD_FUNCTION inline point<Shape> first_point(const tensor_start& tensor) {
+  point<Shape> p;
+  p.linear[Shape::ball] = 0.5 * tensor.s0;
+  p.linear[Shape::d] = tensor.d;
+  if constexpr (Shape::has_scale) p.linear[Shape::scale] = 0.2 * tensor.d;
+  if constexpr (Shape::unattenuated) p.linear[Shape::still] = 0.02 * tensor.s0;
+  VOXHERD_UNROLL
+  for (int k = 0; k < Shape::fibres; ++k) {
+    p.linear[Shape::sticks + k] = 0.5 * tensor.s0 / Shape::fibres;
+    p.fibre[k] = oriented(tensor.axis[k][0], tensor.axis[k][1], tensor.axis[k][2]);
+  }
+  return p;
+}
+
+template <class Shape>
+VOXHERD_FUNCTION inline fit_result<Shape::fibres> described(const point<Shape>& p, double signal_scale, double sum,
+                                                            int count) {
+  fit_result<Shape::fibres> r;
+  double total = 0;
+  for (int i = 0; i < Shape::amplitudes; ++i) total += p.linear[i];
+  r.s0 = total * signal_scale;
+  r.d = p.linear[Shape::d] * mm2_per_s;
+  if constexpr (Shape::has_scale) r.d_std = std::sqrt(p.linear[Shape::d] * p.linear[Shape::scale]) * mm2_per_s;
+  if constexpr (Shape::unattenuated) r.f0 = p.linear[Shape::still] / total;
+  r.sum_of_squares = sum * signal_scale * signal_scale;
+  r.tau = (count - 1) / lane::max(r.sum_of_squares, no_residual * count * signal_scale * signal_scale);
+  VOXHERD_UNROLL
+  for (int k = 0; k < Shape::fibres; ++k) {
+    int rank = 0;
+    const double f = p.linear[Shape::sticks + k];
+    VOXHERD_UNROLL
+    for (int j = 0; j < Shape::fibres; ++j) {
+      const double other = p.linear[Shape::sticks + j];
+      rank += other > f || (other == f && j < k) ? 1 : 0;
+    }
+    const orientation& o = p.fibre[k];
+    r.f[rank] = f / total;
+    r.th[rank] = std::acos(lane::min(lane::max(o.along[2], -1.0), 1.0));
+    r.ph[rank] = std::atan2(o.along[1], o.along[0]);
+  }
+  return r;
+}
+
+/// A fourth fibre has several diagonals to start from, and the sum of squares several minima: the best of two is kept.
+template <class Shape, class Team, class Measurements, class Scratch>
+VOXHERD_FUNCTION inline fit_result<Shape::fibres> fit_shape(const Team& team, const Measurements& m, double scale,
+                                                            const tensor_start& tensor, double ratio, Scratch& s) {
+  const engine<Team, Shape, Measurements, Scratch> minimiser(team, m, scale, ratio, s);
+  point<Shape> p = first_point<Shape>(tensor);
+  double sum = minimiser.minimise(p);
+  if constexpr (Shape::fibres > 3) {
+    point<Shape> other = first_point<Shape>(tensor);
+    const double(&v)[4][3] = tensor.axis;
+    other.fibre[3] = oriented(v[0][0] - v[1][0] + v[2][0], v[0][1] - v[1][1] + v[2][1], v[0][2] - v[1][2] + v[2][2]);
+    const double other_sum = minimiser.minimise(other);
+    if (other_sum < sum) {
+      p = other;
+      sum = other_sum;
+    }
+  }
+  return described<Shape>(p, scale, sum, m.count());
+}
+
+}  // namespace fitting
+
+/// The least-squares start of one voxel's chain by one team: tensor, then Levenberg-Marquardt. With f0, once more
+/// without it where the first fit is implausible.
+template <diffusion_model Model, int Fibres, bool Unattenuated, class Team, class Measurements>
+VOXHERD_FUNCTION inline fit_result<Fibres> fit_voxel(
+    const Team& team, const Measurements& m, double ratio,
+    fitting::scratch<Team, fitting::shape<Model, Fibres, Unattenuated>>& scratch) {
+  using namespace fitting;
+  using real = typename Team::real;
+  real sum(0.0);
+  for (int slot = 0; slot < m.slots(); ++slot) {
+    real q[3], signal, weight;
+    m.load(slot, q, signal, weight);
+    sum += lane::max(signal, -signal) * weight;
+  }
+  const double mean = team.sum(sum) / m.count();
+  const double scale = mean > 0 ? mean : 1;
+  const tensor_start tensor = start_from_tensor(team, m, scale, scratch);
+  auto result = fit_shape<shape<Model, Fibres, Unattenuated>>(team, m, scale, tensor, ratio, scratch);
+  if constexpr (Unattenuated) {
+    const bool at_most_d = result.d >= most_d * mm2_per_s;
+    if (result.f[0] < least_first_fraction || at_most_d || result.f0 > most_unattenuated) {
+      result = fit_shape<shape<Model, Fibres, false>>(team, m, scale, tensor, ratio, scratch);
+      double ball = 1;
+      for (int k = 0; k < Fibres; ++k) ball -= result.f[k];
+      result.f0 = lane::min(small_unattenuated, ball / 2);
+    }
+  }
+  return result;
+}
+
+/// The result as a chain's start, in parameter_layout's order.
+template <diffusion_model Model, int Fibres, bool Unattenuated>
+VOXHERD_FUNCTION inline void store_start(const fit_result<Fibres>& r, noise_model noise, double ratio, float* start) {
+  const parameter_layout l = layout_of(Model, Fibres, Unattenuated, noise);
+  start[l.s0] = static_cast<float>(r.s0);
+  start[l.d] = static_cast<float>(r.d);
+  if (l.d_std >= 0) start[l.d_std] = static_cast<float>(r.d_std);
+  if (l.ratio >= 0) start[l.ratio] = static_cast<float>(ratio);
+  if (l.f0 >= 0) start[l.f0] = static_cast<float>(r.f0);
+  if (l.tau >= 0) start[l.tau] = static_cast<float>(r.tau);
+  for (int k = 0; k < Fibres; ++k) {
+    start[l.th(k)] = static_cast<float>(r.th[k]);
+    start[l.ph(k)] = static_cast<float>(r.ph[k]);
+    start[l.f(k)] = static_cast<float>(r.f[k]);
+  }
+}
+
+}  // namespace voxherd::ballstick

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "kernels/ballstick/gram.hpp"
+#include "kernels/portable/cholesky.hpp"
+#include "kernels/portable/cuda_team.cuh"
+
+namespace voxherd::ballstick {
+
+/// As cpu_gram, for a whole warp: the lanes put their rows into shared memory, and each lane sums its own elements of
+/// the triangle over them. No atomics: every sum has a fixed order.
+template <int N>
+class cuda_gram {
+ public:
+  using team = cuda_team<double, 32>;
+  static constexpr int lanes = 32;
+  static constexpr int elements_per_lane = (packed_size(N) + lanes - 1) / lanes;
+  /// An odd stride spreads a column over the banks.
+  static constexpr int stride = N | 1;
+  static constexpr int shared_doubles = lanes * stride;
+
+  /// `rows`: shared_doubles numbers that only this warp uses.
+  __device__ cuda_gram(const team& t, double* rows) : team_(t), rows_(rows) {
+#pragma unroll
+    for (int e = 0; e < elements_per_lane; ++e) {
+      const int element = t.lane + lanes * e;
+      int row = 0;
+      while (packed_index(row + 1, 0) <= element) ++row;
+      const bool used = element < packed_size(N);
+      row_[e] = used ? row : 0;
+      column_[e] = used ? element - packed_index(row, 0) : 0;
+    }
+  }
+
+  __device__ void clear() {
+#pragma unroll
+    for (int e = 0; e < elements_per_lane; ++e) sums_[e] = 0;
+  }
+
+  __device__ void add(const double (&row)[N]) {
+    team_.sync();
+#pragma unroll
+    for (int i = 0; i < N; ++i) rows_[team_.lane * stride + i] = row[i];
+    team_.sync();
+    for (int l = 0; l < lanes; ++l) {
+      const double* other = rows_ + l * stride;
+#pragma unroll
+      for (int e = 0; e < elements_per_lane; ++e) sums_[e] += other[row_[e]] * other[column_[e]];
+    }
+  }
+
+  __device__ void finish(const team& t, double* packed) const {
+    t.sync();
+#pragma unroll
+    for (int e = 0; e < elements_per_lane; ++e) {
+      const int element = t.lane + lanes * e;
+      if (element < packed_size(N)) packed[element] = sums_[e];
+    }
+    t.sync();
+  }
+
+ private:
+  team team_;
+  double* rows_;
+  int row_[elements_per_lane], column_[elements_per_lane];
+  double sums_[elements_per_lane];
+};
+
+template <int N>
+struct gram_of<cuda_team<double, 32>, N> {
+  using type = cuda_gram<N>;
+  static constexpr int shared_doubles = cuda_gram<N>::shared_doubles;
+};
+
+}  // namespace voxherd::ballstick
