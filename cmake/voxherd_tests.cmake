@@ -29,6 +29,17 @@ function(voxherd_mpi_tests)
   endforeach()
 endfunction()
 
+# tests/tools/NAME.cpp -> programs that the cli tests run, in the folder named by VOXHERD_TEST_TOOLS.
+function(voxherd_test_tools)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tools/*.cpp)
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    target_link_libraries(${name} PRIVATE voxherd_program)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  endforeach()
+endfunction()
+
 # tests/cli/*_test.py -> run by the distribution's python3; exit status 77 shows as skipped.
 function(voxherd_cli_tests)
   find_program(VOXHERD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
@@ -37,6 +48,6 @@ function(voxherd_cli_tests)
     get_filename_component(name ${script} NAME_WE)
     add_test(NAME cli.${name} COMMAND ${VOXHERD_PYTHON} ${script} -v)
     set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 600 SKIP_RETURN_CODE 77 PROCESSORS 2
-      ENVIRONMENT "VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_DATA=${VOXHERD_DATA};OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
+      ENVIRONMENT "VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_TEST_TOOLS=${PROJECT_BINARY_DIR}/tests;VOXHERD_DATA=${VOXHERD_DATA};OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
   endforeach()
 endfunction()

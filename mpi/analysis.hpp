@@ -12,6 +12,7 @@ namespace voxherd {
 
 enum class element_type { uint8, int32, uint32, uint64, float32, float64 };
 std::size_t size_of(element_type type);
+std::string name_of(element_type type);  ///< "uint8", "float32", ...
 
 /// Where an output lies in the result file.
 enum class output_layout {

@@ -8,6 +8,7 @@ namespace voxherd {
 /// Exit statuses, after sysexits.h: what a batch script decides on.
 enum class exit_status : int {
   whole = 0,
+  different = 1,       ///< `voxherd compare`: the two results are not the same
   usage = 2,           ///< an option is wrong
   bad_data = 65,       ///< an input's content is wrong
   missing_input = 66,  ///< an input cannot be opened

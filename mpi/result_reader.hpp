@@ -20,9 +20,11 @@ struct journal_entry {
 
 /// A result file, read by one process. Throws failure: missing_input, bad_data (not ours, truncated), disk.
 ///
-/// The file: attributes `voxherd_version`, `analysis`, `complete`, `configuration` and `provenance` (JSON) on /;
-/// /maps/NAME, /samples/NAME, /items/voxel, /inputs/NAME, /image, /journal/first_item, /journal/batches;
-/// /VTKHDF (when the image has more than one slice) whose PointData hard-links the maps.
+/// The file: attributes `voxherd_version`, `analysis`, `complete`, `configuration`, `provenance` and `contents` (JSON)
+/// on
+/// /; /maps/NAME, /samples/NAME, /items/voxel, /inputs/NAME, /journal/first_item, /journal/batches, /journal/summary,
+/// each with attributes `unit` and `meaning`; /image with attributes `size`, `voxel_to_world`, `voxel_size_mm`;
+/// /VTKHDF (when every axis has more than one voxel) whose PointData hard-links the maps.
 class result_reader {
  public:
   explicit result_reader(const std::string& path);
@@ -30,10 +32,12 @@ class result_reader {
   result_reader(result_reader&&) noexcept;
 
   const std::string& path() const;
+  const std::string& version() const;  ///< of the voxherd that wrote it
   const std::string& analysis_name() const;
   bool complete() const;
   const nlohmann::json& configuration() const;
   const nlohmann::json& provenance() const;
+  const nlohmann::json& summary() const;  ///< times and memory of the run; null until complete
   const image_grid& grid() const;
   const std::vector<std::uint64_t>& item_voxels() const;
   const std::vector<output_spec>& outputs() const;
@@ -50,6 +54,8 @@ class result_reader {
   std::vector<float> read_items(const std::string& name, std::uint64_t first_item, std::uint64_t count) const;
   /// The bytes of a batch of one output, as they were written, in the file's type.
   std::vector<std::byte> read_batch(const std::string& name, const batch& items) const;
+  /// XXH64 of the batch's bytes as they are in the file now; the journal says what they were when written.
+  std::uint64_t checksum_of(const batch& items) const;
 
  private:
   struct state;

@@ -31,6 +31,7 @@ struct run_settings {
 
 /// What the run needs of a rank's device, without knowing devices.
 struct device_hooks {
+  std::string kind;                    ///< "cpu" or "cuda": their results differ in rounding, so no file holds both
   std::string description;             ///< "NVIDIA H200, GPU-1f2e..." or "2 CPU threads"
   std::size_t free_bytes = 0;          ///< memory for batches; 0 when the device is the host
   std::function<void()> enter_thread;  ///< called first by each driving thread
@@ -39,7 +40,8 @@ struct device_hooks {
 };
 
 /// Runs the analysis over all ranks into settings.out. Collective; every rank returns the same status:
-/// whole, or resume_me after a signal. Throws failure (the same on every rank where it can be known to all).
+/// whole, or resume_me after a signal. Throws failure, the same on every rank; a failure in the middle of the work
+/// of several ranks ends them all with its status and one message (MPI_Abort).
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device);
 
 }  // namespace voxherd

@@ -1,8 +1,3 @@
-#include <fmt/core.h>
+#include "src/program.hpp"
 
-#include "src/command.hpp"
-
-int main(int argc, char** argv) {
-  voxherd::session s(&argc, &argv);
-  for (const auto* c : voxherd::all_commands()) fmt::print("{}\n", c->name);
-}
+int main(int argc, char** argv) { return voxherd::run_program(argc, argv, voxherd::all_commands()); }

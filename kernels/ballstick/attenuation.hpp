@@ -34,7 +34,8 @@ VOXHERD_FUNCTION inline Real log1p_ratio(Real z) {
   return lane::select(z > Real(1.0f), lane::log2(Real(1.0f) + z) * Real(ln_2) * lane::reciprocal(z), p);
 }
 
-/// Model 1: exp(-b d) and exp(-b d cos^2). The diffusivity goes into the fibre's vector, which saves a product per measurement.
+/// Model 1: exp(-b d) and exp(-b d cos^2). The diffusivity goes into the fibre's vector, which saves a product per
+/// measurement.
 struct mono_exponential {
   static constexpr diffusion_model model = diffusion_model::mono_exponential;
   float d;

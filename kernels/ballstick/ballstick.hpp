@@ -15,10 +15,10 @@ namespace voxherd::ballstick {
 
 /// One quantity that a run leaves for every voxel.
 struct field {
-  int id;              ///< place in result_view::values
-  std::string name;    ///< "mean_f1samples", "dyads1", "th1samples"
-  std::size_t width;   ///< floats a voxel
-  bool samples;        ///< one float a stored sample
+  int id;             ///< place in result_view::values
+  std::string name;   ///< "mean_f1samples", "dyads1", "th1samples"
+  std::size_t width;  ///< floats a voxel
+  bool samples;       ///< one float a stored sample
   std::string unit;
   std::string meaning;
 };
@@ -31,8 +31,9 @@ class estimator {
  public:
   virtual ~estimator() = default;
 
-  /// `voxels`: each item's index in the image, which keys its random numbers. `rows`: count x (K signals [+ 9 of the gradient deviation,
-  /// column-wise]). `out`: null where a field is not wanted. A GPU too small for the batch gets it in halves. Throws device_error.
+  /// `voxels`: each item's index in the image, which keys its random numbers. `rows`: count x (K signals [+ 9 of the
+  /// gradient deviation, column-wise]). `out`: null where a field is not wanted. A GPU too small for the batch gets it
+  /// in halves. Throws device_error.
   virtual void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_view& out) = 0;
 };
 

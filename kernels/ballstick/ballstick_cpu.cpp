@@ -76,10 +76,14 @@ class cpu_estimator final : public estimator {
 
   void run_chain(const cpu_measurements& m, const float* start, std::uint64_t voxel, cpu_scratch& scratch) const {
     switch (settings_.fibres) {
-      case 1: return run_cpu_chain<1>(settings_, chain_, m, start, voxel, scratch);
-      case 2: return run_cpu_chain<2>(settings_, chain_, m, start, voxel, scratch);
-      case 3: return run_cpu_chain<3>(settings_, chain_, m, start, voxel, scratch);
-      case 4: return run_cpu_chain<4>(settings_, chain_, m, start, voxel, scratch);
+      case 1:
+        return run_cpu_chain<1>(settings_, chain_, m, start, voxel, scratch);
+      case 2:
+        return run_cpu_chain<2>(settings_, chain_, m, start, voxel, scratch);
+      case 3:
+        return run_cpu_chain<3>(settings_, chain_, m, start, voxel, scratch);
+      case 4:
+        return run_cpu_chain<4>(settings_, chain_, m, start, voxel, scratch);
     }
   }
 

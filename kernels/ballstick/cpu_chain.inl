@@ -7,7 +7,8 @@ void run_cpu_chain(const settings& s, const chain_settings& c, const cpu_measure
                    std::uint64_t voxel, cpu_scratch& scratch) {
   using array = memory_array<cpu_scratch::real>;
   with_types_of_fibres<Fibres>(s, [&]<class Attenuation, class Noise, int N>() {
-    using chain = sampler<cpu_team<float>, cpu_measurements, array, Attenuation, Noise, N>;
+    using arrays = signal_arrays<array, array, N>;
+    using chain = sampler<cpu_team<float>, cpu_measurements, arrays, Attenuation, Noise, N>;
     const cpu_team<float> team;
     auto* next = scratch.arrays.data();
     const auto take = [&] {
@@ -15,8 +16,8 @@ void run_cpu_chain(const settings& s, const chain_settings& c, const cpu_measure
       next += m.slot_count;
       return array{place};
     };
-    typename chain::arrays a;
-    a.residual = take(), a.ball = take(), a.trial_residual = take(), a.trial_ball = take();
+    arrays a;
+    a.residual = take(), a.ball = take(), a.trial_direction = take(), a.trial_ball = take();
     for (int k = 0; k < N; ++k) a.stick[k] = take(), a.trial_stick[k] = take();
     chain(team, m, c, a, scratch.chain, start).run(voxel, scratch.chain_samples.data(), scratch.acceptance, true);
   });

@@ -2,4 +2,4 @@
 
 // One translation unit a fibre count, so that they compile side by side.
 template void voxherd::ballstick::run_cpu_chain<3>(const settings&, const chain_settings&, const cpu_measurements&,
-                                                    const float*, std::uint64_t, cpu_scratch&);
+                                                   const float*, std::uint64_t, cpu_scratch&);

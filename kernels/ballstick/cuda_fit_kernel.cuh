@@ -40,9 +40,9 @@ struct cuda_fit_measurements {
 /// One warp a voxel: all loops whose length depends on the data are then the whole warp's.
 template <diffusion_model Model, int Fibres, bool Unattenuated>
 __global__ void __launch_bounds__(32 * fit_block_warps) fit_kernel(const fit_job job, noise_model noise, double ratio) {
-  using team_type = cuda_team<double>;
+  using team_type = cuda_team<double, 32>;
   __shared__ fitting::scratch<team_type, fitting::shape<Model, Fibres, Unattenuated>> scratch[fit_block_warps];
-  const team_type team(32);
+  const team_type team;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int item = static_cast<int>(blockIdx.x) * fit_block_warps + warp;
   if (item >= job.count || job.status[item] != 0) return;

@@ -6,24 +6,28 @@ namespace voxherd::ballstick {
 
 /// One voxel's data for a cuda_team: signals in global memory, (x, y, z, offset) and weightings in shared memory.
 /// `Slots` measurements a lane; 0: known only at run time.
-template <int Slots>
+template <int Width, int Slots>
 struct cuda_measurements {
   int slot_count;
-  int width;
-  const float* signals;      ///< this lane's first
-  const float4* directions;  ///< this lane's first
-  const float* weightings;   ///< this lane's first
+  const float* signals;        ///< this lane's first
+  unsigned direction_address;  ///< this lane's first, in shared memory
+  const float* weightings;     ///< this lane's first
 
   __device__ constexpr int slots() const {
     if constexpr (Slots > 0) return Slots;
     return slot_count;
   }
-  __device__ float signal(int s) const { return __ldg(signals + s * width); }
+  __device__ float signal(int s) const { return __ldg(signals + s * Width); }
+  /// Loaded anew each time: a compiler that sees through the load keeps all slots' directions in registers, and spills
+  /// others.
   __device__ weighted_direction<float> direction(int s) const {
-    const float4 d = directions[s * width];
+    float4 d;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(d.x), "=f"(d.y), "=f"(d.z), "=f"(d.w)
+                 : "r"(direction_address + s * Width * 16));
     return {d.x, d.y, d.z, d.w};
   }
-  __device__ float weighting(int s) const { return weightings[s * width]; }
+  __device__ float weighting(int s) const { return weightings[s * Width]; }
 };
 
 }  // namespace voxherd::ballstick

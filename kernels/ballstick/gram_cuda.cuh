@@ -11,7 +11,7 @@ namespace voxherd::ballstick {
 template <int N>
 class cuda_gram {
  public:
-  using team = cuda_team<double>;
+  using team = cuda_team<double, 32>;
   static constexpr int lanes = 32;
   static constexpr int elements_per_lane = (packed_size(N) + lanes - 1) / lanes;
   /// An odd stride spreads a column over the banks.
@@ -66,7 +66,7 @@ class cuda_gram {
 };
 
 template <int N>
-struct gram_of<cuda_team<double>, N> {
+struct gram_of<cuda_team<double, 32>, N> {
   using type = cuda_gram<N>;
   static constexpr int shared_doubles = cuda_gram<N>::shared_doubles;
 };

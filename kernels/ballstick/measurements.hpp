@@ -31,13 +31,16 @@ inline weighting_table make_weighting_table(const gradient_table& g, std::size_t
   return t;
 }
 
-/// Gradient non-linearity (HCP): a voxel's true weighted direction is (I + L) times the nominal one; its length takes b along.
-/// `deviation`: FSL's grad_dev order, L column by column.
+/// Gradient non-linearity (HCP): a voxel's true weighted direction is (I + L) times the nominal one; its length takes b
+/// along. `deviation`: FSL's grad_dev order, L column by column.
 template <class Real>
 VOXHERD_FUNCTION inline void deviate(weighted_direction<Real>& g, Real& weighting, const float* deviation) {
-  const Real x = lane::fma(Real(deviation[0]), g.x, lane::fma(Real(deviation[3]), g.y, lane::fma(Real(deviation[6]), g.z, g.x)));
-  const Real y = lane::fma(Real(deviation[1]), g.x, lane::fma(Real(deviation[4]), g.y, lane::fma(Real(deviation[7]), g.z, g.y)));
-  const Real z = lane::fma(Real(deviation[2]), g.x, lane::fma(Real(deviation[5]), g.y, lane::fma(Real(deviation[8]), g.z, g.z)));
+  const Real x =
+      lane::fma(Real(deviation[0]), g.x, lane::fma(Real(deviation[3]), g.y, lane::fma(Real(deviation[6]), g.z, g.x)));
+  const Real y =
+      lane::fma(Real(deviation[1]), g.x, lane::fma(Real(deviation[4]), g.y, lane::fma(Real(deviation[7]), g.z, g.y)));
+  const Real z =
+      lane::fma(Real(deviation[2]), g.x, lane::fma(Real(deviation[5]), g.y, lane::fma(Real(deviation[8]), g.z, g.z)));
   g.x = x;
   g.y = y;
   g.z = z;

@@ -8,7 +8,7 @@ namespace voxherd::ballstick {
 /// Energies are in units of ln 2: the hardware's logarithm has base two.
 struct gaussian_noise {
   static constexpr noise_model model = noise_model::gaussian;
-  float half_count;   ///< K/2
+  float half_count;  ///< K/2
   float sum = 0;
   float inverse = 0;  ///< 1/sum
 
@@ -68,7 +68,8 @@ struct rician_noise {
   template <class Real>
   VOXHERD_FUNCTION Real add(Real total, Real residual, Real signal) const {
     const Real predicted = lane::max(signal - residual, Real(0.0f));
-    return lane::fma(Real(0.5f * tau) * residual, residual, total) - log_scaled_bessel_i0(Real(tau) * signal * predicted);
+    return lane::fma(Real(0.5f * tau) * residual, residual, total) -
+           log_scaled_bessel_i0(Real(tau) * signal * predicted);
   }
   VOXHERD_FUNCTION float change(float trial_sum) const { return (trial_sum - sum) * log2_e; }
   VOXHERD_FUNCTION void accept(float trial_sum) { sum = trial_sum; }

@@ -8,7 +8,8 @@
 namespace voxherd::ballstick {
 
 /// Copies one voxel's signals into a padded row (zeros behind the last) and says whether they can be fitted.
-/// Under Rician noise, samples that are not positive become the smallest positive one, since the likelihood has their logarithm.
+/// Under Rician noise, samples that are not positive become the smallest positive one, since the likelihood has their
+/// logarithm.
 struct voxel_preparer {
   int measurements;
   int padded;
@@ -26,11 +27,11 @@ struct voxel_preparer {
       constant = constant && y == signals[0];
       if (y > 0.0f && (smallest_positive == 0.0f || y < smallest_positive)) smallest_positive = y;
     }
-    const voxel_status status = !finite                    ? voxel_status::not_finite
-                                : zero                     ? voxel_status::all_zero
-                                : constant                 ? voxel_status::constant
+    const voxel_status status = !finite                     ? voxel_status::not_finite
+                                : zero                      ? voxel_status::all_zero
+                                : constant                  ? voxel_status::constant
                                 : smallest_positive == 0.0f ? voxel_status::too_few_positive
-                                                           : voxel_status::fitted;
+                                                            : voxel_status::fitted;
     for (int i = 0; i < padded; ++i) {
       if (status != voxel_status::fitted)
         row[i] = 0.0f;  // whatever runs on it stays finite

@@ -29,7 +29,9 @@ enum fibre_field_id : int { mean_f, dyads, dispersion, samples_th, samples_ph, s
 
 constexpr int field_count = first_fibre_field + fibre_field_count * max_fibres;
 
-VOXHERD_FUNCTION constexpr int fibre_field(int k, fibre_field_id id) { return first_fibre_field + k * fibre_field_count + id; }
+VOXHERD_FUNCTION constexpr int fibre_field(int k, fibre_field_id id) {
+  return first_fibre_field + k * fibre_field_count + id;
+}
 
 /// Where a batch's results go: for each field count x width floats, or null.
 struct result_view {

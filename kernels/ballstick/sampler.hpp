@@ -38,19 +38,17 @@ struct chain_scratch {
   int accepted_total[max_parameters];  ///< up to the last adaptation
 };
 
-/// Random-walk Metropolis over one voxel's ball & stick parameters, one scalar at a time, by one team of lanes that share
-/// the measurements (Behrens 2007; order, priors, proposals and adaptation as in bedpostX).
+/// Random-walk Metropolis over one voxel's ball & stick parameters, one scalar at a time, by one team of lanes that
+/// share the measurements (Behrens 2007; order, priors, proposals and adaptation as in bedpostX).
 ///
-/// Single precision throughout: residuals are rebuilt from the model with every accepted diffusivity, so rounding does not pile up;
-/// sums over measurements are trees of a few dozen terms; energies enter only as differences, taken before the large terms are summed.
-template <class Team, class Measurements, class Array, class Attenuation, class Noise, int Fibres>
+/// Single precision throughout: residuals are rebuilt from the model with every accepted diffusivity, so rounding does
+/// not pile up; sums over measurements are trees of a few dozen terms; energies enter only as differences, taken before
+/// the large terms are summed.
+template <class Team, class Measurements, class Arrays, class Attenuation, class Noise, int Fibres>
 class sampler {
  public:
-  using signal_type = voxel_signal<Team, Measurements, Array, Attenuation, Noise, Fibres>;
-  using arrays = typename signal_type::arrays;
-
   /// `start`: the parameters in layout_of()'s order, inside their supports.
-  VOXHERD_FUNCTION sampler(const Team& team, const Measurements& m, const chain_settings& settings, arrays& a,
+  VOXHERD_FUNCTION sampler(const Team& team, const Measurements& m, const chain_settings& settings, Arrays& a,
                            chain_scratch& scratch, const float* start)
       : team_(team),
         settings_(settings),
@@ -75,13 +73,15 @@ class sampler {
       scratch_.accepted[p] = 0;
       scratch_.accepted_total[p] = 0;
     });
-    noise_.accept(try_attenuation(attenuation_));
-    signal_.keep_attenuation();
+    const signal_weights<Fibres> w = weights();
+    noise_.accept(try_attenuation(attenuation_, w));
+    signal_.keep_attenuation(w);
     team_.sync();
   }
 
-  /// Runs the whole chain of the voxel with this index in the image. `samples`: (parameter, sample); `acceptance`: each parameter's share
-  /// of accepted jumps. `store`: whether the results are wanted (the last teams of a grid may have no voxel of their own).
+  /// Runs the whole chain of the voxel with this index in the image. `samples`: (parameter, sample); `acceptance`: each
+  /// parameter's share of accepted jumps. `store`: whether the results are wanted (the last teams of a grid may have no
+  /// voxel of their own).
   VOXHERD_FUNCTION void run(std::uint64_t voxel, float* samples, float* acceptance, bool store) {
     const int jumps = settings_.burn_in_jumps + settings_.sampled_jumps;
     const int fitting = draws_per_block / layout_.count;
@@ -154,22 +154,25 @@ class sampler {
     return sum;
   }
 
-  VOXHERD_FUNCTION float try_attenuation(const Attenuation& trial) {
+  VOXHERD_FUNCTION signal_weights<Fibres> weights() const {
     signal_weights<Fibres> w;
-    fibre_vector fibre[Fibres];
     w.ball = s0_ * (1.0f - stick_sum());
     w.unattenuated = s0_ * f0_;
     VOXHERD_UNROLL
-    for (int k = 0; k < Fibres; ++k) {
-      w.stick[k] = s0_ * f_[k];
-      fibre[k] = angles_[k].vector(trial.fibre_scale());
-    }
+    for (int k = 0; k < Fibres; ++k) w.stick[k] = s0_ * f_[k];
+    return w;
+  }
+
+  VOXHERD_FUNCTION float try_attenuation(const Attenuation& trial, const signal_weights<Fibres>& w) {
+    fibre_vector fibre[Fibres];
+    VOXHERD_UNROLL
+    for (int k = 0; k < Fibres; ++k) fibre[k] = angles_[k].vector(trial.fibre_scale());
     return signal_.try_attenuation(trial, fibre, w, noise_);
   }
 
   /// The Metropolis rule. `prior`: change of the prior's energy, units of ln 2. A NaN is rejected.
   VOXHERD_FUNCTION bool accepts(bool supported, float trial_sum, float prior, const prepared_draw& draw) const {
-    return supported && noise_.change(trial_sum) + prior < draw.neg_log2_uniform;
+    return team_.agreed(supported && noise_.change(trial_sum) + prior < draw.neg_log2_uniform);
   }
 
   VOXHERD_FUNCTION unsigned one_jump(const prepared_draw* draws) {
@@ -184,9 +187,11 @@ class sampler {
     accepted |= update_s0(draws[layout_.s0]) << layout_.s0;
     VOXHERD_UNROLL
     for (int k = 0; k < Fibres; ++k) {
+      signal_.begin_fibre(k, s0_ * f_[k]);
       accepted |= update_th(k, draws[layout_.th(k)]) << layout_.th(k);
       accepted |= update_ph(k, draws[layout_.ph(k)]) << layout_.ph(k);
       accepted |= update_fraction(k, draws[layout_.f(k)]) << layout_.f(k);
+      signal_.end_fibre(k, s0_ * f_[k]);
     }
     return accepted;
   }
@@ -199,7 +204,7 @@ class sampler {
     if (!accepts(supported, sum, prior, draw)) return 0;
     f0_ = trial;
     noise_.accept(sum);
-    signal_.keep_residual();
+    signal_.keep_unattenuated(s0_ * draw.step);
     return 1;
   }
 
@@ -220,14 +225,15 @@ class sampler {
                                                const prepared_draw& draw) {
     const Attenuation trial(supported ? d : d_, supported ? d_std : d_std_, supported ? ratio : ratio_,
                             settings_.max_weighting);
-    const float sum = try_attenuation(trial);
+    const signal_weights<Fibres> w = weights();
+    const float sum = try_attenuation(trial, w);
     if (!accepts(supported, sum, prior, draw)) return 0;
     d_ = d;
     d_std_ = d_std;
     ratio_ = ratio;
     attenuation_ = trial;
     noise_.accept(sum);
-    signal_.keep_attenuation();
+    signal_.keep_attenuation(w);
     return 1;
   }
 
@@ -259,11 +265,12 @@ class sampler {
 
   VOXHERD_FUNCTION unsigned update_s0(const prepared_draw& draw) {
     const float trial = s0_ + draw.step;
-    const float sum = signal_.try_scale(trial * lane::reciprocal(s0_), noise_);
+    const float factor = trial * lane::reciprocal(s0_);
+    const float sum = signal_.try_scale(factor, noise_);
     if (!accepts(trial > 0.0f, sum, 0.0f, draw)) return 0;
     s0_ = trial;
     noise_.accept(sum);
-    signal_.keep_residual();
+    signal_.keep_scale(factor);
     return 1;
   }
 
@@ -282,7 +289,8 @@ class sampler {
   }
 
   VOXHERD_FUNCTION unsigned update_direction(int k, const direction& trial, float prior, const prepared_draw& draw) {
-    const float sum = signal_.try_direction(k, trial.vector(attenuation_.fibre_scale()), s0_ * f_[k], attenuation_, noise_);
+    const float sum =
+        signal_.try_direction(trial.vector(attenuation_.fibre_scale()), s0_ * f_[k], attenuation_, noise_);
     if (!accepts(true, sum, prior, draw)) return 0;
     angles_[k] = trial;
     noise_.accept(sum);
@@ -295,11 +303,11 @@ class sampler {
     const bool supported = trial > least_positive && trial < 1.0f && stick_sum() + draw.step <= 1.0f;
     const bool relevance = k == 0 ? settings_.relevance_of_first : settings_.relevance_of_others;
     const float prior = relevance ? settings_.relevance_weight * lane::log2(trial * lane::reciprocal(f_[k])) : 0.0f;
-    const float sum = signal_.try_fraction(k, s0_ * draw.step, noise_);
+    const float sum = signal_.try_fraction(k, s0_ * trial, s0_ * draw.step, noise_);
     if (!accepts(supported, sum, prior, draw)) return 0;
     f_[k] = trial;
     noise_.accept(sum);
-    signal_.keep_residual();
+    signal_.keep_fraction(s0_ * draw.step);
     return 1;
   }
 
@@ -321,7 +329,8 @@ class sampler {
     return scratch_.draws + odd;
   }
 
-  /// Drives a parameter's acceptance towards one half. Angles stop at a few turns: beyond, a wrapped step is uniform anyway.
+  /// Drives a parameter's acceptance towards one half. Angles stop at a few turns: beyond, a wrapped step is uniform
+  /// anyway.
   VOXHERD_FUNCTION void adapt(int p) {
     const int accepted = scratch_.accepted[p];
     const int rejected = settings_.adapt_every - accepted;
@@ -353,7 +362,7 @@ class sampler {
   const chain_settings& settings_;
   const parameter_layout layout_;
   chain_scratch& scratch_;
-  signal_type signal_;
+  voxel_signal<Team, Measurements, Arrays, Attenuation, Noise, Fibres> signal_;
   Noise noise_;
   float s0_, d_, d_std_, ratio_, f0_;
   Attenuation attenuation_;

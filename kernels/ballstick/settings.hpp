@@ -40,8 +40,8 @@ struct settings {
   int samples() const { return sampled_jumps / sample_every; }
 };
 
-/// The order of a voxel's parameters in starts, samples and acceptance counts. Parameters that a model lacks are absent (-1).
-/// f0 comes last, so that the others' places depend on the model alone.
+/// The order of a voxel's parameters in starts, samples and acceptance counts. Parameters that a model lacks are absent
+/// (-1). f0 comes last, so that the others' places depend on the model alone.
 struct parameter_layout {
   int s0 = 0;
   int d = 1;

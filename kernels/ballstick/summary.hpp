@@ -6,7 +6,8 @@
 
 namespace voxherd::ballstick {
 
-/// Turns one voxel's chain into its results: means, mean directions, dispersions, and fibres sorted by falling mean fraction.
+/// Turns one voxel's chain into its results: means, mean directions, dispersions, and fibres sorted by falling mean
+/// fraction.
 struct chain_summary {
   parameter_layout layout;
   int fibres;

@@ -9,6 +9,13 @@ struct fibre_vector {
   float x, y, z;
 };
 
+/// Where a voxel's signals live: slots of what is used all the time, and of the trial that is used twice a jump.
+template <class Array, class TrialArray, int Fibres>
+struct signal_arrays {
+  Array residual, ball, stick[Fibres], trial_direction;
+  TrialArray trial_ball, trial_stick[Fibres];
+};
+
 /// S0 times the volume fractions.
 template <int Fibres>
 struct signal_weights {
@@ -17,108 +24,141 @@ struct signal_weights {
   float unattenuated;
 };
 
-/// The signals of one voxel's compartments and the residuals of their weighted sum, one measurement per lane and slot. Each `try_` leaves
-/// a trial beside the current state and returns the noise model's sum over all measurements; the `keep_` of the same name makes the trial current.
-/// A change of weights reuses the compartments' signals, so only diffusivities and angles cost exponentials.
-template <class Team, class Measurements, class Array, class Attenuation, class Noise, int Fibres>
+/// The signals of one voxel's compartments and the residuals of their weighted sum, one measurement per lane and slot.
+/// Each `try_` returns the noise model's sum over all measurements for a trial and leaves the current state as it is;
+/// the `keep_` of the same name makes the trial current. A change of weights reuses the compartments' signals, so only
+/// diffusivities and angles cost exponentials.
+template <class Team, class Measurements, class Arrays, class Attenuation, class Noise, int Fibres>
 class voxel_signal {
   using real = typename Team::real;
   using weights = signal_weights<Fibres>;
 
  public:
-  struct arrays {
-    Array residual, ball, stick[Fibres];
-    Array trial_residual, trial_ball, trial_stick[Fibres];
-  };
-
-  VOXHERD_FUNCTION voxel_signal(const Team& team, const Measurements& m, arrays& a) : team_(team), m_(m), a_(a) {}
+  VOXHERD_FUNCTION voxel_signal(const Team& team, const Measurements& m, Arrays& a) : team_(team), m_(m), a_(a) {}
 
   VOXHERD_FUNCTION float try_attenuation(const Attenuation& t, const fibre_vector (&fibre)[Fibres], const weights& w,
                                          const Noise& noise) {
     return t.narrow() ? attenuation_pass<true>(t, fibre, w, noise) : attenuation_pass<false>(t, fibre, w, noise);
   }
 
-  VOXHERD_FUNCTION void keep_attenuation() {
+  VOXHERD_FUNCTION void keep_attenuation(const weights& w) {
     VOXHERD_UNROLL
     for (int s = 0; s < m_.slots(); ++s) {
-      a_.residual[s] = a_.trial_residual[s];
       a_.ball[s] = a_.trial_ball[s];
+      real r = lane::fma(real(-w.ball), a_.ball[s], m_.signal(s));
+      if (w.unattenuated != 0.0f) r = lane::fma(real(-w.unattenuated), unattenuated(s), r);
       VOXHERD_UNROLL
-      for (int k = 0; k < Fibres; ++k) a_.stick[k][s] = a_.trial_stick[k][s];
+      for (int k = 0; k < Fibres; ++k) {
+        a_.stick[k][s] = a_.trial_stick[k][s];
+        r = lane::fma(real(-w.stick[k]), a_.stick[k][s], r);
+      }
+      a_.residual[s] = r;
     }
   }
 
-  /// A new direction of fibre k, whose weight is `weight`.
-  VOXHERD_FUNCTION float try_direction(int k, const fibre_vector& v, float weight, const Attenuation& t, const Noise& noise) {
-    return t.narrow() ? direction_pass<true>(k, v, weight, t, noise) : direction_pass<false>(k, v, weight, t, noise);
+  /// Between begin_fibre and end_fibre the residuals are those without fibre k, whose three parameters are then cheap
+  /// to try.
+  VOXHERD_FUNCTION void begin_fibre(int k, float weight) { add_to_residual(a_.stick[k], weight); }
+  VOXHERD_FUNCTION void end_fibre(int k, float weight) { add_to_residual(a_.stick[k], -weight); }
+
+  /// A new direction of fibre k.
+  VOXHERD_FUNCTION float try_direction(const fibre_vector& v, float weight, const Attenuation& t, const Noise& noise) {
+    return t.narrow() ? direction_pass<true>(v, weight, t, noise) : direction_pass<false>(v, weight, t, noise);
   }
 
   VOXHERD_FUNCTION void keep_direction(int k) {
     VOXHERD_UNROLL
-    for (int s = 0; s < m_.slots(); ++s) {
-      a_.residual[s] = a_.trial_residual[s];
-      a_.stick[k][s] = a_.trial_stick[k][s];
-    }
+    for (int s = 0; s < m_.slots(); ++s) a_.stick[k][s] = a_.trial_direction[s];
   }
 
-  /// Moves `weight` from the ball to fibre k.
-  VOXHERD_FUNCTION float try_fraction(int k, float weight, const Noise& noise) {
-    real total = 0.0f;
+  /// Fibre k's weight becomes `weight`, of which `from_ball` comes from the ball.
+  VOXHERD_FUNCTION float try_fraction(int k, float weight, float from_ball, const Noise& noise) {
+    partial_sums total;
     VOXHERD_UNROLL
     for (int s = 0; s < m_.slots(); ++s) {
-      const real r = lane::fma(real(-weight), a_.stick[k][s] - a_.ball[s], a_.residual[s]);
-      total = add(noise, total, r, s);
+      const real without = lane::fma(real(from_ball), a_.ball[s], a_.residual[s]);
+      add(noise, total, lane::fma(real(-weight), a_.stick[k][s], without), s);
     }
-    return team_.sum(total);
+    return team_.sum(total.value());
   }
+
+  VOXHERD_FUNCTION void keep_fraction(float from_ball) { add_to_residual(a_.ball, from_ball); }
 
   /// Moves `weight` from the ball to the unattenuated compartment.
   VOXHERD_FUNCTION float try_unattenuated(float weight, const Noise& noise) {
-    real total = 0.0f;
+    partial_sums total;
     VOXHERD_UNROLL
-    for (int s = 0; s < m_.slots(); ++s) {
-      const real unattenuated = lane::exp2(m_.direction(s).offset);
-      const real r = lane::fma(real(-weight), unattenuated - a_.ball[s], a_.residual[s]);
-      total = add(noise, total, r, s);
-    }
-    return team_.sum(total);
+    for (int s = 0; s < m_.slots(); ++s) add(noise, total, with_unattenuated(s, weight), s);
+    return team_.sum(total.value());
+  }
+
+  VOXHERD_FUNCTION void keep_unattenuated(float weight) {
+    VOXHERD_UNROLL
+    for (int s = 0; s < m_.slots(); ++s) a_.residual[s] = with_unattenuated(s, weight);
   }
 
   /// Scales the predicted signal by `factor`.
   VOXHERD_FUNCTION float try_scale(float factor, const Noise& noise) {
-    real total = 0.0f;
+    partial_sums total;
     VOXHERD_UNROLL
-    for (int s = 0; s < m_.slots(); ++s) {
-      const real r = lane::fma(real(factor), a_.residual[s], real(1.0f - factor) * m_.signal(s));
-      total = add(noise, total, r, s);
-    }
-    return team_.sum(total);
+    for (int s = 0; s < m_.slots(); ++s) add(noise, total, scaled(s, factor), s);
+    return team_.sum(total.value());
   }
 
-  VOXHERD_FUNCTION void keep_residual() {
+  VOXHERD_FUNCTION void keep_scale(float factor) {
     VOXHERD_UNROLL
-    for (int s = 0; s < m_.slots(); ++s) a_.residual[s] = a_.trial_residual[s];
+    for (int s = 0; s < m_.slots(); ++s) a_.residual[s] = scaled(s, factor);
   }
 
   /// The current state under another noise level.
   VOXHERD_FUNCTION float sum(const Noise& noise) const {
-    real total = 0.0f;
+    partial_sums total;
     VOXHERD_UNROLL
-    for (int s = 0; s < m_.slots(); ++s) total = noise.add(total, a_.residual[s], m_.signal(s));
-    return team_.sum(total);
+    for (int s = 0; s < m_.slots(); ++s) add(noise, total, a_.residual[s], s);
+    return team_.sum(total.value());
   }
 
  private:
-  VOXHERD_FUNCTION real add(const Noise& noise, real total, real residual, int s) {
-    a_.trial_residual[s] = residual;
-    if constexpr (Noise::model == noise_model::gaussian) return noise.add(total, residual, residual);
-    return noise.add(total, residual, m_.signal(s));
+  /// Several sums side by side, so that one slot need not wait for the last one's addition.
+  struct partial_sums {
+    real part[Team::partial_sums] = {};
+    VOXHERD_FUNCTION real& operator[](int s) { return part[s % Team::partial_sums]; }
+    VOXHERD_FUNCTION real value() const {
+      real all = part[0];
+      VOXHERD_UNROLL
+      for (int i = 1; i < Team::partial_sums; ++i) all += part[i];
+      return all;
+    }
+  };
+
+  VOXHERD_FUNCTION void add(const Noise& noise, partial_sums& total, real residual, int s) const {
+    if constexpr (Noise::model == noise_model::gaussian)
+      total[s] = noise.add(total[s], residual, residual);
+    else
+      total[s] = noise.add(total[s], residual, m_.signal(s));
+  }
+
+  template <class Array>
+  VOXHERD_FUNCTION void add_to_residual(const Array& signal, float weight) {
+    VOXHERD_UNROLL
+    for (int s = 0; s < m_.slots(); ++s) a_.residual[s] = lane::fma(real(weight), signal[s], a_.residual[s]);
+  }
+
+  /// 1, and 0 in the padding.
+  VOXHERD_FUNCTION real unattenuated(int s) const { return lane::exp2(m_.direction(s).offset); }
+
+  VOXHERD_FUNCTION real with_unattenuated(int s, float weight) const {
+    return lane::fma(real(-weight), unattenuated(s) - a_.ball[s], a_.residual[s]);
+  }
+
+  VOXHERD_FUNCTION real scaled(int s, float factor) const {
+    return lane::fma(real(factor), a_.residual[s], real(1.0f - factor) * m_.signal(s));
   }
 
   template <bool Narrow>
   VOXHERD_FUNCTION float attenuation_pass(const Attenuation& t, const fibre_vector (&fibre)[Fibres], const weights& w,
                                           const Noise& noise) {
-    real total = 0.0f;
+    partial_sums total;
     VOXHERD_UNROLL
     for (int s = 0; s < m_.slots(); ++s) {
       const auto g = m_.direction(s);
@@ -132,24 +172,22 @@ class voxel_signal {
         a_.trial_stick[k][s] = stick;
         r = lane::fma(real(-w.stick[k]), stick, r);
       }
-      total = add(noise, total, r, s);
+      add(noise, total, r, s);
     }
-    return team_.sum(total);
+    return team_.sum(total.value());
   }
 
   template <bool Narrow>
-  VOXHERD_FUNCTION float direction_pass(int k, const fibre_vector& v, float weight, const Attenuation& t,
-                                        const Noise& noise) {
-    real total = 0.0f;
+  VOXHERD_FUNCTION float direction_pass(const fibre_vector& v, float weight, const Attenuation& t, const Noise& noise) {
+    partial_sums total;
     VOXHERD_UNROLL
     for (int s = 0; s < m_.slots(); ++s) {
       const auto g = m_.direction(s);
       const real stick = t.template stick<Narrow>(product(g, v), g);
-      a_.trial_stick[k][s] = stick;
-      const real r = lane::fma(real(-weight), stick - a_.stick[k][s], a_.residual[s]);
-      total = add(noise, total, r, s);
+      a_.trial_direction[s] = stick;
+      add(noise, total, lane::fma(real(-weight), stick, a_.residual[s]), s);
     }
-    return team_.sum(total);
+    return team_.sum(total.value());
   }
 
   VOXHERD_FUNCTION static real product(const weighted_direction<real>& g, const fibre_vector& v) {
@@ -158,7 +196,7 @@ class voxel_signal {
 
   const Team& team_;
   const Measurements& m_;
-  arrays& a_;
+  Arrays& a_;
 };
 
 }  // namespace voxherd::ballstick

@@ -14,10 +14,13 @@ struct cpu_team {
   using number = Number;
   using real = lane::stdx::native_simd<Number>;
   static constexpr int lanes = static_cast<int>(real::size());
+  static constexpr int partial_sums = 1;  ///< the processor reorders
 
   int width() const { return lanes; }
   /// Sum over the lanes, known to all of them.
   Number sum(real value) const { return lane::stdx::reduce(value); }
+  /// A decision that all lanes have come to alike.
+  bool agreed(bool decision) const { return decision; }
   /// Orders what lanes wrote to shared scratch before what others read from it.
   void sync() const {}
   /// Calls work(i) for i in [0, count), shared out over the lanes.

@@ -4,41 +4,45 @@
 
 namespace voxherd {
 
-/// A warp, or an aligned power-of-two part of one, as a team: each thread is a lane with one measurement per slot.
+/// A warp, or an aligned part of one, as a team: each thread is a lane with one measurement per slot.
 /// All teams of a warp run in step: every call below is made by the whole warp.
-template <class Number>
+template <class Number, int Width>
 struct cuda_team {
+  static_assert(Width == 8 || Width == 16 || Width == 32);
   using number = Number;
   using real = Number;
+  static constexpr int partial_sums = 3;  ///< a thread waits four cycles for its last addition
 
-  int lane;        ///< this thread within its team
-  int team_width;  ///< 8, 16 or 32
+  int lane = static_cast<int>(threadIdx.x) % Width;  ///< this thread within its team
 
-  __device__ explicit cuda_team(int width) : lane(static_cast<int>(threadIdx.x) & (width - 1)), team_width(width) {}
-
-  __device__ int width() const { return team_width; }
+  __device__ static constexpr int width() { return Width; }
 
   __device__ Number sum(Number value) const {
-    constexpr unsigned whole_warp = 0xffffffffu;
-    if (team_width > 16) value += __shfl_xor_sync(whole_warp, value, 16);
-    if (team_width > 8) value += __shfl_xor_sync(whole_warp, value, 8);
-    value += __shfl_xor_sync(whole_warp, value, 4);
-    value += __shfl_xor_sync(whole_warp, value, 2);
-    value += __shfl_xor_sync(whole_warp, value, 1);
+#pragma unroll
+    for (int apart = Width / 2; apart > 0; apart /= 2) value += __shfl_xor_sync(whole_warp, value, apart);
     return value;
+  }
+
+  /// A decision that all lanes have come to alike. The vote tells the compiler so: the branch needs no reconvergence.
+  __device__ bool agreed(bool decision) const {
+    if constexpr (Width == 32) return __any_sync(whole_warp, decision);
+    return decision;
   }
 
   __device__ void sync() const { __syncwarp(); }
 
   template <class Work>
   __device__ void share(int count, Work work) const {
-    for (int i = lane; i < count; i += team_width) work(i);
+    for (int i = lane; i < count; i += Width) work(i);
   }
 
   template <class Work>
   __device__ void once(Work work) const {
     if (lane == 0) work();
   }
+
+ private:
+  static constexpr unsigned whole_warp = 0xffffffffu;
 };
 
 /// Slots in registers: the index must be known to the compiler (loops under VOXHERD_UNROLL).
@@ -49,12 +53,11 @@ struct register_array {
   __device__ const Real& operator[](int slot) const { return value[slot]; }
 };
 
-/// Slots in shared memory: slot s of a lane lies at s * width + lane.
-template <class Real>
+/// Slots in shared memory: slot s of a lane lies at s * Width + lane.
+template <class Real, int Width>
 struct shared_array {
   Real* first;  ///< this lane's slot 0
-  int width;
-  __device__ Real& operator[](int slot) const { return first[slot * width]; }
+  __device__ Real& operator[](int slot) const { return first[slot * Width]; }
 };
 
 }  // namespace voxherd

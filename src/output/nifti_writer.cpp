@@ -79,7 +79,18 @@ nlohmann::json geometry_from_matrix(const image_grid& grid) {
   return g;
 }
 
-void write_header(const nifti_image& image, output_file& file) {
+template <class Header>
+std::vector<std::byte> bytes_of(const Header& h) {
+  std::vector<std::byte> bytes(sizeof h + 4);  // four zeros: no extension
+  std::memcpy(bytes.data(), &h, sizeof h);
+  return bytes;
+}
+
+bool is_gzip_name(const std::string& path) { return path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0; }
+
+}  // namespace
+
+std::vector<std::byte> nifti_header_bytes(const nifti_image& image) {
   const nlohmann::json geometry = image.geometry.is_null() ? geometry_from_matrix(image.grid) : image.geometry;
   const std::uint64_t longest =
       std::max(*std::max_element(image.grid.size.begin(), image.grid.size.end()), image.volumes);
@@ -88,21 +99,14 @@ void write_header(const nifti_image& image, output_file& file) {
     fill_common(image, h);
     copy_geometry(geometry, h);
     std::memcpy(h.magic, "n+1", 4);
-    file.write(&h, sizeof h);
-  } else {
-    nifti_2_header h{};
-    fill_common(image, h);
-    copy_geometry(geometry, h);
-    std::memcpy(h.magic, "n+2\0\r\n\032\n", 8);
-    file.write(&h, sizeof h);
+    return bytes_of(h);
   }
-  const char no_extension[4] = {};
-  file.write(no_extension, sizeof no_extension);
+  nifti_2_header h{};
+  fill_common(image, h);
+  copy_geometry(geometry, h);
+  std::memcpy(h.magic, "n+2\0\r\n\032\n", 8);
+  return bytes_of(h);
 }
-
-bool is_gzip_name(const std::string& path) { return path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0; }
-
-}  // namespace
 
 struct nifti_writer::state {
   state(const std::string& p, std::uint64_t count)
@@ -115,7 +119,8 @@ struct nifti_writer::state {
 
 nifti_writer::nifti_writer(const std::string& path, const nifti_image& image)
     : state_(std::make_unique<state>(path, image.grid.voxel_count() * image.volumes)) {
-  write_header(image, state_->file);
+  const auto header = nifti_header_bytes(image);
+  state_->file.write(header.data(), header.size());
 }
 nifti_writer::~nifti_writer() = default;
 nifti_writer::nifti_writer(nifti_writer&&) noexcept = default;

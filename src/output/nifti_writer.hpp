@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "mpi/analysis.hpp"
 
@@ -19,6 +20,9 @@ struct nifti_image {
   float display_min = 0, display_max = 0;  ///< cal_min, cal_max
   std::string description;                 ///< at most 79 characters
 };
+
+/// The bytes before the first value, for whoever writes the values himself: header and "no extension".
+std::vector<std::byte> nifti_header_bytes(const nifti_image& image);
 
 /// A file written piece by piece, for images larger than memory.
 class nifti_writer {

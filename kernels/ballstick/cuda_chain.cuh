@@ -1,0 +1,49 @@
+#pragma once
+
+#include "kernels/ballstick/backends.hpp"
+#include "kernels/device/cuda_check.cuh"
+
+namespace voxherd::ballstick {
+
+/// Measurements a lane when a voxel's state lives in registers: 8, 16 or 32 lanes a voxel cover up to 72, 144 and 288.
+constexpr int register_slots = 9;
+constexpr int chain_block_threads = 128;
+constexpr int chain_blocks_per_sm = 4;  ///< caps registers at 128 a thread: more spill, fewer leave warps idle
+
+/// How a voxel's K measurements are shared out over lanes.
+struct chain_shape {
+  int width;          ///< lanes a voxel
+  int slots;          ///< measurements a lane
+  bool in_registers;  ///< else in shared memory
+  int padded() const { return width * slots; }
+};
+
+inline chain_shape shape_for(int measurements) {
+  for (const int width : {8, 16, 32}) {
+    if (measurements <= width * register_slots) return {width, register_slots, true};
+  }
+  return {32, (measurements + 31) / 32, false};
+}
+
+/// All pointers are the device's.
+struct chain_job {
+  chain_settings settings;
+  int width, slots;
+  int count;
+  const float4* directions;     ///< (padded): x, y, z, offset
+  const float* weightings;      ///< (padded)
+  const float* deviations;      ///< first voxel's nine numbers, or null
+  int deviation_stride;         ///< floats from one voxel's to the next one's
+  const float* signals;         ///< (count, padded)
+  const float* starts;          ///< (count, max_parameters)
+  const std::uint8_t* status;   ///< (count)
+  const std::uint64_t* voxels;  ///< (count)
+  float* samples;               ///< (count, parameter, sample)
+  float* acceptance;            ///< (count, max_parameters)
+};
+
+/// Queues the chains of a batch on `stream`.
+template <int Fibres>
+void launch_chains(const settings& s, const chain_job& job, const chain_shape& shape, cudaStream_t stream);
+
+}  // namespace voxherd::ballstick

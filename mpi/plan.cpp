@@ -1,0 +1,80 @@
+#include "mpi/plan.hpp"
+
+#include <algorithm>
+
+namespace voxherd {
+
+namespace {
+
+constexpr std::uint64_t step = 1024;
+constexpr std::uint64_t largest = 32768;
+constexpr double share_of_free_memory = 0.6;
+
+std::uint64_t rounded_up(std::uint64_t items) { return (items + step - 1) / step * step; }
+
+void cut_evenly(std::vector<batch>& batches, std::uint64_t first, std::uint64_t end, std::uint64_t batch_items) {
+  const std::uint64_t count = end - first;
+  const std::uint64_t pieces = (count + batch_items - 1) / batch_items;
+  for (std::uint64_t p = 0; p < pieces; ++p) {
+    const std::uint64_t from = first + count * p / pieces, to = first + count * (p + 1) / pieces;
+    batches.push_back({batches.size(), from, to - from});
+  }
+}
+
+}  // namespace
+
+std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device_bytes,
+                                    std::size_t device_bytes_per_item, int lanes) {
+  // 512 batches keep CPU ranks busy to the end; a GPU wants thousands of items at once and comes in smaller numbers.
+  if (free_device_bytes == 0) return std::clamp(rounded_up(items / 512), step, 8 * step);
+  const double room = share_of_free_memory * static_cast<double>(free_device_bytes) /
+                      (std::max(1, lanes) * static_cast<double>(std::max<std::size_t>(1, device_bytes_per_item)));
+  const auto fitting = static_cast<std::uint64_t>(std::min(room, static_cast<double>(largest)));
+  const std::uint64_t wanted = std::clamp(rounded_up(items / 64), 8 * step, largest);
+  if (fitting < step) return std::max<std::uint64_t>(1, fitting);
+  return std::min(wanted, fitting / step * step);
+}
+
+std::vector<batch> make_plan(partition_kind partition, std::span<const std::uint64_t> item_voxels,
+                             const image_grid& grid, std::uint64_t batch_items) {
+  const std::uint64_t items = item_voxels.size();
+  std::vector<batch> batches;
+  if (partition == partition_kind::voxels) {
+    for (std::uint64_t first = 0; first < items; first += batch_items) {
+      batches.push_back({batches.size(), first, std::min(batch_items, items - first)});
+    }
+    return batches;
+  }
+  const std::uint64_t slice_voxels = grid.size[0] * grid.size[1];
+  for (std::uint64_t first = 0; first < items;) {
+    const std::uint64_t slice_end = (item_voxels[first] / slice_voxels + 1) * slice_voxels;
+    const auto last = std::lower_bound(item_voxels.begin(), item_voxels.end(), slice_end);
+    const auto end = static_cast<std::uint64_t>(last - item_voxels.begin());
+    cut_evenly(batches, first, end, batch_items);
+    first = end;
+  }
+  return batches;
+}
+
+std::vector<std::uint64_t> first_items_of(std::span<const batch> batches) {
+  std::vector<std::uint64_t> first_items;
+  for (const batch& b : batches) first_items.push_back(b.first_item);
+  first_items.push_back(batches.empty() ? 0 : batches.back().first_item + batches.back().item_count);
+  return first_items;
+}
+
+std::vector<batch> batches_of(std::span<const std::uint64_t> first_items) {
+  std::vector<batch> batches;
+  for (std::uint64_t b = 0; b + 1 < first_items.size(); ++b) {
+    batches.push_back({b, first_items[b], first_items[b + 1] - first_items[b]});
+  }
+  return batches;
+}
+
+std::uint64_t largest_batch(std::span<const batch> batches) {
+  std::uint64_t most = 0;
+  for (const batch& b : batches) most = std::max(most, b.item_count);
+  return most;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace voxherd {
+
+enum class progress_style { silent, bar, lines };
+
+/// bar on a terminal that can redraw a line, lines otherwise, silent where nobody is to be told.
+progress_style choose_progress_style(bool quiet, bool is_root);
+
+/// "12:34" or "1:02:03".
+std::string clock_time(double seconds);
+
+/// "  41 %  [########            ]  12345/30000 items  1234/s  0:13 left"
+std::string progress_text(std::uint64_t done, std::uint64_t total, double items_per_second, bool with_bar);
+
+/// How far all ranks are, on rank 0's standard error.
+class progress {
+ public:
+  /// `already_done` items count as done, but not for the rate.
+  progress(progress_style style, std::uint64_t total, std::uint64_t already_done);
+  ~progress();
+  progress(const progress&) = delete;
+  progress& operator=(const progress&) = delete;
+
+  void update(std::uint64_t done_now);
+
+ private:
+  void show(std::uint64_t done_now);
+
+  progress_style style_;
+  std::uint64_t total_, already_done_, latest_ = 0;
+  std::chrono::steady_clock::time_point start_, next_;
+  bool line_open_ = false;
+};
+
+}  // namespace voxherd

@@ -1,0 +1,97 @@
+#include "mpi/result_layout.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <utility>
+
+#include "mpi/failure.hpp"
+#include "mpi/result_reader.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr std::array<std::pair<element_type, const char*>, 6> type_names{{{element_type::uint8, "uint8"},
+                                                                          {element_type::int32, "int32"},
+                                                                          {element_type::uint32, "uint32"},
+                                                                          {element_type::uint64, "uint64"},
+                                                                          {element_type::float32, "float32"},
+                                                                          {element_type::float64, "float64"}}};
+
+element_type type_named(const std::string& name) {
+  for (const auto& [type, word] : type_names) {
+    if (name == word) return type;
+  }
+  throw failure(exit_status::bad_data, fmt::format("attribute `contents`: unknown type `{}`", name));
+}
+
+std::uint64_t product(const std::vector<std::uint64_t>& shape) {
+  std::uint64_t all = 1;
+  for (const std::uint64_t extent : shape) all *= extent;
+  return all;
+}
+
+}  // namespace
+
+std::string name_of(element_type type) {
+  for (const auto& [t, word] : type_names) {
+    if (t == type) return word;
+  }
+  return "?";
+}
+
+std::vector<std::uint64_t> dataset_shape(const output_spec& output, const image_grid& grid, std::uint64_t items) {
+  std::vector<std::uint64_t> shape;
+  if (output.layout == output_layout::volume) {
+    shape = {grid.size[2], grid.size[1], grid.size[0]};
+  } else {
+    shape = {items};
+  }
+  shape.insert(shape.end(), output.shape.begin(), output.shape.end());
+  return shape;
+}
+
+std::string dataset_path(const output_spec& output) {
+  return (output.layout == output_layout::volume ? "/maps/" : "/samples/") + output.name;
+}
+
+std::uint64_t data_bytes(const result_layout& layout) {
+  const std::uint64_t items = layout.item_voxels.size();
+  std::uint64_t bytes = summary_bytes + 8 * items + 8 * (layout.batches.size() + 1);
+  bytes += sizeof(journal_entry) * layout.batches.size();
+  for (const output_spec& o : layout.outputs) {
+    bytes += product(dataset_shape(o, layout.grid, items)) * size_of(o.type);
+  }
+  for (const constant& c : layout.constants) bytes += 8 * c.values.size();
+  return bytes;
+}
+
+nlohmann::json contents_of(const result_layout& layout) {
+  nlohmann::json outputs = nlohmann::json::array(), inputs = nlohmann::json::array();
+  for (const output_spec& o : layout.outputs) {
+    outputs.push_back({{"name", o.name},
+                       {"type", name_of(o.type)},
+                       {"shape", o.shape},
+                       {"layout", o.layout == output_layout::volume ? "volume" : "items"},
+                       {"unit", o.unit},
+                       {"meaning", o.meaning}});
+  }
+  for (const constant& c : layout.constants) {
+    inputs.push_back({{"name", c.name}, {"shape", c.shape}, {"unit", c.unit}, {"meaning", c.meaning}});
+  }
+  return {{"outputs", outputs}, {"inputs", inputs}};
+}
+
+void read_contents(const nlohmann::json& contents, result_layout& layout) {
+  for (const auto& o : contents.at("outputs")) {
+    layout.outputs.push_back({o.at("name"), type_named(o.at("type")), o.at("shape"),
+                              o.at("layout") == "volume" ? output_layout::volume : output_layout::items, o.at("unit"),
+                              o.at("meaning")});
+  }
+  for (const auto& c : contents.at("inputs")) {
+    layout.constants.push_back({c.at("name"), c.at("shape"), {}, c.at("unit"), c.at("meaning")});
+  }
+}
+
+}  // namespace voxherd

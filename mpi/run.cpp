@@ -1,0 +1,274 @@
+#include "mpi/run.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "mpi/batch_queue.hpp"
+#include "mpi/checksum.hpp"
+#include "mpi/estimate.hpp"
+#include "mpi/output_place.hpp"
+#include "mpi/plan.hpp"
+#include "mpi/result_writer.hpp"
+#include "mpi/same_study.hpp"
+#include "mpi/signals.hpp"
+#include "mpi/summary.hpp"
+#include "mpi/work_loop.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+double seconds_since(steady::time_point start) { return std::chrono::duration<double>(steady::now() - start).count(); }
+
+/// Throws when a rank sees other inputs than rank 0, as on a node without the shared file system.
+void check_same_items(const session& s, const std::vector<std::uint64_t>& item_voxels) {
+  checksum sum;
+  sum.add(std::as_bytes(std::span(item_voxels)));
+  const std::uint64_t own = sum.value();
+  std::uint64_t of_root = own;
+  s.broadcast_bytes(&of_root, sizeof of_root);
+  s.agree([&] {
+    if (own != of_root) throw failure(exit_status::bad_data, "this rank reads another mask than rank 0");
+  });
+}
+
+void check_same_kind(const session& s, const std::string& kind) {
+  std::string of_root = kind;
+  s.broadcast(of_root);
+  s.agree([&] {
+    if (kind != of_root) {
+      throw failure(exit_status::usage, fmt::format("this rank computes on {}, rank 0 on {}; say --backend cpu or "
+                                                    "--backend cuda for all",
+                                                    kind, of_root));
+    }
+  });
+}
+
+result_layout make_layout(const session& s, const analysis& a, const run_settings& settings,
+                          const device_hooks& device) {
+  result_layout layout;
+  layout.version = settings.provenance.is_object() ? settings.provenance.value("version", "") : "";
+  layout.analysis = a.name();
+  layout.grid = a.grid();
+  layout.item_voxels = a.item_voxels();
+  layout.outputs = a.outputs();
+  layout.constants = a.constants();
+  layout.configuration = settings.configuration.is_null() ? nlohmann::json::object() : settings.configuration;
+  layout.configuration["backend"] = device.kind;
+  layout.provenance = settings.provenance.is_null() ? nlohmann::json::object() : settings.provenance;
+  if (layout.item_voxels.empty()) throw failure(exit_status::bad_data, "there is not one voxel to analyse");
+  // HDF5 wants the same tables from every rank.
+  for (nlohmann::json* j : {&layout.configuration, &layout.provenance}) {
+    std::string text = j->dump();
+    s.broadcast(text);
+    *j = nlohmann::json::parse(text);
+  }
+  return layout;
+}
+
+std::vector<batch> new_plan(const session& s, const analysis& a, const run_settings& settings,
+                            const device_hooks& device) {
+  std::uint64_t batch_items = settings.batch_items;
+  if (batch_items == 0) {
+    batch_items =
+        automatic_batch_items(a.item_voxels().size(), device.free_bytes, a.device_bytes_per_item(), a.lanes());
+    // A slice is the paper's batch: it is cut only where the device's memory asks for it.
+    if (settings.partition == partition_kind::slices && device.free_bytes == 0) batch_items = 32768;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &batch_items, 1, MPI_UINT64_T, MPI_MIN, s.world());
+  std::vector<std::uint64_t> first_items;
+  if (s.is_root()) first_items = first_items_of(make_plan(settings.partition, a.item_voxels(), a.grid(), batch_items));
+  s.broadcast(first_items);
+  return batches_of(first_items);
+}
+
+/// Begins OUT.part under another name, so that an OUT.part can always be read and resumed.
+result_writer begin_file(const session& s, const run_settings& settings, const result_layout& layout) {
+  const std::string part = unfinished_path(settings.out), begun = part + ".new";
+  result_writer writer = result_writer::create(s, begun, layout);
+  s.on_root([&] {
+    try {
+      reserve_blocks(begun);
+      std::filesystem::rename(begun, part);
+    } catch (...) {
+      std::filesystem::remove(begun);
+      throw;
+    }
+  });
+  return writer;
+}
+
+failure as_failure() {
+  try {
+    throw;
+  } catch (const failure& f) {
+    return f;
+  } catch (const std::bad_alloc&) {
+    return {exit_status::ours, "not enough memory; a smaller --batch needs less"};
+  } catch (const std::exception& e) {
+    return {exit_status::ours, e.what()};
+  }
+}
+
+/// Runs the loop; a failure ends all ranks with one message, since the others wait for this one.
+void run_or_abort(const session& s, work_loop& loop, batch_queue& queue) {
+  try {
+    loop.run();
+  } catch (...) {
+    if (s.size() == 1) throw;
+    failure f = as_failure();
+    if (!s.is_root()) {
+      f = failure(f.status, fmt::format("{} (rank {} of {}, host {})", f.what(), s.rank(), s.size(), s.host()));
+      queue.report_failure(f);
+      const auto start = steady::now();
+      while (seconds_since(start) < 5) {
+        queue.settle();
+        usleep(1000);
+      }
+    }
+    fmt::print(stderr, "voxherd: error: {}\n", f.what());
+    std::fflush(nullptr);
+    MPI_Abort(s.world(), static_cast<int>(f.status));
+  }
+}
+
+/// One run from the decision where it begins to the final name.
+class study {
+ public:
+  study(const session& s, analysis& a, const run_settings& settings, const device_hooks& device)
+      : s_(s), a_(a), settings_(settings), device_(device), layout_(make_layout(s, a, settings, device)) {}
+
+  exit_status run();
+
+ private:
+  void begin();
+  std::vector<std::uint64_t> pending(const std::string& stored);
+  exit_status compute();
+  void report(nlohmann::json& summary) const;
+
+  const session& s_;
+  analysis& a_;
+  const run_settings& settings_;
+  const device_hooks& device_;
+  result_layout layout_;
+  std::unique_ptr<output_lock> lock_;
+  beginning found_ = beginning::fresh;
+  std::vector<std::uint64_t> pending_;
+  steady::time_point start_ = steady::now();
+};
+
+exit_status study::run() {
+  begin();
+  if (found_ == beginning::already_whole) {
+    spdlog::info("{} is whole already; nothing to do", settings_.out);
+    return exit_status::whole;
+  }
+  if (found_ == beginning::resumed) {
+    pending_ = pending(unfinished_path(settings_.out));
+  } else {
+    layout_.batches = new_plan(s_, a_, settings_, device_);
+    for (const batch& b : layout_.batches) pending_.push_back(b.number);
+  }
+  s_.on_root([&] {
+    const bool there = found_ == beginning::resumed;
+    check_output_folder(settings_.out, there ? 0 : data_bytes(layout_) + file_overhead_bytes);
+  });
+  if (settings_.dry_run) {
+    const std::string text = estimate(s_, a_, settings_, device_, layout_, pending_.size());
+    if (s_.is_root()) fmt::print("{}", text);
+    return exit_status::whole;
+  }
+  return compute();
+}
+
+void study::begin() {
+  s_.on_root([&] {
+    check_output_folder(settings_.out, 0);
+    if (!settings_.dry_run) lock_ = std::make_unique<output_lock>(settings_.out);
+    found_ = decide_beginning(settings_, layout_);
+    const std::string part = unfinished_path(settings_.out);
+    if (found_ == beginning::fresh && !settings_.dry_run) std::filesystem::remove(part);
+    if (found_ == beginning::fresh && settings_.resume) spdlog::info("nothing to resume at {}: begun anew", part);
+  });
+  s_.broadcast_bytes(&found_, sizeof found_);
+}
+
+std::vector<std::uint64_t> study::pending(const std::string& stored) {
+  std::unique_ptr<result_reader> reader;
+  s_.agree([&] { reader = std::make_unique<result_reader>(stored); });
+  layout_.batches = reader->batches();
+  const std::vector<bool> good = verified_batches(s_, *reader);
+  std::vector<std::uint64_t> numbers;
+  std::uint64_t damaged = 0;
+  for (const batch& b : layout_.batches) {
+    if (good[b.number]) continue;
+    numbers.push_back(b.number);
+    damaged += reader->journal()[b.number].done == 1 ? 1 : 0;
+  }
+  if (damaged > 0) spdlog::warn("{} finished batches have another checksum now and are done again", damaged);
+  spdlog::info("going on with {}: {} of {} batches are done", stored, layout_.batches.size() - numbers.size(),
+               layout_.batches.size());
+  return numbers;
+}
+
+exit_status study::compute() {
+  const bool resumed = found_ == beginning::resumed;
+  result_writer writer =
+      resumed ? result_writer::reopen(s_, unfinished_path(settings_.out), layout_) : begin_file(s_, settings_, layout_);
+  std::uint64_t pending_items = 0;
+  for (const std::uint64_t number : pending_) pending_items += layout_.batches[number].item_count;
+  const std::uint64_t items = layout_.item_voxels.size();
+  batch_queue queue(s_, settings_.schedule, layout_.batches, pending_);
+  rank_account account;
+  {
+    progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items);
+    std::optional<work_loop> loop;
+    s_.agree([&] { loop.emplace(s_, a_, device_, layout_.batches, queue, writer, shown); });
+    run_or_abort(s_, *loop, queue);
+    account = loop->account();
+  }
+  if (!queue.whole()) {
+    writer.close();
+    return exit_status::resume_me;
+  }
+  account.host = s_.host();
+  account.device = device_.description;
+  account.peak_host_bytes = peak_host_bytes();
+  account.peak_device_bytes = device_.peak_bytes ? device_.peak_bytes() : 0;
+  nlohmann::json summary = gather_summary(s_, account, seconds_since(start_));
+  summary["analysis"] = layout_.analysis;
+  summary["version"] = layout_.version;
+  summary["resumed_batches"] = layout_.batches.size() - pending_.size();
+  writer.finish(summary.dump());
+  s_.on_root([&] {
+    give_final_name(settings_.out);
+    report(summary);
+  });
+  return exit_status::whole;
+}
+
+void study::report(nlohmann::json& summary) const {
+  if (!settings_.quiet) fmt::print(stderr, "{}", summary_table(summary));
+  if (!settings_.json.empty()) write_json(settings_.json, summary);
+}
+
+}  // namespace
+
+exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device) {
+  const stop_signals signals;
+  check_same_items(s, a.item_voxels());
+  check_same_kind(s, device.kind);
+  return study(s, a, settings, device).run();
+}
+
+}  // namespace voxherd

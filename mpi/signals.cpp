@@ -1,0 +1,31 @@
+#include "mpi/signals.hpp"
+
+#include <cstddef>
+
+namespace voxherd {
+
+namespace {
+
+constexpr std::array<int, 3> signals{SIGTERM, SIGINT, SIGUSR1};
+volatile std::sig_atomic_t note = 0;
+
+void take_note(int signal) { note = signal; }
+
+}  // namespace
+
+stop_signals::stop_signals() {
+  note = 0;
+  struct sigaction action {};
+  action.sa_handler = take_note;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &action, &before_[i]);
+}
+
+stop_signals::~stop_signals() {
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_[i], nullptr);
+}
+
+int stop_signals::received() { return note; }
+
+}  // namespace voxherd

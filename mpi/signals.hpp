@@ -1,0 +1,23 @@
+#pragma once
+
+#include <array>
+#include <csignal>
+
+namespace voxherd {
+
+/// While it lives, SIGTERM, SIGINT and SIGUSR1 only leave a note; before and after they do what they did.
+class stop_signals {
+ public:
+  stop_signals();
+  ~stop_signals();
+  stop_signals(const stop_signals&) = delete;
+  stop_signals& operator=(const stop_signals&) = delete;
+
+  /// The signal that came, 0 for none.
+  static int received();
+
+ private:
+  std::array<struct sigaction, 3> before_{};
+};
+
+}  // namespace voxherd

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "mpi/analysis.hpp"
+#include "mpi/batch_queue.hpp"
+#include "mpi/lane_pool.hpp"
+#include "mpi/progress.hpp"
+#include "mpi/result_writer.hpp"
+#include "mpi/run.hpp"
+#include "mpi/summary.hpp"
+
+namespace voxherd {
+
+/// The talking thread of one rank: claims batches, reads their input, hands them to the driving threads, writes what
+/// they computed. It holds one batch in hand while the device computes, so that the device never waits for a message
+/// or a file, and sleeps when there is nothing to do.
+class work_loop {
+ public:
+  work_loop(const session& s, analysis& a, const device_hooks& device, std::span<const batch> plan, batch_queue& queue,
+            result_writer& writer, progress& shown);
+
+  /// Until all ranks have left. After a signal: until the batches being computed are written; a rank that others keep
+  /// waiting for too long ends the process with exit_status::resume_me.
+  void run();
+
+  rank_account account() const { return account_; }
+
+ private:
+  bool load_next();
+  bool write_next();
+  void notice_signals();
+  void leave_if_idle();
+  std::size_t in_flight() const { return slots_.size() - free_.size(); }
+
+  const session& session_;
+  analysis& analysis_;
+  std::span<const batch> plan_;
+  batch_queue& queue_;
+  result_writer& writer_;
+  progress& progress_;
+  std::vector<work_slot> slots_;
+  std::vector<work_slot*> free_;
+  lane_pool lanes_;
+  rank_account account_;
+  std::chrono::steady_clock::time_point stopped_at_{};
+};
+
+}  // namespace voxherd

@@ -1,0 +1,124 @@
+#include <fmt/core.h>
+#include <omp.h>
+#include <sched.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "src/run_options.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using uuid = std::array<unsigned char, 16>;
+
+std::string uuid_text(const uuid& id) {
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
+  }
+  return text;
+}
+
+/// The cores this rank may run on, shared out among the ranks of the node that were given the same ones.
+int default_threads(const session& s) {
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  if (sched_getaffinity(0, sizeof own, &own) != 0)
+    return std::max(1u, std::thread::hardware_concurrency() / static_cast<unsigned>(s.node_size()));
+  std::vector<cpu_set_t> of_node(static_cast<std::size_t>(s.node_size()));
+  MPI_Allgather(&own, sizeof own, MPI_BYTE, of_node.data(), sizeof own, MPI_BYTE, s.node());
+  cpu_set_t all_of_node;
+  CPU_ZERO(&all_of_node);
+  int sharers = 0;
+  for (const cpu_set_t& other : of_node) {
+    sharers += CPU_EQUAL(&own, &other) ? 1 : 0;
+    CPU_OR(&all_of_node, &all_of_node, &other);
+  }
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (CPU_COUNT(&all_of_node) < cores) {
+    spdlog::info("the ranks on {} are bound to {} of its {} cores; `mpirun --bind-to none` lets them use all", s.host(),
+                 CPU_COUNT(&all_of_node), cores);
+  }
+  return std::max(1, CPU_COUNT(&own) / std::max(1, sharers));
+}
+
+device cpu_device(const session& s, const arguments& args) {
+  device d;
+  const auto threads = args.get<long long>("threads");
+  if (threads < 0 || threads > 4096) {
+    throw failure(exit_status::usage, fmt::format("--threads {}: expected 0 to 4096", threads));
+  }
+  d.threads = threads > 0 ? static_cast<int>(threads) : default_threads(s);
+  return d;
+}
+
+/// Throws when another rank of this node has the same GPU: by UUID, since each rank may number GPUs its own way.
+void check_not_shared(const session& s, const gpu& own) {
+  std::vector<uuid> of_node(static_cast<std::size_t>(s.node_size()));
+  MPI_Allgather(own.uuid.data(), 16, MPI_BYTE, of_node.data(), 16, MPI_BYTE, s.node());
+  const auto sharers = std::count(of_node.begin(), of_node.end(), own.uuid);
+  s.agree([&] {
+    if (sharers < 2) return;
+    throw failure(
+        exit_status::usage,
+        fmt::format("{} ranks on {} have one GPU ({}, {}); start one rank a GPU, or allow it with --share-gpu", sharers,
+                    s.host(), own.name, uuid_text(own.uuid)));
+  });
+}
+
+}  // namespace
+
+device choose_device(const session& s, const arguments& args) {
+  const auto& wish = args.get<std::string>("backend");
+  if (wish != "auto" && wish != "cpu" && wish != "cuda") {
+    throw failure(exit_status::usage, fmt::format("--backend {}: expected one of auto, cpu, cuda", wish));
+  }
+  if (wish == "cpu" || (wish == "auto" && !built_with_cuda())) return cpu_device(s, args);
+  std::string why_none;
+  std::vector<gpu> gpus;
+  s.agree([&] { gpus = visible_gpus(&why_none); });
+  int ranks_with = gpus.empty() ? 0 : 1;
+  MPI_Allreduce(MPI_IN_PLACE, &ranks_with, 1, MPI_INT, MPI_SUM, s.world());
+  if (ranks_with == 0 && wish == "auto") return cpu_device(s, args);
+  s.agree([&] {
+    if (!gpus.empty()) return;
+    throw failure(exit_status::usage,
+                  fmt::format("--backend {}: {}; --backend cpu computes without a GPU", wish, why_none));
+  });
+  device d;
+  d.kind = backend::cuda;
+  const gpu& own = gpus[static_cast<std::size_t>(s.node_rank()) % gpus.size()];
+  d.cuda_ordinal = own.ordinal;
+  if (!args.get<bool>("share-gpu")) check_not_shared(s, own);
+  return d;
+}
+
+device_hooks hooks_for(const device& d) {
+  device_hooks hooks;
+  const bool cuda = d.kind == backend::cuda;
+  hooks.kind = cuda ? "cuda" : "cpu";
+  hooks.description = fmt::format("{} CPU thread{}", d.threads, d.threads == 1 ? "" : "s");
+  if (cuda) {
+    for (const gpu& g : visible_gpus()) {
+      if (g.ordinal == d.cuda_ordinal) hooks.description = fmt::format("{}, {}", g.name, uuid_text(g.uuid));
+    }
+    hooks.free_bytes = free_device_bytes(d);
+  }
+  hooks.enter_thread = [d] {
+    use_device(d);
+    omp_set_num_threads(d.threads);
+  };
+  hooks.allocate = [d](std::size_t bytes) {
+    const auto buffer = std::make_shared<host_buffer>(d, bytes);
+    return std::shared_ptr<std::byte>(buffer, buffer->data());
+  };
+  hooks.peak_bytes = [cuda] { return cuda ? peak_device_bytes() : 0; };
+  return hooks;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,91 @@
+#include <H5public.h>
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <mpi.h>
+
+#include <thread>
+
+#include "kernels/device/device.hpp"
+#include "mpi/result_reader.hpp"
+#include "src/command.hpp"
+#include "src/version.hpp"
+
+namespace voxherd {
+
+namespace {
+
+void info_options(po::options_description& options) {
+  options.add_options()("result", po::value<std::string>()->value_name("FILE"), "result file, whole or FILE.part");
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find_first_of(",\n")); }
+
+void print_program(const session& s) {
+  char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(mpi, &length);
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  std::string why_none;
+  const auto gpus = visible_gpus(&why_none);
+  fmt::print("voxherd    {}\n", version);
+  fmt::print("CUDA       {}\n", built_with_cuda() ? "built in" : "not built in");
+  fmt::print("MPI        {}, {} rank{}\n", first_line(std::string(mpi, static_cast<std::size_t>(length))), s.size(),
+             s.size() == 1 ? "" : "s");
+  fmt::print("HDF5       {}.{}.{}\n", major, minor, release);
+  fmt::print("CPU        {} cores on {}\n", std::thread::hardware_concurrency(), s.host());
+  for (const gpu& g : gpus) {
+    fmt::print("GPU {}      {}, {:.0f} GB, compute capability {}.{}\n", g.ordinal, g.name,
+               static_cast<double>(g.memory_bytes) / 1e9, g.compute_capability / 10, g.compute_capability % 10);
+  }
+  if (gpus.empty()) fmt::print("GPU        none: {}\n", why_none);
+}
+
+void print_outputs(const result_reader& r) {
+  for (const output_spec& o : r.outputs()) {
+    const std::string shape = o.shape.empty() ? "" : fmt::format("[{}]", fmt::join(o.shape, ","));
+    fmt::print("  {:<28} {:<8} {:<8} {}\n",
+               (o.layout == output_layout::volume ? "/maps/" : "/samples/") + o.name + shape, name_of(o.type), o.unit,
+               o.meaning);
+  }
+  for (const constant& c : r.constants()) {
+    fmt::print("  {:<28} {:<8} {:<8} {}\n", fmt::format("/inputs/{}[{}]", c.name, fmt::join(c.shape, ",")), "float64",
+               c.unit, c.meaning);
+  }
+}
+
+void print_result(const result_reader& r) {
+  std::uint64_t done = 0;
+  for (const journal_entry& e : r.journal()) done += e.done == 1 ? 1 : 0;
+  const auto& grid = r.grid();
+  fmt::print("{}: {} by voxherd {}, {} of {} batches, {}\n", r.path(), r.analysis_name(), r.version(), done,
+             r.batches().size(), r.complete() ? "whole" : "not whole: --resume goes on with it");
+  fmt::print("image      {} voxels of {:.4g} mm, {} in the mask\n", fmt::join(grid.size, " x "),
+             fmt::join(grid.voxel_size_mm, " x "), r.item_voxels().size());
+  fmt::print("contents\n");
+  print_outputs(r);
+  fmt::print("configuration\n{}\nprovenance\n{}\n", r.configuration().dump(2), r.provenance().dump(2));
+  if (!r.summary().is_null()) {
+    fmt::print("run        {:.1f} s on {} ranks, {:.1f} items/s\n", r.summary().at("seconds").get<double>(),
+               r.summary().at("rank_count").get<int>(), r.summary().at("items_per_second").get<double>());
+  }
+}
+
+exit_status info(session& s, const arguments& args) {
+  s.on_root([&] {
+    if (args.has("result")) {
+      print_result(result_reader(args.get<std::string>("result")));
+    } else {
+      print_program(s);
+    }
+  });
+  return exit_status::whole;
+}
+
+}  // namespace
+
+extern const command info_command;
+const command info_command{
+    "info", "this program and its devices, or what is in a result", "[FILE]", "result", info_options, info};
+
+}  // namespace voxherd

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <span>
+
+#include "src/command.hpp"
+
+namespace voxherd {
+
+/// One word after `voxherd phantom`: a kind of phantom to make, or `score`. Options are shared by name: what a kind
+/// adds must be new or mean the same.
+struct phantom_kind {
+  const char* name;
+  void (*options)(po::options_description&);
+  exit_status (*run)(session&, const arguments&);
+};
+
+extern const phantom_kind dwi_phantom_kind;
+extern const phantom_kind score_phantom_kind;
+
+}  // namespace voxherd

@@ -1,0 +1,92 @@
+#include "src/run_options.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <set>
+
+#include "src/version.hpp"
+
+namespace voxherd {
+
+namespace {
+
+long long in_range(const arguments& args, const char* name, long long least, long long most) {
+  const auto value = args.get<long long>(name);
+  if (value < least || value > most) {
+    throw failure(exit_status::usage, fmt::format("--{} {}: expected {} to {}", name, value, least, most));
+  }
+  return value;
+}
+
+/// The place of the option's word among `words`.
+std::size_t choice(const arguments& args, const char* name, std::initializer_list<const char*> words) {
+  const auto& given = args.get<std::string>(name);
+  std::string all;
+  std::size_t i = 0;
+  for (const char* word : words) {
+    if (given == word) return i;
+    all += (i++ == 0 ? "" : ", ") + std::string(word);
+  }
+  throw failure(exit_status::usage, fmt::format("--{} {}: expected one of {}", name, given, all));
+}
+
+nlohmann::json begin_provenance(const session& s, const arguments& args) {
+  nlohmann::json p{{"version", version}, {"command_line", args.command_line}, {"ranks", s.size()}};
+  p["start_time"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                                fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+  const auto hosts = s.gather(s.host());
+  p["hosts"] = std::set<std::string>(hosts.begin(), hosts.end());
+  for (const char* name : {"SLURM_JOB_ID", "SLURM_RESTART_COUNT", "SLURM_ARRAY_TASK_ID"}) {
+    if (const char* value = std::getenv(name)) p["slurm"][name] = value;
+  }
+  return p;
+}
+
+}  // namespace
+
+void add_run_options(po::options_description& options) {
+  const auto text = [](const char* standard) { return po::value<std::string>()->default_value(standard); };
+  const auto number = [] { return po::value<long long>()->default_value(0); };
+  // clang-format off
+  options.add_options()
+    ("out", po::value<std::string>()->value_name("FILE"), "result file (HDF5); FILE.part until it is whole")
+    ("resume", po::bool_switch(), "go on where a stopped run left FILE.part")
+    ("overwrite", po::bool_switch(), "replace FILE if it exists")
+    ("partition", text("voxels")->value_name("KIND"), "batches: slices or voxels")
+    ("schedule", text("dynamic")->value_name("KIND"), "dynamic: ranks fetch batches; static: dealt in advance")
+    ("batch", number()->value_name("N"), "voxels a batch, 1 to 10000000; 0: from the device's memory")
+    ("backend", text("auto")->value_name("KIND"), "auto, cpu or cuda")
+    ("threads", number()->value_name("N"), "CPU threads a rank, 1 to 4096; 0: the cores this rank may use")
+    ("share-gpu", po::bool_switch(), "let several ranks use one GPU")
+    ("dry-run", po::bool_switch(), "check everything, print memory, disk and time, do nothing")
+    ("quiet", po::bool_switch(), "print warnings and errors only")
+    ("json", po::value<std::string>()->value_name("FILE"), "write the table of times to FILE")
+    ("config", po::value<std::string>()->value_name("FILE"), "options from FILE, one `name = value` a line");
+  // clang-format on
+}
+
+run_settings read_run_settings(const session& s, const arguments& args) {
+  run_settings settings;
+  if (!args.has("out")) throw failure(exit_status::usage, "--out is missing: the name of the result file");
+  settings.out = args.get<std::string>("out");
+  settings.partition =
+      choice(args, "partition", {"slices", "voxels"}) == 0 ? partition_kind::slices : partition_kind::voxels;
+  settings.schedule =
+      choice(args, "schedule", {"dynamic", "static"}) == 0 ? schedule_kind::dynamic : schedule_kind::in_advance;
+  settings.batch_items = static_cast<std::uint64_t>(in_range(args, "batch", 0, 10000000));
+  settings.resume = args.get<bool>("resume");
+  settings.overwrite = args.get<bool>("overwrite");
+  settings.dry_run = args.get<bool>("dry-run");
+  settings.quiet = args.get<bool>("quiet");
+  if (args.has("json")) settings.json = args.get<std::string>("json");
+  if (settings.quiet && s.is_root()) spdlog::set_level(spdlog::level::warn);
+  settings.configuration = nlohmann::json::object();
+  settings.provenance = begin_provenance(s, args);
+  return settings;
+}
+
+}  // namespace voxherd

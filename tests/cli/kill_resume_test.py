@@ -1,0 +1,110 @@
+"""Runs that are killed, signalled or broken lose nothing that was finished, and --resume completes them."""
+import json
+import os
+import random
+import signal
+import time
+import unittest
+
+from toy_jobs import ToyJobs, begin, digest, ranks_of, run, voxherd, wait_for_batches, wait_for_ranks
+
+SLOW = ("--batch", 40, "--slowest-ms", 40)  # 64 batches, about 1.4 s of work
+
+
+class KillAndResume(ToyJobs):
+    def test_kill_9_of_any_rank_at_any_time_then_another_rank_count_gives_the_same_bytes(self):
+        expected = self.reference()
+        seed = int.from_bytes(os.urandom(4), "little")
+        print(f"seed {seed}")
+        chance = random.Random(seed)
+        for attempt in range(4):
+            out = self.path(f"killed{attempt}.h5")
+            for rank_count in chance.sample([1, 2, 3, 5], 3):
+                job = begin(rank_count, out, "--resume", *SLOW)
+                ranks = wait_for_ranks(job, rank_count)
+                time.sleep(chance.uniform(0, 0.6))
+                if ranks and job.poll() is None:
+                    os.kill(chance.choice(ranks), signal.SIGKILL)
+                said = job.communicate(timeout=60)[1]
+                self.assertEqual(job.returncode == 0, os.path.exists(out), said)
+            rc, said = run(chance.choice([1, 2, 3, 5]), out, "--resume")
+            self.assertEqual(rc, 0, said)
+            self.assertEqual(digest(out), expected)
+            self.assertEqual(voxherd("verify", out)[0], 0)
+
+    def test_finished_batches_are_not_done_again(self):
+        out = self.path("killed.h5")
+        job = begin(2, out, *SLOW)
+        wait_for_batches(out, 20)
+        os.kill(ranks_of(job)[0], signal.SIGKILL)
+        job.communicate(timeout=60)
+        self.assertNotEqual(job.returncode, 0)
+        table = self.path("times.json")
+        rc, said = run(3, out, "--resume", "--json", table)
+        self.assertEqual(rc, 0, said)
+        with open(table) as f:
+            self.assertGreaterEqual(json.load(f)["resumed_batches"], 20)
+
+
+class Signals(ToyJobs):
+    def stopped_by(self, number, ranks, to_mpirun=False):
+        out = self.path("stopped.h5")
+        job = begin(ranks, out, *SLOW)
+        wait_for_batches(out, 5)
+        os.kill(job.pid if to_mpirun else ranks_of(job)[-1], number)
+        said = job.communicate(timeout=60)[1]
+        self.assertEqual(job.returncode, 75, said)
+        self.assertEqual(said.count("--resume"), 1, said)
+        self.assertEqual(voxherd("verify", out + ".part")[0], 0)
+        rc, said = run(2, out, "--resume")
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(digest(out), self.reference())
+
+    def test_sigterm_to_the_last_rank_stops_all_of_them_with_status_75(self):
+        self.stopped_by(signal.SIGTERM, 3)
+
+    def test_sigint_to_a_single_rank_stops_it_with_status_75(self):
+        self.stopped_by(signal.SIGINT, 1)
+
+    def test_sigusr1_that_mpirun_forwards_stops_all_ranks_with_status_75(self):
+        self.stopped_by(signal.SIGUSR1, 2, to_mpirun=True)
+
+
+class Failures(ToyJobs):
+    def test_a_broken_batch_ends_all_ranks_with_one_message_and_keeps_the_rest(self):
+        expected = self.reference()
+        for ranks in (1, 3):
+            out = self.path(f"broken{ranks}.h5")
+            rc, said = run(ranks, out, "--break-at", 30, *SLOW)
+            self.assertEqual(rc, 70, said)
+            self.assertEqual(said.count("voxherd: error: the toy broke"), 1, said)
+            rc, said = run(2, out, "--resume")
+            self.assertEqual(rc, 0, said)
+            self.assertEqual(digest(out), expected)
+
+    def test_two_jobs_never_write_one_result(self):
+        out = self.path("both.h5")
+        first = begin(2, out, "--batch", 40, "--slowest-ms", 1000)
+        wait_for_batches(out, 1)
+        for option in ("--resume", "--overwrite"):
+            rc, said = run(2, out, option)
+            self.assertEqual(rc, 2, said)
+            self.assertEqual(said.count("another job is writing it"), 1, said)
+        os.kill(ranks_of(first)[0], signal.SIGTERM)
+        said = first.communicate(timeout=60)[1]
+        self.assertEqual(first.returncode, 75, said)
+
+    def test_a_file_cut_short_is_named_as_unreadable(self):
+        out = self.path("cut.h5")
+        job = begin(2, out, *SLOW)
+        wait_for_batches(out, 5)
+        os.kill(ranks_of(job)[0], signal.SIGKILL)
+        job.communicate(timeout=60)
+        os.truncate(out + ".part", 5000)
+        rc, said = run(2, out, "--resume")
+        self.assertEqual(rc, 65, said)
+        self.assertEqual(said.count("voxherd: error:"), 1, said)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,199 @@
+"""voxherd tensor against what MRtrix3's dwi2tensor gave for the same scans, and against a phantom's truth."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import h5py
+    import nibabel
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+VOXHERD = os.environ["VOXHERD"]
+CROP = os.path.join(os.environ["VOXHERD_DATA"], "mrtrix3_test_data", "nii")
+BRAIN = os.path.join(os.environ["VOXHERD_DATA"], "philips_32dir_b1000")
+if not os.path.isdir(CROP) or not os.path.isdir(BRAIN):
+    print(f"skipped: no data in {os.environ['VOXHERD_DATA']}")
+    sys.exit(77)
+
+
+def run(*words, expect=0, ranks=1):
+    launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+    done = subprocess.run([*launch, VOXHERD, *words], capture_output=True, text=True)
+    assert done.returncode == expect, f"{words}: exit {done.returncode}, expected {expect}\n{done.stderr}"
+    return done
+
+
+def image(*path):
+    return nibabel.load(os.path.join(*path)).get_fdata()
+
+
+def from_scanner_axes(mrtrix, affine):
+    """D11 D22 D33 D12 D13 D23 along the scanner's axes -> 3x3 along FSL's bvec axes: the voxel axes, x turned round
+    where the matrix has a positive determinant."""
+    axes = affine[:3, :3] / np.linalg.norm(affine[:3, :3], axis=0)
+    if np.linalg.det(axes) > 0:
+        axes = axes * [-1, 1, 1]
+    d = np.moveaxis(np.asarray(mrtrix), -1, 0)
+    world = np.stack([np.stack([d[0], d[3], d[4]], -1), np.stack([d[3], d[1], d[5]], -1),
+                      np.stack([d[4], d[5], d[2]], -1)], -1)
+    return axes.T @ world @ axes
+
+
+class Maps:
+    """Maps of a result file as nibabel would index them: x, y, z[, component]."""
+
+    def __init__(self, path):
+        with h5py.File(path) as file:
+            self.maps = {name: np.moveaxis(data[()], [0, 2], [2, 0]) for name, data in file["maps"].items()}
+
+    def __getitem__(self, name):
+        return self.maps[name]
+
+    def tensor(self):
+        t = self.maps["tensor"].astype(float)
+        return t[..., [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(t.shape[:3] + (3, 3))
+
+
+class AgainstMrtrixOnACrop(unittest.TestCase):
+    """6x8x9 voxels of a real brain, 8 b=0 and 60 directions at b=3000. MRtrix3's own test data."""
+
+    def fit(self, *options, ranks=1):
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "tensor.h5")
+            run("tensor", "--dwi", f"{CROP}/dwi.nii.gz", "--bvals", f"{CROP}/dwi.bval", "--bvecs", f"{CROP}/dwi.bvec",
+                "--mask", f"{CROP}/mask.nii.gz", "--out", out, "--backend", "cpu", "--quiet", *options,
+                ranks=ranks)
+            return Maps(out)
+
+    def expect_tensors(self, maps, name, tolerance=1e-5):
+        inside = image(CROP, "mask.nii.gz") > 0
+        affine = nibabel.load(f"{CROP}/dwi.nii.gz").affine
+        expected = from_scanner_axes(image(CROP, f"dwi2tensor_{name}.nii.gz"), affine)[inside]
+        error = np.abs(maps.tensor()[inside] - expected).max(axis=(1, 2))
+        size = np.abs(expected).max(axis=(1, 2))
+        self.assertLess((error / size).max(), tolerance)
+
+    def test_iterated_fit_with_mask_gives_its_tensors(self):
+        self.expect_tensors(self.fit(), "out_mask")
+
+    def test_any_number_of_iterations_gives_its_tensors(self):
+        for iterations in "234":
+            self.expect_tensors(self.fit("--iterations", iterations), f"out_it{iterations}")
+
+    def test_weighted_fit_gives_its_tensors(self):
+        self.expect_tensors(self.fit("--fit", "wls"), "out_it0")
+
+    def test_ordinary_fit_gives_its_tensors(self):
+        self.expect_tensors(self.fit("--fit", "ols"), "out_ols_it0")
+
+    def test_signal_without_weighting_is_its_b0(self):
+        inside = image(CROP, "mask.nii.gz") > 0
+        expected = image(CROP, "dwi2tensor_out_b0.nii.gz")[inside]
+        np.testing.assert_allclose(self.fit()["S0"][inside], expected, rtol=1e-6)
+
+    def test_maps_follow_from_the_tensor(self):
+        maps = self.fit()
+        inside = image(CROP, "mask.nii.gz") > 0
+        values, vectors = np.linalg.eigh(maps.tensor()[inside])
+        size = np.abs(values).max(axis=1)
+        for place, name in enumerate(["L3", "L2", "L1"]):
+            self.assertLess((np.abs(maps[name][inside] - values[:, place]) / size).max(), 1e-6)
+        along = np.abs(np.sum(maps["V1"][inside] * vectors[:, :, 2], axis=1))
+        clear = values[:, 2] - values[:, 1] > 0.05 * size
+        self.assertGreater(clear.sum(), 100)
+        self.assertGreater(along[clear].min(), 1 - 1e-6)
+        mean = values.mean(axis=1)
+        anisotropy = np.sqrt(1.5 * ((values - mean[:, None]) ** 2).sum(1) / (values ** 2).sum(1))
+        np.testing.assert_allclose(maps["FA"][inside], anisotropy, atol=1e-5)
+        np.testing.assert_allclose(maps["MD"][inside], mean, atol=1e-9)
+        np.testing.assert_allclose(maps["RD"][inside], values[:, :2].mean(axis=1), atol=1e-9)
+        np.testing.assert_array_equal(maps["AD"], maps["L1"])
+        for name in maps.maps:
+            self.assertFalse(np.any(maps[name][~inside]), name)
+
+
+    def test_any_number_of_ranks_and_any_batch_size_give_the_same_bytes(self):
+        expected = self.fit("--threads", "1").maps
+        for ranks, batch in [(2, "10"), (3, "7"), (5, "100")]:
+            maps = self.fit("--threads", "1", "--batch", batch, ranks=ranks).maps
+            for name in expected:
+                self.assertEqual(maps[name].tobytes(), expected[name].tobytes(), f"{name}, {ranks} ranks")
+
+
+class AgainstMrtrixOnABrain(unittest.TestCase):
+    """128x128x60 voxels, one b=0 and 32 directions at b=1000: a Philips scan with noise and artefacts."""
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "tensor.h5")
+            series = os.path.join(BRAIN, "1201_DT_HIGH_32DIR_SENSE")
+            done = run("tensor", "--dwi", series + ".nii.gz", "--bvals", series + ".bval", "--bvecs", series + ".bvec",
+                       "--mask", f"{BRAIN}/ref_mrtrix3/brain_mask.nii.gz", "--out", out, "--backend", "cpu")
+            cls.log = done.stdout + done.stderr
+            cls.maps = Maps(out)
+        cls.white = image(BRAIN, "ref_mrtrix3", "wm_mask_fa025.nii.gz") > 0
+        cls.inside = image(BRAIN, "ref_mrtrix3", "brain_mask.nii.gz") > 0
+
+    def test_anisotropy_in_white_matter_agrees(self):
+        ours, theirs = self.maps["FA"][self.white], image(BRAIN, "ref_mrtrix3", "fa.nii.gz")[self.white]
+        self.assertEqual(len(ours), 61106)
+        self.assertGreaterEqual(np.corrcoef(ours, theirs)[0, 1], 0.9995)
+        self.assertLessEqual(np.abs(ours - theirs).mean(), 0.0025)
+
+    def test_mean_diffusivity_in_white_matter_agrees(self):
+        theirs = image(BRAIN, "ref_mrtrix3", "md.nii.gz")[self.white]
+        self.assertLess(np.abs(self.maps["MD"][self.white] / theirs - 1).mean(), 1e-4)
+
+    def test_tensors_in_white_matter_agree(self):
+        path = os.path.join(BRAIN, "ref_mrtrix3", "dt_wls_iter2.nii.gz")
+        expected = from_scanner_axes(image(path)[self.white], nibabel.load(path).affine)
+        error = np.linalg.norm(self.maps.tensor()[self.white] - expected, axis=(1, 2))
+        size = np.linalg.norm(expected, axis=(1, 2))
+        self.assertLess(np.percentile(error / size, 99), 1e-4)
+
+    def test_voxels_that_were_not_fitted_are_counted_and_zero(self):
+        status = self.maps["status"]
+        failed = (status != 0) & self.inside
+        self.assertIn(f"{(self.inside & ~failed).sum()} of {self.inside.sum()} voxels fitted", self.log)
+        self.assertLess(failed.sum(), 20)
+        for name in ["FA", "S0", "tensor", "residual"]:
+            self.assertFalse(np.any(self.maps[name][failed]), name)
+
+
+class Refusals(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.out = os.path.join(self.folder.name, "tensor.h5")
+
+    def refuse(self, status, words, *options, bvecs=f"{CROP}/dwi.bvec"):
+        done = run("tensor", "--dwi", f"{CROP}/dwi.nii.gz", "--bvals", f"{CROP}/dwi.bval", "--bvecs", bvecs,
+                   "--mask", f"{CROP}/mask.nii.gz", "--out", self.out, "--backend", "cpu", *options, expect=status)
+        self.assertIn(words, done.stderr)
+        self.assertFalse(os.path.exists(self.out))
+
+    def test_fewer_than_six_directions_are_refused(self):
+        bvecs = np.loadtxt(f"{CROP}/dwi.bvec")
+        weighted = np.flatnonzero(np.loadtxt(f"{CROP}/dwi.bval") > 0)
+        for place, volume in enumerate(weighted):
+            bvecs[:, volume] = bvecs[:, weighted[place % 5]]
+        path = os.path.join(self.folder.name, "bvecs")
+        np.savetxt(path, bvecs)
+        self.refuse(65, "do not determine a tensor", bvecs=path)
+
+    def test_an_unknown_fit_is_refused(self):
+        self.refuse(2, "--fit nlls", "--fit", "nlls")
+
+    def test_iterations_of_a_fit_without_any_are_refused(self):
+        self.refuse(2, "--iterations has no meaning", "--fit", "ols", "--iterations", "3")
+        self.refuse(2, "--iterations 0", "--iterations", "0")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,109 @@
+"""Jobs of the toy analysis under mpirun, and what their results hold. Not a test itself."""
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+try:
+    import h5py
+except ImportError:
+    print("skipped: python3-h5py is not installed")
+    sys.exit(77)
+
+TOY = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "toy_run")
+VOXHERD = os.environ.get("VOXHERD", "")
+if not os.access(TOY, os.X_OK) or not shutil.which("mpirun"):
+    print("skipped: needs mpirun, and toy_run in the folder named by VOXHERD_TEST_TOOLS")
+    sys.exit(77)
+
+
+def mpirun(ranks, *words):
+    return ["mpirun", "--oversubscribe", "-n", str(ranks), *map(str, words)]
+
+
+def begin(ranks, out, *options):
+    return subprocess.Popen(mpirun(ranks, TOY, "toy", "--quiet", "--threads", 1, "--out", out, *options),
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run(ranks, out, *options):
+    job = begin(ranks, out, *options)
+    said = job.communicate(timeout=120)
+    return job.returncode, said[1]
+
+
+def alone(program, *words):
+    """One process, without mpirun."""
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def voxherd(*words, ranks=0):
+    return alone(*mpirun(ranks, VOXHERD, *words)) if ranks else alone(VOXHERD, *words)
+
+
+def ranks_of(job):
+    """Process ids of a job's ranks: mpirun's children that have become toy_run."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{name}/stat") as stat:
+                command, rest = stat.read().split("(", 1)[1].rsplit(")", 1)
+        except (OSError, IndexError):
+            continue
+        if command == "toy_run" and int(rest.split()[1]) == job.pid:
+            found.append(int(name))
+    return sorted(found)
+
+
+def wait_for_ranks(job, count):
+    """All ranks, once they are there; none when the job is over."""
+    while job.poll() is None:
+        pids = ranks_of(job)
+        if len(pids) == count:
+            return pids
+        time.sleep(0.01)
+    return []
+
+
+def wait_for_batches(out, count):
+    """Until the unfinished file's journal says that `count` batches are done."""
+    deadline = time.time() + 60
+    while time.time() < deadline:
+        try:
+            with h5py.File(out + ".part", "r") as f:
+                if int(f["journal/batches"]["done"].sum()) >= count:
+                    return
+        except OSError:
+            pass
+        time.sleep(0.02)
+    raise AssertionError("the job did not get that far")
+
+
+def digest(path):
+    """SHA-256 over the bytes of all results."""
+    sha = hashlib.sha256()
+    with h5py.File(path, "r") as f:
+        for group in ("maps", "samples", "items", "inputs"):
+            for name in sorted(f[group]):
+                sha.update(f"{group}/{name}".encode())
+                sha.update(f[group][name][()].tobytes())
+    return sha.hexdigest()
+
+
+class ToyJobs(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="voxherd_toy_")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def reference(self):
+        rc, said = run(1, self.path("reference.h5"), "--overwrite")
+        self.assertEqual(rc, 0, said)
+        return digest(self.path("reference.h5"))

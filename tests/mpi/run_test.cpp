@@ -1,0 +1,247 @@
+#include "mpi/run.hpp"
+
+#include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+
+#include "mpi/result_reader.hpp"
+#include "mpi/signals.hpp"
+#include "tests/support/toy_analysis.hpp"
+
+namespace fs = std::filesystem;
+using namespace voxherd;
+
+namespace {
+
+const session* world = nullptr;
+
+/// A folder of its own on rank 0's disk, the same name on every rank.
+class Run : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name;
+    if (world->is_root()) {
+      name = (fs::temp_directory_path() / ("voxherd_run_test_" + std::to_string(getpid()))).string();
+      fs::create_directories(name);
+    }
+    world->broadcast(name);
+    folder_ = name;
+    out_ = (folder_ / "result.h5").string();
+  }
+  void TearDown() override {
+    world->barrier();
+    if (world->is_root()) fs::remove_all(folder_);
+    world->barrier();
+  }
+
+  /// Every byte of every output, against what the voxel's index says, on rank 0.
+  void expect_right(const std::string& path, const toy::analysis& a) {
+    world->barrier();
+    if (!world->is_root()) return;
+    const result_reader r(path);
+    ASSERT_EQ(r.item_voxels(), a.item_voxels());
+    const auto label = r.read_map("label"), value = r.read_map("value"), direction = r.read_map("direction");
+    const auto draws = r.read_items("draws", 0, a.item_voxels().size());
+    std::uint64_t item = 0, wrong = 0;
+    for (std::uint64_t v = 0; v < a.grid().voxel_count(); ++v) {
+      const bool in_mask = item < a.item_voxels().size() && a.item_voxels()[item] == v;
+      wrong += label[v] != (in_mask ? toy::label_of(v) : 0);
+      wrong += value[v] != (in_mask ? toy::value_of(v, 0) : 0);
+      for (std::uint64_t c = 0; c < 3; ++c) wrong += direction[3 * v + c] != (in_mask ? toy::value_of(v, 1 + c) : 0);
+      for (std::uint64_t k = 0; in_mask && k < toy::samples; ++k) {
+        wrong += draws[toy::samples * item + k] != toy::value_of(v, 4 + k);
+      }
+      item += in_mask ? 1 : 0;
+    }
+    EXPECT_EQ(wrong, 0u);
+    for (const batch& b : r.batches()) EXPECT_EQ(r.checksum_of(b), r.journal()[b.number].checksum) << b.number;
+    EXPECT_TRUE(r.complete());
+    EXPECT_FALSE(fs::exists(path + ".part"));
+    EXPECT_FALSE(fs::exists(path + ".lock"));
+  }
+
+  exit_status run_toy(toy::analysis& a, const run_settings& settings) {
+    return run(*world, a, settings, toy::host_hooks());
+  }
+
+  /// What a killed run leaves: OUT.part with some of the batches.
+  void leave_unfinished(const toy::analysis& a, std::uint64_t batch_items, std::uint64_t done) {
+    run_settings settings = toy::quiet_settings(out_);
+    settings.batch_items = batch_items;
+    class stopping : public toy::analysis {
+     public:
+      stopping(const toy::analysis& like, std::uint64_t after) : toy::analysis(like), left_(after) {}
+      void load(const batch& items, std::span<std::byte> input) override {
+        if (left_-- == 0) raise(SIGTERM);
+        toy::analysis::load(items, input);
+      }
+
+     private:
+      std::uint64_t left_;
+    } a_stopping(a, done);
+    EXPECT_EQ(run_toy(a_stopping, settings), exit_status::resume_me);
+    world->barrier();
+  }
+
+  fs::path folder_;
+  std::string out_;
+};
+
+std::string message_of(const std::function<void()>& work, exit_status expected) {
+  try {
+    work();
+  } catch (const failure& f) {
+    EXPECT_EQ(f.status, expected);
+    return f.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+}  // namespace
+
+TEST_F(Run, WritesTheSameBytesForAnyPartitionBatchSizeScheduleAndLaneCount) {
+  for (const auto partition : {partition_kind::slices, partition_kind::voxels}) {
+    for (const auto schedule : {schedule_kind::dynamic, schedule_kind::in_advance}) {
+      for (const std::uint64_t batch_items : {0, 7, 100, 100000}) {
+        for (const int lanes : {1, 2}) {
+          toy::analysis a({11, 7, 6}, std::chrono::microseconds(400), lanes);
+          run_settings settings = toy::quiet_settings(out_);
+          settings.partition = partition;
+          settings.schedule = schedule;
+          settings.batch_items = batch_items;
+          settings.overwrite = true;
+          ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+          expect_right(out_, a);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Run, ARankWithoutWorkDoesNoHarm) {
+  toy::analysis a({3, 2, 1});
+  run_settings settings = toy::quiet_settings(out_);
+  settings.batch_items = 1000;
+  ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+  expect_right(out_, a);
+}
+
+TEST_F(Run, GoesOnWithAnUnfinishedFile) {
+  toy::analysis a({11, 7, 6}, std::chrono::microseconds(500));
+  leave_unfinished(a, 5, 4);
+  ASSERT_TRUE(fs::exists(out_ + ".part"));
+  run_settings settings = toy::quiet_settings(out_);
+  settings.resume = true;
+  settings.batch_items = 77;
+  settings.json = (folder_ / "times.json").string();
+  ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+  expect_right(out_, a);
+  if (world->is_root()) {
+    std::ifstream times(settings.json);
+    const auto summary = nlohmann::json::parse(times);
+    EXPECT_GT(summary.at("resumed_batches").get<int>(), 0);
+    EXPECT_EQ(result_reader(out_).batches().front().item_count, 5u) << "the plan comes from the file";
+  }
+}
+
+TEST_F(Run, DoesADamagedBatchAgain) {
+  toy::analysis a({11, 7, 6}, std::chrono::microseconds(500));
+  leave_unfinished(a, 5, 6);
+  if (world->is_root()) {
+    std::uint64_t at = 0;
+    {
+      const result_reader r(out_ + ".part");
+      while (at < r.journal().size() && r.journal()[at].done == 0) ++at;
+      ASSERT_LT(at, r.journal().size());
+      at = r.batches()[at].first_item;
+    }
+    std::array<float, toy::samples> row{};
+    for (std::uint64_t k = 0; k < toy::samples; ++k) row[k] = toy::value_of(a.item_voxels()[at], 4 + k);
+    std::fstream file(out_ + ".part", std::ios::in | std::ios::out | std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    const auto found = bytes.find(std::string(reinterpret_cast<const char*>(row.data()), sizeof row));
+    ASSERT_NE(found, bytes.npos);
+    file.seekp(static_cast<std::streamoff>(found));
+    file.put('!');
+  }
+  world->barrier();
+  run_settings settings = toy::quiet_settings(out_);
+  settings.resume = true;
+  ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+  expect_right(out_, a);
+}
+
+TEST_F(Run, RefusesToResumeAnotherStudyAndNamesWhatDiffers) {
+  toy::analysis a({11, 7, 6}, std::chrono::microseconds(500));
+  leave_unfinished(a, 5, 2);
+  run_settings settings = toy::quiet_settings(out_);
+  settings.resume = true;
+  settings.configuration["seed"] = 2;
+  std::string said = message_of([&] { run_toy(a, settings); }, exit_status::usage);
+  EXPECT_NE(said.find("seed: 1 in the file, 2 now"), said.npos) << said;
+  settings.configuration["seed"] = 1;
+  settings.provenance["inputs"]["dwi"]["xxh64"] = "1234";
+  said = message_of([&] { run_toy(a, settings); }, exit_status::usage);
+  EXPECT_NE(said.find("inputs.dwi.xxh64"), said.npos) << said;
+}
+
+TEST_F(Run, NeverReplacesAResultUnasked) {
+  toy::analysis a({5, 4, 3});
+  run_settings settings = toy::quiet_settings(out_);
+  ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+  std::string said = message_of([&] { run_toy(a, settings); }, exit_status::usage);
+  EXPECT_NE(said.find("--overwrite"), said.npos) << said;
+  settings.resume = true;
+  EXPECT_EQ(run_toy(a, settings), exit_status::whole) << "whole already";
+  settings.resume = false;
+  settings.overwrite = true;
+  EXPECT_EQ(run_toy(a, settings), exit_status::whole);
+}
+
+TEST_F(Run, AnUnfinishedFileAsksForResumeOrOverwrite) {
+  toy::analysis a({11, 7, 6}, std::chrono::microseconds(500));
+  leave_unfinished(a, 5, 2);
+  run_settings settings = toy::quiet_settings(out_);
+  const std::string said = message_of([&] { run_toy(a, settings); }, exit_status::usage);
+  EXPECT_NE(said.find("--resume"), said.npos) << said;
+  EXPECT_NE(said.find("--overwrite"), said.npos) << said;
+}
+
+TEST_F(Run, ADryRunLeavesNothing) {
+  toy::analysis a({5, 4, 3});
+  run_settings settings = toy::quiet_settings(out_);
+  settings.dry_run = true;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_toy(a, settings), exit_status::whole);
+  const std::string said = testing::internal::GetCapturedStdout();
+  world->barrier();
+  EXPECT_TRUE(fs::is_empty(folder_));
+  if (world->is_root()) {
+    EXPECT_NE(said.find("disk"), said.npos) << said;
+  }
+}
+
+TEST_F(Run, AMissingFolderIsSaidOnEveryRank) {
+  toy::analysis a({5, 4, 3});
+  run_settings settings = toy::quiet_settings((folder_ / "none" / "result.h5").string());
+  const std::string said = message_of([&] { run_toy(a, settings); }, exit_status::disk);
+  EXPECT_NE(said.find("none"), said.npos) << said;
+}
+
+int main(int argc, char** argv) {
+  session s(&argc, &argv);
+  testing::InitGoogleTest(&argc, argv);
+  world = &s;
+  spdlog::set_level(spdlog::level::err);
+  int failed = RUN_ALL_TESTS();
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, s.world());
+  return failed;
+}

@@ -1,0 +1,64 @@
+// The toy analysis as a program, for tests that stop and kill it.
+#include <algorithm>
+#include <stdexcept>
+
+#include "src/program.hpp"
+#include "src/run_options.hpp"
+#include "tests/support/toy_analysis.hpp"
+
+namespace voxherd {
+
+namespace {
+
+class breaking_runner : public toy::runner {
+ public:
+  breaking_runner(const toy::analysis& a, long long batch_number) : runner(a), batch_number_(batch_number) {}
+  void run(const batch& items, std::span<const std::byte> input,
+           std::span<const std::span<std::byte>> outputs) override {
+    if (static_cast<long long>(items.number) == batch_number_) throw std::runtime_error("the toy broke");
+    toy::runner::run(items, input, outputs);
+  }
+
+ private:
+  long long batch_number_;
+};
+
+class breaking_analysis : public toy::analysis {
+ public:
+  breaking_analysis(std::array<std::uint64_t, 3> size, std::chrono::microseconds slowest, long long breaks_at)
+      : analysis(size, slowest), breaks_at_(breaks_at) {}
+  std::unique_ptr<batch_runner> make_runner() const override {
+    return std::make_unique<breaking_runner>(*this, breaks_at_);
+  }
+
+ private:
+  long long breaks_at_;
+};
+
+void toy_options(po::options_description& options) {
+  const auto number = [](long long standard) { return po::value<long long>()->default_value(standard); };
+  options.add_options()("nx", number(20), "voxels along x")("ny", number(16), "along y")("nz", number(14), "along z");
+  options.add_options()("slowest-ms", number(0), "time of the slowest batch")("seed", number(1), "a stored option");
+  options.add_options()("break-at", number(-1), "batch whose computation fails");
+  add_run_options(options);
+}
+
+exit_status run_toy(session& s, const arguments& args) {
+  run_settings settings = read_run_settings(s, args);
+  settings.configuration["seed"] = args.get<long long>("seed");
+  const auto extent = [&](const char* name) { return static_cast<std::uint64_t>(args.get<long long>(name)); };
+  breaking_analysis a({extent("nx"), extent("ny"), extent("nz")},
+                      std::chrono::milliseconds(args.get<long long>("slowest-ms")), args.get<long long>("break-at"));
+  return run(s, a, settings, hooks_for(choose_device(s, args)));
+}
+
+constexpr command toy_command{"toy", "values made of voxel numbers", "--out FILE", "", toy_options, run_toy};
+
+}  // namespace
+
+}  // namespace voxherd
+
+int main(int argc, char** argv) {
+  const voxherd::command* const commands[] = {&voxherd::toy_command};
+  return voxherd::run_program(argc, argv, commands);
+}
