@@ -166,7 +166,7 @@ TEST_F(BallstickData, Model1AgreesWithXfibresOnARealScan) {
         static_cast<std::uint64_t>(theirs.at("x")[i] + 128 * (theirs.at("y")[i] + 128 * theirs.at("z")[i])));
   const auto gradients = read_gradients(scan + ".bval", scan + ".bvec", header.volumes);
   ballstick_settings s;
-  const seeded_runs ours(gradients, s, read_rows(header.path, voxels), voxels, 10);
+  const seeded_runs ours(gradients, s, read_rows(header.path, voxels), voxels, 6);
   compare(ours, theirs);
   for (int k = 0; k < 2; ++k) {
     const std::string name = "dyads" + std::to_string(k + 1);
