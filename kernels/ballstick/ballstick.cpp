@@ -10,19 +10,19 @@ namespace {
 
 void add_scalar(std::vector<field>& list, int id, const std::string& name, const std::string& unit,
                 const std::string& meaning) {
-  list.push_back({id, "mean_" + name + "samples", 1, false, unit, "posterior mean of " + meaning});
+  list.push_back({id, "mean_" + name, 1, false, unit, "posterior mean of " + meaning});
 }
 
 void add_samples(std::vector<field>& list, const settings& s, int id, const std::string& name, const std::string& unit,
                  const std::string& meaning) {
   list.push_back(
-      {id, name + "samples", static_cast<std::size_t>(s.samples()), true, unit, "posterior samples of " + meaning});
+      {id, name, static_cast<std::size_t>(s.samples()), true, unit, "posterior samples of " + meaning});
 }
 
 void add_fibre(std::vector<field>& list, const settings& s, int k) {
   const std::string n = std::to_string(k + 1);
   const std::string fibre = " of fibre " + n;
-  list.push_back({fibre_field(k, mean_f), "mean_f" + n + "samples", 1, false, "1",
+  list.push_back({fibre_field(k, mean_f), "mean_f" + n, 1, false, "1",
                   "posterior mean of the volume fraction" + fibre});
   list.push_back(
       {fibre_field(k, dyads), "dyads" + n, 3, false, "1",
@@ -68,7 +68,7 @@ std::vector<field> fields_of(const settings& s, bool all_samples) {
   };
   std::vector<field> list;
   for (int k = 0; k < s.fibres; ++k) add_fibre(list, s, k);
-  list.push_back({mean_f_sum, "mean_fsumsamples", 1, false, "1", "sum of the fibres' mean volume fractions"});
+  list.push_back({mean_f_sum, "mean_fsum", 1, false, "1", "sum of the fibres' mean volume fractions"});
   for (const scalar& p : scalars) {
     if (p.place < 0) continue;
     add_scalar(list, p.mean_id, p.name, p.unit, p.meaning);

@@ -16,7 +16,7 @@ namespace voxherd::ballstick {
 /// One quantity that a run leaves for every voxel.
 struct field {
   int id;             ///< place in result_view::values
-  std::string name;   ///< "mean_f1samples", "dyads1", "th1samples"
+  std::string name;   ///< "mean_f1", "dyads1", "th1"
   std::size_t width;  ///< floats a voxel
   bool samples;       ///< one float a stored sample
   std::string unit;
