@@ -114,17 +114,17 @@ ballstick_parameters ballstick_run::sample(std::size_t item, std::size_t index) 
   };
   const auto l = ballstick::layout_of(settings_);
   ballstick_parameters p;
-  p.s0 = get("S0samples");
-  p.d = get("dsamples");
-  if (l.d_std >= 0) p.d_std = get("d_stdsamples");
-  if (l.ratio >= 0) p.ratio = get("Rsamples");
-  if (l.f0 >= 0) p.f0 = get("f0samples");
-  if (l.tau >= 0) p.tau = get("tausamples");
+  p.s0 = get("S0");
+  p.d = get("d");
+  if (l.d_std >= 0) p.d_std = get("d_std");
+  if (l.ratio >= 0) p.ratio = get("R");
+  if (l.f0 >= 0) p.f0 = get("f0");
+  if (l.tau >= 0) p.tau = get("tau");
   for (std::size_t k = 0; k < static_cast<std::size_t>(settings_.fibres); ++k) {
     const std::string n = std::to_string(k + 1);
-    p.th[k] = get("th" + n + "samples");
-    p.ph[k] = get("ph" + n + "samples");
-    p.f[k] = get("f" + n + "samples");
+    p.th[k] = get("th" + n);
+    p.ph[k] = get("ph" + n);
+    p.f[k] = get("f" + n);
   }
   return p;
 }
@@ -237,10 +237,9 @@ repeated_means repeats_of_program(const device& d, const repeat_protocol& p, std
   const ballstick_run run(d, p.gradients, program_settings(p.settings, seed), rows, keys);
   repeated_means means = empty_means();
   for (std::size_t r = 0; r < keys.size(); ++r)
-    add(means,
-        {at(run.values("mean_S0samples"), r), at(run.values("mean_dsamples"), r), at(run.values("mean_f1samples"), r),
-         at(run.values("mean_f2samples"), r), axis_angle(run.direction(0, r), fibre_direction(p.truths[voxel], 0)),
-         axis_angle(run.direction(1, r), fibre_direction(p.truths[voxel], 1))});
+    add(means, {at(run.values("mean_S0"), r), at(run.values("mean_d"), r), at(run.values("mean_f1"), r),
+                at(run.values("mean_f2"), r), axis_angle(run.direction(0, r), fibre_direction(p.truths[voxel], 0)),
+                axis_angle(run.direction(1, r), fibre_direction(p.truths[voxel], 1))});
   return means;
 }
 

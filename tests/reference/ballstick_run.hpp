@@ -20,7 +20,7 @@ class ballstick_run {
   ballstick_run(const device& d, const gradient_table& gradients, const ballstick::settings& s,
                 const std::vector<float>& rows, const std::vector<std::uint64_t>& voxels);
 
-  /// "mean_f1samples", "dyads1", "th1samples", ...
+  /// "mean_f1", "dyads1", "th1", ...
   const std::vector<float>& values(const std::string& name) const;
   std::array<double, 3> direction(int fibre, std::size_t item) const;
   /// Sample `index` of item `item`, as the reference holds it.

@@ -117,19 +117,19 @@ class BallstickData : public testing::Test {
 
   void compare(const seeded_runs& ours, const std::map<std::string, std::vector<double>>& theirs) {
     const auto& f2 = theirs.at("mean_f2samples_mean");
-    for (const std::string name : {"mean_f1samples", "mean_f2samples", "mean_dsamples", "mean_S0samples"}) {
+    for (const std::string name : {"mean_f1", "mean_f2", "mean_d", "mean_S0"}) {
       const spread_values v = ours[name];
       agreement a;
       for (std::size_t i = 0; i < f2.size(); ++i) {
-        if (name == "mean_f2samples" && f2[i] <= supported) continue;
-        a.add(v.mean[i] - theirs.at(name + "_mean")[i], v.sd[i], theirs.at(name + "_sd")[i]);
+        if (name == "mean_f2" && f2[i] <= supported) continue;
+        a.add(v.mean[i] - theirs.at(name + "samples_mean")[i], v.sd[i], theirs.at(name + "samples_sd")[i]);
       }
       EXPECT_GT(a.all, 20) << name;
       EXPECT_GE(a.share(), 0.99) << name << ": " << a.agreeing << " of " << a.all;
       RecordProperty(name, std::to_string(a.agreeing) + " of " + std::to_string(a.all));
     }
     // Where the data do not support a second fibre, its fraction never converges: it is only small.
-    const spread_values v = ours["mean_f2samples"];
+    const spread_values v = ours["mean_f2"];
     agreement small;
     for (std::size_t i = 0; i < f2.size(); ++i)
       if (f2[i] < 0.01) small.add(v.mean[i] < supported ? 0 : 1, 0, 0);
