@@ -30,6 +30,16 @@ std::string folder_of(const std::string& out) {
   return parent.empty() ? "." : parent.string();
 }
 
+/// Throws when the result would replace one of its own inputs.
+void check_not_an_input(const std::string& out, const nlohmann::json& provenance) {
+  if (!provenance.contains("inputs")) return;
+  for (const auto& [name, input] : provenance.at("inputs").items()) {
+    std::error_code ignored;
+    if (!input.is_object() || !fs::equivalent(out, input.value("path", ""), ignored)) continue;
+    throw failure(exit_status::usage, fmt::format("--out {} is the input --{}; choose another name", out, name));
+  }
+}
+
 bool same_file(int open_file, const std::string& path) {
   struct stat opened {
   }, named{};
@@ -73,6 +83,7 @@ beginning decide_beginning(const run_settings& settings, const result_layout& wa
   const std::string& out = settings.out;
   const std::string part = unfinished_path(out);
   const bool has_part = fs::exists(part), has_out = fs::exists(out);
+  check_not_an_input(out, wanted.provenance);
   if (settings.resume && has_part) {
     try {
       check_same_study(result_reader(part), wanted);

@@ -66,6 +66,7 @@ result_layout make_layout(const session& s, const analysis& a, const run_setting
   layout.configuration = settings.configuration.is_null() ? nlohmann::json::object() : settings.configuration;
   layout.configuration["backend"] = device.kind;
   layout.provenance = settings.provenance.is_null() ? nlohmann::json::object() : settings.provenance;
+  layout.provenance["devices"] = s.gather(device.description);
   if (layout.item_voxels.empty()) throw failure(exit_status::bad_data, "there is not one voxel to analyse");
   // HDF5 wants the same tables from every rank.
   for (nlohmann::json* j : {&layout.configuration, &layout.provenance}) {

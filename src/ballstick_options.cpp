@@ -60,9 +60,10 @@ void add_ballstick_options(po::options_description& options) {
       ("all-ard", po::bool_switch(), "relevance prior on the first fibre too")                           //
       ("f0", po::bool_switch(), "add a compartment without attenuation")                                 //
       ("f0-ard", po::bool_switch(), "relevance prior on that compartment (with --f0)")                   //
-      ("ratio-mean", po::value<double>()->default_value(0.13),
-       "prior mean of perpendicular over parallel diffusivity (model 3), 0.001 to 1")                           //
-      ("ratio-std", po::value<double>()->default_value(0.03), "its standard deviation (model 3), 0.0001 to 1")  //
+      ("ratio-mean", po::value<double>()->default_value(0.13, "0.13"),
+       "prior mean of perpendicular over parallel diffusivity (model 3), 0.001 to 1")  //
+      ("ratio-std", po::value<double>()->default_value(0.03, "0.03"),
+       "its standard deviation (model 3), 0.0001 to 1")  //
       ("all-samples", po::bool_switch(), "store the samples of S0, d, d_std, R, f0 and tau too");
 }
 

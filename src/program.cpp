@@ -1,7 +1,6 @@
 #include "src/program.hpp"
 
 #include <fmt/core.h>
-#include <mpi.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>

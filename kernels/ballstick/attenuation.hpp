@@ -17,10 +17,18 @@ struct weighted_direction {
   Real x, y, z, offset;
 };
 
-/// log(1 + z) / z for z >= 0, relative error 4e-7. `Narrow`: z <= 1 is known.
-template <bool Narrow, class Real>
+/// How far z = b d_std^2/d reaches over a voxel's measurements: the smaller, the shorter the series that log(1 + z)
+/// needs.
+enum class spread_range { tiny, narrow, wide };
+constexpr float largest_tiny_spread = 0.01f;
+constexpr float largest_narrow_spread = 1.0f;
+
+/// log(1 + z) / z for z in the range, relative error 4e-7.
+template <spread_range Range, class Real>
 VOXHERD_FUNCTION inline Real log1p_ratio(Real z) {
-  const Real x = Narrow ? z : lane::min(z, Real(1.0f));
+  if constexpr (Range == spread_range::tiny)
+    return lane::fma(lane::fma(z, Real(1.0f / 3.0f), Real(-0.5f)), z, Real(1.0f));
+  const Real x = Range == spread_range::narrow ? z : lane::min(z, Real(largest_narrow_spread));
   // minimax polynomial of log(1 + x) / x on [0, 1]
   Real p = Real(-0.00853887546f);
   p = lane::fma(p, x, Real(0.044088467f));
@@ -30,8 +38,9 @@ VOXHERD_FUNCTION inline Real log1p_ratio(Real z) {
   p = lane::fma(p, x, Real(0.332754735f));
   p = lane::fma(p, x, Real(-0.49997405f));
   p = lane::fma(p, x, Real(0.999999806f));
-  if constexpr (Narrow) return p;
-  return lane::select(z > Real(1.0f), lane::log2(Real(1.0f) + z) * Real(ln_2) * lane::reciprocal(z), p);
+  if constexpr (Range == spread_range::narrow) return p;
+  return lane::select(z > Real(largest_narrow_spread), lane::log2(Real(1.0f) + z) * Real(ln_2) * lane::reciprocal(z),
+                      p);
 }
 
 /// Model 1: exp(-b d) and exp(-b d cos^2). The diffusivity goes into the fibre's vector, which saves a product per
@@ -45,13 +54,13 @@ struct mono_exponential {
       : d(d_mm2_per_s), root_d(lane::sqrt(d_mm2_per_s)) {}
 
   VOXHERD_FUNCTION float fibre_scale() const { return root_d; }
-  VOXHERD_FUNCTION bool narrow() const { return true; }
+  VOXHERD_FUNCTION spread_range range() const { return spread_range::tiny; }
 
-  template <bool Narrow, class Real>
+  template <spread_range Range, class Real>
   VOXHERD_FUNCTION Real ball(Real b, Real offset) const {
     return lane::exp2(lane::fma(Real(-d), b, offset));
   }
-  template <bool Narrow, class Real>
+  template <spread_range Range, class Real>
   VOXHERD_FUNCTION Real stick(Real product, const weighted_direction<Real>& g) const {
     return lane::exp2(lane::fma(-product, product, g.offset));
   }
@@ -69,15 +78,20 @@ struct gamma_distributed {
       : d(d_mm2_per_s), spread(d_std * d_std / (d_mm2_per_s * log2_e)), max_weighting(max_weighting_) {}
 
   VOXHERD_FUNCTION float fibre_scale() const { return 1.0f; }
-  VOXHERD_FUNCTION bool narrow() const { return spread * max_weighting <= 1.0f; }
-
-  template <bool Narrow, class Real>
-  VOXHERD_FUNCTION Real ball(Real b, Real offset) const {
-    return lane::exp2(lane::fma(Real(-d) * b, log1p_ratio<Narrow>(Real(spread) * b), offset));
+  VOXHERD_FUNCTION spread_range range() const {
+    const float largest = spread * max_weighting;
+    return largest <= largest_tiny_spread     ? spread_range::tiny
+           : largest <= largest_narrow_spread ? spread_range::narrow
+                                              : spread_range::wide;
   }
-  template <bool Narrow, class Real>
+
+  template <spread_range Range, class Real>
+  VOXHERD_FUNCTION Real ball(Real b, Real offset) const {
+    return lane::exp2(lane::fma(Real(-d) * b, log1p_ratio<Range>(Real(spread) * b), offset));
+  }
+  template <spread_range Range, class Real>
   VOXHERD_FUNCTION Real stick(Real product, const weighted_direction<Real>& g) const {
-    return ball<Narrow>(product * product, g.offset);
+    return ball<Range>(product * product, g.offset);
   }
 };
 
@@ -94,13 +108,13 @@ struct zeppelin {
         excess(3.0f * d_mm2_per_s / (2.0f * ratio + 1.0f) * (1.0f - ratio)) {}
 
   VOXHERD_FUNCTION float fibre_scale() const { return 1.0f; }
-  VOXHERD_FUNCTION bool narrow() const { return isotropic.narrow(); }
+  VOXHERD_FUNCTION spread_range range() const { return isotropic.range(); }
 
-  template <bool Narrow, class Real>
+  template <spread_range Range, class Real>
   VOXHERD_FUNCTION Real ball(Real b, Real offset) const {
-    return isotropic.ball<Narrow>(b, offset);
+    return isotropic.ball<Range>(b, offset);
   }
-  template <bool Narrow, class Real>
+  template <spread_range Range, class Real>
   VOXHERD_FUNCTION Real stick(Real product, const weighted_direction<Real>& g) const {
     const Real weighting = lane::fma(g.x, g.x, lane::fma(g.y, g.y, g.z * g.z));
     const Real exponent = lane::fma(Real(-across), weighting, g.offset);

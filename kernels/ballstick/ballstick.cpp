@@ -15,15 +15,14 @@ void add_scalar(std::vector<field>& list, int id, const std::string& name, const
 
 void add_samples(std::vector<field>& list, const settings& s, int id, const std::string& name, const std::string& unit,
                  const std::string& meaning) {
-  list.push_back(
-      {id, name, static_cast<std::size_t>(s.samples()), true, unit, "posterior samples of " + meaning});
+  list.push_back({id, name, static_cast<std::size_t>(s.samples()), true, unit, "posterior samples of " + meaning});
 }
 
 void add_fibre(std::vector<field>& list, const settings& s, int k) {
   const std::string n = std::to_string(k + 1);
   const std::string fibre = " of fibre " + n;
-  list.push_back({fibre_field(k, mean_f), "mean_f" + n, 1, false, "1",
-                  "posterior mean of the volume fraction" + fibre});
+  list.push_back(
+      {fibre_field(k, mean_f), "mean_f" + n, 1, false, "1", "posterior mean of the volume fraction" + fibre});
   list.push_back(
       {fibre_field(k, dyads), "dyads" + n, 3, false, "1",
        "mean direction" + fibre + ": principal eigenvector of the mean dyadic, image axes (FSL bvec frame)"});

@@ -40,8 +40,8 @@ class cpu_estimator final : public estimator {
  private:
   static std::size_t padded(std::size_t n) { return (n + real::size() - 1) / real::size() * real::size(); }
 
-  void estimate(std::size_t item, std::uint64_t voxel, const float* row, cpu_start_fitter& fitter,
-                cpu_scratch& scratch, const result_view& out) const {
+  void estimate(std::size_t item, std::uint64_t voxel, const float* row, cpu_start_fitter& fitter, cpu_scratch& scratch,
+                const result_view& out) const {
     const int k = static_cast<int>(gradients_.size());
     auto* const signals = reinterpret_cast<float*>(scratch.signals.data());
     const voxel_preparer prepare{k, scratch.slots * static_cast<int>(real::size()), settings_.noise};

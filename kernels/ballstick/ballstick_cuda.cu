@@ -138,10 +138,14 @@ class cuda_estimator final : public estimator {
   template <class Use>
   void with_fibres(Use&& use) const {
     switch (settings_.fibres) {
-      case 1: return use.template operator()<1>();
-      case 2: return use.template operator()<2>();
-      case 3: return use.template operator()<3>();
-      case 4: return use.template operator()<4>();
+      case 1:
+        return use.template operator()<1>();
+      case 2:
+        return use.template operator()<2>();
+      case 3:
+        return use.template operator()<3>();
+      case 4:
+        return use.template operator()<4>();
     }
   }
 

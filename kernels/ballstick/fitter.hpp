@@ -53,20 +53,14 @@ VOXHERD_FUNCTION inline tensor_start start_from_tensor(const Team& team, const M
   }
   gram.finish(team, s.normal[0]);
   constexpr int n = tensor_row - 1;
-  team.once([&] {
-    auto& factor = *reinterpret_cast<double(*)[packed_size(n)]>(s.factor);
-    auto& x = *reinterpret_cast<double(*)[n]>(s.step);
-    for (int e = 0; e < packed_size(n); ++e) factor[e] = s.normal[0][e];
-    for (int i = 0; i < n; ++i) {
-      factor[packed_index(i, i)] *= 1 + 1e-10;
-      x[i] = s.normal[0][packed_index(n, i)];
-    }
-    s.solved = cholesky_factor<n>(factor);
-    if (s.solved) cholesky_solve<n>(factor, x);
-  });
-  team.sync();
+  const double* normal = s.normal[0];
+  const auto matrix = [&](int i, int j) {
+    return i == j ? normal[packed_index(i, i)] * (1 + 1e-10) : normal[i > j ? packed_index(i, j) : packed_index(j, i)];
+  };
+  const auto right = [&](int i) { return normal[packed_index(n, i)]; };
+  const bool solved = solver_of<Team, n>::solve(team, s.system, matrix, right, s.step);
   tensor_start start{2, 1, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0.577, 0.577, 0.577}}};
-  if (s.solved) {
+  if (solved) {
     const double* x = s.step;
     const eigen_system3<double> e = symmetric_eigen3(x[0], x[1], x[2], x[3], x[4], x[5]);
     start.s0 = lane::min(lane::max(std::exp(lane::min(x[6], 5.0)), 1.0), 20.0);

@@ -7,4 +7,9 @@ namespace voxherd::ballstick {
 template <class Team, int N>
 struct gram_of;
 
+/// How a team solves N symmetric positive definite equations: solve(team, memory, matrix, right, x), true on success,
+/// with matrix(i, j) and right(i) giving the elements and `shared_doubles` of memory that the team shares.
+template <class Team, int N>
+struct solver_of;
+
 }  // namespace voxherd::ballstick

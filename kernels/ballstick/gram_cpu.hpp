@@ -42,4 +42,23 @@ struct gram_of<cpu_team<double>, N> {
   static constexpr int shared_doubles = 0;
 };
 
+/// By Cholesky factors.
+template <int N>
+struct solver_of<cpu_team<double>, N> {
+  static constexpr int shared_doubles = packed_size(N);
+
+  template <class Matrix, class Right>
+  static bool solve(const cpu_team<double>&, double* memory, const Matrix& matrix, const Right& right, double* x) {
+    auto& factor = *reinterpret_cast<double(*)[packed_size(N)]>(memory);
+    auto& solution = *reinterpret_cast<double(*)[N]>(x);
+    for (int i = 0; i < N; ++i) {
+      for (int j = 0; j <= i; ++j) factor[packed_index(i, j)] = matrix(i, j);
+      solution[i] = right(i);
+    }
+    if (!cholesky_factor<N>(factor)) return false;
+    cholesky_solve<N>(factor, solution);
+    return true;
+  }
+};
+
 }  // namespace voxherd::ballstick

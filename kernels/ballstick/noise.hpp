@@ -18,11 +18,17 @@ struct gaussian_noise {
   VOXHERD_FUNCTION Real add(Real total, Real residual, Real /*signal*/) const {
     return lane::fma(residual, residual, total);
   }
-  VOXHERD_FUNCTION float change(float trial_sum) const { return half_count * lane::log2(trial_sum * inverse); }
-  VOXHERD_FUNCTION void accept(float trial_sum) {
-    sum = lane::max(trial_sum, 1e-30f);  // data without noise
+  VOXHERD_FUNCTION void start(float first_sum) {
+    sum = lane::max(first_sum, 1e-30f);  // data without noise
     inverse = lane::reciprocal(sum);
   }
+  /// A trial's sum as a multiple of the current one.
+  template <class Team>
+  VOXHERD_FUNCTION float measure(const Team& team, typename Team::real lane_sum) const {
+    return team.scaled_sum(lane_sum, inverse);
+  }
+  VOXHERD_FUNCTION float change(float trial) const { return half_count * lane::log2(trial); }
+  VOXHERD_FUNCTION void accept(float trial) { start(trial * sum); }
 };
 
 /// log(I0(x) exp(-x)) for x >= 0 by Abramowitz & Stegun 9.8.1 and 9.8.2, relative error of I0 2e-7.
@@ -71,8 +77,14 @@ struct rician_noise {
     return lane::fma(Real(0.5f * tau) * residual, residual, total) -
            log_scaled_bessel_i0(Real(tau) * signal * predicted);
   }
-  VOXHERD_FUNCTION float change(float trial_sum) const { return (trial_sum - sum) * log2_e; }
-  VOXHERD_FUNCTION void accept(float trial_sum) { sum = trial_sum; }
+  VOXHERD_FUNCTION void start(float first_sum) { sum = first_sum; }
+  /// A trial's sum.
+  template <class Team>
+  VOXHERD_FUNCTION float measure(const Team& team, typename Team::real lane_sum) const {
+    return team.sum(lane_sum);
+  }
+  VOXHERD_FUNCTION float change(float trial) const { return (trial - sum) * log2_e; }
+  VOXHERD_FUNCTION void accept(float trial) { start(trial); }
 };
 
 }  // namespace voxherd::ballstick

@@ -46,6 +46,8 @@ struct chain_scratch {
 /// the large terms are summed.
 template <class Team, class Measurements, class Arrays, class Attenuation, class Noise, int Fibres>
 class sampler {
+  using real = typename Team::real;
+
  public:
   /// `start`: the parameters in layout_of()'s order, inside their supports.
   VOXHERD_FUNCTION sampler(const Team& team, const Measurements& m, const chain_settings& settings, Arrays& a,
@@ -54,7 +56,7 @@ class sampler {
         settings_(settings),
         layout_(layout_of(Attenuation::model, Fibres, settings.unattenuated, Noise::model)),
         scratch_(scratch),
-        signal_(team, m, a),
+        signal_(m, a),
         noise_(settings.measurements, value_at(start, layout_.tau)),
         s0_(start[layout_.s0]),
         d_(start[layout_.d]),
@@ -74,7 +76,7 @@ class sampler {
       scratch_.accepted_total[p] = 0;
     });
     const signal_weights<Fibres> w = weights();
-    noise_.accept(try_attenuation(attenuation_, w));
+    noise_.start(team_.sum(try_attenuation(attenuation_, w)));
     signal_.keep_attenuation(w);
     team_.sync();
   }
@@ -138,6 +140,12 @@ class sampler {
     }
   };
 
+  static constexpr int diffusion_parameters = static_cast<int>(Attenuation::model);  ///< d, then d_std, then R
+  static constexpr int angle_copies =
+      diffusion_parameters == 1 ? 2 : 1;  ///< the other models' code is three times as long
+  static constexpr float max_std =
+      Attenuation::model == diffusion_model::zeppelin ? max_diffusivity_std_zeppelin : max_diffusivity_std;
+
   VOXHERD_FUNCTION static float value_at(const float* start, int p) { return p < 0 ? 0.0f : start[p]; }
 
   /// A tenth of the starting value for scales, tau/2, and 0.2 for fractions and angles.
@@ -163,33 +171,34 @@ class sampler {
     return w;
   }
 
-  VOXHERD_FUNCTION float try_attenuation(const Attenuation& trial, const signal_weights<Fibres>& w) {
+  VOXHERD_FUNCTION real try_attenuation(const Attenuation& trial, const signal_weights<Fibres>& w) {
     fibre_vector fibre[Fibres];
     VOXHERD_UNROLL
     for (int k = 0; k < Fibres; ++k) fibre[k] = angles_[k].vector(trial.fibre_scale());
     return signal_.try_attenuation(trial, fibre, w, noise_);
   }
 
-  /// The Metropolis rule. `prior`: change of the prior's energy, units of ln 2. A NaN is rejected.
-  VOXHERD_FUNCTION bool accepts(bool supported, float trial_sum, float prior, const prepared_draw& draw) const {
-    return team_.agreed(supported && noise_.change(trial_sum) + prior < draw.neg_log2_uniform);
+  /// The Metropolis rule; what it accepts becomes the noise model's current sum. `lane_sum`: of the trial; `prior`:
+  /// change of the prior's energy, units of ln 2. A NaN is rejected.
+  VOXHERD_FUNCTION bool accept(bool supported, real lane_sum, float prior, const prepared_draw& draw) {
+    const float trial = noise_.measure(team_, lane_sum);
+    if (!team_.agreed(supported && noise_.change(trial) + prior < draw.neg_log2_uniform)) return false;
+    noise_.accept(trial);
+    return true;
   }
 
   VOXHERD_FUNCTION unsigned one_jump(const prepared_draw* draws) {
     unsigned accepted = 0;
     if (layout_.f0 >= 0) accepted |= update_unattenuated(draws[layout_.f0]) << layout_.f0;
     if constexpr (Noise::model == noise_model::rician) accepted |= update_tau(draws[layout_.tau]) << layout_.tau;
-    accepted |= update_diffusivity(draws[layout_.d]) << layout_.d;
-    if constexpr (Attenuation::model != diffusion_model::mono_exponential)
-      accepted |= update_diffusivity_std(draws[layout_.d_std]) << layout_.d_std;
-    if constexpr (Attenuation::model == diffusion_model::zeppelin)
-      accepted |= update_ratio(draws[layout_.ratio]) << layout_.ratio;
+    VOXHERD_UNROLL_BY(1)
+    for (int p = layout_.d; p < layout_.d + diffusion_parameters; ++p) accepted |= update_diffusion(p, draws[p]) << p;
     accepted |= update_s0(draws[layout_.s0]) << layout_.s0;
     VOXHERD_UNROLL
     for (int k = 0; k < Fibres; ++k) {
       signal_.begin_fibre(k, s0_ * f_[k]);
-      accepted |= update_th(k, draws[layout_.th(k)]) << layout_.th(k);
-      accepted |= update_ph(k, draws[layout_.ph(k)]) << layout_.ph(k);
+      VOXHERD_UNROLL_BY(angle_copies)
+      for (int p = layout_.th(k); p <= layout_.ph(k); ++p) accepted |= update_angle(k, p, draws[p]) << p;
       accepted |= update_fraction(k, draws[layout_.f(k)]) << layout_.f(k);
       signal_.end_fibre(k, s0_ * f_[k]);
     }
@@ -200,100 +209,86 @@ class sampler {
     const float trial = f0_ + draw.step;
     const bool supported = trial > least_positive && trial < 1.0f && stick_sum() + draw.step <= 1.0f;
     const float prior = settings_.unattenuated_relevance ? lane::log2(trial * lane::reciprocal(f0_)) : 0.0f;
-    const float sum = signal_.try_unattenuated(s0_ * draw.step, noise_);
-    if (!accepts(supported, sum, prior, draw)) return 0;
+    if (!accept(supported, signal_.try_unattenuated(s0_ * draw.step, noise_), prior, draw)) return 0;
     f0_ = trial;
-    noise_.accept(sum);
     signal_.keep_unattenuated(s0_ * draw.step);
     return 1;
   }
 
   VOXHERD_FUNCTION unsigned update_tau(const prepared_draw& draw) {
-    Noise trial = noise_;
-    trial.tau += draw.step;
-    const float sum = signal_.sum(trial);
-    const bool supported = trial.tau > 0.0f;
-    const float prior = -settings_.measurements * lane::log2(trial.tau * lane::reciprocal(noise_.tau));
-    if (!accepts(supported, sum, prior, draw)) return 0;
-    noise_ = trial;
-    noise_.accept(sum);
-    return 1;
+    const float tau = noise_.tau;
+    const float trial = tau + draw.step;
+    const float prior = -static_cast<float>(settings_.measurements) * lane::log2(trial * lane::reciprocal(tau));
+    noise_.tau = trial;
+    if (accept(trial > 0.0f, signal_.sum(noise_), prior, draw)) return 1;
+    noise_.tau = tau;
+    return 0;
   }
 
-  /// Accepts or drops new values of the parameters that every compartment's signal depends on.
-  VOXHERD_FUNCTION unsigned update_attenuation(bool supported, float d, float d_std, float ratio, float prior,
-                                               const prepared_draw& draw) {
+  /// d, d_std and R, which every compartment's signal depends on; `p` is the parameter's place.
+  VOXHERD_FUNCTION unsigned update_diffusion(int p, const prepared_draw& draw) {
+    float d = d_, d_std = d_std_, ratio = ratio_, prior = 0;
+    bool supported = false;
+    if (p == layout_.d) {
+      d += draw.step;
+      supported = d > 1e-9f && d <= max_diffusivity;
+      // model 3: Gamma with shape 3 and rate 4000 s/mm2
+      if constexpr (Attenuation::model == diffusion_model::zeppelin)
+        prior = -2.0f * lane::log2(d * lane::reciprocal(d_)) + 4000.0f * log2_e * draw.step;
+    } else if (p == layout_.d_std) {
+      d_std += draw.step;
+      supported = d_std > least_diffusivity_std && d_std <= max_std;
+      prior = lane::log2(d_std * lane::reciprocal(d_std_));
+    } else {
+      ratio += draw.step;
+      supported = ratio_supported(ratio);
+      prior = ratio_energy(ratio) - ratio_energy(ratio_);
+    }
     const Attenuation trial(supported ? d : d_, supported ? d_std : d_std_, supported ? ratio : ratio_,
                             settings_.max_weighting);
     const signal_weights<Fibres> w = weights();
-    const float sum = try_attenuation(trial, w);
-    if (!accepts(supported, sum, prior, draw)) return 0;
+    if (!accept(supported, try_attenuation(trial, w), prior, draw)) return 0;
     d_ = d;
     d_std_ = d_std;
     ratio_ = ratio;
     attenuation_ = trial;
-    noise_.accept(sum);
     signal_.keep_attenuation(w);
     return 1;
   }
 
-  VOXHERD_FUNCTION unsigned update_diffusivity(const prepared_draw& draw) {
-    const float trial = d_ + draw.step;
-    float prior = 0;  // model 3: Gamma with shape 3 and rate 4000 s/mm2
-    if constexpr (Attenuation::model == diffusion_model::zeppelin)
-      prior = -2.0f * lane::log2(trial * lane::reciprocal(d_)) + 4000.0f * log2_e * draw.step;
-    return update_attenuation(trial > 1e-9f && trial <= max_diffusivity, trial, d_std_, ratio_, prior, draw);
+  VOXHERD_FUNCTION bool ratio_supported(float ratio) const {
+    const float least = lane::max(settings_.ratio_mean - 2.0f * settings_.ratio_std, 1e-8f);
+    const float most = settings_.ratio_mean > 0.5f ? 1.0f : 2.0f * settings_.ratio_mean;
+    return ratio > least && ratio <= most;
   }
 
-  VOXHERD_FUNCTION unsigned update_diffusivity_std(const prepared_draw& draw) {
-    constexpr float limit =
-        Attenuation::model == diffusion_model::zeppelin ? max_diffusivity_std_zeppelin : max_diffusivity_std;
-    const float trial = d_std_ + draw.step;
-    const float prior = lane::log2(trial * lane::reciprocal(d_std_));
-    return update_attenuation(trial > least_diffusivity_std && trial <= limit, d_, trial, ratio_, prior, draw);
-  }
-
-  VOXHERD_FUNCTION unsigned update_ratio(const prepared_draw& draw) {
-    const float mean = settings_.ratio_mean, inverse_std = lane::reciprocal(settings_.ratio_std);
-    const float least = lane::max(mean - 2.0f * settings_.ratio_std, 1e-8f);
-    const float most = mean > 0.5f ? 1.0f : 2.0f * mean;
-    const float trial = ratio_ + draw.step;
-    const float now = (ratio_ - mean) * inverse_std, then = (trial - mean) * inverse_std;
-    const float prior = log2_e * (then * then - now * now);
-    return update_attenuation(trial > least && trial <= most, d_, d_std_, trial, prior, draw);
+  VOXHERD_FUNCTION float ratio_energy(float ratio) const {
+    const float deviation = (ratio - settings_.ratio_mean) * lane::reciprocal(settings_.ratio_std);
+    return log2_e * deviation * deviation;
   }
 
   VOXHERD_FUNCTION unsigned update_s0(const prepared_draw& draw) {
     const float trial = s0_ + draw.step;
     const float factor = trial * lane::reciprocal(s0_);
-    const float sum = signal_.try_scale(factor, noise_);
-    if (!accepts(trial > 0.0f, sum, 0.0f, draw)) return 0;
+    if (!accept(trial > 0.0f, signal_.try_scale(factor, noise_), 0.0f, draw)) return 0;
     s0_ = trial;
-    noise_.accept(sum);
     signal_.keep_scale(factor);
     return 1;
   }
 
-  /// Uniform on the sphere: p(th) ~ |sin th|.
-  VOXHERD_FUNCTION unsigned update_th(int k, const prepared_draw& draw) {
+  /// th and ph of fibre k; `p` is the parameter's place. Uniform on the sphere: p(th) ~ |sin th|.
+  VOXHERD_FUNCTION unsigned update_angle(int k, int p, const prepared_draw& draw) {
     direction trial = angles_[k];
-    trial.set_th(trial.th + draw.step);
-    const float prior = lane::log2(fabsf(angles_[k].sin_th) * lane::reciprocal(fabsf(trial.sin_th)));
-    return update_direction(k, trial, prior, draw);
-  }
-
-  VOXHERD_FUNCTION unsigned update_ph(int k, const prepared_draw& draw) {
-    direction trial = angles_[k];
-    trial.set_ph(trial.ph + draw.step);
-    return update_direction(k, trial, 0.0f, draw);
-  }
-
-  VOXHERD_FUNCTION unsigned update_direction(int k, const direction& trial, float prior, const prepared_draw& draw) {
-    const float sum =
-        signal_.try_direction(trial.vector(attenuation_.fibre_scale()), s0_ * f_[k], attenuation_, noise_);
-    if (!accepts(true, sum, prior, draw)) return 0;
+    float prior = 0;
+    if (p == layout_.th(k)) {
+      trial.set_th(trial.th + draw.step);
+      prior = lane::log2(fabsf(angles_[k].sin_th) * lane::reciprocal(fabsf(trial.sin_th)));
+    } else {
+      trial.set_ph(trial.ph + draw.step);
+    }
+    const fibre_vector v = trial.vector(attenuation_.fibre_scale());
+    if (!accept(true, signal_.try_direction(v, s0_ * f_[k], attenuation_, noise_), prior, draw)) return 0;
     angles_[k] = trial;
-    noise_.accept(sum);
     signal_.keep_direction(k);
     return 1;
   }
@@ -303,10 +298,8 @@ class sampler {
     const bool supported = trial > least_positive && trial < 1.0f && stick_sum() + draw.step <= 1.0f;
     const bool relevance = k == 0 ? settings_.relevance_of_first : settings_.relevance_of_others;
     const float prior = relevance ? settings_.relevance_weight * lane::log2(trial * lane::reciprocal(f_[k])) : 0.0f;
-    const float sum = signal_.try_fraction(k, s0_ * trial, s0_ * draw.step, noise_);
-    if (!accepts(supported, sum, prior, draw)) return 0;
+    if (!accept(supported, signal_.try_fraction(k, s0_ * trial, s0_ * draw.step, noise_), prior, draw)) return 0;
     f_[k] = trial;
-    noise_.accept(sum);
     signal_.keep_fraction(s0_ * draw.step);
     return 1;
   }

@@ -34,11 +34,11 @@ class voxel_signal {
   using weights = signal_weights<Fibres>;
 
  public:
-  VOXHERD_FUNCTION voxel_signal(const Team& team, const Measurements& m, Arrays& a) : team_(team), m_(m), a_(a) {}
+  VOXHERD_FUNCTION voxel_signal(const Measurements& m, Arrays& a) : m_(m), a_(a) {}
 
-  VOXHERD_FUNCTION float try_attenuation(const Attenuation& t, const fibre_vector (&fibre)[Fibres], const weights& w,
-                                         const Noise& noise) {
-    return t.narrow() ? attenuation_pass<true>(t, fibre, w, noise) : attenuation_pass<false>(t, fibre, w, noise);
+  VOXHERD_FUNCTION real try_attenuation(const Attenuation& t, const fibre_vector (&fibre)[Fibres], const weights& w,
+                                        const Noise& noise) {
+    return with_range(t, [&]<spread_range Range>() { return attenuation_pass<Range>(t, fibre, w, noise); });
   }
 
   VOXHERD_FUNCTION void keep_attenuation(const weights& w) {
@@ -62,8 +62,8 @@ class voxel_signal {
   VOXHERD_FUNCTION void end_fibre(int k, float weight) { add_to_residual(a_.stick[k], -weight); }
 
   /// A new direction of fibre k.
-  VOXHERD_FUNCTION float try_direction(const fibre_vector& v, float weight, const Attenuation& t, const Noise& noise) {
-    return t.narrow() ? direction_pass<true>(v, weight, t, noise) : direction_pass<false>(v, weight, t, noise);
+  VOXHERD_FUNCTION real try_direction(const fibre_vector& v, float weight, const Attenuation& t, const Noise& noise) {
+    return with_range(t, [&]<spread_range Range>() { return direction_pass<Range>(v, weight, t, noise); });
   }
 
   VOXHERD_FUNCTION void keep_direction(int k) {
@@ -72,24 +72,24 @@ class voxel_signal {
   }
 
   /// Fibre k's weight becomes `weight`, of which `from_ball` comes from the ball.
-  VOXHERD_FUNCTION float try_fraction(int k, float weight, float from_ball, const Noise& noise) {
+  VOXHERD_FUNCTION real try_fraction(int k, float weight, float from_ball, const Noise& noise) {
     partial_sums total;
     VOXHERD_UNROLL
     for (int s = 0; s < m_.slots(); ++s) {
       const real without = lane::fma(real(from_ball), a_.ball[s], a_.residual[s]);
       add(noise, total, lane::fma(real(-weight), a_.stick[k][s], without), s);
     }
-    return team_.sum(total.value());
+    return total.value();
   }
 
   VOXHERD_FUNCTION void keep_fraction(float from_ball) { add_to_residual(a_.ball, from_ball); }
 
   /// Moves `weight` from the ball to the unattenuated compartment.
-  VOXHERD_FUNCTION float try_unattenuated(float weight, const Noise& noise) {
+  VOXHERD_FUNCTION real try_unattenuated(float weight, const Noise& noise) {
     partial_sums total;
     VOXHERD_UNROLL
     for (int s = 0; s < m_.slots(); ++s) add(noise, total, with_unattenuated(s, weight), s);
-    return team_.sum(total.value());
+    return total.value();
   }
 
   VOXHERD_FUNCTION void keep_unattenuated(float weight) {
@@ -98,11 +98,11 @@ class voxel_signal {
   }
 
   /// Scales the predicted signal by `factor`.
-  VOXHERD_FUNCTION float try_scale(float factor, const Noise& noise) {
+  VOXHERD_FUNCTION real try_scale(float factor, const Noise& noise) {
     partial_sums total;
     VOXHERD_UNROLL
     for (int s = 0; s < m_.slots(); ++s) add(noise, total, scaled(s, factor), s);
-    return team_.sum(total.value());
+    return total.value();
   }
 
   VOXHERD_FUNCTION void keep_scale(float factor) {
@@ -111,14 +111,25 @@ class voxel_signal {
   }
 
   /// The current state under another noise level.
-  VOXHERD_FUNCTION float sum(const Noise& noise) const {
+  VOXHERD_FUNCTION real sum(const Noise& noise) const {
     partial_sums total;
     VOXHERD_UNROLL
     for (int s = 0; s < m_.slots(); ++s) add(noise, total, a_.residual[s], s);
-    return team_.sum(total.value());
+    return total.value();
   }
 
  private:
+  /// Picks the shortest series that serves all measurements: one branch for a whole pass.
+  template <class Pass>
+  VOXHERD_FUNCTION static real with_range(const Attenuation& t, Pass pass) {
+    if constexpr (Attenuation::model != diffusion_model::mono_exponential) {
+      const spread_range range = t.range();
+      if (range == spread_range::wide) return pass.template operator()<spread_range::wide>();
+      if (range == spread_range::narrow) return pass.template operator()<spread_range::narrow>();
+    }
+    return pass.template operator()<spread_range::tiny>();
+  }
+
   /// Several sums side by side, so that one slot need not wait for the last one's addition.
   struct partial_sums {
     real part[Team::partial_sums] = {};
@@ -155,46 +166,45 @@ class voxel_signal {
     return lane::fma(real(factor), a_.residual[s], real(1.0f - factor) * m_.signal(s));
   }
 
-  template <bool Narrow>
-  VOXHERD_FUNCTION float attenuation_pass(const Attenuation& t, const fibre_vector (&fibre)[Fibres], const weights& w,
-                                          const Noise& noise) {
+  template <spread_range Range>
+  VOXHERD_FUNCTION real attenuation_pass(const Attenuation& t, const fibre_vector (&fibre)[Fibres], const weights& w,
+                                         const Noise& noise) {
     partial_sums total;
     VOXHERD_UNROLL
     for (int s = 0; s < m_.slots(); ++s) {
       const auto g = m_.direction(s);
-      const real ball = t.template ball<Narrow>(m_.weighting(s), g.offset);
+      const real ball = t.template ball<Range>(m_.weighting(s), g.offset);
       a_.trial_ball[s] = ball;
       real r = lane::fma(real(-w.ball), ball, m_.signal(s));
       if (w.unattenuated != 0.0f) r = lane::fma(real(-w.unattenuated), lane::exp2(g.offset), r);
       VOXHERD_UNROLL
       for (int k = 0; k < Fibres; ++k) {
-        const real stick = t.template stick<Narrow>(product(g, fibre[k]), g);
+        const real stick = t.template stick<Range>(product(g, fibre[k]), g);
         a_.trial_stick[k][s] = stick;
         r = lane::fma(real(-w.stick[k]), stick, r);
       }
       add(noise, total, r, s);
     }
-    return team_.sum(total.value());
+    return total.value();
   }
 
-  template <bool Narrow>
-  VOXHERD_FUNCTION float direction_pass(const fibre_vector& v, float weight, const Attenuation& t, const Noise& noise) {
+  template <spread_range Range>
+  VOXHERD_FUNCTION real direction_pass(const fibre_vector& v, float weight, const Attenuation& t, const Noise& noise) {
     partial_sums total;
     VOXHERD_UNROLL
     for (int s = 0; s < m_.slots(); ++s) {
       const auto g = m_.direction(s);
-      const real stick = t.template stick<Narrow>(product(g, v), g);
+      const real stick = t.template stick<Range>(product(g, v), g);
       a_.trial_direction[s] = stick;
       add(noise, total, lane::fma(real(-weight), stick, a_.residual[s]), s);
     }
-    return team_.sum(total.value());
+    return total.value();
   }
 
   VOXHERD_FUNCTION static real product(const weighted_direction<real>& g, const fibre_vector& v) {
     return lane::fma(g.x, real(v.x), lane::fma(g.y, real(v.y), g.z * real(v.z)));
   }
 
-  const Team& team_;
   const Measurements& m_;
   Arrays& a_;
 };

@@ -19,6 +19,8 @@ struct cpu_team {
   int width() const { return lanes; }
   /// Sum over the lanes, known to all of them.
   Number sum(real value) const { return lane::stdx::reduce(value); }
+  /// sum(value) times `scale`, for sums of non-negative values near 1/scale.
+  Number scaled_sum(real value, Number scale) const { return sum(value) * scale; }
   /// A decision that all lanes have come to alike.
   bool agreed(bool decision) const { return decision; }
   /// Orders what lanes wrote to shared scratch before what others read from it.

@@ -1,11 +1,10 @@
-#include <H5public.h>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <mpi.h>
 
 #include <thread>
 
 #include "kernels/device/device.hpp"
+#include "mpi/libraries.hpp"
 #include "mpi/result_reader.hpp"
 #include "src/command.hpp"
 #include "src/version.hpp"
@@ -18,21 +17,13 @@ void info_options(po::options_description& options) {
   options.add_options()("result", po::value<std::string>()->value_name("FILE"), "result file, whole or FILE.part");
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find_first_of(",\n")); }
-
 void print_program(const session& s) {
-  char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0;
-  MPI_Get_library_version(mpi, &length);
-  unsigned major = 0, minor = 0, release = 0;
-  H5get_libversion(&major, &minor, &release);
   std::string why_none;
   const auto gpus = visible_gpus(&why_none);
   fmt::print("voxherd    {}\n", version);
   fmt::print("CUDA       {}\n", built_with_cuda() ? "built in" : "not built in");
-  fmt::print("MPI        {}, {} rank{}\n", first_line(std::string(mpi, static_cast<std::size_t>(length))), s.size(),
-             s.size() == 1 ? "" : "s");
-  fmt::print("HDF5       {}.{}.{}\n", major, minor, release);
+  fmt::print("MPI        {}, {} rank{}\n", mpi_library(), s.size(), s.size() == 1 ? "" : "s");
+  fmt::print("HDF5       {}\n", hdf5_library());
   fmt::print("CPU        {} cores on {}\n", std::thread::hardware_concurrency(), s.host());
   for (const gpu& g : gpus) {
     fmt::print("GPU {}      {}, {:.0f} GB, compute capability {}.{}\n", g.ordinal, g.name,

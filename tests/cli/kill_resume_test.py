@@ -26,7 +26,10 @@ class KillAndResume(ToyJobs):
                 if ranks and job.poll() is None:
                     os.kill(chance.choice(ranks), signal.SIGKILL)
                 said = job.communicate(timeout=60)[1]
-                self.assertEqual(job.returncode == 0, os.path.exists(out), said)
+                # A kill may come after the renaming: what has its final name is whole, whatever became of the job.
+                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
+                if os.path.exists(out):
+                    self.assertEqual(digest(out), expected)
             rc, said = run(chance.choice([1, 2, 3, 5]), out, "--resume")
             self.assertEqual(rc, 0, said)
             self.assertEqual(digest(out), expected)

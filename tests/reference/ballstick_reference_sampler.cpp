@@ -8,16 +8,10 @@
 namespace voxherd::reference {
 namespace {
 
-constexpr double pi = std::numbers::pi;
-
-/// The same direction with th in [0, pi] and ph in [-pi, pi].
+/// The same direction with both angles in [-pi, pi]. Folding th into [0, pi] as well would mirror its next proposals.
 void wrap_angles(ballstick_parameters& p, int fibre) {
-  p.th[fibre] = std::remainder(p.th[fibre], 2 * pi);
-  if (p.th[fibre] < 0) {
-    p.th[fibre] = -p.th[fibre];
-    p.ph[fibre] += pi;
-  }
-  p.ph[fibre] = std::remainder(p.ph[fibre], 2 * pi);
+  p.th[fibre] = std::remainder(p.th[fibre], 2 * std::numbers::pi);
+  p.ph[fibre] = std::remainder(p.ph[fibre], 2 * std::numbers::pi);
 }
 
 double first_proposal(const ballstick_parameters& start, scalar what) {

@@ -6,6 +6,7 @@
 
 #include <clocale>
 #include <cmath>
+#include <locale>
 #include <sstream>
 
 #include "mpi/failure.hpp"
@@ -88,11 +89,16 @@ TEST_F(Gradients, AnyWhiteSpaceCommasLineEndsAndByteOrderMarkReadAlike) {
            "\n\n0 1 0 0\r0 0 1 0\r0 0 0 1"));
 }
 
+struct decimal_comma : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+};
+
 TEST_F(Gradients, TheLocaleDoesNotMatter) {
-  const std::string before = std::setlocale(LC_ALL, nullptr);
-  if (std::setlocale(LC_ALL, "de_DE.UTF-8") == nullptr) GTEST_SKIP() << "locale de_DE.UTF-8 is not installed";
+  const std::locale before = std::locale::global(std::locale(std::locale(), new decimal_comma));
+  const char* c_locale = std::setlocale(LC_ALL, "de_DE.UTF-8");  // where it is installed
   const auto t = read("0 1000.5 1000 2000", four_rows);
-  std::setlocale(LC_ALL, before.c_str());
+  std::locale::global(before);
+  if (c_locale != nullptr) std::setlocale(LC_ALL, "C");
   EXPECT_EQ(t.b_s_per_mm2[1], 1000.5);
 }
 

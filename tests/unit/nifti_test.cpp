@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <random>
 
 #include "mpi/failure.hpp"
 #include "tests/crafted_nifti.hpp"
@@ -335,6 +336,27 @@ TEST_F(NiftiFile, AGzipHeaderThatPromisesMoreThanDeflateCanHoldIsRefusedBeforeAn
   auto bomb = good().dimensions({30000, 30000, 30000});
   EXPECT_NE(refusal(put(gzipped(bomb.content()), "a.nii.gz"), exit_status::bad_data).find("compressed bytes"),
             std::string::npos);
+}
+
+TEST_F(NiftiFile, RandomDamageIsReadOrRefusedButNeverWorse) {
+  std::mt19937 random(20120814);
+  int refused = 0;
+  constexpr int trials = 4000;
+  for (int trial = 0; trial < trials; ++trial) {
+    bytes content = good(1 + trial % 2, trial % 3 == 0 ? std::endian::big : std::endian::little).content();
+    for (unsigned i = 0, changes = 1 + random() % 4; i < changes; ++i) {
+      content[random() % (i == 0 ? 360 : content.size())] = static_cast<char>(random() % 4 == 0 ? 0xff : random());
+    }
+    if (trial % 5 == 0) content.resize(random() % content.size());
+    const auto path = put(trial % 7 == 0 ? gzipped(content) : content);
+    try {
+      EXPECT_LE(read_volume(read_nifti_header(path)).size(), 24U * 1024U);
+    } catch (const failure&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, trials / 4);
+  EXPECT_LT(refused, trials);
 }
 
 TEST_F(NiftiFile, AFileCutWhileItIsReadIsADiskFailure) {
