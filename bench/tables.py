@@ -68,11 +68,16 @@ def print_table(heads, rows):
     print()
 
 
+def threads_of(context, results):
+    cores = [name.split("/")[-1] for name in results if "/by_cores/" in name]
+    return ", ".join(cores) or (context["threads"] if context["backend"] == "cpu" else "")
+
+
 def print_runs(files):
     print("## Runs\n")
     print_table(["machine", "backend", "threads", "date", "command"],
-                [[c["machine"], c["backend"], c["threads"] if c["backend"] == "cpu" else "", c["date"],
-                  f"`{c['command']}`".replace("|", "\\|")] for c, _ in files])
+                [[c["machine"], c["backend"], threads_of(c, results), c["date"], f"`{c['command']}`".replace("|", "\\|")]
+                 for c, results in files])
     for context, results in files:
         for name, result in results.items():
             if "error" in result:
