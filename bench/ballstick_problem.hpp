@@ -1,0 +1,51 @@
+#pragma once
+
+#include <vector>
+
+#include "bench/program.hpp"
+#include "kernels/ballstick/ballstick.hpp"
+#include "kernels/phantom/dwi_samples.hpp"
+
+namespace voxherd::bench {
+
+struct ballstick_case {
+  std::size_t measurements = 64;
+  ballstick::settings settings;
+  std::size_t voxels = 192;
+};
+
+/// A case's settings cut down to the least that a run can do: the least-squares fit, one jump and its sample.
+ballstick_case fit_of(ballstick_case c);
+
+/// Ball-and-stick estimation as the program does it, from signals in host memory to results in host memory (for a GPU:
+/// page-locked, copies included). A quarter of the voxels each has one fibre, two crossing at 90 degrees, two at 60,
+/// and three; d is 0.8e-3 to 1.2e-3 mm2/s, the signal-to-noise ratio 30.
+class ballstick_problem final : public problem {
+ public:
+  ballstick_problem(const device& d, const ballstick_case& c);
+
+  void run() override;
+
+  /// Every voxel fitted; median errors: S0 below 2 %, and first fibre's direction below 4 degrees, its fraction below
+  /// 0.03. The latter two are of the voxels with as many fibres as are fitted, or fewer if a chain with its relevance
+  /// prior follows the fit: least squares alone lets spare fibres share the noise and the first one's signal.
+  std::string complaint() const override;
+
+  std::size_t voxels() const override { return case_.voxels; }
+
+ private:
+  void allocate_results();
+  bool judges(const tissue& t) const;
+  const float* values(int field) const { return results_.values[field]; }
+
+  device device_;
+  ballstick_case case_;
+  std::vector<tissue> truth_;
+  std::vector<std::uint64_t> voxel_numbers_;
+  host_buffer rows_, status_;
+  std::vector<host_buffer> fields_;
+  ballstick::result_view results_;
+  std::unique_ptr<ballstick::estimator> estimator_;
+};
+
+}  // namespace voxherd::bench

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "kernels/device/device.hpp"
+
+namespace voxherd::bench {
+
+/// What the command line says beside Google Benchmark's own flags.
+struct bench_options {
+  device chosen;  ///< --backend, --threads
+  bool threads_given = false;
+  std::size_t voxels = 0;  ///< --voxels; 0: each benchmark's own number
+};
+
+/// Something whose answer is known. It runs once to be verified, then again and again to be timed.
+class problem {
+ public:
+  virtual ~problem() = default;
+
+  /// Throws device_error.
+  virtual void run() = 0;
+
+  /// What is wrong with the last run's answer; empty where nothing is.
+  virtual std::string complaint() const = 0;
+
+  virtual std::size_t voxels() const = 0;
+};
+
+/// A benchmark of wall time with the counters voxels, voxels_per_s and time_per_voxel (s). `make` is called when its
+/// turn comes; a wrong answer is reported in place of a time, and ends the program with status 1.
+void add_benchmark(const std::string& name, std::function<std::unique_ptr<problem>()> make);
+
+/// The body of every benchmark's main: reads the options, calls `add_all`, runs what --benchmark_filter lets through.
+/// Returns the exit status.
+int run_benchmarks(int argc, char** argv, const std::function<void(const bench_options&)>& add_all);
+
+}  // namespace voxherd::bench

@@ -1,0 +1,80 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <future>
+#include <thread>
+
+#include "bench/ballstick_problem.hpp"
+
+namespace {
+
+using namespace voxherd;
+using namespace voxherd::bench;
+
+/// Every device works on voxels of its own, as ranks do, driven by a thread of its own.
+class problem_on_all final : public problem {
+ public:
+  problem_on_all(int devices, const ballstick_case& c) {
+    for (int i = 0; i < devices; ++i)
+      parts_.push_back(std::make_unique<ballstick_problem>(device{backend::cuda, 1, i}, c));
+  }
+
+  void run() override {
+    std::vector<std::future<void>> running;
+    for (const auto& part : parts_) running.push_back(std::async(std::launch::async, [&part] { part->run(); }));
+    for (auto& r : running) r.get();
+  }
+
+  std::string complaint() const override {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const std::string why = parts_[i]->complaint();
+      if (!why.empty()) return fmt::format("GPU {}: {}", i, why);
+    }
+    return {};
+  }
+
+  std::size_t voxels() const override { return parts_.size() * parts_.front()->voxels(); }
+
+ private:
+  std::vector<std::unique_ptr<ballstick_problem>> parts_;
+};
+
+/// 1, 2, 4, ... and `most`.
+std::vector<int> doublings(int most) {
+  std::vector<int> list;
+  for (int n = 1; n < most; n *= 2) list.push_back(n);
+  list.push_back(most);
+  return list;
+}
+
+/// K=137, 3 fibres, model 1, 1000+1250 jumps, as many voxels for each.
+ballstick_case share(std::size_t voxels) {
+  ballstick_case c;
+  c.measurements = 137;
+  c.settings.model = ballstick::diffusion_model::mono_exponential;
+  c.voxels = voxels;
+  return c;
+}
+
+void add_cores(const bench_options& o) {
+  const unsigned all = std::max(1u, std::thread::hardware_concurrency());
+  for (const int n : doublings(o.threads_given ? o.chosen.threads : static_cast<int>(all))) {
+    const ballstick_case c = share(static_cast<std::size_t>(n) * (o.voxels > 0 ? o.voxels : 192));
+    add_benchmark(fmt::format("ballstick/by_cores/{}", n), [n, c] {
+      return std::make_unique<ballstick_problem>(device{backend::cpu, n, 0}, c);
+    });
+  }
+}
+
+void add_devices(const bench_options& o) {
+  const ballstick_case c = share(o.voxels > 0 ? o.voxels : 256 * 132);
+  for (const int n : doublings(static_cast<int>(visible_gpus().size())))
+    add_benchmark(fmt::format("ballstick/by_devices/{}", n), [n, c] { return std::make_unique<problem_on_all>(n, c); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_benchmarks(argc, argv,
+                        [](const bench_options& o) { o.chosen.kind == backend::cuda ? add_devices(o) : add_cores(o); });
+}
