@@ -123,17 +123,22 @@ template <class Shape, class Team, class Measurements, class Scratch>
 VOXHERD_FUNCTION inline fit_result<Shape::fibres> fit_shape(const Team& team, const Measurements& m, double scale,
                                                             const tensor_start& tensor, double ratio, Scratch& s) {
   const engine<Team, Shape, Measurements, Scratch> minimiser(team, m, scale, ratio, s);
-  point<Shape> p = first_point<Shape>(tensor);
-  double sum = minimiser.minimise(p);
-  if constexpr (Shape::fibres > 3) {
-    point<Shape> other = first_point<Shape>(tensor);
-    const double(&v)[4][3] = tensor.axis;
-    other.fibre[3] = oriented(v[0][0] - v[1][0] + v[2][0], v[0][1] - v[1][1] + v[2][1], v[0][2] - v[1][2] + v[2][2]);
-    const double other_sum = minimiser.minimise(other);
-    if (other_sum < sum) {
-      p = other;
-      sum = other_sum;
+  constexpr int starts = Shape::fibres > 3 ? 2 : 1;
+  point<Shape> p;
+  double sum = 0;
+  VOXHERD_UNROLL_BY(1)
+  for (int start = 0; start < starts; ++start) {
+    point<Shape> candidate = first_point<Shape>(tensor);
+    if constexpr (Shape::fibres > 3) {
+      const double(&v)[4][3] = tensor.axis;
+      if (start > 0)
+        candidate.fibre[3] =
+            oriented(v[0][0] - v[1][0] + v[2][0], v[0][1] - v[1][1] + v[2][1], v[0][2] - v[1][2] + v[2][2]);
     }
+    const double candidate_sum = minimiser.minimise(candidate);
+    if (start > 0 && candidate_sum >= sum) continue;
+    p = candidate;
+    sum = candidate_sum;
   }
   return described<Shape>(p, scale, sum, m.count());
 }

@@ -18,9 +18,9 @@ struct gaussian_noise {
   VOXHERD_FUNCTION Real add(Real total, Real residual, Real /*signal*/) const {
     return lane::fma(residual, residual, total);
   }
-  VOXHERD_FUNCTION void start(float first_sum) {
-    sum = lane::max(first_sum, 1e-30f);  // data without noise
-    inverse = lane::reciprocal(sum);
+  template <class Team>
+  VOXHERD_FUNCTION void start(const Team& team, typename Team::real lane_sum) {
+    set(team.sum(lane_sum));
   }
   /// A trial's sum as a multiple of the current one.
   template <class Team>
@@ -28,7 +28,13 @@ struct gaussian_noise {
     return team.scaled_sum(lane_sum, inverse);
   }
   VOXHERD_FUNCTION float change(float trial) const { return half_count * lane::log2(trial); }
-  VOXHERD_FUNCTION void accept(float trial) { start(trial * sum); }
+  VOXHERD_FUNCTION void accept(float trial) { set(trial * sum); }
+
+ private:
+  VOXHERD_FUNCTION void set(float new_sum) {
+    sum = lane::max(new_sum, 1e-30f);  // data without noise
+    inverse = lane::reciprocal(sum);
+  }
 };
 
 /// log(I0(x) exp(-x)) for x >= 0 by Abramowitz & Stegun 9.8.1 and 9.8.2, relative error of I0 2e-7.
@@ -67,7 +73,7 @@ struct rician_noise {
   static constexpr noise_model model = noise_model::rician;
   float count;
   float tau;
-  float sum = 0;
+  double sum = 0;  ///< some units a measurement: its changes, of order 1, are near a float's rounding of it
 
   VOXHERD_FUNCTION rician_noise(int count_, float tau_) : count(static_cast<float>(count_)), tau(tau_) {}
 
@@ -77,14 +83,17 @@ struct rician_noise {
     return lane::fma(Real(0.5f * tau) * residual, residual, total) -
            log_scaled_bessel_i0(Real(tau) * signal * predicted);
   }
-  VOXHERD_FUNCTION void start(float first_sum) { sum = first_sum; }
+  template <class Team>
+  VOXHERD_FUNCTION void start(const Team& team, typename Team::real lane_sum) {
+    sum = team.precise_sum(lane_sum);
+  }
   /// A trial's sum.
   template <class Team>
-  VOXHERD_FUNCTION float measure(const Team& team, typename Team::real lane_sum) const {
-    return team.sum(lane_sum);
+  VOXHERD_FUNCTION double measure(const Team& team, typename Team::real lane_sum) const {
+    return team.precise_sum(lane_sum);
   }
-  VOXHERD_FUNCTION float change(float trial) const { return (trial - sum) * log2_e; }
-  VOXHERD_FUNCTION void accept(float trial) { start(trial); }
+  VOXHERD_FUNCTION float change(double trial) const { return static_cast<float>(trial - sum) * log2_e; }
+  VOXHERD_FUNCTION void accept(double trial) { sum = trial; }
 };
 
 }  // namespace voxherd::ballstick

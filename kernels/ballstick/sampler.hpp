@@ -76,7 +76,7 @@ class sampler {
       scratch_.accepted_total[p] = 0;
     });
     const signal_weights<Fibres> w = weights();
-    noise_.start(team_.sum(try_attenuation(attenuation_, w)));
+    noise_.start(team_, try_attenuation(attenuation_, w));
     signal_.keep_attenuation(w);
     team_.sync();
   }
@@ -181,7 +181,7 @@ class sampler {
   /// The Metropolis rule; what it accepts becomes the noise model's current sum. `lane_sum`: of the trial; `prior`:
   /// change of the prior's energy, units of ln 2. A NaN is rejected.
   VOXHERD_FUNCTION bool accept(bool supported, real lane_sum, float prior, const prepared_draw& draw) {
-    const float trial = noise_.measure(team_, lane_sum);
+    const auto trial = noise_.measure(team_, lane_sum);
     if (!team_.agreed(supported && noise_.change(trial) + prior < draw.neg_log2_uniform)) return false;
     noise_.accept(trial);
     return true;

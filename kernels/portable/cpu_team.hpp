@@ -19,6 +19,12 @@ struct cpu_team {
   int width() const { return lanes; }
   /// Sum over the lanes, known to all of them.
   Number sum(real value) const { return lane::stdx::reduce(value); }
+  /// Sum over the lanes in double: for large sums whose small differences count.
+  double precise_sum(real value) const {
+    double total = 0;
+    for (int i = 0; i < lanes; ++i) total += value[static_cast<std::size_t>(i)];
+    return total;
+  }
   /// sum(value) times `scale`, for sums of non-negative values near 1/scale.
   Number scaled_sum(real value, Number scale) const { return sum(value) * scale; }
   /// A decision that all lanes have come to alike.

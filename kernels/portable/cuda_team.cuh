@@ -17,11 +17,10 @@ struct cuda_team {
 
   __device__ static constexpr int width() { return Width; }
 
-  __device__ Number sum(Number value) const {
-#pragma unroll
-    for (int apart = Width / 2; apart > 0; apart /= 2) value += __shfl_xor_sync(whole_warp, value, apart);
-    return value;
-  }
+  __device__ Number sum(Number value) const { return tree_sum(value); }
+
+  /// Sum over the lanes in double: for large sums whose small differences count.
+  __device__ double precise_sum(Number value) const { return tree_sum(static_cast<double>(value)); }
 
   /// sum(value) times `scale`, for sums of non-negative values near 1/scale. A whole warp adds integers of 24 binary
   /// places in one instruction where floats take ten: error 1e-7. A lane counts 8 at most, the sum 2^-20 at least.
@@ -52,6 +51,13 @@ struct cuda_team {
 
  private:
   static constexpr unsigned whole_warp = 0xffffffffu;
+
+  template <class Value>
+  __device__ Value tree_sum(Value value) const {
+#pragma unroll
+    for (int apart = Width / 2; apart > 0; apart /= 2) value += __shfl_xor_sync(whole_warp, value, apart);
+    return value;
+  }
 };
 
 /// Slots in registers: the index must be known to the compiler (loops under VOXHERD_UNROLL).
