@@ -7,10 +7,11 @@ namespace voxherd {
 namespace {
 
 constexpr std::uint64_t step = 1024;
+constexpr std::uint64_t cpu_step = 128;
 constexpr std::uint64_t largest = 32768;
 constexpr double share_of_free_memory = 0.6;
 
-std::uint64_t rounded_up(std::uint64_t items) { return (items + step - 1) / step * step; }
+std::uint64_t rounded_up(std::uint64_t items, std::uint64_t to) { return (items + to - 1) / to * to; }
 
 void cut_evenly(std::vector<batch>& batches, std::uint64_t first, std::uint64_t end, std::uint64_t batch_items) {
   const std::uint64_t count = end - first;
@@ -25,12 +26,12 @@ void cut_evenly(std::vector<batch>& batches, std::uint64_t first, std::uint64_t 
 
 std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device_bytes,
                                     std::size_t device_bytes_per_item, int lanes) {
-  // 512 batches keep CPU ranks busy to the end; a GPU wants thousands of items at once and comes in smaller numbers.
-  if (free_device_bytes == 0) return std::clamp(rounded_up(items / 512), step, 8 * step);
+  // 256 batches keep CPU ranks busy to the end; a GPU wants thousands of items at once and comes in smaller numbers.
+  if (free_device_bytes == 0) return std::clamp(rounded_up(items / 256, cpu_step), cpu_step, 8 * step);
   const double room = share_of_free_memory * static_cast<double>(free_device_bytes) /
                       (std::max(1, lanes) * static_cast<double>(std::max<std::size_t>(1, device_bytes_per_item)));
   const auto fitting = static_cast<std::uint64_t>(std::min(room, static_cast<double>(largest)));
-  const std::uint64_t wanted = std::clamp(rounded_up(items / 64), 8 * step, largest);
+  const std::uint64_t wanted = std::clamp(rounded_up(items / 64, step), 8 * step, largest);
   if (fitting < step) return std::max<std::uint64_t>(1, fitting);
   return std::min(wanted, fitting / step * step);
 }

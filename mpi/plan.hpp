@@ -11,7 +11,8 @@
 namespace voxherd {
 
 /// Items a batch when the user names no number: as many as the free device memory takes in every lane, in steps of
-/// 1024 up to 32768, and few enough that ranks finish together. `free_device_bytes` 0 means the device is the host.
+/// 1024 up to 32768, and few enough that ranks finish together. `free_device_bytes` 0 means the device is the host,
+/// whose batches are smaller, in steps of 128.
 std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device_bytes,
                                     std::size_t device_bytes_per_item, int lanes);
 

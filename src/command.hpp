@@ -3,6 +3,7 @@
 #include <boost/program_options.hpp>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "mpi/failure.hpp"
 #include "mpi/session.hpp"
@@ -32,6 +33,8 @@ struct command {
       positional;  ///< comma-separated options that take plain words, e.g. "result" or "first,second"; "" for none
   void (*options)(po::options_description&);
   exit_status (*run)(session&, const arguments&);
+  /// Another program's words put into ours, for a command that takes its place; null where words are ours already.
+  std::vector<std::string> (*translate)(const std::vector<std::string>&) = nullptr;
 };
 
 /// All commands, in the order of the help text: generated from the CMake list.

@@ -72,7 +72,8 @@ arguments parse_command_line(const command& c, const std::vector<std::string>& w
                     ~po::command_line_style::allow_guessing;
   arguments args;
   try {
-    po::store(po::command_line_parser(words).options(options).positional(positional).style(style).run(), args.values);
+    const std::vector<std::string> ours = c.translate == nullptr ? words : c.translate(words);
+    po::store(po::command_line_parser(ours).options(options).positional(positional).style(style).run(), args.values);
     if (options.find_nothrow("config", false) != nullptr && args.has("config")) {
       read_config_file(args.get<std::string>("config"), options, args.values);
     }

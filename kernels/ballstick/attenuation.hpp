@@ -17,28 +17,24 @@ struct weighted_direction {
   Real x, y, z, offset;
 };
 
-/// How far z = b d_std^2/d reaches over a voxel's measurements: the smaller, the shorter the series that log(1 + z)
-/// needs.
+/// How far z = b d_std^2/d reaches over a voxel's measurements, which decides how (1 + z)^-(d/d_std)^2 is best had: for
+/// small z as exp(-b d log(1+z)/z) with a short series, since 1 + z would lose z; for larger ones as it stands.
 enum class spread_range { tiny, narrow, wide };
-constexpr float largest_tiny_spread = 0.02f;
-constexpr float largest_narrow_spread = 1.0f;
+constexpr float largest_tiny_spread = 0.01f;
+constexpr float largest_narrow_spread = 0.25f;
 
-/// log(1 + z) / z for z in the range, relative error 9e-6: a signal then errs by 3e-6 of S0, noise is 1e-2.
+/// log(1 + z) / z for z in [0, 0.01] or [0, 0.25], relative error 3e-7.
 template <spread_range Range, class Real>
 VOXHERD_FUNCTION inline Real log1p_ratio(Real z) {
+  static_assert(Range != spread_range::wide);
   if constexpr (Range == spread_range::tiny)
     return lane::fma(lane::fma(z, Real(1.0f / 3.0f), Real(-0.5f)), z, Real(1.0f));
-  const Real x = Range == spread_range::narrow ? z : lane::min(z, Real(largest_narrow_spread));
-  // minimax polynomial of log(1 + x) / x on [0, 1]
-  Real p = Real(-0.0238682749f);
-  p = lane::fma(p, x, Real(0.101220094f));
-  p = lane::fma(p, x, Real(-0.210046775f));
-  p = lane::fma(p, x, Real(0.325205998f));
-  p = lane::fma(p, x, Real(-0.49936128f));
-  p = lane::fma(p, x, Real(0.999991596f));
-  if constexpr (Range == spread_range::narrow) return p;
-  return lane::select(z > Real(largest_narrow_spread), lane::log2(Real(1.0f) + z) * Real(ln_2) * lane::reciprocal(z),
-                      p);
+  // minimax polynomial
+  Real p = Real(0.123939557f);
+  p = lane::fma(p, z, Real(-0.235129424f));
+  p = lane::fma(p, z, Real(0.332076877f));
+  p = lane::fma(p, z, Real(-0.499961952f));
+  return lane::fma(p, z, Real(0.999999813f));
 }
 
 /// Model 1: exp(-b d) and exp(-b d cos^2). The diffusivity goes into the fibre's vector, which saves a product per
@@ -70,10 +66,14 @@ struct gamma_distributed {
   static constexpr diffusion_model model = diffusion_model::gamma;
   float d;
   float spread;  ///< d_std^2 / d / log2(e): times a weighting, z
+  float shape;   ///< (d / d_std)^2
   float max_weighting;
 
   VOXHERD_FUNCTION gamma_distributed(float d_mm2_per_s, float d_std, float, float max_weighting_)
-      : d(d_mm2_per_s), spread(d_std * d_std / (d_mm2_per_s * log2_e)), max_weighting(max_weighting_) {}
+      : d(d_mm2_per_s),
+        spread(d_std * d_std / (d_mm2_per_s * log2_e)),
+        shape(d_mm2_per_s * d_mm2_per_s / (d_std * d_std)),
+        max_weighting(max_weighting_) {}
 
   VOXHERD_FUNCTION float fibre_scale() const { return 1.0f; }
   VOXHERD_FUNCTION spread_range range() const {
@@ -85,7 +85,10 @@ struct gamma_distributed {
 
   template <spread_range Range, class Real>
   VOXHERD_FUNCTION Real ball(Real b, Real offset) const {
-    return lane::exp2(lane::fma(Real(-d) * b, log1p_ratio<Range>(Real(spread) * b), offset));
+    if constexpr (Range == spread_range::wide)
+      return lane::exp2(lane::fma(Real(-shape), lane::log2(lane::fma(Real(spread), b, Real(1.0f))), offset));
+    else
+      return lane::exp2(lane::fma(Real(-d) * b, log1p_ratio<Range>(Real(spread) * b), offset));
   }
   template <spread_range Range, class Real>
   VOXHERD_FUNCTION Real stick(Real product, const weighted_direction<Real>& g) const {

@@ -7,6 +7,7 @@
 namespace voxherd::ballstick {
 
 constexpr int fit_block_warps = 4;
+constexpr int fit_blocks_per_sm = 4;  ///< double-precision chains are long: warps hide them better than registers do
 
 /// One voxel's measurements for a warp, from the chains' table: there directions are long by sqrt(b log2(e)), b in
 /// s/mm2.
@@ -39,7 +40,8 @@ struct cuda_fit_measurements {
 
 /// One warp a voxel: all loops whose length depends on the data are then the whole warp's.
 template <diffusion_model Model, int Fibres, bool Unattenuated>
-__global__ void __launch_bounds__(32 * fit_block_warps) fit_kernel(const fit_job job, noise_model noise, double ratio) {
+__global__ void __launch_bounds__(32 * fit_block_warps, fit_blocks_per_sm)
+    fit_kernel(const fit_job job, noise_model noise, double ratio) {
   using team_type = cuda_team<double, 32>;
   __shared__ fitting::scratch<team_type, fitting::shape<Model, Fibres, Unattenuated>> scratch[fit_block_warps];
   const team_type team;

@@ -8,7 +8,7 @@ namespace voxherd::ballstick::fitting {
 constexpr int most_iterations = 50;
 /// The fit has settled where a step lowers the sum of squares by less than this part: with 300 measurements 0.015 in
 /// the logarithm of the likelihood, far below what a chain's first jumps change.
-constexpr double settled_decrease = 1e-4;
+constexpr double settled_decrease = 3e-5;
 /// Residuals at rounding, per measurement, for signals near 1: data without noise.
 constexpr double no_residual = 1e-20;
 

@@ -41,6 +41,7 @@ class cuda_gram {
 #pragma unroll
     for (int i = 0; i < N; ++i) rows_[team_.lane * stride + i] = row[i];
     team_.sync();
+#pragma unroll 8
     for (int l = 0; l < lanes; ++l) {
       const double* other = rows_ + l * stride;
 #pragma unroll
@@ -92,7 +93,7 @@ struct solver_of<cuda_team<double, 32>, N> {
     for (int j = 0; j < N; ++j) {
       const double pivot = a[j * stride + j];
       if (!(pivot > rounding * matrix(j, j))) return false;
-      const double inverse = 1 / pivot;
+      const double inverse = reciprocal(pivot);
 #pragma unroll
       for (int t = 0; t < elements_per_lane; ++t) {
         const int e = team.lane + lanes * t;
@@ -104,6 +105,14 @@ struct solver_of<cuda_team<double, 32>, N> {
     team.share(N, [&](int i) { x[i] = a[i * stride + N] / a[i * stride + i]; });
     team.sync();
     return true;
+  }
+
+ private:
+  /// From the single-precision reciprocal by two Newton steps, to 2^-48: a quarter of the division's latency.
+  __device__ static double reciprocal(double x) {
+    double y = __frcp_rn(static_cast<float>(x));
+    y *= 2 - x * y;
+    return y * (2 - x * y);
   }
 };
 

@@ -141,6 +141,8 @@ class sampler {
   };
 
   static constexpr int diffusion_parameters = static_cast<int>(Attenuation::model);  ///< d, then d_std, then R
+  static constexpr int angle_copies =
+      diffusion_parameters == 1 ? 2 : 1;  ///< the other models' code is three times as long
   static constexpr float max_std =
       Attenuation::model == diffusion_model::zeppelin ? max_diffusivity_std_zeppelin : max_diffusivity_std;
 
@@ -189,13 +191,13 @@ class sampler {
     unsigned accepted = 0;
     if (layout_.f0 >= 0) accepted |= update_unattenuated(draws[layout_.f0]) << layout_.f0;
     if constexpr (Noise::model == noise_model::rician) accepted |= update_tau(draws[layout_.tau]) << layout_.tau;
-    VOXHERD_KEEP_LOOP
+    VOXHERD_UNROLL_BY(1)
     for (int p = layout_.d; p < layout_.d + diffusion_parameters; ++p) accepted |= update_diffusion(p, draws[p]) << p;
     accepted |= update_s0(draws[layout_.s0]) << layout_.s0;
     VOXHERD_UNROLL
     for (int k = 0; k < Fibres; ++k) {
       signal_.begin_fibre(k, s0_ * f_[k]);
-      VOXHERD_KEEP_LOOP
+      VOXHERD_UNROLL_BY(angle_copies)
       for (int p = layout_.th(k); p <= layout_.ph(k); ++p) accepted |= update_angle(k, p, draws[p]) << p;
       accepted |= update_fraction(k, draws[layout_.f(k)]) << layout_.f(k);
       signal_.end_fibre(k, s0_ * f_[k]);

@@ -6,9 +6,10 @@
 #if defined(__CUDACC__)
 #define VOXHERD_FUNCTION __host__ __device__
 #define VOXHERD_UNROLL _Pragma("unroll")
-#define VOXHERD_KEEP_LOOP _Pragma("unroll 1")
+#define VOXHERD_PRAGMA(text) _Pragma(#text)
+#define VOXHERD_UNROLL_BY(n) VOXHERD_PRAGMA(unroll(n))
 #else
 #define VOXHERD_FUNCTION
 #define VOXHERD_UNROLL
-#define VOXHERD_KEEP_LOOP
+#define VOXHERD_UNROLL_BY(n)
 #endif

@@ -22,10 +22,11 @@ template <class Header>
 void fill_common(const nifti_image& image, Header& h) {
   using dimension = std::remove_reference_t<decltype(h.dim[0])>;
   h.sizeof_hdr = sizeof(Header);
-  h.dim[0] = image.volumes > 1 ? 4 : 3;
+  h.dim[0] = image.series > 1 ? 5 : image.volumes > 1 ? 4 : 3;
   for (std::size_t axis = 0; axis < 3; ++axis) h.dim[axis + 1] = static_cast<dimension>(image.grid.size[axis]);
   h.dim[4] = static_cast<dimension>(image.volumes);
-  for (std::size_t i = 5; i < 8; ++i) h.dim[i] = 1;
+  h.dim[5] = static_cast<dimension>(image.series);
+  for (std::size_t i = 6; i < 8; ++i) h.dim[i] = 1;
   for (std::size_t i = 0; i < 8; ++i) h.pixdim[i] = 1;
   h.datatype = NIFTI_TYPE_FLOAT32;
   h.bitpix = 32;
@@ -92,8 +93,8 @@ bool is_gzip_name(const std::string& path) { return path.size() > 3 && path.comp
 
 std::vector<std::byte> nifti_header_bytes(const nifti_image& image) {
   const nlohmann::json geometry = image.geometry.is_null() ? geometry_from_matrix(image.grid) : image.geometry;
-  const std::uint64_t longest =
-      std::max(*std::max_element(image.grid.size.begin(), image.grid.size.end()), image.volumes);
+  const auto& size = image.grid.size;
+  const std::uint64_t longest = std::max({size[0], size[1], size[2], image.volumes, image.series});
   if (longest <= longest_nifti1_dimension) {
     nifti_1_header h{};
     fill_common(image, h);
@@ -118,7 +119,7 @@ struct nifti_writer::state {
 };
 
 nifti_writer::nifti_writer(const std::string& path, const nifti_image& image)
-    : state_(std::make_unique<state>(path, image.grid.voxel_count() * image.volumes)) {
+    : state_(std::make_unique<state>(path, image.grid.voxel_count() * image.volumes * image.series)) {
   const auto header = nifti_header_bytes(image);
   state_->file.write(header.data(), header.size());
 }

@@ -19,6 +19,7 @@ struct nifti_image {
   nlohmann::json geometry;
   float display_min = 0, display_max = 0;  ///< cal_min, cal_max
   std::string description;                 ///< at most 79 characters
+  std::uint64_t series = 1;                ///< dim[5]: so many times `volumes`, one series after the other
 };
 
 /// The bytes before the first value, for whoever writes the values himself: header and "no extension".
@@ -31,7 +32,7 @@ class nifti_writer {
   ~nifti_writer();
   nifti_writer(nifti_writer&&) noexcept;
 
-  /// The next values: volume after volume, x fastest. Throws failure (disk).
+  /// The next values: volume after volume, series after series, x fastest. Throws failure (disk).
   void append(std::span<const float> values);
   /// Renames the file to its name, once all values are there. Without it the file is dropped.
   void finish();

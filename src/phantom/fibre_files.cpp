@@ -48,7 +48,8 @@ fibre_field read_folder(const std::string& folder) {
   fibre_field field;
   for (int j = 1;; ++j) {
     const auto directions = image_named(folder, {fmt::format("dyads{}", j)});
-    const auto fractions = image_named(folder, {fmt::format("f{}", j), fmt::format("mean_f{}samples", j)});
+    const auto fractions =
+        image_named(folder, {fmt::format("f{}", j), fmt::format("mean_f{}samples", j), fmt::format("mean_f{}", j)});
     if (!directions || !fractions) break;
     field.direction.push_back(read_image(*directions, 3, field.size));
     field.fraction.push_back(read_image(*fractions, 1, field.size));

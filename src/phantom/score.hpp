@@ -43,8 +43,8 @@ orientation_score score_orientations(const fibre_field& truth, const fibre_field
 /// Folder of a phantom (or its truth/). Throws failure.
 fibre_field read_truth(const std::string& folder);
 
-/// A result of ballstick (mean_f1, dyads1, ...) or tensor (V1), or a folder of NIfTI maps (f1 or mean_f1samples,
-/// dyads1, ...). Throws failure.
+/// A result of ballstick (mean_f1, dyads1, ...) or tensor (V1), or a folder of NIfTI maps (f1, mean_f1samples or
+/// mean_f1, dyads1, ...). Throws failure.
 fibre_field read_estimate(const std::string& path);
 
 std::string table_of(const orientation_score& score);

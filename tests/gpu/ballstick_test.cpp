@@ -32,6 +32,23 @@ TEST_F(BallstickCuda, TakesTheReferencesFirstJumps) {
         }
 }
 
+/// 8, 16 and 32 lanes a voxel, and more measurements than registers hold.
+TEST_F(BallstickCuda, TakesTheReferencesFirstJumpsWithAnyNumberOfMeasurements) {
+  for (const int directions : {12, 40, 80, 130}) {
+    for (const bool rician : {false, true}) {
+      ballstick_settings s;
+      s.model = 2;
+      s.fibres = 2;
+      s.rician = rician;
+      expect_same_first_jumps(gpu, s, directions);
+    }
+  }
+}
+
+TEST_F(BallstickCuda, ADeviationIsAnotherGradientTable) {
+  for (const int directions : {12, 40, 80, 130}) expect_deviation_is_another_table(gpu, directions);
+}
+
 /// Hernandez 2013: three voxels, 1000 repeats, distributions of posterior means; level 0.01 over all 18 comparisons.
 TEST_F(BallstickCuda, PosteriorMeansAreDistributedAsTheCpus) {
   const auto protocol = three_voxels(1000);

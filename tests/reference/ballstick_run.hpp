@@ -16,7 +16,8 @@ ballstick::settings program_settings(const ballstick_settings& s, std::uint64_t 
 /// Everything the program yields for a batch, by field name, item after item.
 class ballstick_run {
  public:
-  /// `voxels`: one key of the random numbers per item; rows.size() = voxels.size() x K.
+  /// `voxels`: one key of the random numbers per item; rows.size() = voxels.size() x K, or x (K + 9) where gradients
+  /// deviate.
   ballstick_run(const device& d, const gradient_table& gradients, const ballstick::settings& s,
                 const std::vector<float>& rows, const std::vector<std::uint64_t>& voxels);
 
@@ -41,7 +42,11 @@ draw_source program_draws(const ballstick::settings& s, std::uint64_t voxel);
 
 /// A voxel's first jumps, with the program's draws, must be those of the reference: same proposals, same decisions.
 /// Rounding lets chains part company only later.
-void expect_same_first_jumps(const device& d, const ballstick_settings& s);
+/// `directions`: of each of the three shells.
+void expect_same_first_jumps(const device& d, const ballstick_settings& s, int directions = 45);
+
+/// Rows with a gradient deviation must give what plain rows give with the deviated gradient table.
+void expect_deviation_is_another_table(const device& d, int directions);
 
 /// The paper's protocol: posterior means of many repeats of three voxels, and the two-sample Kolmogorov-Smirnov test of
 /// each quantity between `a` and `b`.

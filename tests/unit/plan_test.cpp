@@ -79,6 +79,6 @@ TEST(AutomaticBatch, NeverIsZeroOnATinyDevice) {
 }
 
 TEST(AutomaticBatch, IsSmallOnTheHost) {
-  EXPECT_EQ(automatic_batch_items(10, 0, 10000, 1), 1024u);
-  EXPECT_EQ(automatic_batch_items(900000, 0, 10000, 1), 2048u);
+  EXPECT_EQ(automatic_batch_items(10, 0, 10000, 1), 128u);
+  EXPECT_EQ(automatic_batch_items(900000, 0, 10000, 1), 3584u);
 }

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "mpi/session.hpp"
+#include "src/output/nifti_writer.hpp"
+#include "src/output/result_volumes.hpp"
+
+namespace voxherd {
+
+/// An image to be written: what it looks like, and how its volumes are made, one after the other.
+struct export_image {
+  std::string name;  ///< below the folder, with its ending
+  nifti_image form;
+  std::function<void(const result_volumes&, const volume_sink&)> make;
+};
+
+struct export_text {
+  std::string name;
+  std::string text;
+  bool shared = false;  ///< may lie there already, from another export into the folder, and then stays
+};
+
+/// All files of an exported folder.
+struct export_plan {
+  std::vector<std::string> folders;  ///< to be made although they may stay empty
+  std::vector<export_image> images;
+  std::vector<export_text> texts;
+  std::vector<export_text> marks;  ///< written when all else is there; removed before anything is replaced
+};
+
+/// An image's form with grid and geometry of the result's input. `meaning` goes into descrip.
+nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const std::string& meaning);
+/// The same with the range that viewers are to show.
+nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const std::string& meaning, float least,
+                    float most);
+
+/// A map of the result under another name.
+export_image image_of_map(const result_volumes& result, const std::string& map, const std::string& name);
+
+struct export_settings {
+  std::string folder;
+  bool overwrite = false;
+  bool quiet = false;
+  int threads = 1;  ///< of this rank, at most; each compresses a file of its own
+};
+
+/// Writes the folder, images shared out among ranks and threads. Collective. Throws failure, the same on every rank:
+/// usage when a file is there and is not to be overwritten, disk.
+void carry_out(const session& s, const result_volumes& result, const export_plan& plan,
+               const export_settings& settings);
+
+}  // namespace voxherd

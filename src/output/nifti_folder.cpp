@@ -1,0 +1,17 @@
+#include <fmt/core.h>
+
+#include "mpi/failure.hpp"
+#include "src/output/export_folders.hpp"
+
+namespace voxherd {
+
+export_plan plan_nifti_folder(const result_volumes& result) {
+  export_plan plan;
+  for (const output_spec& o : result.result().outputs())
+    if (o.layout == output_layout::volume) plan.images.push_back(image_of_map(result, o.name, o.name + ".nii.gz"));
+  if (plan.images.empty())
+    throw failure(exit_status::bad_data, fmt::format("{}: holds no maps", result.result().path()));
+  return plan;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,230 @@
+"""voxherd bedpostx: FSL's folder and flags in, FSL's folder out, resumed by calling it again."""
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+try:
+    import h5py
+    import nibabel
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+VOXHERD = os.environ["VOXHERD"]
+ON_ONE_CORE = ["--backend", "cpu", "--threads", "1"]
+QUICK = ["-n", "2", "-b", "50", "-j", "50", "-s", "10"]
+
+
+def run(*words, ranks=1, expect=0, cwd=None):
+    launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+    done = subprocess.run([*launch, VOXHERD, *words], capture_output=True, text=True, cwd=cwd)
+    assert done.returncode == expect, f"{words}: exit {done.returncode}, expected {expect}\n{done.stderr}"
+    return done
+
+
+def contents(folder):
+    """SHA-256 and time of change of every file below."""
+    found = {}
+    for at, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(at, name)
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, folder)] = hashlib.sha256(file.read()).hexdigest(), os.stat(path).st_mtime_ns
+    return found
+
+
+def fsl_names(fibres, *scalars):
+    names = ["bvals", "bvecs", "commands.txt", "logs/voxherd.json", "nodif_brain_mask.nii.gz", "voxherd.h5",
+             "xfms/eye.mat"]
+    for k in range(1, fibres + 1):
+        names += [f"{kind}_{n}{k}samples.nii.gz" for kind in ("merged", "mean") for n in ("th", "ph", "f")]
+        names += [f"dyads{k}.nii.gz", f"dyads{k}_dispersion.nii.gz"]
+        if k > 1:
+            names += [f"dyads{k}_thr0.05.nii.gz", f"dyads{k}_thr0.05_modf{k}.nii.gz"]
+    return names + [f"mean_{name}samples.nii.gz" for name in ("fsum", "d", "S0", *scalars)]
+
+
+class Bedpostx(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="voxherd_bedpostx_")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.subject, self.out = self.path("subject"), self.path("subject.bedpostX")
+        run("phantom", "dwi", "--out", self.subject, "--size", "9x8x7", "--directions", "12", "--threads", "1")
+        shutil.rmtree(f"{self.subject}/truth")
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def bedpostx(self, *flags, **how):
+        return run("bedpostx", self.subject, *flags, *ON_ONE_CORE, **how)
+
+    def configuration(self):
+        with h5py.File(f"{self.out}/voxherd.h5") as file:
+            return json.loads(file.attrs["configuration"])
+
+    def test_output_folder_is_complete_and_the_input_untouched(self):
+        before = contents(self.subject)
+        self.bedpostx(*QUICK)
+        self.assertEqual(sorted(contents(self.out)), sorted(fsl_names(2, "d_std")))
+        self.assertEqual(contents(self.subject), before)
+        self.assertEqual(nibabel.load(f"{self.out}/merged_th1samples.nii.gz").shape, (9, 8, 7, 5))
+        np.testing.assert_array_equal(np.loadtxt(f"{self.out}/xfms/eye.mat"), np.eye(4))
+
+    def test_it_gives_what_ballstick_gives(self):
+        self.bedpostx(*QUICK, "-w", "0.5", "-model", "1", "--seed=3")
+        p = self.subject
+        run("ballstick", "--dwi", f"{p}/data.nii", "--bvals", f"{p}/bvals", "--bvecs", f"{p}/bvecs", "--mask",
+            f"{p}/nodif_brain_mask.nii.gz", "--fibres", "2", "--burn-in", "50", "--jumps", "50", "--sample-every", "10",
+            "--ard-weight", "0.5", "--model", "1", "--seed", "3", "--out", self.path("b.h5"), *ON_ONE_CORE)
+        self.assertIn("the same bytes", run("compare", self.path("b.h5"), f"{self.out}/voxherd.h5").stdout)
+
+    def test_a_finished_folder_is_left_alone(self):
+        self.bedpostx(*QUICK)
+        before = contents(self.out)
+        said = self.bedpostx("-n", "3").stderr
+        self.assertIn("is finished", said)
+        self.assertEqual(contents(self.out), before)
+        self.bedpostx(*QUICK[2:], "-n", "1", "--overwrite")
+        self.assertEqual(self.configuration()["fibres"], 1)
+
+    def killed(self, flags):
+        """A run that was killed after its first batches."""
+        job = subprocess.Popen([VOXHERD, "bedpostx", self.subject, *flags, *ON_ONE_CORE, "--batch", "8"],
+                               stderr=subprocess.DEVNULL)
+        deadline = time.time() + 60
+        while time.time() < deadline and job.poll() is None:
+            try:
+                with h5py.File(f"{self.out}/voxherd.h5.part", "r") as file:
+                    if file["journal/batches"]["done"].sum() >= 2:
+                        break
+            except OSError:
+                pass
+            time.sleep(0.01)
+        job.send_signal(signal.SIGKILL)
+        self.assertEqual(job.wait(), -signal.SIGKILL)
+        self.assertFalse(os.path.exists(f"{self.out}/xfms/eye.mat"))
+
+    def test_killed_and_called_again_it_goes_on(self):
+        flags = [*QUICK[:2], "-b", "500", "-j", "3000", "-s", "100"]
+        self.killed(flags)
+        said = self.bedpostx(*flags, ranks=2).stderr
+        self.assertIn("going on with", said)
+        self.assertEqual(sorted(contents(self.out)), sorted(fsl_names(2, "d_std")))
+        interrupted = contents(self.out)
+        self.bedpostx(*flags, "--overwrite")
+        for name, (digest, _) in contents(self.out).items():
+            if name.endswith(".nii.gz"):
+                self.assertEqual(digest, interrupted[name][0], name)
+
+    def test_other_flags_do_not_go_on_with_a_killed_run(self):
+        self.killed([*QUICK[:2], "-b", "500", "-j", "3000"])
+        said = self.bedpostx(*QUICK[:2], "-b", "500", "-j", "4000", expect=2).stderr
+        self.assertIn("jumps: 3000 in the file, 4000 now", said)
+
+    def test_an_export_that_was_cut_short_is_made_again(self):
+        self.bedpostx(*QUICK)
+        expected = contents(self.out)
+        os.remove(f"{self.out}/xfms/eye.mat")
+        os.remove(f"{self.out}/merged_f1samples.nii.gz")
+        self.assertIn("whole already", self.bedpostx(*QUICK).stderr)
+        again = contents(self.out)
+        self.assertEqual({name: digest for name, (digest, _) in again.items()},
+                         {name: digest for name, (digest, _) in expected.items()})
+        self.assertEqual(again["voxherd.h5"], expected["voxherd.h5"])
+
+    def test_the_finished_mark_is_the_last_file(self):
+        self.bedpostx(*QUICK)
+        times = {name: time for name, (_, time) in contents(self.out).items()}
+        self.assertEqual(times["xfms/eye.mat"], max(times.values()))
+
+    def test_text_names_and_a_relative_folder_are_understood(self):
+        for name in ("bvals", "bvecs"):
+            os.rename(f"{self.subject}/{name}", f"{self.subject}/{name}.txt")
+        before = contents(self.subject)
+        run("bedpostx", "subject/", *QUICK, *ON_ONE_CORE, cwd=self.folder)
+        self.assertEqual(contents(self.subject), before)
+        self.assertIn("xfms/eye.mat", contents(self.out))
+
+    def test_nodif_is_masked(self):
+        data, mask = nibabel.load(f"{self.subject}/data.nii"), nibabel.load(f"{self.subject}/nodif_brain_mask.nii.gz")
+        nodif = np.asarray(data.dataobj)[..., 0] + 1
+        nibabel.save(nibabel.Nifti1Image(nodif, data.affine, data.header), f"{self.subject}/nodif.nii.gz")
+        part = mask.get_fdata() > 0
+        part[3:] = False
+        nibabel.save(nibabel.Nifti1Image(part.astype(np.uint8), mask.affine), f"{self.subject}/nodif_brain_mask.nii.gz")
+        self.bedpostx(*QUICK)
+        brain = np.asarray(nibabel.load(f"{self.out}/nodif_brain.nii.gz").dataobj)
+        np.testing.assert_array_equal(brain, np.where(part, nodif, 0).astype(np.float32))
+        self.assertTrue(np.any(brain[part]))
+
+    def test_gradient_deviation_is_used_with_g(self):
+        self.assertIn("grad_dev", self.bedpostx(*QUICK, "-g", expect=66).stderr)
+        self.assertFalse(os.path.exists(self.out))
+        data = nibabel.load(f"{self.subject}/data.nii")
+        deviation = np.zeros((*data.shape[:3], 9), np.float32)
+        deviation[..., [0, 4, 8]] = 0.1
+        nibabel.save(nibabel.Nifti1Image(deviation, data.affine), f"{self.subject}/grad_dev.nii.gz")
+        self.bedpostx(*QUICK)
+        without = np.asarray(nibabel.load(f"{self.out}/mean_dsamples.nii.gz").dataobj)
+        self.bedpostx(*QUICK, "-g", "--overwrite")
+        with_it = np.asarray(nibabel.load(f"{self.out}/mean_dsamples.nii.gz").dataobj)
+        # b grows by 1.1 squared, so the same signal means less diffusivity.
+        self.assertLess(np.median(with_it[with_it > 0] / without[with_it > 0]), 0.9)
+
+    def test_flags_of_fsl_become_options(self):
+        self.bedpostx("--nf=1", "--fudge=2", "--bi=20", "--nj=30", "--se=10", "--upe=7", "--model=3", "--seed=5",
+                      "--Rmean=0.2", "--Rstd=0.05", "--rician", "--f0", "--ardf0", "--noard", "--cnonlinear")
+        found = self.configuration()
+        expected = {"fibres": 1, "ard-weight": 2, "burn-in": 20, "jumps": 30, "sample-every": 10, "adapt-every": 7,
+                    "model": 3, "seed": 5, "ratio-mean": 0.2, "ratio-std": 0.05, "noise": "rician", "f0": True,
+                    "f0-ard": True, "no-ard": True, "all-ard": False}
+        self.assertEqual({name: found[name] for name in expected}, expected)
+        self.assertEqual(sorted(contents(self.out)), sorted(fsl_names(1, "d_std", "R", "f0", "tau")))
+
+    def test_defaults_are_those_of_bedpostx(self):
+        self.assertIn("about", self.bedpostx("--dry-run").stdout)
+        self.assertFalse(os.path.exists(self.out))
+        self.bedpostx("-j", "10", "-s", "10", "-b", "0")
+        found = self.configuration()
+        for name, value in {"fibres": 3, "model": 2, "ard-weight": 1, "noise": "gaussian", "adapt-every": 40}.items():
+            self.assertEqual(found[name], value, name)
+
+    def test_flags_without_effect_are_said_in_one_line(self):
+        said = self.bedpostx(*QUICK, "--cnonlinear", "--nospat", "--forcedir", "-V", "-NJOBS", "4").stderr
+        lines = [line for line in said.splitlines() if "no difference" in line]
+        self.assertEqual(len(lines), 1)
+        self.assertTrue(lines[0].endswith("--cnonlinear, --nospat, --forcedir, -V, -NJOBS 4"), lines[0])
+
+    def test_unknown_and_wrong_flags_are_named(self):
+        for flags, words in ((["--sharpen"], "'--sharpen'"), (["-zap"], "'-zap'"), (["--Rfudge=2"], "--Rfudge"),
+                             (["--gradnonlin=x"], "--gradnonlin"), (["--ld=x"], "--ld"), (["-m", "x"], "-m"),
+                             (["-n", "9"], "--fibres 9"), (["-n", "2", "--nf=3"], "--fibres"),
+                             (["--rician=yes"], "--rician=yes"), (["--out", "x"], "--out"),
+                             (["--noard", "--allard"], "exclude each other"), (["second"], "a word too many")):
+            said = self.bedpostx(*flags, expect=2).stderr
+            self.assertIn(words, said)
+            self.assertEqual(said.count("\n"), 1, said)
+            self.assertFalse(os.path.exists(self.out), flags)
+        said = run("bedpostx", self.subject, *ON_ONE_CORE, "-n", expect=2).stderr
+        self.assertIn("-n: its value is missing", said)
+
+    def test_a_folder_that_lacks_something_is_told_what(self):
+        self.assertIn("no such folder", run("bedpostx", self.path("nobody"), expect=66).stderr)
+        os.rename(f"{self.subject}/bvals", self.path("bvals"))
+        self.assertIn("found no bvals or bvals.txt", self.bedpostx(expect=66).stderr)
+        os.rename(self.path("bvals"), f"{self.subject}/bvals")
+        shutil.copy(f"{self.subject}/data.nii", f"{self.subject}/data.nii.gz")
+        self.assertIn("both there", self.bedpostx(expect=2).stderr)
+        self.assertFalse(os.path.exists(self.out))
+
+
+if __name__ == "__main__":
+    unittest.main()
