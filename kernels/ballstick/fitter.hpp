@@ -76,7 +76,7 @@ VOXHERD_FUNCTION inline tensor_start start_from_tensor(const Team& team, const M
 
 template <class Shape>
 VOXHERD_FUNCTION inline point<Shape> first_point(const tensor_start& tensor) {
-  point<Shape> p;
+  point<Shape> p{};
   p.linear[Shape::ball] = 0.5 * tensor.s0;
   p.linear[Shape::d] = tensor.d;
   if constexpr (Shape::has_scale) p.linear[Shape::scale] = 0.2 * tensor.d;
@@ -124,7 +124,7 @@ VOXHERD_FUNCTION inline fit_result<Shape::fibres> fit_shape(const Team& team, co
                                                             const tensor_start& tensor, double ratio, Scratch& s) {
   const engine<Team, Shape, Measurements, Scratch> minimiser(team, m, scale, ratio, s);
   constexpr int starts = Shape::fibres > 3 ? 2 : 1;
-  point<Shape> p;
+  point<Shape> p{};
   double sum = 0;
   VOXHERD_UNROLL_BY(1)
   for (int start = 0; start < starts; ++start) {
