@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdint>
 #include <exception>
 
 #include "mpi/failure.hpp"

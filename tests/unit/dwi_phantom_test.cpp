@@ -43,7 +43,7 @@ TEST(DwiPhantom, EveryPresetHasVoxelsOfEveryKind) {
 }
 
 TEST(DwiPhantom, FractionsFallAndLeaveRoomForTheBall) {
-  const auto& p = preset("toy");
+  const auto p = preset("toy");
   const anatomy brain = brain_of(p);
   for (std::uint64_t v = 0; v < p.size[0] * p.size[1] * p.size[2]; ++v) {
     const tissue t = brain.at(v);
