@@ -6,7 +6,7 @@
 
 namespace voxherd::ballstick {
 
-constexpr int fit_block_warps = 1;  ///< a block ends with its slowest voxel
+constexpr int fit_block_warps = 1;     ///< a block ends with its slowest voxel
 constexpr int fit_blocks_per_sm = 16;  ///< double-precision chains are long: warps hide them better than registers do
 
 /// One voxel's measurements for a warp, from the chains' table: there directions are long by sqrt(b log2(e)), b in
