@@ -40,7 +40,8 @@ function(voxherd_test_tools)
   endforeach()
 endfunction()
 
-# tests/cli/*_test.py -> run by the distribution's python3; exit status 77 shows as skipped.
+# tests/cli/*_test.py -> run by the distribution's python3; exit status 77 shows as skipped, and so does a file of which
+# one case was skipped while none failed.
 function(voxherd_cli_tests)
   find_program(VOXHERD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*_test.py)
@@ -48,6 +49,7 @@ function(voxherd_cli_tests)
     get_filename_component(name ${script} NAME_WE)
     add_test(NAME cli.${name} COMMAND ${VOXHERD_PYTHON} ${script} -v)
     set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 600 SKIP_RETURN_CODE 77 PROCESSORS 2
+      SKIP_REGULAR_EXPRESSION "OK \\(skipped="
       ENVIRONMENT "VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_TEST_TOOLS=${PROJECT_BINARY_DIR}/tests;VOXHERD_DATA=${VOXHERD_DATA};OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
   endforeach()
 endfunction()

@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from toy_jobs import ToyJobs, begin, digest, ranks_of, run, voxherd, wait_for_batches, wait_for_ranks
+from toy_jobs import ToyJobs, begin, digest, last_words, ranks_of, run, voxherd, wait_for_batches, wait_for_ranks
 
 SLOW = ("--batch", 40, "--slowest-ms", 40)  # 64 batches, about 1.4 s of work
 
@@ -25,7 +25,7 @@ class KillAndResume(ToyJobs):
                 time.sleep(chance.uniform(0, 0.6))
                 if ranks and job.poll() is None:
                     os.kill(chance.choice(ranks), signal.SIGKILL)
-                said = job.communicate(timeout=60)[1]
+                said = last_words(job)
                 # A kill may come after the renaming: what has its final name is whole, whatever became of the job.
                 self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
                 if os.path.exists(out):
@@ -40,7 +40,7 @@ class KillAndResume(ToyJobs):
         job = begin(2, out, *SLOW)
         wait_for_batches(out, 20)
         os.kill(ranks_of(job)[0], signal.SIGKILL)
-        job.communicate(timeout=60)
+        last_words(job)
         self.assertNotEqual(job.returncode, 0)
         table = self.path("times.json")
         rc, said = run(3, out, "--resume", "--json", table)
@@ -102,7 +102,7 @@ class Failures(ToyJobs):
         job = begin(2, out, *SLOW)
         wait_for_batches(out, 5)
         os.kill(ranks_of(job)[0], signal.SIGKILL)
-        job.communicate(timeout=60)
+        last_words(job)
         os.truncate(out + ".part", 5000)
         rc, said = run(2, out, "--resume")
         self.assertEqual(rc, 65, said)

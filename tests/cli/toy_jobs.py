@@ -55,9 +55,22 @@ def ranks_of(job):
                 command, rest = stat.read().split("(", 1)[1].rsplit(")", 1)
         except (OSError, IndexError):
             continue
-        if command == "toy_run" and int(rest.split()[1]) == job.pid:
+        state, parent = rest.split()[:2]
+        if command == "toy_run" and state != "Z" and int(parent) == job.pid:
             found.append(int(name))
     return sorted(found)
+
+
+def last_words(job):
+    """What a job with a killed rank said, once it has ended."""
+    try:
+        return job.communicate(timeout=30)[1]
+    except subprocess.TimeoutExpired:
+        # Open MPI 4.1.4's mpirun can lock itself up (PMIx_server_finalize) when a rank is killed while it starts.
+        if ranks_of(job):
+            raise
+        job.kill()
+        return job.communicate()[1]
 
 
 def wait_for_ranks(job, count):
