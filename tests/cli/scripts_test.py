@@ -1,0 +1,104 @@
+"""The scripts parse, and those for SLURM pass the program's status on and requeue on 75 alone. SLURM itself is played."""
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def scripts_in(folder):
+    return sorted(os.path.join(ROOT, folder, name) for name in os.listdir(os.path.join(ROOT, folder)))
+
+
+class Scripts(unittest.TestCase):
+    def test_all_parse(self):
+        for path in [*scripts_in("script"), *scripts_in("slurm"), os.path.join(ROOT, ".ci", "run")]:
+            done = subprocess.run(["bash", "-n", path], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), path)
+
+    def test_those_for_people_explain_themselves_and_refuse_what_they_do_not_know(self):
+        for path in scripts_in("script"):
+            self.assertTrue(os.access(path, os.X_OK), path)
+            helped = subprocess.run([path, "--help"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(helped.returncode, 0)
+            self.assertIn(f"usage: script/{os.path.basename(path)}", helped.stdout)
+            refused = subprocess.run([path, "--nonsense"], capture_output=True, text=True, timeout=60)
+            self.assertNotEqual(refused.returncode, 0)
+
+
+class Slurm(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        # The launcher does nothing but end with the status it is told.
+        launcher = '#!/bin/sh\necho "$@" >>"$PLAY/launched"\nexit "$PLAY_STATUS"\n'
+        self.play("srun", launcher)
+        self.play("mpirun", launcher)
+        self.play("scontrol", '#!/bin/sh\necho "$@" >>"$PLAY/told"\n')
+
+    def play(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+
+    def said(self, name):
+        path = os.path.join(self.folder, name)
+        if not os.path.exists(path):
+            return ""
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        os.remove(path)
+        return text
+
+    def submit(self, script, status, restarts=None):
+        """Exit status, what was launched, what scontrol was told."""
+        environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", PLAY=self.folder,
+                           PLAY_STATUS=str(status), SLURM_JOB_ID="7", SLURM_CPUS_PER_TASK="4")
+        if restarts is not None:
+            environment["SLURM_RESTART_COUNT"] = str(restarts)
+        done = subprocess.run(["bash", script, "subject", "out.h5"], capture_output=True, text=True, timeout=60,
+                              env=environment, cwd=ROOT)
+        return done.returncode, self.said("launched"), self.said("told")
+
+    def test_a_job_has_the_programs_status_and_is_requeued_on_75_alone(self):
+        for script in scripts_in("slurm"):
+            for status in (0, 2, 65, 75, 137):
+                with self.subTest(f"{os.path.basename(script)} {status}"):
+                    rc, launched, scontrol = self.submit(script, status)
+                    self.assertEqual(rc, status)
+                    self.assertIn("--resume", launched)
+                    self.assertEqual(scontrol, "requeue 7\n" if status == 75 else "")
+
+    def test_requeueing_comes_to_an_end(self):
+        for script in scripts_in("slurm"):
+            self.assertEqual(self.submit(script, 75, restarts=9)[2], "requeue 7\n")
+            self.assertEqual(self.submit(script, 75, restarts=10)[2], "")
+
+    def test_a_signal_that_slurm_sends_before_the_limit_is_asked_for(self):
+        for script in scripts_in("slurm"):
+            with open(script, encoding="utf-8") as file:
+                text = file.read()
+            target = "B:" if re.search(r"^mpirun", text, re.MULTILINE) else ""
+            self.assertRegex(text, rf"(?m)^#SBATCH --signal={target}USR1@\d+$")
+
+    def test_the_signal_reaches_mpirun_and_its_status_the_job(self):
+        self.play("mpirun", '#!/bin/bash\ntrap "sleep 0.2; exit 75" USR1\ntouch "$PLAY/ready"\n'
+                            'for i in {1..300}; do sleep 0.1; done\nexit 3\n')
+        environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", PLAY=self.folder, SLURM_JOB_ID="7")
+        job = subprocess.Popen(["bash", os.path.join(ROOT, "slurm", "mpirun-resume.sbatch"), "subject", "out.h5"],
+                               env=environment, cwd=ROOT)
+        while not os.path.exists(os.path.join(self.folder, "ready")):
+            self.assertIsNone(job.poll())
+        job.send_signal(signal.SIGUSR1)
+        self.assertEqual(job.wait(timeout=60), 75)
+        self.assertEqual(self.said("told"), "requeue 7\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
