@@ -2,7 +2,7 @@
 
 #include "kernels/ballstick/cuda_fit.cuh"
 #include "kernels/ballstick/fitter.hpp"
-#include "kernels/ballstick/gram_cuda.cuh"
+#include "kernels/ballstick/normal_equations_cuda.cuh"
 
 namespace voxherd::ballstick {
 

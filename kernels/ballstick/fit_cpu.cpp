@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/ballstick/fitter.hpp"
-#include "kernels/ballstick/gram_cpu.hpp"
+#include "kernels/ballstick/normal_equations_cpu.hpp"
 
 namespace voxherd::ballstick {
 namespace {

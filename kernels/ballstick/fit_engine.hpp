@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/ballstick/fit_point.hpp"
-#include "kernels/ballstick/gram.hpp"
+#include "kernels/ballstick/normal_equations.hpp"
 
 namespace voxherd::ballstick::fitting {
 

@@ -15,19 +15,9 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-VOXHERD = os.environ["VOXHERD"]
+from program import files_below, run
+
 SAMPLES, FIBRES = 10, 2
-
-
-def run(*words, ranks=1, expect=0):
-    launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
-    done = subprocess.run([*launch, VOXHERD, *words], capture_output=True, text=True)
-    assert done.returncode == expect, f"{words}: exit {done.returncode}, expected {expect}\n{done.stderr}"
-    return done
-
-
-def files_below(folder):
-    return sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)
 
 
 def tilted(source, target, mask=None):

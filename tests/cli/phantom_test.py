@@ -3,7 +3,6 @@ import filecmp
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -15,18 +14,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-VOXHERD = os.environ["VOXHERD"]
-
-
-def run(*words, ranks=1, expect=0):
-    launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
-    done = subprocess.run([*launch, VOXHERD, *words], capture_output=True, text=True)
-    assert done.returncode == expect, f"{words}: exit {done.returncode}, expected {expect}\n{done.stderr}"
-    return done
-
-
-def files_below(folder):
-    return sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)
+from program import files_below, run
 
 
 class Phantom(unittest.TestCase):

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/ballstick/gram.hpp"
+#include "kernels/ballstick/normal_equations.hpp"
 #include "kernels/portable/cholesky.hpp"
 #include "kernels/portable/cuda_team.cuh"
 

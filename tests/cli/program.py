@@ -1,0 +1,16 @@
+"""The program under test, run as a person would."""
+import os
+import subprocess
+
+VOXHERD = os.environ["VOXHERD"]
+
+
+def run(*words, ranks=1, expect=0):
+    launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+    done = subprocess.run([*launch, VOXHERD, *words], capture_output=True, text=True)
+    assert done.returncode == expect, f"{words}: exit {done.returncode}, expected {expect}\n{done.stderr}"
+    return done
+
+
+def files_below(folder):
+    return sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)
