@@ -18,6 +18,7 @@ std::string name_of(element_type type);  ///< "uint8", "float32", ...
 enum class output_layout {
   volume,  ///< /maps/NAME on the image grid (nz, ny, nx[, components]), zero outside the mask
   items,   ///< /samples/NAME, one row an item (items, ...)
+  points,  ///< /points/NAME, as many rows an item as analysis::point_offsets() says (points, ...)
 };
 
 /// One quantity that every item has.
@@ -40,13 +41,14 @@ struct image_grid {
   std::uint64_t voxel_count() const { return size[0] * size[1] * size[2]; }
 };
 
-/// A small array known before the run (b-values, gradient directions, region names): /inputs/NAME.
+/// A small array known before the run (b-values, gradient directions, a connectome): /GROUP/NAME.
 struct constant {
   std::string name;
   std::vector<std::uint64_t> shape;
   std::vector<double> values;
   std::string unit;
   std::string meaning;
+  std::string group = "inputs";
 };
 
 /// A run of consecutive items. Numbered from the input alone, never from the number of ranks.
@@ -75,10 +77,14 @@ class analysis {
 
   virtual std::string name() const = 0;
   virtual const image_grid& grid() const = 0;
-  /// For each item the linear index of its voxel, increasing. Items are numbered by their place here.
+  /// For each item the linear index of its voxel. Items are numbered by their place here. Increasing where there are
+  /// volumes among the outputs or the plan goes by slices.
   virtual const std::vector<std::uint64_t>& item_voxels() const = 0;
   virtual std::vector<output_spec> outputs() const = 0;
   virtual std::vector<constant> constants() const { return {}; }
+  /// Item i has rows [offsets[i], offsets[i + 1]) of the outputs laid out as points; empty where there are none.
+  /// A float32 output `position` of three numbers (world mm) makes the file's /VTKHDF a set of poly-lines.
+  virtual std::vector<std::uint64_t> point_offsets() const { return {}; }
 
   virtual std::size_t input_bytes_per_item() const = 0;
   /// Device memory that one item of a batch takes, for the choice of the batch size.
@@ -92,6 +98,9 @@ class analysis {
 
   /// Driving threads that keep the device full: two on a GPU let one batch's tail overlap the next one's start.
   virtual int lanes() const { return 1; }
+
+  /// Items that a GPU wants at once: a batch of the plan's own choice has up to this many, memory allowing.
+  virtual std::uint64_t most_items_per_batch() const { return 32768; }
 };
 
 }  // namespace voxherd
