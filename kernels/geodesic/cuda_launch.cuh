@@ -1,12 +1,22 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/device/cuda_check.cuh"
 #include "kernels/geodesic/cuda_forms.cuh"
 #include "kernels/geodesic/ray_tracer.hpp"
 
 namespace voxherd::geodesic {
+
+template <class Reader>
+VOXHERD_FUNCTION Reader make_reader(const trace_job& job) {
+  if constexpr (std::is_constructible_v<Reader, const trace_job&>) {
+    return Reader(job);
+  } else {
+    return Reader(job.field);
+  }
+}
 
 /// Each thread integrates one fibre after another until none is left.
 template <class Form, class Reader, int Block>
@@ -15,7 +25,7 @@ __global__ void __launch_bounds__(Block)
   const unsigned long long threads = std::uint64_t{gridDim.x} * Block;
   unsigned long long own = std::uint64_t{blockIdx.x} * Block + threadIdx.x;
   bool first = true;
-  ray_tracer<Form> rays(job, Form{Reader(job.field)});
+  ray_tracer<Form> rays(job, Form{make_reader<Reader>(job)});
   rays.run([&] {
     if (!first) own = threads + atomicAdd(begun, 1ull);
     first = false;

@@ -4,6 +4,7 @@
 #include "kernels/device/cuda_check.cuh"
 #include "kernels/geodesic/backends.hpp"
 #include "kernels/geodesic/cuda_forms.cuh"
+#include "kernels/geodesic/texture_field.cuh"
 
 namespace voxherd::geodesic {
 
@@ -66,6 +67,11 @@ class cuda_tracker final : public tracker {
     send(seeds_, seeds.data(), seeds.size(), stream_);
     stream_.wait();
     job_.seeds = seeds_.data();
+    if (settings.reading != interpolation::texture) return;
+    if (settings.form != ray_form::christoffel)
+      throw std::invalid_argument("geodesic: textures are read by the christoffel form alone");
+    textures_ = std::make_unique<texture_field>(job_.field, stream_);
+    std::copy(textures_->objects().begin(), textures_->objects().end(), job_.textures);
   }
 
   void score(std::uint64_t first, std::size_t count, const score_view& out) override {
@@ -131,6 +137,7 @@ class cuda_tracker final : public tracker {
 
   trace_job job_;
   cuda_stream stream_;
+  std::unique_ptr<texture_field> textures_;
   device_buffer<seed> seeds_;
   device_buffer<unsigned long long> begun_;
   score_arrays scores_;
