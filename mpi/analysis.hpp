@@ -75,7 +75,8 @@ class batch_runner {
   virtual ~batch_runner() = default;
 
   /// `input` holds item_count * input_bytes_per_item() bytes as load() left them; `outputs[i]` has room for item_count
-  /// items of outputs()[i], or for exactly the batch's points. A runner whose device runs out of memory splits the batch itself.
+  /// items of outputs()[i], or for exactly the batch's points. A runner whose device runs out of memory splits the
+  /// batch itself.
   virtual void run(const batch& items, std::span<const std::byte> input,
                    std::span<const std::span<std::byte>> outputs) = 0;
 };

@@ -70,8 +70,8 @@ void progress::update(std::uint64_t done_now) {
 void progress::show(std::uint64_t done_now) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const bool bar = style_ == progress_style::bar;
-  const std::string text =
-      label_ + progress_text(already_done_ + done_now, total_, static_cast<double>(done_now) / std::max(seconds, 1e-3), bar);
+  const std::string text = label_ + progress_text(already_done_ + done_now, total_,
+                                                  static_cast<double>(done_now) / std::max(seconds, 1e-3), bar);
   // Erase to the end of the line, so that a shorter text leaves nothing of a longer one.
   if (bar) {
     fmt::print(stderr, "\r{}\033[K", text);

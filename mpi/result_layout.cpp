@@ -114,11 +114,12 @@ nlohmann::json contents_of(const result_layout& layout) {
 
 void read_contents(const nlohmann::json& contents, result_layout& layout) {
   for (const auto& o : contents.at("outputs")) {
-    layout.outputs.push_back({o.at("name"), type_named(o.at("type")), o.at("shape"),
-                              layout_named(o.at("layout")), o.at("unit"), o.at("meaning")});
+    layout.outputs.push_back({o.at("name"), type_named(o.at("type")), o.at("shape"), layout_named(o.at("layout")),
+                              o.at("unit"), o.at("meaning")});
   }
   for (const auto& c : contents.at("inputs")) {
-    layout.constants.push_back({c.at("name"), c.at("shape"), {}, c.at("unit"), c.at("meaning"), c.value("group", "inputs")});
+    layout.constants.push_back(
+        {c.at("name"), c.at("shape"), {}, c.at("unit"), c.at("meaning"), c.value("group", "inputs")});
   }
 }
 

@@ -87,9 +87,10 @@ void write_polylines(hid_t file, const result_layout& layout, int rank, int rank
     write_count(vtk, "NumberOfCells", items);
     write_count(vtk, "NumberOfConnectivityIds", points);
   }
-  write_share<std::int64_t>(
-      hdf5::open_dataset(vtk, "Connectivity"), H5T_STD_I64LE, points, rank, ranks,
-      [](std::uint64_t first, auto& values) { std::iota(values.begin(), values.end(), static_cast<std::int64_t>(first)); });
+  write_share<std::int64_t>(hdf5::open_dataset(vtk, "Connectivity"), H5T_STD_I64LE, points, rank, ranks,
+                            [](std::uint64_t first, auto& values) {
+                              std::iota(values.begin(), values.end(), static_cast<std::int64_t>(first));
+                            });
   write_share<std::uint8_t>(hdf5::open_dataset(vtk, "Types"), H5T_STD_U8LE, items, rank, ranks,
                             [&](std::uint64_t first, auto& values) {
                               for (std::uint64_t i = 0; i < values.size(); ++i) {

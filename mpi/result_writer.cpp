@@ -96,8 +96,7 @@ void result_writer::create_datasets() {
     describe(offset_, "1", "item i has the rows from offset[i] to before offset[i + 1] of the others in this group");
   }
   for (const output_spec& o : layout_->outputs) {
-    outputs_.push_back(
-        hdf5::new_dataset(file_, dataset_path(o), hdf5::file_type(o.type), dataset_shape(o, *layout_)));
+    outputs_.push_back(hdf5::new_dataset(file_, dataset_path(o), hdf5::file_type(o.type), dataset_shape(o, *layout_)));
     describe(outputs_.back(), o.unit, o.meaning);
   }
   if (polyline_points(*layout_) != nullptr) {

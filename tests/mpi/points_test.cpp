@@ -130,7 +130,7 @@ TEST_F(Points, MayBeMissingFromEveryItem) {
 }
 
 TEST_F(Points, OfNoItemAtAllMakeAWholeResultWhereTheAnalysisSaysSo) {
-  toy::ragged a({});
+  toy::ragged a(numbers(0));
   ASSERT_EQ(make(a, 0), exit_status::whole);
   expect_right(a);
   EXPECT_EQ(make(a, 0, true), exit_status::whole) << "whole already";
@@ -138,7 +138,7 @@ TEST_F(Points, OfNoItemAtAllMakeAWholeResultWhereTheAnalysisSaysSo) {
    public:
     using toy::ragged::ragged;
     bool may_be_empty() const override { return false; }
-  } never({});
+  } never(numbers(0));
   EXPECT_THROW(make(never, 0), failure);
 }
 
@@ -261,14 +261,16 @@ TEST_F(Points, RowsThatAreNotThereAndTypesThatAreNotTheOutputsAreRefused) {
 }
 
 TEST_F(Points, ACommandOfSeveralStepsHearsOfAWholeResultBeforeItsFirst) {
-  toy::ragged a(numbers(30));
+  toy::ragged a(numbers(400), std::chrono::microseconds(500));
   const run_settings settings = toy::quiet_settings(out_);
   run_settings resuming = settings, other = settings;
   resuming.resume = other.resume = true;
   other.configuration["seed"] = 2;
-  const auto whole = [&](const run_settings& how) { return is_whole_already(*world, "ragged", how, toy::host_hooks()); };
+  const auto whole = [&](const run_settings& how) {
+    return is_whole_already(*world, "ragged", how, toy::host_hooks());
+  };
   EXPECT_FALSE(whole(settings));
-  leave_unfinished(a, 3, 2);
+  leave_unfinished(a, 9, 2);
   EXPECT_FALSE(whole(resuming));
   EXPECT_THROW(whole(settings), failure);
   EXPECT_THROW(whole(other), failure);

@@ -131,8 +131,7 @@ class scores : public voxherd::analysis {
     class scorer : public batch_runner {
      public:
       explicit scorer(std::chrono::microseconds slowest) : slowest_(slowest) {}
-      void run(const batch& items, std::span<const std::byte>,
-               std::span<const std::span<std::byte>> outputs) override {
+      void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
         auto* score = reinterpret_cast<float*>(outputs[0].data());
         for (std::uint64_t i = 0; i < items.item_count; ++i) score[i] = score_of(items.first_item + i);
         std::this_thread::sleep_for(slowest_ / (1 + items.number % 4));
