@@ -137,8 +137,9 @@ std::vector<std::int32_t> parse_labels(const std::string& list, const char* opti
     const auto [stopped, code] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (code != std::errc{} || stopped != word.data() + word.size() || value < 1 || value > largest_label)
       throw failure(exit_status::usage,
-                    fmt::format("--{} {}: found \"{}\", expected whole numbers of 1 to {} with commas between, as 3,17",
-                                option, printable(list), printable(std::string(word)), largest_label));
+                    fmt::format("--{} {}: found {}, expected whole numbers of 1 to {} with commas between, as 3,17",
+                                option, printable(list),
+                                word.empty() ? "nothing" : '"' + printable(std::string(word)) + '"', largest_label));
     labels.push_back(value);
     at = end + 1;
   }
