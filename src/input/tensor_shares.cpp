@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t batch_items = 32768;  // as a run's batches: what a GPU wants at once
 
-/// First item of each rank's share, and the end.
+/// First item of a rank's share; of one rank more, the end.
 std::uint64_t share_begin(const session& s, std::uint64_t items, int rank) {
   return items * static_cast<std::uint64_t>(rank) / static_cast<std::uint64_t>(s.size());
 }
@@ -36,32 +36,24 @@ class unused_outputs {
   std::vector<float> room_;
 };
 
-void fit_share(dwi_series& dwi, const device& d, std::uint64_t first, std::uint64_t end, fitted_tensors& all) {
+/// Items [first, end).
+fitted_tensors fit_share(dwi_series& dwi, const device& d, std::uint64_t first, std::uint64_t end) {
+  const std::uint64_t count = end - first;
+  fitted_tensors own{std::vector<float>(6 * count), std::vector<std::uint8_t>(count)};
+  if (count == 0) return own;
   use_device(d);
   tensor_settings settings;
   settings.gradient_deviation = dwi.has_gradient_deviation();
   const auto solver = make_tensor_solver(d, dwi.gradients(), settings);
-  const std::size_t most = std::min(batch_items, end - first);
+  const std::size_t most = std::min(batch_items, count);
   std::vector<float> rows(most * dwi.floats_per_item());
   unused_outputs rest(most);
-  for (std::uint64_t at = first; at < end; at += batch_items) {
-    const batch items{0, at, std::min(batch_items, end - at)};
+  for (std::uint64_t at = 0; at < count; at += batch_items) {
+    const batch items{0, first + at, std::min(batch_items, count - at)};
     dwi.load(items, rows);
-    solver->fit(items.item_count, rows.data(), rest.with(all.tensor.data() + 6 * at, all.status.data() + at));
+    solver->fit(items.item_count, rows.data(), rest.with(own.tensor.data() + 6 * at, own.status.data() + at));
   }
-}
-
-/// Every rank's rows to every rank; they lie at their place already.
-template <class T>
-void exchange(const session& s, std::uint64_t items, std::size_t values_per_item, std::vector<T>& rows) {
-  for (int r = 0; r < s.size(); ++r) {
-    const std::uint64_t first = share_begin(s, items, r), end = share_begin(s, items, r + 1);
-    constexpr std::uint64_t piece = std::uint64_t{1} << 30;  // bytes that MPI's int can count
-    auto* data = reinterpret_cast<char*>(rows.data() + first * values_per_item);
-    const std::uint64_t bytes = (end - first) * values_per_item * sizeof(T);
-    for (std::uint64_t at = 0; at < bytes; at += piece)
-      MPI_Bcast(data + at, static_cast<int>(std::min(piece, bytes - at)), MPI_BYTE, r, s.world());
-  }
+  return own;
 }
 
 }  // namespace
@@ -72,14 +64,9 @@ fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d) {
                   "--bvecs: the gradients do not determine a tensor (it needs b=0 and at least six directions that are "
                   "not all on one plane or cone); use another series");
   const std::uint64_t items = dwi.item_voxels().size();
-  fitted_tensors all{std::vector<float>(6 * items), std::vector<std::uint8_t>(items)};
-  s.agree([&] {
-    const std::uint64_t first = share_begin(s, items, s.rank()), end = share_begin(s, items, s.rank() + 1);
-    if (first < end) fit_share(dwi, d, first, end, all);
-  });
-  exchange(s, items, 6, all.tensor);
-  exchange(s, items, 1, all.status);
-  return all;
+  fitted_tensors own;
+  s.agree([&] { own = fit_share(dwi, d, share_begin(s, items, s.rank()), share_begin(s, items, s.rank() + 1)); });
+  return {s.all_gather(own.tensor), s.all_gather(own.status)};
 }
 
 }  // namespace voxherd
