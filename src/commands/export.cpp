@@ -9,11 +9,12 @@
 namespace voxherd {
 
 // The one list of kinds: each is a file of src/output.
-extern const export_kind fsl_export, bids_export, nifti_export;
+extern const export_kind fsl_export, bids_export, nifti_export, tck_export, trk_export, trx_export, csv_export;
 
 namespace {
 
-const export_kind* const kinds[] = {&fsl_export, &bids_export, &nifti_export};
+const export_kind* const kinds[] = {&fsl_export, &bids_export, &nifti_export, &tck_export,
+                                    &trk_export, &trx_export,  &csv_export};
 
 /// One `part` of every kind, with `separator` between them.
 template <class Part>

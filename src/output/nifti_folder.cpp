@@ -13,7 +13,8 @@ export_plan plan_nifti_folder(const result_volumes& result) {
   for (const output_spec& o : result.result().outputs())
     if (o.layout == output_layout::volume) plan.images.push_back(image_of_map(result, o.name, o.name + ".nii.gz"));
   if (plan.images.empty())
-    throw failure(exit_status::bad_data, fmt::format("{}: holds no maps", result.result().path()));
+    throw failure(exit_status::bad_data, fmt::format("{}: a result of {} holds no maps; --to trx writes fibres",
+                                                     result.result().path(), result.result().analysis_name()));
   return plan;
 }
 

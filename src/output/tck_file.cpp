@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "mpi/failure.hpp"
+#include "src/output/fibre_export.hpp"
 #include "src/output/fibre_files.hpp"
 #include "src/output/output_file.hpp"
 
@@ -66,5 +67,15 @@ void write_tck(const fibre_source& source, const std::string& path) {
   file.write(last, sizeof last);
   file.finish();
 }
+
+namespace {
+
+void run(session& s, const export_settings& settings, const arguments&) {
+  export_fibres(s, settings, ".tck", write_tck);
+}
+
+}  // namespace
+
+extern const export_kind tck_export{"tck", "FILE", "fibres for MRtrix, positions alone", nullptr, run};
 
 }  // namespace voxherd

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "mpi/failure.hpp"
+#include "src/output/fibre_export.hpp"
 #include "src/output/fibre_files.hpp"
 #include "src/output/output_file.hpp"
 #include "src/output/trk_geometry.hpp"
@@ -167,5 +168,16 @@ void write_trk(const fibre_source& source, const std::string& path) {
   });
   file.finish();
 }
+
+namespace {
+
+void run(session& s, const export_settings& settings, const arguments&) {
+  export_fibres(s, settings, ".trk", write_trk);
+}
+
+}  // namespace
+
+extern const export_kind trk_export{"trk", "FILE", "fibres for TrackVis, up to ten numbers a fibre and a point",
+                                    nullptr, run};
 
 }  // namespace voxherd
