@@ -21,7 +21,7 @@ template <class T>
 std::vector<std::byte> bytes_of(const nlohmann::json& numbers) {
   const auto values = numbers.get<std::vector<T>>();
   std::vector<std::byte> bytes(values.size() * sizeof(T));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
 
