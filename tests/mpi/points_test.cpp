@@ -11,6 +11,7 @@
 #include "mpi/batch_rows.hpp"
 #include "mpi/result_reader.hpp"
 #include "mpi/run.hpp"
+#include "mpi/signals.hpp"
 #include "tests/support/ragged_toy.hpp"
 
 namespace fs = std::filesystem;
@@ -288,6 +289,17 @@ TEST_F(Points, TimesOfEarlierStepsGoIntoTheSummary) {
   ASSERT_EQ(run(*world, a, settings, toy::host_hooks()), exit_status::whole);
   world->barrier();
   EXPECT_EQ(result_reader(out_).summary().at("steps").at("ranking_seconds"), 1.5);
+}
+
+TEST_F(Points, ASignalBetweenTwoStepsStopsTheNextOne) {
+  toy::ragged a(numbers(100));
+  {
+    const stop_signals around_all_steps;
+    raise(SIGTERM);
+    EXPECT_EQ(make(a, 9), exit_status::resume_me);
+  }
+  EXPECT_EQ(make(a, 9, true), exit_status::whole) << "the note is gone";
+  expect_right(a);
 }
 
 TEST_F(Points, WhatIsLeftOfAStepAsksForResumeOrOverwrite) {

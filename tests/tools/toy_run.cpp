@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "mpi/result_reader.hpp"
+#include "mpi/signals.hpp"
 #include "src/program.hpp"
 #include "src/run_options.hpp"
 #include "tests/support/ragged_toy.hpp"
@@ -67,6 +68,7 @@ void ragged_options(po::options_description& options) {
 
 /// Scores candidates into OUT.scores, then writes the fibres of the best into OUT.
 exit_status run_ragged(session& s, const arguments& args) {
+  const stop_signals signals;
   run_settings settings = read_run_settings(s, args), step = settings;
   const auto least = static_cast<float>(args.get<long long>("least"));
   const std::chrono::milliseconds slowest(args.get<long long>("slowest-ms"));
