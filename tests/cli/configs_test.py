@@ -43,8 +43,6 @@ class Configs(unittest.TestCase):
         for name in CONFIGS:
             with self.subTest(name):
                 command = name.removesuffix(".cfg").split("-")[0]
-                if f"  {command} " not in voxherd("--help")[1]:
-                    self.skipTest(f"there is no command `{command}` yet")
                 rc, said = self.dry_run(command, "--config", os.path.join(ROOT, "configs", name))
                 self.assertEqual(rc, 0, said)
 
