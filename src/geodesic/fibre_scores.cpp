@@ -42,8 +42,8 @@ std::vector<output_spec> score_outputs() {
   constexpr auto real = element_type::float32;
   return {
       item("verdict", element_type::uint8, {}, "code", "0 accepted; else why not"),
-      item("stops", element_type::uint8, {2}, "code", "why the ray along +u ended, and the one along -u"),
       item("regions", element_type::int32, {2}, "1", "labels of the regions that are joined; 0: none"),
+      item("stops", element_type::uint8, {2}, "code", "why the ray along +u ended, and the one along -u"),
       item("steps", element_type::uint32, {2}, "1", "steps along +u and along -u"),
       item("measure", real, {}, "1", "what ranks the fibre: --measure"),
       item("length_mm", real, {}, "mm", "Euclidean length"),

@@ -21,10 +21,10 @@ struct scored_fibre {
   float measure, length_mm, metric_length, relative, weakest, mean_FA, drift;
 };
 
-/// The per-fibre outputs in the order of score_view, `verdict` first.
+/// The per-fibre outputs: `verdict`, then `regions`, then the rest.
 std::vector<output_spec> score_outputs();
 
-/// The view of one batch's outputs, in that order.
+/// The view of one batch's outputs, which are in that order.
 geodesic::score_view view_of(std::span<const std::span<std::byte>> outputs);
 
 /// How many fibres came to each verdict, and how many rays to each stop.

@@ -259,6 +259,26 @@ class Refusals(InFolder):
         self.assertEqual(found.regions[0, 0, 0], 1 | 2 | 4 | 8)
         self.assertEqual(found.regions[1, 0, 0], 1 | 8)
 
+    def configuration(self, *words):
+        return self.dump(*self.tensor, *self.seeds, *words).said["configuration"]
+
+    def test_what_is_not_given_suits_the_form_and_the_voxel(self):
+        usual = self.configuration()
+        self.assertEqual([usual[name] for name in ("interpolation", "integrator", "rays", "direction-set", "directions")],
+                         ["bspline", "rk2", "one-way", "sphere", 64])
+        self.assertEqual([usual[name] for name in ("step", "max-steps", "max-length", "min-radius", "min-fa",
+                                                   "output-step")], [1, 250, 250, 0, 0, 1])  # voxels of 2 x 2 x 3 mm
+        line = self.configuration("--form", "streamline")
+        self.assertEqual([line[name] for name in ("interpolation", "integrator", "rays", "direction-set", "directions",
+                                                  "step", "min-radius", "min-fa")],
+                         ["trilinear", "rk4", "two-way", "axis", 1, 0.5, 0.5, 0.15])
+        paper = self.configuration("--form", "christoffel", "--integrator", "rk2-frozen", "--max-steps", "4096")
+        self.assertEqual([paper["step"], paper["max-steps"]], [0.2, 4096])
+        self.assertGreater(paper["max-length"], 0.2 * 4096)  # steps alone decide
+        both = self.configuration("--max-steps", "4096", "--max-length", "90")
+        self.assertEqual([both["max-steps"], both["max-length"]], [4096, 90])
+        self.assertEqual(self.configuration("--connectome", self.labels)["rays"], "two-way")
+
     def test_options_that_do_not_go_together(self):
         base = [*self.tensor, *self.seeds]
         for words, named in (
