@@ -289,7 +289,8 @@ class VerifyCompareInfo(Ragged):
     def test_info_lists_points_and_groups(self):
         rc, out, said = voxherd("info", self.path("a.h5"))
         self.assertEqual(rc, 0, said)
-        for word in ("/points/position[3]", "/samples/ends[2]", "/connectome/count[2,2]", "/inputs/bvals[4]", " points"):
+        for word in ("/points/position[3]", "/samples/ends[2]", "/connectome/count[2,2]", "/inputs/bvals[4]",
+                     "items with"):
             self.assertIn(word, out)
 
 
