@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@ struct result_layout {
   std::string version;
   std::string analysis;
   image_grid grid;
-  std::vector<std::uint64_t> item_voxels;
-  std::vector<std::uint64_t> point_offsets;  ///< items + 1 where an output is laid out as points, else empty
+  std::span<const std::uint64_t> item_voxels;  ///< the analysis's own; hundreds of millions where items are fibres
+  std::vector<std::uint64_t> point_offsets;    ///< items + 1 where an output is laid out as points, else empty
   std::vector<output_spec> outputs;
   std::vector<constant> constants;
   std::vector<batch> batches;

@@ -20,6 +20,7 @@ struct result_reader::state {
   std::string path;
   hdf5::handle file;
   bool complete = false;
+  std::vector<std::uint64_t> item_voxels;
   result_layout layout;
   nlohmann::json summary;
   std::vector<journal_entry> journal;
@@ -149,7 +150,8 @@ result_reader::result_reader(const std::string& path) : state_(std::make_unique<
     s.layout.provenance = nlohmann::json::parse(hdf5::read_text_attribute(s.file, "provenance"));
     read_contents(nlohmann::json::parse(hdf5::read_text_attribute(s.file, "contents")), s.layout);
     read_image(s.file, s.layout.grid);
-    s.layout.item_voxels = read_all<std::uint64_t>(s.file, "/items/voxel", H5T_STD_U64LE);
+    s.item_voxels = read_all<std::uint64_t>(s.file, "/items/voxel", H5T_STD_U64LE);
+    s.layout.item_voxels = s.item_voxels;
     s.layout.batches = batches_of(read_all<std::uint64_t>(s.file, "/journal/first_item", H5T_STD_U64LE));
     s.journal = read_all<journal_entry>(s.file, "/journal/batches", hdf5::journal_type());
     for (constant& c : s.layout.constants) c.values = read_all<double>(s.file, dataset_path(c), H5T_IEEE_F64LE);
@@ -179,7 +181,7 @@ const nlohmann::json& result_reader::configuration() const { return state_->layo
 const nlohmann::json& result_reader::provenance() const { return state_->layout.provenance; }
 const nlohmann::json& result_reader::summary() const { return state_->summary; }
 const image_grid& result_reader::grid() const { return state_->layout.grid; }
-const std::vector<std::uint64_t>& result_reader::item_voxels() const { return state_->layout.item_voxels; }
+const std::vector<std::uint64_t>& result_reader::item_voxels() const { return state_->item_voxels; }
 const std::vector<std::uint64_t>& result_reader::point_offsets() const { return state_->layout.point_offsets; }
 std::uint64_t result_reader::point_count() const { return voxherd::point_count(state_->layout); }
 const std::vector<output_spec>& result_reader::outputs() const { return state_->layout.outputs; }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 
 namespace voxherd {
@@ -76,7 +77,8 @@ void check_same_study(const result_reader& stored, const result_layout& wanted) 
   std::optional<std::string> difference = options_differ(stored, wanted);
   if (!difference) difference = first_difference(contents_of(in_file), contents_of(wanted), "contents");
   if (!difference) difference = first_difference(stored.grid().size, wanted.grid.size, "image size");
-  if (!difference && stored.item_voxels() != wanted.item_voxels) difference = "the items' voxels differ";
+  if (!difference && !std::ranges::equal(stored.item_voxels(), wanted.item_voxels))
+    difference = "the items' voxels differ";
   if (!difference && stored.point_offsets() != wanted.point_offsets) difference = "the items' numbers of points differ";
   refuse(stored, difference);
 }

@@ -81,6 +81,15 @@ class PointsFile(Ragged):
             self.assertEqual(digest(self.make(f"{ranks}.h5", *options, ranks=ranks)), expected)
 
 
+    def test_more_than_a_million_points_are_connected_in_their_order(self):
+        with h5py.File(self.make("result.h5", "--candidates", 110000, ranks=3), "r") as f:
+            points = f["points/position"].shape[0]
+            self.assertGreater(points, 2**20)
+            np.testing.assert_array_equal(f["VTKHDF/Connectivity"][()], np.arange(points))
+            counts = np.diff(f["points/offset"][()])
+            np.testing.assert_array_equal(f["VTKHDF/Types"][()], np.where(counts > 1, 4, counts))
+
+
 @unittest.skipIf(vtk is None, "python3-vtk9 is not installed")
 class PointsInVtk(Ragged):
     def grid_of(self, out):
@@ -261,6 +270,16 @@ class VerifyCompareInfo(Ragged):
         self.assertEqual(rc, 1, out + said)
         self.assertIn("other numbers of points", out)
 
+    def test_a_result_from_before_there_were_groups_is_read(self):
+        with h5py.File(self.path("b.h5"), "r+") as f:
+            contents = json.loads(f.attrs["contents"])
+            contents["inputs"] = [{k: v for k, v in c.items() if k != "group"}
+                                  for c in contents["inputs"] if c["group"] == "inputs"]
+            f.attrs["contents"] = json.dumps(contents)
+        rc, out, said = voxherd("info", self.path("b.h5"))
+        self.assertEqual(rc, 0, said)
+        self.assertIn("/inputs/bvals[4]", out)
+
     def test_offsets_that_fall_are_named(self):
         self.change("points/offset", 5, lambda value: 10**9)
         rc, _, said = voxherd("info", self.path("b.h5"))
@@ -270,7 +289,8 @@ class VerifyCompareInfo(Ragged):
     def test_info_lists_points_and_groups(self):
         rc, out, said = voxherd("info", self.path("a.h5"))
         self.assertEqual(rc, 0, said)
-        for word in ("/points/position[3]", "/samples/ends[2]", "/connectome/count[2,2]", "/inputs/bvals[4]", " points"):
+        for word in ("/points/position[3]", "/samples/ends[2]", "/connectome/count[2,2]", "/inputs/bvals[4]",
+                     "items with"):
             self.assertIn(word, out)
 
 

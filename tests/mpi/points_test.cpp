@@ -159,6 +159,24 @@ TEST_F(Points, ADryRunOfNothingSaysSoAndLeavesNothing) {
   }
 }
 
+TEST_F(Points, TheDiskSpaceOfADryRunIsWhatTheFileTakes) {
+  toy::ragged a(numbers(20000));
+  run_settings settings = toy::quiet_settings(out_);
+  settings.dry_run = true;
+  testing::internal::CaptureStdout();
+  ASSERT_EQ(run(*world, a, settings, toy::host_hooks()), exit_status::whole);
+  const std::string said = testing::internal::GetCapturedStdout();
+  ASSERT_EQ(make(a, 0), exit_status::whole);
+  world->barrier();
+  if (!world->is_root()) return;
+  const auto at = said.find("disk");
+  ASSERT_NE(at, said.npos);
+  ASSERT_NE(said.find(" MB for", at), said.npos) << said;
+  const double asked = 1e6 * std::stod(said.substr(at + 4)), takes = static_cast<double>(fs::file_size(out_));
+  EXPECT_GT(asked, 1e7);
+  EXPECT_NEAR(asked, takes, 1 << 20);
+}
+
 TEST_F(Points, OffsetsThatDoNotBelongToTheItemsAreRefused) {
   class wrong : public toy::ragged {
    public:
