@@ -7,6 +7,20 @@
 
 namespace voxherd::reference {
 
+/// Secant method.
+vec3 solved_field::end_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const {
+  const auto miss = [&](double length) { return distance(x0, end(x0, u0, length)) - metric_length; };
+  const vec3 u = unit(u0);
+  double before = 0, at = metric_length / std::sqrt(form(u, inverse(D(x0)), u)), miss_before = -metric_length;
+  for (int i = 0; i < 30; ++i) {
+    const double miss_here = miss(at);
+    if (std::abs(miss_here) < 1e-12 * metric_length || miss_here == miss_before) break;
+    const double next = at - miss_here * (at - before) / (miss_here - miss_before);
+    before = at, miss_before = miss_here, at = next;
+  }
+  return end(x0, u0, at);
+}
+
 double constant_field::distance(const vec3& x, const vec3& y) const {
   return std::sqrt(form(y - x, inverse(D_), y - x));
 }
@@ -143,32 +157,29 @@ helix_field::invariants helix_field::invariants_of(const vec3& x, const vec3& p)
 
 /// With m = p_theta + b p_z and w = r^2: w'^2 = 4 across (w (E - across p_z^2 - more m^2 / (w + b^2)) - across
 /// p_theta^2), of which half the derivative by w is w''. theta' and z' follow from w.
-vec3 helix_field::end(const vec3& x0, const vec3& u0, double length) const {
-  const vec3 p = inverse(D(x0)) * unit(u0), from = x0 - c_;
-  const invariants i = invariants_of(x0, p);
+vec3 helix_field::end_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const {
+  const mat3 G = inverse(D(x0));
+  const vec3 v = 1 / std::sqrt(form(u0, G, u0)) * u0, from = x0 - c_;
+  const invariants i = invariants_of(x0, G * v);
   const double m = i.p_theta + b_ * i.p_z, b2 = b_ * b_;
-  using state = std::array<double, 5>;  // w, w', theta, z, length
+  using state = std::array<double, 4>;  // w, w', theta, z
   const auto rate = [&](const state& s) -> state {
-    const double w = s[0], turn = across_ * i.p_theta / w + more_ * m / (w + b2);
-    const double rise = across_ * i.p_z + more_ * b_ * m / (w + b2);
-    const double push = 2 * across_ * (i.energy - across_ * i.p_z * i.p_z - more_ * m * m * b2 / ((w + b2) * (w + b2)));
-    return {s[1], push, turn, rise, std::sqrt(s[1] * s[1] / (4 * w) + w * turn * turn + rise * rise)};
+    const double w = s[0];
+    return {s[1], 2 * across_ * (i.energy - across_ * i.p_z * i.p_z - more_ * m * m * b2 / ((w + b2) * (w + b2))),
+            across_ * i.p_theta / w + more_ * m / (w + b2), across_ * i.p_z + more_ * b_ * m / (w + b2)};
   };
   const auto moved = [](const state& s, double h, const state& k) {
-    state next;
-    for (std::size_t j = 0; j < 5; ++j) next[j] = s[j] + h * k[j];
-    return next;
+    return state{s[0] + h * k[0], s[1] + h * k[1], s[2] + h * k[2], s[3] + h * k[3]};
   };
-  const auto step = [&](const state& s, double h) {
-    const state a = rate(s), b = rate(moved(s, h / 2, a)), c = rate(moved(s, h / 2, b)), d = rate(moved(s, h, c));
-    return moved(moved(moved(moved(s, h / 6, a), h / 3, b), h / 3, c), h / 6, d);
-  };
-  state s{from[0] * from[0] + from[1] * from[1], 2 * (from[0] * unit(u0)[0] + from[1] * unit(u0)[1]),
-          std::atan2(from[1], from[0]), from[2], 0};
-  // Unit speed at the start: steps of about 0.005 mm. The last two hit the length.
-  const double h = 5e-3;
-  while (s[4] + h * rate(s)[4] * 1.01 < length) s = step(s, h);
-  for (int i2 = 0; i2 < 4; ++i2) s = step(s, (length - s[4]) / rate(s)[4]);
+  state s{from[0] * from[0] + from[1] * from[1], 2 * (from[0] * v[0] + from[1] * v[1]), std::atan2(from[1], from[0]),
+          from[2]};
+  const int steps = 4000;
+  const double h = metric_length / steps;
+  for (int n = 0; n < steps; ++n) {
+    const state k1 = rate(s), k2 = rate(moved(s, h / 2, k1)), k3 = rate(moved(s, h / 2, k2)),
+                k4 = rate(moved(s, h, k3));
+    s = moved(moved(moved(moved(s, h / 6, k1), h / 3, k2), h / 3, k3), h / 6, k4);
+  }
   const double r = std::sqrt(s[0]);
   return c_ + vec3{r * std::cos(s[2]), r * std::sin(s[2]), s[3]};
 }

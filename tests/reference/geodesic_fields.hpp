@@ -23,6 +23,9 @@ class solved_field : public tensor_formula {
 
   /// Length in the metric of the geodesic from x to y: the shortest, where there are several.
   virtual double distance(const vec3& x, const vec3& y) const = 0;
+
+  /// Where it is after a length in the metric, found from the two above: not past where it stops being the shortest.
+  vec3 end_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const;
 };
 
 /// The same tensor everywhere: straight lines.
@@ -124,8 +127,9 @@ class helix_field final : public tensor_formula {
   };
   invariants invariants_of(const vec3& x, const vec3& p) const;
 
-  /// Where the geodesic is after `length`: the conserved momenta leave one equation for r^2, solved in small steps.
-  vec3 end(const vec3& x0, const vec3& u0, double length) const;
+  /// Where the geodesic from x0 along u0 (any length but zero) is after a length in the metric: the conserved momenta
+  /// leave one equation for r^2, solved in 4,000 steps.
+  vec3 end_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const;
 
  private:
   double across_, more_, b_;

@@ -1,7 +1,6 @@
 #include "tests/reference/geodesic_reference.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "tests/reference/jacobi_eigen.hpp"
 
@@ -36,64 +35,71 @@ vec3 main_axis(const mat3& D, const vec3& towards) {
 
 namespace {
 
-/// A place and what is carried along: velocity, momentum, or a streamline's last direction.
-struct ray_state {
-  vec3 x, q;
-};
-
 ray_state moved(const ray_state& s, double h, const ray_state& rate) { return {s.x + h * rate.x, s.q + h * rate.q}; }
-
-/// Rate of `s` per mm with the field's values as given.
-ray_state rate_of(ray_form f, const field_values& values, const ray_state& s) {
-  if (f == ray_form::streamline) return {main_axis(values.D, s.q), {}};
-  if (f == ray_form::hamiltonian) {
-    const vec3 v = values.D * s.q;
-    return {unit(v), 1 / norm(v) * momentum_rate(values.dD, s.q)};
-  }
-  return {unit(s.q), 1 / norm(s.q) * christoffel_acceleration(values.D, values.dG, s.q)};
-}
-
-ray_state stepped(const field_reader& field, const ray_state& s, const walk_settings& how) {
-  const double h = how.step_mm;
-  const auto rate = [&](const ray_state& at) { return rate_of(how.form, field.at(at.x), at); };
-  const ray_state first = rate(s);
-  switch (how.method) {
-    case integrator::euler:
-      return moved(s, h, first);
-    case integrator::rk2_frozen:
-      return moved(s, h, rate_of(how.form, field.at(s.x), moved(s, h / 2, first)));
-    case integrator::rk2:
-      return moved(s, h, rate(moved(s, h / 2, first)));
-    case integrator::rk4:
-      break;
-  }
-  const ray_state second = rate(moved(s, h / 2, first)), third = rate(moved(s, h / 2, second));
-  const ray_state fourth = rate(moved(s, h, third));
-  return moved(moved(moved(moved(s, h / 6, first), h / 3, second), h / 3, third), h / 6, fourth);
-}
-
-ray_point point_of(const field_reader& field, const ray_state& s, ray_form f) {
-  const mat3 D = field.at(s.x).D, G = inverse(D);
-  const vec3 u = f == ray_form::hamiltonian ? unit(D * s.q) : unit(s.q);
-  const double energy = f == ray_form::hamiltonian   ? form(s.q, D, s.q)
-                        : f == ray_form::christoffel ? form(s.q, G, s.q)
-                                                     : 1;
-  return {s.x, u, energy, std::sqrt(form(u, G, u))};
-}
 
 }  // namespace
 
-std::vector<ray_point> walk(const field_reader& field, const vec3& x0, const vec3& u0, const walk_settings& how) {
-  ray_state s{x0, unit(u0)};
-  if (how.form == ray_form::hamiltonian) s.q = inverse(field.at(x0).D) * s.q;
-  if (how.form == ray_form::streamline) s.q = main_axis(field.at(x0).D, s.q);
-  std::vector<ray_point> ray{point_of(field, s, how.form)};
-  for (std::size_t i = 0; i < how.steps; ++i) {
-    s = stepped(field, s, how);
-    if (how.form == ray_form::streamline) s.q = main_axis(field.at(s.x).D, s.q);
-    ray.push_back(point_of(field, s, how.form));
+ray_state stepper::start(const vec3& x0, const vec3& u0) const {
+  const mat3 D = field_.at(x0).D, G = inverse(D);
+  const vec3 u = unit(u0), v = 1 / std::sqrt(form(u, G, u)) * u;
+  if (how_.form == ray_form::streamline) return {x0, main_axis(D, u)};
+  return {x0, how_.form == ray_form::hamiltonian ? G * v : v};
+}
+
+ray_state stepper::rate(const field_values& values, const ray_state& s) const {
+  if (how_.form == ray_form::streamline) return {main_axis(values.D, s.q), {}};
+  if (how_.form == ray_form::hamiltonian) return {values.D * s.q, momentum_rate(values.dD, s.q)};
+  return {s.q, christoffel_acceleration(values.D, values.dG, s.q)};
+}
+
+double stepper::dt(const ray_state& s) const { return how_.step_mm / norm(rate_at(s).x); }
+
+vec3 stepper::direction(const ray_state& s) const { return unit(rate_at(s).x); }
+
+double stepper::energy(const ray_state& s) const {
+  const mat3 D = field_.at(s.x).D;
+  if (how_.form == ray_form::hamiltonian) return form(s.q, D, s.q);
+  if (how_.form == ray_form::christoffel) return form(s.q, inverse(D), s.q);
+  const vec3 u = main_axis(D, s.q);
+  return 1 / form(u, D, u);
+}
+
+ray_state stepper::step(ray_state& s) const {
+  if (how_.form == ray_form::streamline) s.q = main_axis(field_.at(s.x).D, s.q);
+  const double h = dt(s);
+  const ray_state first = rate_at(s);
+  switch (how_.method) {
+    case integrator::euler:
+      return moved(s, h, first);
+    case integrator::rk2_frozen:
+      return moved(s, h, rate(field_.at(s.x), moved(s, h / 2, first)));
+    case integrator::rk2:
+      return moved(s, h, rate_at(moved(s, h / 2, first)));
+    case integrator::rk4:
+      break;
   }
-  return ray;
+  const ray_state second = rate_at(moved(s, h / 2, first)), third = rate_at(moved(s, h / 2, second));
+  const ray_state fourth = rate_at(moved(s, h, third));
+  return moved(moved(moved(moved(s, h / 6, first), h / 3, second), h / 3, third), h / 6, fourth);
+}
+
+std::vector<ray_point> walk(const field_reader& field, const vec3& x0, const vec3& u0, const walk_settings& how) {
+  const stepper ray(field, how);
+  ray_state s = ray.start(x0, u0);
+  std::vector<ray_point> points;
+  double length_mm = 0, metric_length = 0;
+  for (std::size_t i = 0; i <= how.steps; ++i) {
+    const double energy = ray.energy(s);
+    const bool geodesic = how.form != ray_form::streamline;
+    const double drift = geodesic && i > 0 ? std::abs(energy / points[0].energy - 1) : 0;
+    points.push_back({s.x, ray.direction(s), energy, length_mm, metric_length, drift});
+    const double dt = ray.dt(s);
+    const ray_state next = ray.step(s);
+    length_mm += norm(next.x - s.x);
+    metric_length += std::sqrt(energy) * dt;
+    s = next;
+  }
+  return points;
 }
 
 std::vector<voxel_index> voxels_crossed(const vec3& from, const vec3& to) {

@@ -20,10 +20,12 @@ vec3 main_axis(const mat3& D, const vec3& towards);
 
 /// A ray after some steps.
 struct ray_point {
-  vec3 place;           ///< world mm
-  vec3 direction;       ///< unit
-  double energy;        ///< v G v, or p D p; 1 at the start of a streamline and after
-  double metric_speed;  ///< metric length per mm: sqrt(u G u)
+  vec3 place;            ///< world mm
+  vec3 direction;        ///< unit
+  double energy;         ///< v G v, or p D p: 1 at the start; of a streamline 1 / (u D u)
+  double length_mm;      ///< sum of the steps' chords
+  double metric_length;  ///< sum of root of energy times dt: of a geodesic its parameter
+  double drift;          ///< |energy over its first value - 1|; 0 for streamlines
 };
 
 struct walk_settings {
@@ -33,8 +35,31 @@ struct walk_settings {
   std::size_t steps = 0;
 };
 
-/// steps + 1 places of the ray from x0 along u0 (any length but zero). The parameter is the Euclidean length: geodesics
-/// follow (x, v)' = (v, a) / |v|, or (x, p)' = (D p, p') / |D p|; v has unit length at the start.
+/// What a step starts from: a place and what is carried along, velocity, momentum, or a streamline's last direction.
+struct ray_state {
+  vec3 x, q;
+};
+
+/// One step: geodesics follow (x, v)' = (v, a), or (x, p)' = (D p, p'), for the time dt in which the velocity at the
+/// step's start covers step_mm.
+class stepper {
+ public:
+  stepper(const field_reader& field, const walk_settings& how) : field_(field), how_(how) {}
+  ray_state start(const vec3& x0, const vec3& u0) const;  ///< u0 of any length but zero
+  ray_state step(ray_state& s) const;                     ///< turns a streamline's q to its axis here
+  double energy(const ray_state& s) const;
+  double dt(const ray_state& s) const;
+  vec3 direction(const ray_state& s) const;
+
+ private:
+  ray_state rate(const field_values& values, const ray_state& s) const;
+  ray_state rate_at(const ray_state& s) const { return rate(field_.at(s.x), s); }
+
+  const field_reader& field_;
+  walk_settings how_;
+};
+
+/// steps + 1 places of the ray from x0 along u0.
 std::vector<ray_point> walk(const field_reader& field, const vec3& x0, const vec3& u0, const walk_settings& how);
 
 using voxel_index = std::array<long, 3>;

@@ -150,17 +150,17 @@ TEST(GeodesicFields, MetricLengthOfTheWayIsTheDistance) {
   }
 }
 
-TEST(GeodesicFields, HelixEndKeepsTheInvariantsAndTheLength) {
+TEST(GeodesicFields, HelixRaysKeepTheInvariants) {
   const vec3 x0{9, 4, 3}, u0 = unit({-0.4, 0.7, 0.5});
-  const auto before = helix.invariants_of(x0, inverse(helix.D(x0)) * u0);
-  const vec3 near = helix.end(x0, u0, 15 - 1e-4), end = helix.end(x0, u0, 15), far = helix.end(x0, u0, 15 + 1e-4);
-  EXPECT_NEAR(norm(far - near), 2e-4, 1e-10);
-  // The momentum's size follows from the energy; its direction must then give the other two back.
-  const vec3 u = unit(far - near), p = inverse(helix.D(end)) * u;
-  const auto after = helix.invariants_of(end, p);
-  const double size = std::sqrt(before.energy / after.energy);
-  EXPECT_NEAR(size * after.p_theta, before.p_theta, 1e-5);
-  EXPECT_NEAR(size * after.p_z, before.p_z, 1e-6);
+  const vec3 v0 = 1 / std::sqrt(form(u0, inverse(helix.D(x0)), u0)) * u0;
+  const auto before = helix.invariants_of(x0, inverse(helix.D(x0)) * v0);
+  const auto at = [&](double L) { return helix.end_of_metric_length(x0, u0, L); };
+  const vec3 v = 0.5e4 * (at(15 + 1e-4) - at(15 - 1e-4));
+  const auto after = helix.invariants_of(at(15), inverse(helix.D(at(15))) * v);
+  EXPECT_NEAR(before.energy, 1, 1e-12);
+  EXPECT_NEAR(after.energy, 1, 1e-6);
+  EXPECT_NEAR(after.p_theta, before.p_theta, 1e-6 * norm(x0));
+  EXPECT_NEAR(after.p_z, before.p_z, 1e-6);
 }
 
 TEST(GeodesicFields, SamplesLieWhereTheGridSays) {
@@ -302,7 +302,9 @@ TEST(GeodesicReference, BothFormsAreTheSameRay) {
   const auto b = walk(formula_reader(pullback), x0, u0, how);
   expect_near(a.back().place, b.back().place, 1e-8);
   EXPECT_NEAR(a.back().energy, b.back().energy, 1e-8);
-  EXPECT_NEAR(a.back().metric_speed, b.back().metric_speed, 1e-8);
+  EXPECT_NEAR(a.back().metric_length, pullback.distance(x0, a.back().place), 1e-6);
+  EXPECT_NEAR(b.back().metric_length, pullback.distance(x0, b.back().place), 1e-6);
+  EXPECT_NEAR(norm(a.back().direction), 1, 1e-12);
 }
 
 TEST(GeodesicReference, StraightLinesAreExactForEveryScheme) {
@@ -325,8 +327,8 @@ TEST_P(GeodesicReferenceOrder, IsThatOfTheScheme) {
       if (&field == &constant) continue;
       const auto error = [&, &solution = field, &start = place](double h) {
         const auto steps = static_cast<std::size_t>(std::lround(16 / h));
-        return norm(walk(formula_reader(solution), start, u0, {f, GetParam().method, h, steps}).back().place -
-                    solution.end(start, u0, 16));
+        const auto last = walk(formula_reader(solution), start, u0, {f, GetParam().method, h, steps}).back();
+        return norm(last.place - solution.end_of_metric_length(start, u0, last.metric_length));
       };
       const double slope = std::log2(error(0.25) / error(0.125));
       EXPECT_NEAR(slope, GetParam().order, 0.25) << name << ", form " << int(f);
@@ -340,7 +342,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, GeodesicReferenceOrder,
 TEST(GeodesicReference, EndsWhereTheHelixSays) {
   const vec3 x0{9, 4, 3}, u0{-0.4, 0.7, 0.5};
   const auto ray = walk(formula_reader(helix), x0, u0, {ray_form::hamiltonian, integrator::rk4, 0.05, 300});
-  expect_near(ray.back().place, helix.end(x0, u0, 15), 1e-6);
+  expect_near(ray.back().place, helix.end_of_metric_length(x0, u0, ray.back().metric_length), 1e-6);
 }
 
 TEST(GeodesicReference, StreamlinesFollowTheHelix) {
