@@ -2,10 +2,12 @@
 add_library(voxherd_flags INTERFACE)
 target_compile_options(voxherd_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow>)
 
-# CPU kernels are built for the machine's vector units. errno and traps of libm would keep loops scalar.
+# CPU kernels are built for the machine's vector units. errno and traps of libm would keep loops scalar. GCC 12 warns of
+# its own AVX-512 header (GCC bug 105593).
 add_library(voxherd_kernel_flags INTERFACE)
 target_compile_options(voxherd_kernel_flags INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-march=${VOXHERD_CPU_ARCH} -fno-math-errno -fno-trapping-math>)
+  $<$<COMPILE_LANGUAGE:CXX>:-march=${VOXHERD_CPU_ARCH} -fno-math-errno -fno-trapping-math
+  -Wno-uninitialized -Wno-maybe-uninitialized>)
 
 set(VOXHERD_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined")
 if(VOXHERD_SANITIZE)

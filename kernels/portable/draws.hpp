@@ -47,14 +47,19 @@ VOXHERD_FUNCTION inline float neg_log2(float u) {
 
 }  // namespace detail
 
-/// The draws of updates 2 * pair and 2 * pair + 1 of one voxel's chain, by Philox4x32-10 (Salmon 2011) keyed by the
-/// seed and counted by (voxel, pair): the same for any number of ranks, batches and threads, on any device. Normals by
-/// Box-Muller.
-VOXHERD_FUNCTION inline draw_pair draw(std::uint64_t seed, std::uint64_t voxel, std::uint64_t pair) {
-  const philox4x32_ctr_t counter = {{static_cast<std::uint32_t>(pair), static_cast<std::uint32_t>(pair >> 32),
-                                     static_cast<std::uint32_t>(voxel), static_cast<std::uint32_t>(voxel >> 32)}};
+/// Four random words, a function of the seed, an item's own number and the place in that item's stream (Philox4x32-10,
+/// Salmon 2011).
+VOXHERD_FUNCTION inline philox4x32_ctr_t draw_words(std::uint64_t seed, std::uint64_t item, std::uint64_t place) {
+  const philox4x32_ctr_t counter = {{static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32),
+                                     static_cast<std::uint32_t>(item), static_cast<std::uint32_t>(item >> 32)}};
   const philox4x32_key_t key = {{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}};
-  const philox4x32_ctr_t words = philox4x32(counter, key);
+  return philox4x32(counter, key);
+}
+
+/// The draws of updates 2 * pair and 2 * pair + 1 of one voxel's chain, keyed by the seed and counted by (voxel, pair):
+/// the same for any number of ranks, batches and threads, on any device. Normals by Box-Muller.
+VOXHERD_FUNCTION inline draw_pair draw(std::uint64_t seed, std::uint64_t voxel, std::uint64_t pair) {
+  const philox4x32_ctr_t words = draw_words(seed, voxel, pair);
 
   // Radius sqrt(-2 ln u); the angle is a quadrant (two bits) plus an offset in [-pi/4, pi/4), uniform on the circle.
   const float radius = sqrtf(1.3862943611f * detail::neg_log2(detail::to_uniform(words.v[0])));

@@ -68,6 +68,8 @@ VOXHERD_FUNCTION inline float fma(float a, float b, float c) {
 #endif
 }
 
+VOXHERD_FUNCTION inline float floor(float x) { return floorf(x); }
+VOXHERD_FUNCTION inline float abs(float x) { return fabsf(x); }
 VOXHERD_FUNCTION inline float round(float x) { return rintf(x); }
 VOXHERD_FUNCTION inline float max(float a, float b) { return a > b ? a : b; }
 VOXHERD_FUNCTION inline float min(float a, float b) { return a < b ? a : b; }

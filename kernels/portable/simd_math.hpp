@@ -18,6 +18,8 @@ inline float_lanes max(float_lanes a, float_lanes b) { return stdx::max(a, b); }
 inline float_lanes min(float_lanes a, float_lanes b) { return stdx::min(a, b); }
 inline float_lanes reciprocal(float_lanes x) { return 1.0f / x; }
 inline float_lanes sqrt(float_lanes x) { return stdx::sqrt(x); }
+inline float_lanes floor(float_lanes x) { return stdx::floor(x); }
+inline float_lanes abs(float_lanes x) { return stdx::abs(x); }
 
 inline float_lanes select(const float_lanes::mask_type& condition, float_lanes a, float_lanes b) {
   stdx::where(condition, b) = a;

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "kernels/geodesic/prepare_recipe.hpp"
+
+namespace voxherd::geodesic {
+
+std::unique_ptr<field> make_field_cpu(const device& d, const tensor_image& image,
+                                      std::span<const std::uint32_t> regions, const prepare::recipe& r);
+std::unique_ptr<field> make_field_cuda(const device& d, const tensor_image& image,
+                                       std::span<const std::uint32_t> regions, const prepare::recipe& r);
+
+}  // namespace voxherd::geodesic

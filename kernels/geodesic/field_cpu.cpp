@@ -1,0 +1,95 @@
+#include <omp.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <new>
+
+#include "kernels/geodesic/field_backends.hpp"
+#include "kernels/geodesic/prepare_pipeline.hpp"
+
+namespace voxherd::geodesic {
+
+namespace {
+
+/// Memory that starts at a cache line.
+template <class T>
+class aligned_array {
+ public:
+  explicit aligned_array(std::size_t count)
+      : first_(count ? static_cast<T*>(::operator new(count * sizeof(T), line)) : nullptr) {}
+  ~aligned_array() { ::operator delete(first_, line); }
+  aligned_array(const aligned_array&) = delete;
+  aligned_array& operator=(const aligned_array&) = delete;
+  T* data() const { return first_; }
+
+ private:
+  static constexpr std::align_val_t line{64};
+  T* first_;
+};
+
+class cpu_machine {
+ public:
+  static constexpr int lines_at_a_time = 8;
+  explicit cpu_machine(int threads) : threads_(threads) {}
+
+  template <class Callable>
+  void each(std::uint32_t count, const Callable& callable) const {
+    const auto n = static_cast<std::int64_t>(count);
+#pragma omp parallel for num_threads(threads_) schedule(dynamic, 1024)
+    for (std::int64_t i = 0; i < n; ++i) callable(static_cast<std::uint32_t>(i));
+  }
+
+  void count_repaired(const prepare::tensor_state* state, std::uint32_t n) {
+    for (std::uint32_t i = 0; i < n; ++i)
+      repaired += state[i] == prepare::tensor_state::hole || state[i] == prepare::tensor_state::repaired;
+  }
+
+  std::uint64_t repaired = 0;
+
+ private:
+  int threads_;
+};
+
+class cpu_field final : public field {
+ public:
+  cpu_field(std::size_t voxels, std::size_t floats, const field_view& view)
+      : values_(voxels * floats), facts_(voxels), view_(view) {
+    view_.values = values_.data();
+    view_.facts = facts_.data();
+  }
+
+  field_view view() const override { return view_; }
+  float* values() { return values_.data(); }
+  voxel_facts* facts() { return facts_.data(); }
+
+ private:
+  aligned_array<float> values_;
+  aligned_array<voxel_facts> facts_;
+  field_view view_;
+};
+
+}  // namespace
+
+std::unique_ptr<field> make_field_cpu(const device& d, const tensor_image& image,
+                                      std::span<const std::uint32_t> regions, const prepare::recipe& r) {
+  const std::size_t n = r.size.voxels();
+  auto made = std::make_unique<cpu_field>(n, static_cast<std::size_t>(floats_of(r.kind)), prepare::make_view(image));
+  const aligned_array<float> first(prepare::first_floats(r) * n), second(prepare::second_floats(r) * n);
+  const aligned_array<prepare::tensor_state> before(n), after(n);
+  const auto begin = std::chrono::steady_clock::now();
+  cpu_machine machine(d.threads);
+  prepare::prepare_field(machine, r,
+                         {image.tensor.data(),
+                          image.inside.data(),
+                          regions.empty() ? nullptr : regions.data(),
+                          first.data(),
+                          second.data(),
+                          {before.data(), after.data()},
+                          made->values(),
+                          made->facts()});
+  made->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  made->repaired = machine.repaired;
+  return made;
+}
+
+}  // namespace voxherd::geodesic

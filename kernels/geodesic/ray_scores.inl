@@ -1,0 +1,77 @@
+#pragma once
+
+#include "kernels/geodesic/ray_tracer.hpp"
+
+namespace voxherd::geodesic {
+
+template <class Form>
+VOXHERD_FUNCTION inline void ray_tracer<Form>::write_scores(int lane) const {
+  const fibre_account& account = account_[lane];
+  const score_view& out = job_.scores;
+  const std::uint64_t n = account.slot;
+  const float steps = static_cast<float>(account.steps[0] + account.steps[1]);
+  const float length_mm = get(state_.length_mm, lane), fastest = get(state_.fastest_length, lane);
+  const float metric_length = get(state_.metric_length, lane) * job_.unit_length;
+  const float relative = steps > 0 ? length_mm / fastest : 0.0f;
+  const float weakest = steps > 0 ? get(state_.weakest, lane) : 0.0f;
+  float measure = steps > 0 ? length_mm / metric_length : 0.0f;
+  if (job_.rays.measure == measure_kind::relative) measure = relative;
+  if (job_.rays.measure == measure_kind::weakest) measure = weakest;
+  for (int ray = 0; ray < 2; ++ray) {
+    out.stops[2 * n + ray] = static_cast<std::uint8_t>(account.stop[ray]);
+    out.steps[2 * n + ray] = account.steps[ray];
+  }
+  out.regions[2 * n] = static_cast<std::int32_t>(job_.rays.two_way ? account.reached[1] : account.own_target);
+  out.regions[2 * n + 1] = static_cast<std::int32_t>(account.reached[0]);
+  out.measure[n] = measure;
+  out.length_mm[n] = length_mm;
+  out.metric_length[n] = metric_length;
+  out.relative[n] = relative;
+  out.weakest[n] = weakest;
+  out.mean_FA[n] = steps > 0 ? get(state_.FA_sum, lane) / steps : 0.0f;
+  out.drift[n] = get(state_.drift, lane);
+  out.verdict[n] = static_cast<std::uint8_t>(judge(lane, measure));
+}
+
+template <class Form>
+VOXHERD_FUNCTION inline verdict ray_tracer<Form>::judge(int lane, float measure) const {
+  const fibre_account& account = account_[lane];
+  const ray_settings& rays = job_.rays;
+  if (account.excluded) return verdict::excluded;
+  if (account.included != (1u << rays.includes) - 1) return verdict::include_missed;
+  if (rays.targets && (account.reached[0] == 0 || (rays.two_way && account.reached[1] == 0))) return verdict::no_target;
+  if (account.steps[0] + account.steps[1] == 0 || get(state_.length_mm, lane) < rays.min_length_mm)
+    return verdict::too_short;
+  return measure >= rays.min_measure ? verdict::accepted : verdict::below_measure;
+}
+
+/// Writes the points of the fibre that lie at this step of its present ray.
+template <class Form>
+VOXHERD_FUNCTION inline void ray_tracer<Form>::write_point(int lane, std::uint32_t step) const {
+  const fibre_account& account = account_[lane];
+  const std::uint64_t all = std::uint64_t{account.steps[0]} + account.steps[1];
+  const std::uint64_t from_end = account.ray == 0 ? account.steps[1] + step : account.steps[1] - step;
+  const std::uint64_t first = job_.offsets[account.slot] - job_.offsets[0];
+  const std::uint64_t points = job_.offsets[account.slot + 1] - job_.offsets[account.slot];
+  if (points == 0) return;
+  // Point i lies floor(i all / (points - 1)) steps from the end.
+  std::uint64_t i = 0, end = points;
+  if (all > 0 && points > 1) {
+    i = (from_end * (points - 1) + all - 1) / all;
+    end = ((from_end + 1) * (points - 1) + all - 1) / all;
+    if (end > points) end = points;
+  } else if (all > 0 && from_end != account.steps[1]) {
+    return;
+  }
+  float index[3];
+  for (int a = 0; a < 3; ++a) index[a] = get(state_.at.cell[a], lane) + get(state_.at.rest[a], lane);
+  float world[3];
+  transform(job_.field.axes, index, world);
+  for (; i < end; ++i) {
+    for (int a = 0; a < 3; ++a) job_.points.position[3 * (first + i) + a] = world[a] + job_.field.origin_mm[a];
+    if (job_.points.FA != nullptr) job_.points.FA[first + i] = get(state_.FA, lane);
+    if (job_.points.relative != nullptr) job_.points.relative[first + i] = get(state_.relative, lane);
+  }
+}
+
+}  // namespace voxherd::geodesic

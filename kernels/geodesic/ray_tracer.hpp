@@ -1,0 +1,175 @@
+#pragma once
+
+#include "kernels/geodesic/directions.hpp"
+#include "kernels/geodesic/forms.hpp"
+#include "kernels/geodesic/ray.hpp"
+#include "kernels/geodesic/trace_job.hpp"
+#include "kernels/geodesic/voxel_walk.hpp"
+
+namespace voxherd::geodesic {
+
+namespace detail {
+
+/// Whether the step that met this stop belongs to the fibre.
+template <class Number>
+VOXHERD_FUNCTION inline auto counted(const Number& stop) {
+  const auto is = [&](stop_reason r) { return stop == static_cast<float>(static_cast<int>(r)); };
+  return is(stop_reason::none) || is(stop_reason::target) || is(stop_reason::exclude) || is(stop_reason::length) ||
+         is(stop_reason::loop);
+}
+
+}  // namespace detail
+
+/// Integrates fibres, one in each lane. A lane whose fibre has ended takes the next one, so that lanes stay busy while
+/// fibres end at different times.
+template <class Form>
+class ray_tracer {
+ public:
+  using number = typename Form::number;
+  using mask = typename lane_traits<number>::mask;
+  static constexpr int lanes = lane_traits<number>::count;
+
+  VOXHERD_FUNCTION ray_tracer(const trace_job& job, const Form& form) : job_(job), form_(form), state_{} {}
+
+  /// `next()`: the place in the batch of a fibre nobody has begun, or one at or past the batch's end.
+  template <class Next>
+  VOXHERD_FUNCTION void run(Next next) {
+    for (int i = 0; i < lanes; ++i) take(i, next);
+    while (any(active_)) {
+      if (any(fresh_)) begin_rays(next);
+      step(next);
+    }
+  }
+
+ private:
+  VOXHERD_FUNCTION bool tracing() const { return job_.chosen != nullptr; }
+  VOXHERD_FUNCTION std::uint64_t fibre_at(std::uint64_t slot) const {
+    return tracing() ? job_.chosen[slot] : job_.first + slot;
+  }
+
+  template <class Next>
+  VOXHERD_FUNCTION void take(int lane, Next& next) {
+    const std::uint64_t slot = next();
+    put(active_, lane, slot < job_.count);
+    put(fresh_, lane, slot < job_.count);
+    if (slot >= job_.count) return;
+    account_[lane] = {};
+    account_[lane].slot = slot;
+    for (number* sum :
+         {&state_.length_mm, &state_.metric_length, &state_.fastest_length, &state_.FA_sum, &state_.drift})
+      put(*sum, lane, 0.0f);
+    put(state_.weakest, lane, 1.0f);
+    if (!tracing()) return;
+    account_[lane].steps[0] = job_.steps[2 * slot];
+    account_[lane].steps[1] = job_.steps[2 * slot + 1];
+  }
+
+  /// Puts fresh lanes at the start of their rays.
+  template <class Next>
+  VOXHERD_FUNCTION void begin_rays(Next& next) {
+    number v[3] = {};
+    for (int i = 0; i < lanes; ++i) {
+      while (get(fresh_, i) && !place_lane(i, v)) end_ray(i, next);
+    }
+    number q[3];
+    form_.start(state_.at, v, q);
+    for (int a = 0; a < 3; ++a) {
+      state_.q[a] = lane::select(fresh_, q[a], state_.q[a]);
+      state_.chord[a] = lane::select(fresh_, number(0.0f), state_.chord[a]);
+      state_.remembered[a] = lane::select(fresh_, state_.at.cell[a] + state_.at.rest[a], state_.remembered[a]);
+    }
+    state_.steps = lane::select(fresh_, number(0.0f), state_.steps);
+    state_.remembered_step = lane::select(fresh_, number(0.0f), state_.remembered_step);
+    state_.relative = lane::select(fresh_, number(0.0f), state_.relative);
+    fresh_ = mask(false);
+  }
+
+  /// False when the ray ends where it begins.
+  VOXHERD_FUNCTION bool place_lane(int lane, number (&v)[3]) {
+    fibre_account& account = account_[lane];
+    const std::uint64_t fibre = fibre_at(account.slot);
+    const std::uint32_t directions = job_.rays.directions_per_seed;
+    const seed from = job_.seeds[fibre / directions];
+    float u[3];
+    direction_of(job_.rays, from, fibre, static_cast<std::uint32_t>(fibre % directions), u);
+    bool inside = true;
+    std::ptrdiff_t voxel = 0;
+    for (int a = 2; a >= 0; --a) {
+      const double cell = std::floor(from.voxel[a]), nearest_voxel = std::floor(from.voxel[a] + 0.5);
+      put(state_.at.cell[a], lane, static_cast<float>(cell));
+      put(state_.at.rest[a], lane, static_cast<float>(from.voxel[a] - cell));
+      put(state_.voxel[a], lane, static_cast<float>(nearest_voxel));
+      inside = inside && from.voxel[a] >= 0 && from.voxel[a] <= job_.field.size[a] - 1;
+      voxel = voxel * job_.field.size[a] + (inside ? static_cast<std::ptrdiff_t>(nearest_voxel) : 0);
+      const float* row = job_.field.inverse_axes + 3 * a;
+      const float along = row[0] * u[0] + row[1] * u[1] + row[2] * u[2];
+      put(v[a], lane, account.ray == 0 ? along : -along);
+    }
+    put(state_.relative, lane, 0.0f);
+    if (!inside) return stop_at_start(account, stop_reason::volume);
+    const voxel_facts facts = job_.field.facts[voxel];
+    put(state_.FA, lane, facts.FA);
+    put(state_.speed, lane, facts.speed);
+    if (tracing()) return account.steps[account.ray] > 0;
+    account.own_target = facts.regions >> region::target_shift;
+    if (account.ray == 0) pass_includes(account, facts.regions);
+    account.excluded = (facts.regions & region::exclude) != 0;
+    if (account.excluded) return stop_at_start(account, stop_reason::exclude);
+    if ((facts.regions & region::inside) == 0) return stop_at_start(account, stop_reason::mask);
+    if (facts.FA < job_.rays.min_FA) return stop_at_start(account, stop_reason::FA);
+    return true;
+  }
+
+  VOXHERD_FUNCTION static bool stop_at_start(fibre_account& account, stop_reason why) {
+    account.stop[account.ray] = why;
+    return false;
+  }
+
+  VOXHERD_FUNCTION void pass_includes(fibre_account& account, std::uint32_t regions) const {
+    const std::uint32_t here = (regions / region::first_include) & ((1u << region::most_includes) - 1);
+    if (!job_.rays.ordered) {
+      account.included |= here;
+      return;
+    }
+    // In order: region n counts when regions 0 to n - 1 have been passed. A voxel may lie in several.
+    while ((here & (account.included + 1)) != 0) account.included = 2 * account.included + 1;
+  }
+
+  template <class Next>
+  VOXHERD_FUNCTION void step(Next& next);
+  VOXHERD_FUNCTION number stops_of(const place<number>& to, const number (&chord)[3], number chord_mm, number energy,
+                                   number drift) const;
+  VOXHERD_FUNCTION void enter_voxels(const place<number>& to, number& stop, number& FA, number& speed);
+  VOXHERD_FUNCTION float enter(fibre_account& account, std::uint32_t regions) const;
+  VOXHERD_FUNCTION void look_for_loop(const place<number>& to, number& stop);
+
+  /// The lane's ray is over: the fibre's other ray, or the next fibre.
+  template <class Next>
+  VOXHERD_FUNCTION void end_ray(int lane, Next& next) {
+    fibre_account& account = account_[lane];
+    if (tracing()) write_end(lane);
+    if (job_.rays.two_way && account.ray == 0 && !account.excluded) {
+      account.ray = 1;
+      put(fresh_, lane, true);
+      return;
+    }
+    if (!tracing()) write_scores(lane);
+    take(lane, next);
+  }
+
+  VOXHERD_FUNCTION void write_scores(int lane) const;
+  VOXHERD_FUNCTION verdict judge(int lane, float measure) const;
+  VOXHERD_FUNCTION void write_point(int lane, std::uint32_t step) const;
+  VOXHERD_FUNCTION void write_end(int lane) const { write_point(lane, account_[lane].steps[account_[lane].ray]); }
+
+  const trace_job& job_;
+  Form form_;
+  ray_state<number> state_;
+  fibre_account account_[lanes] = {};
+  mask active_ = mask(false), fresh_ = mask(false);
+};
+
+}  // namespace voxherd::geodesic
+
+#include "kernels/geodesic/ray_scores.inl"
+#include "kernels/geodesic/ray_step.inl"
