@@ -190,6 +190,12 @@ mat3_gradient scaled_formula::dD(const vec3& x) const {
   return d;
 }
 
+sampling_grid grid_of(const geodesic::tensor_image& image) {
+  sampling_grid grid{image.size, {}, {image.origin_mm[0], image.origin_mm[1], image.origin_mm[2]}};
+  for (std::size_t i = 0; i < 9; ++i) grid.axes[i / 3][i % 3] = image.axes_mm[i];
+  return grid;
+}
+
 geodesic::tensor_image sampled(const tensor_formula& f, const sampling_grid& grid) {
   geodesic::tensor_image image;
   image.size = grid.size;

@@ -158,6 +158,8 @@ struct sampling_grid {
   vec3 voxel(const vec3& world) const { return inverse(axes) * (world - origin); }
 };
 
+sampling_grid grid_of(const geodesic::tensor_image& image);
+
 /// The formula at every voxel centre, all of them inside.
 geodesic::tensor_image sampled(const tensor_formula& f, const sampling_grid& grid);
 

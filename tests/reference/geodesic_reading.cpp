@@ -4,6 +4,12 @@
 
 namespace voxherd::reference {
 
+namespace {
+
+mat3 matrix_of(const float* t) { return {{{t[0], t[1], t[2]}, {t[1], t[3], t[4]}, {t[2], t[4], t[5]}}}; }
+
+}  // namespace
+
 mat3_gradient inverse_gradient(const mat3& D, const mat3_gradient& dD) {
   const mat3 G = inverse(D);
   return {-1 * (G * dD[0] * G), -1 * (G * dD[1] * G), -1 * (G * dD[2] * G)};
@@ -32,19 +38,37 @@ std::vector<double> spline_coefficients(std::vector<double> f) {
 
 sampled_reader::sampled_reader(const geodesic::tensor_image& image, geodesic::interpolation how,
                                inverse_derivatives inverse_from)
-    : how_(how) {
-  grid_.size = image.size;
-  for (std::size_t i = 0; i < 9; ++i) grid_.axes[i / 3][i % 3] = image.axes_mm[i];
-  grid_.origin = {image.origin_mm[0], image.origin_mm[1], image.origin_mm[2]};
+    : grid_(grid_of(image)), how_(how) {
   for (std::size_t i = 0; i < image.tensor.size(); i += 6) {
-    const float* t = &image.tensor[i];
-    D_.push_back({{{t[0], t[1], t[2]}, {t[1], t[3], t[4]}, {t[2], t[4], t[5]}}});
+    D_.push_back(matrix_of(&image.tensor[i]));
   }
   if (inverse_from == inverse_derivatives::differences) differentiate_inverse();
   if (how_ != geodesic::interpolation::bspline) return;
   prefilter(D_);
   for (auto& one : dG_)
     if (!one.empty()) prefilter(one);
+}
+
+/// From index space to the world: D = A D_idx A^T, and covariant G by the inverse axes.
+sampled_reader::sampled_reader(const geodesic::field& stored)
+    : how_(stored.spline ? geodesic::interpolation::bspline : geodesic::interpolation::trilinear) {
+  const geodesic::field_view view = stored.view();
+  for (std::size_t i = 0; i < 3; ++i) grid_.size[i] = std::uint64_t(view.size[i]), grid_.origin[i] = view.origin_mm[i];
+  for (std::size_t i = 0; i < 9; ++i) grid_.axes[i / 3][i % 3] = view.axes[i];
+  const std::size_t voxels = grid_.size[0] * grid_.size[1] * grid_.size[2],
+                    floats = std::size_t(floats_of(stored.kind));
+  const bool world = stored.kind == geodesic::field_kind::world;
+  const mat3 forth = world ? identity3 : grid_.axes, back = inverse(grid_.axes);
+  for (std::size_t i = 0; i < voxels; ++i) {
+    const float* t = view.values + i * floats;
+    D_.push_back(1 / stored.scale * (forth * matrix_of(t) * transposed(forth)));
+    if (stored.kind != geodesic::field_kind::christoffel) continue;
+    for (std::size_t k = 0; k < 3; ++k) {
+      mat3 slope{};
+      for (std::size_t j = 0; j < 3; ++j) slope = slope + back[j][k] * matrix_of(t + 6 + 6 * j);
+      dG_[k].push_back(stored.scale * (transposed(back) * slope * back));
+    }
+  }
 }
 
 /// Along the image's axes first, then by the chain rule: d/dworld_k = sum_j (axes^-1)_jk d/dindex_j.

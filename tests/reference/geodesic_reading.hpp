@@ -42,6 +42,8 @@ enum class inverse_derivatives {
 class sampled_reader final : public field_reader {
  public:
   sampled_reader(const geodesic::tensor_image& image, geodesic::interpolation how, inverse_derivatives inverse);
+  /// What a prepared field in the host's memory stores, floats as they are: no preparation comes between.
+  explicit sampled_reader(const geodesic::field& stored);
   field_values at(const vec3& world) const override;
 
  private:
