@@ -8,7 +8,7 @@
 namespace voxherd::reference {
 
 /// Secant method.
-vec3 solved_field::end_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const {
+double solved_field::length_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const {
   const auto miss = [&](double length) { return distance(x0, end(x0, u0, length)) - metric_length; };
   const vec3 u = unit(u0);
   double before = 0, at = metric_length / std::sqrt(form(u, inverse(D(x0)), u)), miss_before = -metric_length;
@@ -18,7 +18,11 @@ vec3 solved_field::end_of_metric_length(const vec3& x0, const vec3& u0, double m
     const double next = at - miss_here * (at - before) / (miss_here - miss_before);
     before = at, miss_before = miss_here, at = next;
   }
-  return end(x0, u0, at);
+  return at;
+}
+
+vec3 solved_field::end_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const {
+  return end(x0, u0, length_of_metric_length(x0, u0, metric_length));
 }
 
 double constant_field::distance(const vec3& x, const vec3& y) const {

@@ -24,7 +24,9 @@ class solved_field : public tensor_formula {
   /// Length in the metric of the geodesic from x to y: the shortest, where there are several.
   virtual double distance(const vec3& x, const vec3& y) const = 0;
 
-  /// Where it is after a length in the metric, found from the two above: not past where it stops being the shortest.
+  /// The Euclidean length that belongs to a length in the metric, found from the two above: not past where the geodesic
+  /// stops being the shortest. And where it is then.
+  double length_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const;
   vec3 end_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const;
 };
 
