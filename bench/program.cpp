@@ -42,9 +42,9 @@ void time_runs(benchmark::State& state, problem& p) {
   for (auto _ : state) p.run();
   using benchmark::Counter;
   const auto voxels = static_cast<double>(p.voxels()), timed = voxels * static_cast<double>(state.iterations());
-  state.counters["voxels"] = voxels;
-  state.counters["voxels_per_s"] = Counter(timed, Counter::kIsRate);
-  state.counters["time_per_voxel"] = Counter(timed, Counter::kIsRate | Counter::kInvert);
+  state.counters[p.unit() + "s"] = voxels;
+  state.counters[p.unit() + "s_per_s"] = Counter(timed, Counter::kIsRate);
+  state.counters["time_per_" + p.unit()] = Counter(timed, Counter::kIsRate | Counter::kInvert);
 }
 
 std::string cpu_name() {

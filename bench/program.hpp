@@ -27,10 +27,12 @@ class problem {
   /// What is wrong with the last run's answer; empty where nothing is.
   virtual std::string complaint() const = 0;
 
+  /// What a run works through, and its name.
   virtual std::size_t voxels() const = 0;
+  virtual std::string unit() const { return "voxel"; }
 };
 
-/// A benchmark of wall time with the counters voxels, voxels_per_s and time_per_voxel (s). `make` is called when its
+/// A benchmark of wall time with the counters UNITs, UNITs_per_s and time_per_UNIT (s). `make` is called when its
 /// turn comes; a wrong answer is reported in place of a time, and ends the program with status 1.
 void add_benchmark(const std::string& name, std::function<std::unique_ptr<problem>()> make);
 

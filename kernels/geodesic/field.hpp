@@ -86,8 +86,20 @@ class field {
 };
 
 /// Cleans, smooths, applies the metric, goes to index space, differentiates or prefilters. After use_device(d).
-/// `regions`: (nz, ny, nx), or empty for `inside` alone. Kinds: tensor, world, christoffel. Throws device_error.
+///
+/// `regions`: (nz, ny, nx) words of region bits, or empty for `inside` alone; the bit `inside` is taken from them where
+/// the image's `inside` is not 0, and is 0 elsewhere. Kinds: tensor, world, christoffel.
+/// Values are finite everywhere and may be read anywhere: outside, three rounds of dilation, then isotropic. Smoothing
+/// is over voxels with a tensor alone. Eigenvalues of D_eff below 1e-6 of the voxel's largest are raised to that.
+/// B-spline coefficients go on beyond the image as in a mirror on the last sample (c[-1] = c[1], c[n] = c[n - 2]; c[0]
+/// where n is 1).
+/// Throws device_error, and std::invalid_argument for arrays of other sizes than `image.size` says, more than 2^28
+/// voxels, axes in one plane, alpha not in 0 to 16, smoothing_voxels not in 0 to 10, least_eigenvalue not in 0 to 1.
 std::unique_ptr<field> make_field(const device& d, const tensor_image& image, std::span<const std::uint32_t> regions,
                                   const preparation& how, field_kind kind, bool spline);
+
+/// Copies in host memory, as field_view has them. After use_device(f.where). Throws device_error.
+std::vector<float> host_values(const field& f);
+std::vector<voxel_facts> host_facts(const field& f);
 
 }  // namespace voxherd::geodesic

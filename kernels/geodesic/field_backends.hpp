@@ -9,4 +9,7 @@ std::unique_ptr<field> make_field_cpu(const device& d, const tensor_image& image
 std::unique_ptr<field> make_field_cuda(const device& d, const tensor_image& image,
                                        std::span<const std::uint32_t> regions, const prepare::recipe& r);
 
+/// `to` on the host, `from` on the GPU.
+void copy_from_gpu(void* to, const void* from, std::size_t bytes);
+
 }  // namespace voxherd::geodesic

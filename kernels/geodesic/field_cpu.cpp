@@ -1,7 +1,7 @@
 #include <omp.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <new>
 
 #include "kernels/geodesic/field_backends.hpp"
@@ -35,13 +35,13 @@ class cpu_machine {
   template <class Callable>
   void each(std::uint32_t count, const Callable& callable) const {
     const auto n = static_cast<std::int64_t>(count);
-#pragma omp parallel for num_threads(threads_) schedule(dynamic, 1024)
+    const auto chunk = std::clamp<std::int64_t>(n / (32 * threads_), 1, 1024);
+#pragma omp parallel for num_threads(threads_) schedule(dynamic, chunk)
     for (std::int64_t i = 0; i < n; ++i) callable(static_cast<std::uint32_t>(i));
   }
 
   void count_repaired(const prepare::tensor_state* state, std::uint32_t n) {
-    for (std::uint32_t i = 0; i < n; ++i)
-      repaired += state[i] == prepare::tensor_state::hole || state[i] == prepare::tensor_state::repaired;
+    for (std::uint32_t i = 0; i < n; ++i) repaired += prepare::was_repaired(state[i]);
   }
 
   std::uint64_t repaired = 0;

@@ -65,7 +65,9 @@ void to_coefficients(Machine& machine, const recipe& r, float* values) {
 template <class Machine>
 void prepare_field(Machine& machine, const recipe& r, const workspace& w) {
   const std::uint32_t n = r.size.voxels();
-  const planes tensors{w.first, n}, fields{w.second, n}, metrics{w.second + std::size_t{6} * n, n};
+  const planes tensors{w.first, n};
+  planes fields{}, metrics{};
+  if (r.kind == field_kind::christoffel) fields = {w.second, n}, metrics = {w.second + std::size_t{6} * n, n};
   machine.each(n, cleaner{w.measured, w.inside, tensors, w.state[0], r.input_unit, r.least_eigenvalue});
   machine.count_repaired(w.state[0], n);
   if (r.smoothing_voxels > 0) smooth(machine, r, w);

@@ -88,6 +88,10 @@ VOXHERD_FUNCTION inline bool is_measured(tensor_state s) {
   return s == tensor_state::good || s == tensor_state::repaired;
 }
 
+VOXHERD_FUNCTION inline bool was_repaired(tensor_state s) {
+  return s == tensor_state::hole || s == tensor_state::repaired;
+}
+
 /// Beyond this many times the median diffusivity, or below one over it, there is no diffusivity.
 inline constexpr float most_medians = 1e9f;
 

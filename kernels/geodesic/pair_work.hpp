@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/geodesic/fibre_distance.hpp"
+
+namespace voxherd::geodesic {
+
+/// The candidates of one region pair: places [first, last) of the rank order.
+struct pair_range {
+  std::uint32_t pair;
+  std::uint32_t first, last;
+};
+
+/// Goes through one pair's sketches in rank order and keeps those that are near to none kept before. A team takes as
+/// many candidates at a time as it has lanes: each lane compares its own with all that are kept, then the first that is
+/// left is kept, and the others are compared with that one, until none is left. What is kept is therefore the same
+/// for any number of lanes.
+class distinct_picker {
+ public:
+  /// sketches: (order.size(), sketch_points, 3); means: (order.size(), 3); `top` 0: no limit.
+  VOXHERD_FUNCTION distinct_picker(fibre_nearness near, const float* sketches, const float* means, std::uint32_t top)
+      : near_(near), sketches_(sketches), means_(means), top_(top) {}
+
+  /// Writes the places kept to `kept`, which has room for the whole range; returns how many.
+  template <class Team>
+  VOXHERD_FUNCTION std::uint32_t operator()(Team& team, const pair_range& range, std::uint32_t* kept) const {
+    std::uint32_t count = 0;
+    for (std::size_t tile = range.first; tile < range.last; tile += team.width()) {
+      const std::size_t mine = tile + team.lane();
+      bool open = mine < range.last;
+      sketch own{};
+      if (open) own = read(mine);
+      for (std::uint32_t k = 0; open && k < count; ++k) open = !near(own, kept[k]);
+      for (;;) {
+        const std::uint32_t winner = team.first(open);
+        if (winner == team.width()) break;
+        if (team.lane() == 0) kept[count] = static_cast<std::uint32_t>(tile + winner);
+        if (++count == top_) return count;
+        if (team.lane() == winner) open = false;
+        if (open) open = !near(own, tile + winner);
+      }
+    }
+    return count;
+  }
+
+ private:
+  VOXHERD_FUNCTION sketch read(std::size_t place) const {
+    sketch s;
+    VOXHERD_UNROLL
+    for (std::size_t i = 0; i < sketch_floats; ++i) s.point[i / 3][i % 3] = sketches_[place * sketch_floats + i];
+    for (std::size_t i = 0; i < 3; ++i) s.mean[i] = means_[3 * place + i];
+    return s;
+  }
+
+  VOXHERD_FUNCTION bool near(const sketch& own, std::size_t other) const {
+    return near_(own, sketches_ + other * sketch_floats, means_ + 3 * other);
+  }
+
+  fibre_nearness near_;
+  const float* sketches_;
+  const float* means_;
+  std::uint32_t top_;
+};
+
+/// Sums over a share of one pair's candidates.
+struct share_sums {
+  double measure, length_mm;
+  std::uint64_t measured;  ///< candidates whose measure is a number
+};
+
+/// A pair's candidates are summed in 32 shares, every 32nd candidate in rank order belonging to one, and the shares in
+/// order: the same additions on every device.
+inline constexpr std::uint32_t shares = 32;
+
+VOXHERD_FUNCTION inline share_sums sum_share(const pair_range& range, std::uint32_t share, const std::uint32_t* order,
+                                             const float* measure, const float* length_mm) {
+  share_sums sums{};
+  for (std::size_t i = std::size_t{range.first} + share; i < range.last; i += shares) {
+    const float m = measure[order[i]];
+    if (m == m) sums.measure += static_cast<double>(m), ++sums.measured;
+    sums.length_mm += static_cast<double>(length_mm[order[i]]);
+  }
+  return sums;
+}
+
+VOXHERD_FUNCTION inline pair_summary summary_of(const pair_range& range, const share_sums* all, float best) {
+  share_sums sums{};
+  for (std::uint32_t s = 0; s < shares; ++s) {
+    sums.measure += all[s].measure, sums.length_mm += all[s].length_mm;
+    sums.measured += all[s].measured;
+  }
+  pair_summary summary;
+  summary.count = range.last - range.first;
+  summary.best = best;
+  summary.mean_measure = sums.measure / static_cast<double>(sums.measured);
+  summary.mean_length_mm = sums.length_mm / static_cast<double>(summary.count);
+  return summary;
+}
+
+}  // namespace voxherd::geodesic
