@@ -56,7 +56,8 @@ inline accuracy_case pullback_case(std::size_t rays) {
   static const pullback_field field;
   accuracy_case c{"pullback", field, {{64, 64, 64}, identity3, {}}, {}, {}};
   c.starts = starts_in_metric(field, c.grid, rays);
-  for (const auto& [voxel, u] : c.starts) c.length_mm.push_back(field.length_of_metric_length(c.grid.world(voxel), u, 20));
+  for (const auto& [voxel, u] : c.starts)
+    c.length_mm.push_back(field.length_of_metric_length(c.grid.world(voxel), u, 20));
   return c;
 }
 
