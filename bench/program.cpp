@@ -39,12 +39,17 @@ void keep(const std::string& name, const std::function<std::unique_ptr<problem>(
 }
 
 void time_runs(benchmark::State& state, problem& p) {
-  for (auto _ : state) p.run();
+  double device_seconds = 0;
+  for (auto _ : state) {
+    p.run();
+    device_seconds += p.device_seconds();
+  }
   using benchmark::Counter;
   const auto voxels = static_cast<double>(p.voxels()), timed = voxels * static_cast<double>(state.iterations());
   state.counters["voxels"] = voxels;
   state.counters["voxels_per_s"] = Counter(timed, Counter::kIsRate);
   state.counters["time_per_voxel"] = Counter(timed, Counter::kIsRate | Counter::kInvert);
+  if (device_seconds > 0) state.counters["device_time"] = Counter(device_seconds, Counter::kAvgIterations);
 }
 
 std::string cpu_name() {

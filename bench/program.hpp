@@ -28,9 +28,13 @@ class problem {
   virtual std::string complaint() const = 0;
 
   virtual std::size_t voxels() const = 0;
+
+  /// Of the last run, what the device says its own work took; 0 where it does not say.
+  virtual double device_seconds() const { return 0; }
 };
 
-/// A benchmark of wall time with the counters voxels, voxels_per_s and time_per_voxel (s). `make` is called when its
+/// A benchmark of wall time with the counters voxels, voxels_per_s, time_per_voxel (s) and, where the
+/// problem knows it, device_time (s a run). `make` is called when its
 /// turn comes; a wrong answer is reported in place of a time, and ends the program with status 1.
 void add_benchmark(const std::string& name, std::function<std::unique_ptr<problem>()> make);
 
