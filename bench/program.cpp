@@ -46,9 +46,9 @@ void time_runs(benchmark::State& state, problem& p) {
   }
   using benchmark::Counter;
   const auto voxels = static_cast<double>(p.voxels()), timed = voxels * static_cast<double>(state.iterations());
-  state.counters["voxels"] = voxels;
-  state.counters["voxels_per_s"] = Counter(timed, Counter::kIsRate);
-  state.counters["time_per_voxel"] = Counter(timed, Counter::kIsRate | Counter::kInvert);
+  state.counters[p.unit() + "s"] = voxels;
+  state.counters[p.unit() + "s_per_s"] = Counter(timed, Counter::kIsRate);
+  state.counters["time_per_" + p.unit()] = Counter(timed, Counter::kIsRate | Counter::kInvert);
   if (device_seconds > 0) state.counters["device_time"] = Counter(device_seconds, Counter::kAvgIterations);
 }
 

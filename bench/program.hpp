@@ -27,15 +27,17 @@ class problem {
   /// What is wrong with the last run's answer; empty where nothing is.
   virtual std::string complaint() const = 0;
 
+  /// What a run works through, and its name.
   virtual std::size_t voxels() const = 0;
+  virtual std::string unit() const { return "voxel"; }
 
   /// Of the last run, what the device says its own work took; 0 where it does not say.
   virtual double device_seconds() const { return 0; }
 };
 
-/// A benchmark of wall time with the counters voxels, voxels_per_s, time_per_voxel (s) and, where the
-/// problem knows it, device_time (s a run). `make` is called when its
-/// turn comes; a wrong answer is reported in place of a time, and ends the program with status 1.
+/// A benchmark of wall time with the counters UNITs, UNITs_per_s, time_per_UNIT (s) and, where the problem knows it,
+/// device_time (s a run). `make` is called when its turn comes; a wrong answer is reported in place of a
+/// time, and ends the program with status 1.
 void add_benchmark(const std::string& name, std::function<std::unique_ptr<problem>()> make);
 
 /// The body of every benchmark's main: reads the options, calls `add_all`, runs what --benchmark_filter lets through.

@@ -11,18 +11,30 @@ namespace voxherd::geodesic {
 
 namespace detail {
 
-/// Unit vector with the given cosine to `axis`, turned by `angle` (rad) about it.
-VOXHERD_FUNCTION inline void about_axis(const float (&axis)[3], double cosine, double angle, float (&out)[3]) {
+/// Of an angle in turns, 0 to 1.
+VOXHERD_FUNCTION inline void sincos_of_turns(double turns, double& sine, double& cosine) {
+#if defined(__CUDA_ARCH__)
+  sincospi(2 * turns, &sine, &cosine);
+#else
+  sine = std::sin(turns * 6.283185307179586);
+  cosine = std::cos(turns * 6.283185307179586);
+#endif
+}
+
+/// Unit vector with the given cosine to `axis`, turned by so many `turns` about it.
+VOXHERD_FUNCTION inline void about_axis(const float (&axis)[3], double cosine, double turns, float (&out)[3]) {
   // Two directions across the axis (Duff 2017).
   const double x = axis[0], y = axis[1], z = axis[2];
   const double sign = z < 0 ? -1 : 1, a = -1 / (sign + z), b = x * y * a;
   const double first[3] = {1 + sign * x * x * a, sign * b, -sign * x}, second[3] = {b, sign + y * y * a, -y};
   const double sine = std::sqrt(cosine < 1 && cosine > -1 ? 1 - cosine * cosine : 0.0);
-  const double c = std::cos(angle) * sine, s = std::sin(angle) * sine;
+  double s, c;
+  sincos_of_turns(turns - std::floor(turns), s, c);
+  s *= sine, c *= sine;
   for (int i = 0; i < 3; ++i) out[i] = static_cast<float>(cosine * axis[i] + c * first[i] + s * second[i]);
 }
 
-constexpr double golden_angle = 2.399963229728653;  // pi (3 - sqrt(5))
+constexpr double golden_turn = 0.38196601125010515;  // (3 - sqrt(5)) / 2
 
 }  // namespace detail
 
@@ -34,7 +46,7 @@ VOXHERD_FUNCTION inline void direction_of(const ray_settings& s, const seed& fro
     case direction_kind::sphere: {
       // Two way fibres start along both ends of an axis: half a sphere has all of them.
       const float up[3] = {0, 0, 1};
-      detail::about_axis(up, 1 - (s.two_way ? 1 : 2) * (n + 0.5) / count, n * detail::golden_angle, out);
+      detail::about_axis(up, 1 - (s.two_way ? 1 : 2) * (n + 0.5) / count, n * detail::golden_turn, out);
       return;
     }
     case direction_kind::cone: {
@@ -43,7 +55,7 @@ VOXHERD_FUNCTION inline void direction_of(const ray_settings& s, const seed& fro
       const double of = s.two_way ? count : std::floor((count + (n % 2 == 0 ? 1 : 0)) / 2);
       const double place = s.two_way ? n : n / 2;
       const double depth = 1 - std::cos(s.cone_degrees * 0.017453292519943295);
-      detail::about_axis(from.axis, 1 - depth * (place + 0.5) / of, place * detail::golden_angle, out);
+      detail::about_axis(from.axis, 1 - depth * (place + 0.5) / of, place * detail::golden_turn, out);
       if (opposite) {
         for (float& x : out) x = -x;
       }
@@ -53,7 +65,7 @@ VOXHERD_FUNCTION inline void direction_of(const ray_settings& s, const seed& fro
       const auto words = draw_words(s.random_seed, fibre, 0);
       const float up[3] = {0, 0, 1};
       constexpr double unit = 1.0 / 4294967296.0;
-      detail::about_axis(up, 1 - 2 * ((words.v[0] + 0.5) * unit), words.v[1] * unit * 6.283185307179586, out);
+      detail::about_axis(up, 1 - 2 * ((words.v[0] + 0.5) * unit), words.v[1] * unit, out);
       return;
     }
     case direction_kind::axis:

@@ -89,19 +89,21 @@ struct spline_filter {
   }
 
  private:
-  /// The infinite sum over the mirrored line; terms below float's rounding are left out.
+  /// gain times the sum of pole^k s[k] over the line and its mirror images, down to float's rounding.
   VOXHERD_FUNCTION void start(const float* line, float (&sum)[Width]) const {
     constexpr int horizon = 16;  // pole^16 = 7e-10
     for (int w = 0; w < Width; ++w) sum[w] = 0;
-    float power = 1;
-    const int period = 2 * n - 2, terms = period < horizon ? period : horizon;
-    for (int k = 0; k < terms; ++k) {
-      const float* const s = line + step * std::size_t(k < n ? k : period - k);
+    float power = gain;
+    int place = 0, direction = 1;
+    VOXHERD_UNROLL
+    for (int k = 0; k < horizon; ++k) {
+      const float* const s = line + step * std::size_t(place);
       for (int w = 0; w < Width; ++w) sum[w] += power * s[w];
       power *= pole;
+      if (place == n - 1) direction = -1;
+      if (place == 0) direction = 1;
+      place += direction;
     }
-    const float all_periods = terms == period ? 1 / (1 - power) : 1;
-    for (int w = 0; w < Width; ++w) sum[w] *= all_periods * gain;
   }
 
   /// c+[k] = gain s[k] + pole c+[k - 1]; c+[0] is carried in.

@@ -23,16 +23,31 @@ struct ray_state {
   Number length_mm, metric_length, fastest_length, weakest, FA_sum, drift;  ///< of the fibre
 };
 
-/// The rest of a lane's fibre: touched when it enters a voxel, ends or begins.
+/// One of a fibre's two rays.
+struct ray_account {
+  std::uint32_t steps, reached;
+  stop_reason stop;
+};
+
+/// The rest of a lane's fibre: touched when it enters a voxel, ends or begins. Two names in place of an array: a
+/// run-time index would send it to a GPU's memory.
 struct fibre_account {
   std::uint64_t slot;      ///< where its results go, counted from the batch's first
   std::uint32_t included;  ///< inclusion regions passed, one bit each
   std::uint32_t own_target;
-  std::uint32_t reached[2];
-  std::uint32_t steps[2];
-  stop_reason stop[2];
-  bool excluded;
-  int ray;  ///< 0: along +u, 1: along -u
+  ray_account forth, back;  ///< along +u and -u
+  bool begun, excluded;
+  int ray;  ///< the present one: 0 forth, 1 back
+
+  VOXHERD_FUNCTION std::uint32_t steps_of_ray() const { return ray == 0 ? forth.steps : back.steps; }
+  VOXHERD_FUNCTION void reach(std::uint32_t target) {
+    if (ray == 0) forth.reached = target;
+    if (ray == 1) back.reached = target;
+  }
+  VOXHERD_FUNCTION void end_of_ray(stop_reason why, std::uint32_t steps) {
+    if (ray == 0) forth.stop = why, forth.steps = steps;
+    if (ray == 1) back.stop = why, back.steps = steps;
+  }
 };
 
 }  // namespace voxherd::geodesic

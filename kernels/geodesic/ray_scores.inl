@@ -9,7 +9,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::write_scores(int lane) const {
   const fibre_account& account = account_[lane];
   const score_view& out = job_.scores;
   const std::uint64_t n = account.slot;
-  const float steps = static_cast<float>(account.steps[0] + account.steps[1]);
+  const float steps = static_cast<float>(account.forth.steps + account.back.steps);
   const float length_mm = get(state_.length_mm, lane), fastest = get(state_.fastest_length, lane);
   const float metric_length = get(state_.metric_length, lane) * job_.unit_length;
   const float relative = steps > 0 ? length_mm / fastest : 0.0f;
@@ -17,12 +17,12 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::write_scores(int lane) const {
   float measure = steps > 0 ? length_mm / metric_length : 0.0f;
   if (job_.rays.measure == measure_kind::relative) measure = relative;
   if (job_.rays.measure == measure_kind::weakest) measure = weakest;
-  for (int ray = 0; ray < 2; ++ray) {
-    out.stops[2 * n + ray] = static_cast<std::uint8_t>(account.stop[ray]);
-    out.steps[2 * n + ray] = account.steps[ray];
-  }
-  out.regions[2 * n] = static_cast<std::int32_t>(job_.rays.two_way ? account.reached[1] : account.own_target);
-  out.regions[2 * n + 1] = static_cast<std::int32_t>(account.reached[0]);
+  out.stops[2 * n] = static_cast<std::uint8_t>(account.forth.stop);
+  out.stops[2 * n + 1] = static_cast<std::uint8_t>(account.back.stop);
+  out.steps[2 * n] = account.forth.steps;
+  out.steps[2 * n + 1] = account.back.steps;
+  out.regions[2 * n] = static_cast<std::int32_t>(job_.rays.two_way ? account.back.reached : account.own_target);
+  out.regions[2 * n + 1] = static_cast<std::int32_t>(account.forth.reached);
   out.measure[n] = measure;
   out.length_mm[n] = length_mm;
   out.metric_length[n] = metric_length;
@@ -39,8 +39,9 @@ VOXHERD_FUNCTION inline verdict ray_tracer<Form>::judge(int lane, float measure)
   const ray_settings& rays = job_.rays;
   if (account.excluded) return verdict::excluded;
   if (account.included != (1u << rays.includes) - 1) return verdict::include_missed;
-  if (rays.targets && (account.reached[0] == 0 || (rays.two_way && account.reached[1] == 0))) return verdict::no_target;
-  if (account.steps[0] + account.steps[1] == 0 || get(state_.length_mm, lane) < rays.min_length_mm)
+  if (rays.targets && (account.forth.reached == 0 || (rays.two_way && account.back.reached == 0)))
+    return verdict::no_target;
+  if (account.forth.steps + account.back.steps == 0 || get(state_.length_mm, lane) < rays.min_length_mm)
     return verdict::too_short;
   return measure >= rays.min_measure ? verdict::accepted : verdict::below_measure;
 }
@@ -49,8 +50,8 @@ VOXHERD_FUNCTION inline verdict ray_tracer<Form>::judge(int lane, float measure)
 template <class Form>
 VOXHERD_FUNCTION inline void ray_tracer<Form>::write_point(int lane, std::uint32_t step) const {
   const fibre_account& account = account_[lane];
-  const std::uint64_t all = std::uint64_t{account.steps[0]} + account.steps[1];
-  const std::uint64_t from_end = account.ray == 0 ? account.steps[1] + step : account.steps[1] - step;
+  const std::uint64_t all = std::uint64_t{account.forth.steps} + account.back.steps;
+  const std::uint64_t from_end = account.ray == 0 ? account.back.steps + step : account.back.steps - step;
   const std::uint64_t first = job_.offsets[account.slot] - job_.offsets[0];
   const std::uint64_t points = job_.offsets[account.slot + 1] - job_.offsets[account.slot];
   if (points == 0) return;
@@ -60,7 +61,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::write_point(int lane, std::uint32
     i = (from_end * (points - 1) + all - 1) / all;
     end = ((from_end + 1) * (points - 1) + all - 1) / all;
     if (end > points) end = points;
-  } else if (all > 0 && from_end != account.steps[1]) {
+  } else if (all > 0 && from_end != account.back.steps) {
     return;
   }
   float index[3];

@@ -5,8 +5,7 @@
 namespace voxherd::geodesic {
 
 template <class Form>
-template <class Next>
-VOXHERD_FUNCTION inline void ray_tracer<Form>::step(Next& next) {
+VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   const ray_settings& rays = job_.rays;
   ray_state<number>& s = state_;
   number velocity[3], force[3], chord[3], move[3], push[3];
@@ -57,7 +56,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step(Next& next) {
     enter_voxels(to, stop, FA, speed);
     for (int i = 0; i < lanes; ++i) {
       if (!get(active_, i)) continue;
-      const std::uint32_t all = account_[i].steps[account_[i].ray];
+      const std::uint32_t all = account_[i].steps_of_ray();
       if (get(s.steps, i) + 1.0f >= static_cast<float>(all))
         put(stop, i, static_cast<float>(static_cast<int>(stop_reason::length)));
     }
@@ -87,16 +86,12 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step(Next& next) {
   s.FA = lane::select(on, FA, s.FA);
   s.speed = lane::select(on, speed, s.speed);
 
-  const mask ended = active_ && !(stop == 0.0f);
-  if (!any(ended)) return;
+  waiting_ = active_ && !(stop == 0.0f);
+  if (tracing() || !any(waiting_)) return;
   for (int i = 0; i < lanes; ++i) {
-    if (!get(ended, i)) continue;
-    fibre_account& account = account_[i];
-    if (!tracing()) {
-      account.stop[account.ray] = static_cast<stop_reason>(static_cast<int>(get(stop, i)));
-      account.steps[account.ray] = static_cast<std::uint32_t>(get(s.steps, i));
-    }
-    end_ray(i, next);
+    if (!get(waiting_, i)) continue;
+    account_[i].end_of_ray(static_cast<stop_reason>(static_cast<int>(get(stop, i))),
+                           static_cast<std::uint32_t>(get(s.steps, i)));
   }
 }
 
@@ -171,7 +166,7 @@ VOXHERD_FUNCTION inline float ray_tracer<Form>::enter(fibre_account& account, st
   pass_includes(account, regions);
   const std::uint32_t target = regions >> region::target_shift;
   if (!job_.rays.targets || target == 0 || target == account.own_target) return 0;
-  account.reached[account.ray] = target;
+  account.reach(target);
   return code(stop_reason::target);
 }
 

@@ -34,10 +34,10 @@ class ray_tracer {
   /// `next()`: the place in the batch of a fibre nobody has begun, or one at or past the batch's end.
   template <class Next>
   VOXHERD_FUNCTION void run(Next next) {
-    for (int i = 0; i < lanes; ++i) take(i, next);
-    while (any(active_)) {
-      if (any(fresh_)) begin_rays(next);
-      step(next);
+    while (true) {
+      if (any(waiting_)) begin_rays(next);
+      if (!any(active_)) return;
+      step();
     }
   }
 
@@ -47,41 +47,59 @@ class ray_tracer {
     return tracing() ? job_.chosen[slot] : job_.first + slot;
   }
 
-  template <class Next>
-  VOXHERD_FUNCTION void take(int lane, Next& next) {
-    const std::uint64_t slot = next();
-    put(active_, lane, slot < job_.count);
-    put(fresh_, lane, slot < job_.count);
-    if (slot >= job_.count) return;
-    account_[lane] = {};
-    account_[lane].slot = slot;
-    for (number* sum :
-         {&state_.length_mm, &state_.metric_length, &state_.fastest_length, &state_.FA_sum, &state_.drift})
-      put(*sum, lane, 0.0f);
-    put(state_.weakest, lane, 1.0f);
-    if (!tracing()) return;
-    account_[lane].steps[0] = job_.steps[2 * slot];
-    account_[lane].steps[1] = job_.steps[2 * slot + 1];
-  }
-
-  /// Puts fresh lanes at the start of their rays.
+  /// Gives each waiting lane the next ray: the other one of its fibre, or that of a fibre nobody has begun.
   template <class Next>
   VOXHERD_FUNCTION void begin_rays(Next& next) {
     number v[3] = {};
+    mask fresh = mask(false);
     for (int i = 0; i < lanes; ++i) {
-      while (get(fresh_, i) && !place_lane(i, v)) end_ray(i, next);
+      if (!get(waiting_, i)) continue;
+      bool placed = false;
+      while (!placed) {
+        if (!begin_ray(i, next)) break;
+        placed = place_lane(i, v);
+      }
+      put(active_, i, placed);
+      put(fresh, i, placed);
     }
+    waiting_ = mask(false);
     number q[3];
     form_.start(state_.at, v, q);
     for (int a = 0; a < 3; ++a) {
-      state_.q[a] = lane::select(fresh_, q[a], state_.q[a]);
-      state_.chord[a] = lane::select(fresh_, number(0.0f), state_.chord[a]);
-      state_.remembered[a] = lane::select(fresh_, state_.at.cell[a] + state_.at.rest[a], state_.remembered[a]);
+      state_.q[a] = lane::select(fresh, q[a], state_.q[a]);
+      state_.chord[a] = lane::select(fresh, number(0.0f), state_.chord[a]);
+      state_.remembered[a] = lane::select(fresh, state_.at.cell[a] + state_.at.rest[a], state_.remembered[a]);
     }
-    state_.steps = lane::select(fresh_, number(0.0f), state_.steps);
-    state_.remembered_step = lane::select(fresh_, number(0.0f), state_.remembered_step);
-    state_.relative = lane::select(fresh_, number(0.0f), state_.relative);
-    fresh_ = mask(false);
+    state_.steps = lane::select(fresh, number(0.0f), state_.steps);
+    state_.remembered_step = lane::select(fresh, number(0.0f), state_.remembered_step);
+  }
+
+  /// Ends the lane's ray, if it has one, and says what comes next. False when there is nothing left.
+  template <class Next>
+  VOXHERD_FUNCTION bool begin_ray(int lane, Next& next) {
+    fibre_account& account = account_[lane];
+    if (account.begun) {
+      if (tracing()) write_point(lane, account.steps_of_ray());
+      if (job_.rays.two_way && account.ray == 0 && !account.excluded) {
+        account.ray = 1;
+        return true;
+      }
+      if (!tracing()) write_scores(lane);
+    }
+    account = {};
+    account.slot = next();
+    if (account.slot >= job_.count) return false;
+    account.begun = true;
+    put(state_.length_mm, lane, 0.0f);
+    put(state_.metric_length, lane, 0.0f);
+    put(state_.fastest_length, lane, 0.0f);
+    put(state_.FA_sum, lane, 0.0f);
+    put(state_.drift, lane, 0.0f);
+    put(state_.weakest, lane, 1.0f);
+    if (!tracing()) return true;
+    account.forth.steps = job_.steps[2 * account.slot];
+    account.back.steps = job_.steps[2 * account.slot + 1];
+    return true;
   }
 
   /// False when the ray ends where it begins.
@@ -110,7 +128,7 @@ class ray_tracer {
     const voxel_facts facts = job_.field.facts[voxel];
     put(state_.FA, lane, facts.FA);
     put(state_.speed, lane, facts.speed);
-    if (tracing()) return account.steps[account.ray] > 0;
+    if (tracing()) return account.steps_of_ray() > 0;
     account.own_target = facts.regions >> region::target_shift;
     if (account.ray == 0) pass_includes(account, facts.regions);
     account.excluded = (facts.regions & region::exclude) != 0;
@@ -121,7 +139,7 @@ class ray_tracer {
   }
 
   VOXHERD_FUNCTION static bool stop_at_start(fibre_account& account, stop_reason why) {
-    account.stop[account.ray] = why;
+    account.end_of_ray(why, 0);
     return false;
   }
 
@@ -135,38 +153,22 @@ class ray_tracer {
     while ((here & (account.included + 1)) != 0) account.included = 2 * account.included + 1;
   }
 
-  template <class Next>
-  VOXHERD_FUNCTION void step(Next& next);
+  VOXHERD_FUNCTION void step();
   VOXHERD_FUNCTION number stops_of(const place<number>& to, const number (&chord)[3], number chord_mm, number energy,
                                    number drift) const;
   VOXHERD_FUNCTION void enter_voxels(const place<number>& to, number& stop, number& FA, number& speed);
   VOXHERD_FUNCTION float enter(fibre_account& account, std::uint32_t regions) const;
   VOXHERD_FUNCTION void look_for_loop(const place<number>& to, number& stop);
 
-  /// The lane's ray is over: the fibre's other ray, or the next fibre.
-  template <class Next>
-  VOXHERD_FUNCTION void end_ray(int lane, Next& next) {
-    fibre_account& account = account_[lane];
-    if (tracing()) write_end(lane);
-    if (job_.rays.two_way && account.ray == 0 && !account.excluded) {
-      account.ray = 1;
-      put(fresh_, lane, true);
-      return;
-    }
-    if (!tracing()) write_scores(lane);
-    take(lane, next);
-  }
-
   VOXHERD_FUNCTION void write_scores(int lane) const;
   VOXHERD_FUNCTION verdict judge(int lane, float measure) const;
   VOXHERD_FUNCTION void write_point(int lane, std::uint32_t step) const;
-  VOXHERD_FUNCTION void write_end(int lane) const { write_point(lane, account_[lane].steps[account_[lane].ray]); }
 
   const trace_job& job_;
   Form form_;
   ray_state<number> state_;
   fibre_account account_[lanes] = {};
-  mask active_ = mask(false), fresh_ = mask(false);
+  mask active_ = mask(false), waiting_ = mask(true);
 };
 
 }  // namespace voxherd::geodesic

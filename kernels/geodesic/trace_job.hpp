@@ -17,6 +17,7 @@ struct step_rule {
 /// What a batch of fibres needs, in the memory of the device that integrates it.
 struct trace_job {
   field_view field;
+  std::uint64_t textures[6];  ///< of a GPU, when the field is read by its filtering unit
   ray_settings rays;
   step_rule rule;
   float least_cosine;  ///< between two steps; below -1: any

@@ -105,6 +105,19 @@ TEST(GeodesicFieldCpu, CoefficientsOfOneBrightVoxelFallByThePoleOfTheFilter) {
     EXPECT_NEAR(c[std::size_t(8 * k)] / unit, 1 + std::sqrt(3.0) * std::pow(pole, std::abs(k - 20)), 2e-6) << k;
 }
 
+TEST(GeodesicFieldCpu, CoefficientsOfShortLinesAreEquivalentToReference) {
+  tensor_image image = constant_image({2, 3, 20}, white_matter);
+  for (std::size_t i = 0; i < image.tensor.size(); i += 6) image.tensor[i] *= float(1 + 0.3 * std::sin(double(i * i)));
+  for (const auto& size : {std::array<std::uint64_t, 3>{2, 3, 20}, {1, 120, 1}, {40, 1, 3}, {4, 5, 6}, {8, 15, 1}}) {
+    image.size = size;
+    const auto samples = host_values(*make_field(two_threads, image, {}, {}, field_kind::tensor, false));
+    const auto coefficients = host_values(*make_field(two_threads, image, {}, {}, field_kind::tensor, true));
+
+    const auto expected = reference::spline_coefficients(size, 8, {samples.begin(), samples.end()});
+    for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(coefficients[i], expected[i], 2e-6) << i;
+  }
+}
+
 TEST(GeodesicFieldCpu, ConstantTensorHasNoDerivatives) {
   tensor_image image = constant_image({9, 8, 7}, white_matter);
   for (std::size_t i = 0; i < image.inside.size(); i += 5) image.inside[i] = 0;  // filled with the same tensor

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "kernels/geodesic/trace_job.hpp"
+
+namespace voxherd::geodesic {
+
+/// Integrates the job's fibres by its form; all pointers are the device's. `begun`: a counter for the kernel's use.
+void launch_christoffel(const trace_job& job, unsigned long long* begun, cudaStream_t stream);
+void launch_hamiltonian(const trace_job& job, unsigned long long* begun, cudaStream_t stream);
+void launch_streamline(const trace_job& job, unsigned long long* begun, cudaStream_t stream);
+
+}  // namespace voxherd::geodesic

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/device/cuda_check.cuh"
+#include "kernels/geodesic/cuda_forms.cuh"
+#include "kernels/geodesic/ray_tracer.hpp"
+
+namespace voxherd::geodesic {
+
+template <class Reader>
+VOXHERD_FUNCTION Reader make_reader(const trace_job& job) {
+  if constexpr (std::is_constructible_v<Reader, const trace_job&>) {
+    return Reader(job);
+  } else {
+    return Reader(job.field);
+  }
+}
+
+/// Each thread integrates one fibre after another until none is left.
+template <class Form, class Reader, int Block>
+__global__ void __launch_bounds__(Block)
+    trace_kernel(const __grid_constant__ trace_job job, unsigned long long* begun) {
+  const unsigned long long threads = std::uint64_t{gridDim.x} * Block;
+  unsigned long long own = std::uint64_t{blockIdx.x} * Block + threadIdx.x;
+  bool first = true;
+  ray_tracer<Form> rays(job, Form{make_reader<Reader>(job)});
+  rays.run([&] {
+    if (!first) own = threads + atomicAdd(begun, 1ull);
+    first = false;
+    return own;
+  });
+}
+
+template <class Form, class Reader, int Block>
+void launch_blocks(const trace_job& job, unsigned long long* begun, int processors, cudaStream_t stream) {
+  const auto kernel = trace_kernel<Form, Reader, Block>;
+  int resident = 1;
+  VOXHERD_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Block, 0));
+  const std::uint64_t wanted = (job.count + Block - 1) / Block;
+  const auto blocks = std::min<std::uint64_t>(wanted, std::uint64_t(std::max(1, resident)) * processors);
+  VOXHERD_CUDA_CHECK(cudaMemsetAsync(begun, 0, sizeof *begun, stream));
+  kernel<<<static_cast<unsigned>(blocks), Block, 0, stream>>>(job, begun);
+  VOXHERD_CUDA_CHECK(cudaGetLastError());
+}
+
+template <class Form, class Reader>
+void launch_reader(const trace_job& job, unsigned long long* begun, cudaStream_t stream) {
+  int ordinal = 0, processors = 1;
+  VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
+  VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, ordinal));
+  // A few fibres are spread over all processors, a warp each.
+  if (job.count <= std::uint64_t(processors) * 128)
+    return launch_blocks<Form, Reader, 32>(job, begun, processors, stream);
+  launch_blocks<Form, Reader, 128>(job, begun, processors, stream);
+}
+
+}  // namespace voxherd::geodesic

@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/device/cuda_check.cuh"
+#include "kernels/geodesic/backends.hpp"
+#include "kernels/geodesic/cuda_forms.cuh"
+#include "kernels/geodesic/texture_field.cuh"
+
+namespace voxherd::geodesic {
+
+namespace {
+
+template <class T>
+void fetch(T* to, const T* from, std::size_t count, cudaStream_t stream) {
+  VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, stream));
+}
+
+template <class T>
+void send(device_buffer<T>& to, const T* from, std::size_t count, cudaStream_t stream) {
+  to.reserve(count);
+  VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to.data(), from, count * sizeof(T), cudaMemcpyHostToDevice, stream));
+}
+
+/// The scores of a batch on the device.
+class score_arrays {
+ public:
+  void reserve(std::size_t count) {
+    bytes_.reserve(3 * count);
+    regions_.reserve(2 * count);
+    steps_.reserve(2 * count);
+    floats_.reserve(7 * count);
+    count_ = count;
+  }
+  score_view view() const {
+    float* f = floats_.data();
+    const std::size_t n = count_;
+    return {bytes_.data(), bytes_.data() + n, regions_.data(), steps_.data(), f,        f + n,
+            f + 2 * n,     f + 3 * n,         f + 4 * n,       f + 5 * n,     f + 6 * n};
+  }
+  void fetch_to(const score_view& out, cudaStream_t stream) const {
+    const score_view from = view();
+    fetch(out.verdict, from.verdict, count_, stream);
+    fetch(out.stops, from.stops, 2 * count_, stream);
+    fetch(out.regions, from.regions, 2 * count_, stream);
+    fetch(out.steps, from.steps, 2 * count_, stream);
+    fetch(out.measure, from.measure, count_, stream);
+    fetch(out.length_mm, from.length_mm, count_, stream);
+    fetch(out.metric_length, from.metric_length, count_, stream);
+    fetch(out.relative, from.relative, count_, stream);
+    fetch(out.weakest, from.weakest, count_, stream);
+    fetch(out.mean_FA, from.mean_FA, count_, stream);
+    fetch(out.drift, from.drift, count_, stream);
+  }
+
+ private:
+  std::size_t count_ = 0;
+  device_buffer<std::uint8_t> bytes_;
+  device_buffer<std::int32_t> regions_;
+  device_buffer<std::uint32_t> steps_;
+  device_buffer<float> floats_;
+};
+
+class cuda_tracker final : public tracker {
+ public:
+  cuda_tracker(const field& f, std::span<const seed> seeds, const ray_settings& settings)
+      : job_(begin_job(f, settings)), begun_(1) {
+    send(seeds_, seeds.data(), seeds.size(), stream_);
+    stream_.wait();
+    job_.seeds = seeds_.data();
+    if (settings.reading != interpolation::texture) return;
+    if (settings.form != ray_form::christoffel)
+      throw std::invalid_argument("geodesic: textures are read by the christoffel form alone");
+    textures_ = std::make_unique<texture_field>(job_.field, stream_);
+    std::copy(textures_->objects().begin(), textures_->objects().end(), job_.textures);
+  }
+
+  void score(std::uint64_t first, std::size_t count, const score_view& out) override {
+    scores_.reserve(count);
+    trace_job job = job_;
+    job.first = first;
+    job.count = count;
+    job.scores = scores_.view();
+    launch(job);
+    scores_.fetch_to(out, stream_);
+    stream_.wait();
+  }
+
+  void trace(std::span<const std::uint64_t> fibres, const std::uint32_t* steps, std::span<const std::uint64_t> offsets,
+             const point_view& out) override {
+    constexpr std::uint64_t most_points = 1 << 24;
+    for (std::size_t begin = 0; begin < fibres.size();) {
+      std::size_t end = begin + 1;
+      while (end < fibres.size() && offsets[end + 1] - offsets[begin] <= most_points) ++end;
+      const std::uint64_t before = offsets[begin] - offsets[0];
+      const point_view here{out.position + 3 * before, out.FA == nullptr ? nullptr : out.FA + before,
+                            out.relative == nullptr ? nullptr : out.relative + before};
+      trace_piece(fibres.subspan(begin, end - begin), steps + 2 * begin, offsets.subspan(begin, end - begin + 1), here);
+      begin = end;
+    }
+  }
+
+ private:
+  void trace_piece(std::span<const std::uint64_t> fibres, const std::uint32_t* steps,
+                   std::span<const std::uint64_t> offsets, const point_view& out) {
+    const std::size_t points = offsets.back() - offsets.front();
+    send(chosen_, fibres.data(), fibres.size(), stream_);
+    send(steps_, steps, 2 * fibres.size(), stream_);
+    send(offsets_, offsets.data(), offsets.size(), stream_);
+    points_.reserve(5 * points);
+    trace_job job = job_;
+    job.count = fibres.size();
+    job.chosen = chosen_.data();
+    job.steps = steps_.data();
+    job.offsets = offsets_.data();
+    job.points = {points_.data(), points_.data() + 3 * points, points_.data() + 4 * points};
+    launch(job);
+    fetch(out.position, job.points.position, 3 * points, stream_);
+    if (out.FA != nullptr) fetch(out.FA, job.points.FA, points, stream_);
+    if (out.relative != nullptr) fetch(out.relative, job.points.relative, points, stream_);
+    stream_.wait();
+  }
+
+  void launch(const trace_job& job) {
+    if (job.count == 0) return;
+    switch (job.rays.form) {
+      case ray_form::christoffel:
+        return launch_christoffel(job, begun_.data(), stream_);
+      case ray_form::hamiltonian:
+        return launch_hamiltonian(job, begun_.data(), stream_);
+      case ray_form::streamline:
+        return launch_streamline(job, begun_.data(), stream_);
+      case ray_form::finsler4:
+        break;
+    }
+    throw std::invalid_argument("geodesic: no such form on a GPU");
+  }
+
+  trace_job job_;
+  cuda_stream stream_;
+  std::unique_ptr<texture_field> textures_;
+  device_buffer<seed> seeds_;
+  device_buffer<unsigned long long> begun_;
+  score_arrays scores_;
+  device_buffer<std::uint64_t> chosen_, offsets_;
+  device_buffer<std::uint32_t> steps_;
+  device_buffer<float> points_;
+};
+
+}  // namespace
+
+std::unique_ptr<tracker> make_tracker_cuda(const field& f, std::span<const seed> seeds, const ray_settings& settings) {
+  return std::make_unique<cuda_tracker>(f, seeds, settings);
+}
+
+}  // namespace voxherd::geodesic
