@@ -31,10 +31,13 @@ struct stick {
 std::vector<float> signals_of(const gradient_table& g, const std::vector<stick>& sticks, double noise = 0,
                               unsigned seed = 0);
 
-/// Noisy voxels of one to three sticks in any direction, some of which cannot be fitted.
-std::vector<float> uneven_crossings(const gradient_table& g, std::size_t count);
+/// Voxels of S0 = 1000, most of them noisy, of one to three sticks in any direction, some of which cannot be fitted.
+std::vector<float> uneven_crossings(const gradient_table& g, std::size_t count, double noise = 50);
 
 quartic_results fitted(const device& d, const gradient_table& g, const std::vector<float>& rows,
                        const geodesic::quartic_settings& settings = {});
+
+/// Test bodies for every backend.
+void expect_norms_equivalent_to_reference(const device& d);
 
 }  // namespace voxherd::reference
