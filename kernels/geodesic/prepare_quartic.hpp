@@ -51,7 +51,33 @@ struct quartic_loader {
   }
 };
 
-/// The least F over unit vectors, by search and then u <- g(u)^-1 u, which of a metric is the power iteration.
+/// A step of Newton's method towards a minimum of T u u u u on the sphere; `u` stays a unit vector.
+VOXHERD_FUNCTION inline void step_to_minimum(const double (&t)[quartic_size], double (&u)[3]) {
+  const finsler4_at<double> at(t, u);
+  const bool x_is_least = std::fabs(u[0]) <= std::fabs(u[1]) && std::fabs(u[0]) <= std::fabs(u[2]);
+  const bool y_is_least = !x_is_least && std::fabs(u[1]) <= std::fabs(u[2]);
+  const double axis[3] = {x_is_least ? 1.0 : 0.0, y_is_least ? 1.0 : 0.0, x_is_least || y_is_least ? 0.0 : 1.0};
+  double e[3] = {u[1] * axis[2] - u[2] * axis[1], u[2] * axis[0] - u[0] * axis[2], u[0] * axis[1] - u[1] * axis[0]};
+  const double size = std::sqrt(dot(e, e));
+  for (double& x : e) x /= size;
+  const double f[3] = {u[1] * e[2] - u[2] * e[1], u[2] * e[0] - u[0] * e[2], u[0] * e[1] - u[1] * e[0]};
+  double te[3];
+  apply(at.t2, e, te);
+  // A quarter of gradient and Hessian in the tangent plane; the latter made positive where it is not.
+  const double along_e = dot(at.t1, e), along_f = dot(at.t1, f);
+  double ee = 3 * dot(te, e) - at.q, ef = 3 * dot(te, f), ff = 3 * quadratic(at.t2, f) - at.q;
+  const double half = (ee - ff) / 2, least = (ee + ff) / 2 - std::sqrt(half * half + ef * ef), floor = 1e-3 * at.q;
+  if (least < floor) ee += floor - least, ff += floor - least;
+  const double inverse_determinant = 1 / (ee * ff - ef * ef);
+  const double a = -(ff * along_e - ef * along_f) * inverse_determinant;
+  const double b = -(ee * along_f - ef * along_e) * inverse_determinant;
+  double moved[3];
+  for (int i = 0; i < 3; ++i) moved[i] = u[i] + a * e[i] + b * f[i];
+  const double length = std::sqrt(dot(moved, moved));
+  for (int i = 0; i < 3; ++i) u[i] = moved[i] / length;
+}
+
+/// The least F over unit vectors: the best of 160, refined.
 VOXHERD_FUNCTION inline double least_norm(const double (&t)[quartic_size]) {
   double best[3] = {0, 0, 1}, least = t[14];
   half_sphere directions;
@@ -61,15 +87,11 @@ VOXHERD_FUNCTION inline double least_norm(const double (&t)[quartic_size]) {
     const double q = quartic_value(t, u);
     if (q < least) least = q, best[0] = u[0], best[1] = u[1], best[2] = u[2];
   }
-  for (int step = 0; step < 8; ++step) {
-    double metric[6], u[3];
-    finsler4_at<double>(t, best).scaled_metric(metric);
-    solve(metric, best, u);
-    const double size = std::sqrt(dot(u, u));
-    for (double& x : u) x /= size;
-    const double q = quartic_value(t, u);
+  for (int step = 0; step < 4; ++step) {
+    step_to_minimum(t, best);
+    const double q = quartic_value(t, best);
     if (!(q < least)) break;
-    least = q, best[0] = u[0], best[1] = u[1], best[2] = u[2];
+    least = q;
   }
   return std::sqrt(std::sqrt(least));
 }
