@@ -36,8 +36,8 @@ class problem {
 };
 
 /// A benchmark of wall time with the counters UNITs, UNITs_per_s, time_per_UNIT (s) and, where the problem knows it,
-/// device_time (s a run). `make` is called when its turn comes; a wrong answer is reported in place of a
-/// time, and ends the program with status 1.
+/// device_time (s a run). `make` is called when its turn comes; a wrong answer is reported in place of a time, and ends
+/// the program with status 1.
 void add_benchmark(const std::string& name, std::function<std::unique_ptr<problem>()> make);
 
 /// The body of every benchmark's main: reads the options, calls `add_all`, runs what --benchmark_filter lets through.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace voxherd {
@@ -13,6 +14,16 @@ namespace voxherd {
 enum class element_type { uint8, int32, uint32, uint64, float32, float64 };
 std::size_t size_of(element_type type);
 std::string name_of(element_type type);  ///< "uint8", "float32", ...
+
+template <class T>
+constexpr element_type element_type_of() {
+  if constexpr (std::is_same_v<T, std::uint8_t>) return element_type::uint8;
+  if constexpr (std::is_same_v<T, std::int32_t>) return element_type::int32;
+  if constexpr (std::is_same_v<T, std::uint32_t>) return element_type::uint32;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return element_type::uint64;
+  if constexpr (std::is_same_v<T, float>) return element_type::float32;
+  if constexpr (std::is_same_v<T, double>) return element_type::float64;
+}
 
 /// Where an output lies in the result file.
 enum class output_layout {
@@ -64,7 +75,8 @@ class batch_runner {
   virtual ~batch_runner() = default;
 
   /// `input` holds item_count * input_bytes_per_item() bytes as load() left them; `outputs[i]` has room for item_count
-  /// items of outputs()[i]. A runner whose device runs out of memory splits the batch itself.
+  /// items of outputs()[i], or for exactly the batch's points. A runner whose device runs out of memory splits the
+  /// batch itself.
   virtual void run(const batch& items, std::span<const std::byte> input,
                    std::span<const std::span<std::byte>> outputs) = 0;
 };
@@ -78,7 +90,7 @@ class analysis {
   virtual std::string name() const = 0;
   virtual const image_grid& grid() const = 0;
   /// For each item the linear index of its voxel. Items are numbered by their place here. Increasing where there are
-  /// volumes among the outputs or the plan goes by slices.
+  /// volumes among the outputs; a plan by slices is made where the list never falls, else one by items.
   virtual const std::vector<std::uint64_t>& item_voxels() const = 0;
   virtual std::vector<output_spec> outputs() const = 0;
   virtual std::vector<constant> constants() const { return {}; }
@@ -86,7 +98,11 @@ class analysis {
   /// A float32 output `position` of three numbers (world mm) makes the file's /VTKHDF a set of poly-lines.
   virtual std::vector<std::uint64_t> point_offsets() const { return {}; }
 
-  virtual std::size_t input_bytes_per_item() const = 0;
+  /// Whether no items at all make a result, too (no connection was found), rather than a mistake of the user's (an
+  /// empty mask). For analyses without volumes.
+  virtual bool may_be_empty() const { return false; }
+
+  virtual std::size_t input_bytes_per_item() const = 0;  ///< may be 0
   /// Device memory that one item of a batch takes, for the choice of the batch size.
   virtual std::size_t device_bytes_per_item() const = 0;
 
@@ -99,7 +115,8 @@ class analysis {
   /// Driving threads that keep the device full: two on a GPU let one batch's tail overlap the next one's start.
   virtual int lanes() const { return 1; }
 
-  /// Items that a GPU wants at once: a batch of the plan's own choice has up to this many, memory allowing.
+  /// Items that a GPU wants at once, up to 1 << 20: a batch of the plan's own choice has up to this many, memory
+  /// allowing. On CPU ranks a batch has up to 8192, or a 16th of this where that is more.
   virtual std::uint64_t most_items_per_batch() const { return 32768; }
 };
 

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <limits>
 
+#include "mpi/batch_rows.hpp"
 #include "mpi/lane_pool.hpp"
-#include "mpi/plan.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/summary.hpp"
 
@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint64_t most_probed_items = 64;
 
 /// Seconds of the fastest of some runs: the first ones also pay for the waking up of the device or the threads.
-double probe_seconds(analysis& a, const device_hooks& device, batch probe) {
-  work_slot slot = make_slot(a, device, probe.item_count);
+double probe_seconds(analysis& a, const device_hooks& device, const result_layout& layout, batch probe) {
+  work_slot slot = make_slot(a, device, largest_room({&probe, 1}, layout.point_offsets), layout.point_offsets);
   slot.items = probe;
   a.load(probe, {slot.input.get(), probe.item_count * a.input_bytes_per_item()});
   if (device.enter_thread) device.enter_thread();
@@ -36,9 +36,22 @@ double probe_seconds(analysis& a, const device_hooks& device, batch probe) {
 }
 
 std::uint64_t host_bytes(const analysis& a, const result_layout& layout) {
-  std::uint64_t an_item = a.input_bytes_per_item();
-  for (const output_spec& o : layout.outputs) an_item += o.bytes_per_item();
-  return an_item * largest_batch(layout.batches) * (static_cast<std::uint64_t>(std::max(1, a.lanes())) + 2);
+  const batch_room most = largest_room(layout.batches, layout.point_offsets);
+  std::uint64_t a_batch = most.items * a.input_bytes_per_item();
+  for (const output_spec& o : layout.outputs) a_batch += most.rows(o.layout) * o.bytes_per_item();
+  return a_batch * (static_cast<std::uint64_t>(std::max(1, a.lanes())) + 2);
+}
+
+std::string time_text(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
+                      std::uint64_t pending_batches) {
+  // The middle of the image: a batch at its rim may be untypical. A GPU is not filled by a few items.
+  batch probe = layout.batches[layout.batches.size() / 2];
+  if (device.free_bytes == 0) probe.item_count = std::min(probe.item_count, most_probed_items);
+  const double an_item = probe_seconds(a, device, layout, probe) / static_cast<double>(probe.item_count);
+  const double share = static_cast<double>(pending_batches) / static_cast<double>(layout.batches.size());
+  const double seconds = an_item * static_cast<double>(layout.item_voxels.size()) * share / s.size();
+  return fmt::format("time         about {} ({} items took {:.3g} s on rank 0)\n", clock_time(seconds),
+                     probe.item_count, an_item * static_cast<double>(probe.item_count));
 }
 
 }  // namespace
@@ -47,13 +60,8 @@ std::string estimate(const session& s, analysis& a, const run_settings& settings
                      const result_layout& layout, std::uint64_t pending_batches) {
   std::string text;
   s.on_root([&] {
-    const std::uint64_t items = layout.item_voxels.size(), most = largest_batch(layout.batches);
-    // The middle of the image: a batch at its rim may be untypical. A GPU is not filled by a few items.
-    batch probe = layout.batches[layout.batches.size() / 2];
-    if (device.free_bytes == 0) probe.item_count = std::min(probe.item_count, most_probed_items);
-    const double an_item = probe_seconds(a, device, probe) / static_cast<double>(probe.item_count);
-    const double share = static_cast<double>(pending_batches) / static_cast<double>(layout.batches.size());
-    const double seconds = an_item * static_cast<double>(items) * share / s.size();
+    const std::uint64_t items = layout.item_voxels.size();
+    const std::uint64_t most = largest_room(layout.batches, layout.point_offsets).items;
     text += fmt::format("{}: {} items in {} batches of at most {}, {} batches to do\n", layout.analysis, items,
                         layout.batches.size(), most, pending_batches);
     text += fmt::format("device       {} ({} rank{})\n", device.description, s.size(), s.size() == 1 ? "" : "s");
@@ -66,8 +74,7 @@ std::string estimate(const session& s, analysis& a, const run_settings& settings
     }
     text +=
         fmt::format("disk         {} for {}\n", readable_bytes(static_cast<double>(data_bytes(layout))), settings.out);
-    text += fmt::format("time         about {} ({} items took {:.3g} s on rank 0)\n", clock_time(seconds),
-                        probe.item_count, an_item * static_cast<double>(probe.item_count));
+    if (items > 0) text += time_text(s, a, device, layout, pending_batches);
   });
   return text;
 }

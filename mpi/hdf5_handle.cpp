@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 
@@ -100,6 +101,17 @@ std::vector<std::uint64_t> shape_of(hid_t dataset) {
   std::vector<hsize_t> extents(static_cast<std::size_t>(checked(H5Sget_simple_extent_ndims(space), "HDF5 dataspace")));
   H5Sget_simple_extent_dims(space, extents.data(), nullptr);
   return {extents.begin(), extents.end()};
+}
+
+void write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
+                 const void* values, const std::string& what) {
+  if (std::find(count.begin(), count.end(), 0u) != count.end()) return;
+  const std::vector<hsize_t> from(start.begin(), start.end()), extent(count.begin(), count.end());
+  const handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
+  const handle in_memory = space_of(count);
+  checked(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr),
+          "selecting in " + what);
+  checked(H5Dwrite(dataset, type, in_memory, in_file, H5P_DEFAULT, values), "writing to " + what);
 }
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text) {

@@ -57,6 +57,10 @@ handle new_dataset(hid_t parent, const std::string& name, hid_t type, std::span<
 handle space_of(std::span<const std::uint64_t> shape);
 std::vector<std::uint64_t> shape_of(hid_t dataset);
 
+/// Writes a box of a dataset from contiguous memory; nothing for an empty box. Independent. Throws failure (disk).
+void write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
+                 const void* values, const std::string& what);
+
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
 void write_attribute(hid_t object, const std::string& name, hid_t type, std::span<const std::uint64_t> shape,
                      const void* values);

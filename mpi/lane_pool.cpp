@@ -9,17 +9,20 @@ using clock = std::chrono::steady_clock;
 std::vector<std::span<std::byte>> work_slot::output_spans() const {
   std::vector<std::span<std::byte>> spans;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    spans.emplace_back(outputs[i].get(), items.item_count * output_bytes_per_item[i]);
+    const std::uint64_t rows = rows_of(items, specs[i].layout, point_offsets).count;
+    spans.emplace_back(outputs[i].get(), rows * specs[i].bytes_per_item());
   }
   return spans;
 }
 
-work_slot make_slot(const analysis& a, const device_hooks& device, std::uint64_t most_items) {
+work_slot make_slot(const analysis& a, const device_hooks& device, batch_room most,
+                    std::span<const std::uint64_t> point_offsets) {
   work_slot slot;
-  slot.input = device.allocate(std::max<std::size_t>(1, most_items * a.input_bytes_per_item()));
-  for (const output_spec& o : a.outputs()) {
-    slot.output_bytes_per_item.push_back(o.bytes_per_item());
-    slot.outputs.push_back(device.allocate(std::max<std::size_t>(1, most_items * o.bytes_per_item())));
+  slot.point_offsets = point_offsets;
+  slot.input = device.allocate(std::max<std::size_t>(1, most.items * a.input_bytes_per_item()));
+  slot.specs = a.outputs();
+  for (const output_spec& o : slot.specs) {
+    slot.outputs.push_back(device.allocate(std::max<std::size_t>(1, most.rows(o.layout) * o.bytes_per_item())));
   }
   return slot;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpi/analysis.hpp"
+#include "mpi/batch_rows.hpp"
 #include "mpi/run.hpp"
 
 namespace voxherd {
@@ -21,13 +22,15 @@ struct work_slot {
   batch items;
   std::shared_ptr<std::byte> input;
   std::vector<std::shared_ptr<std::byte>> outputs;
-  std::vector<std::size_t> output_bytes_per_item;
+  std::vector<output_spec> specs;
+  std::span<const std::uint64_t> point_offsets;  ///< of the whole run; outlives the slot
   std::uint64_t microseconds = 0;
 
   std::vector<std::span<std::byte>> output_spans() const;
 };
 
-work_slot make_slot(const analysis& a, const device_hooks& device, std::uint64_t most_items);
+work_slot make_slot(const analysis& a, const device_hooks& device, batch_room most,
+                    std::span<const std::uint64_t> point_offsets);
 
 /// The rank's driving threads: each computes one batch after another on the device and calls nothing else.
 class lane_pool {

@@ -79,14 +79,15 @@ output_lock::~output_lock() {
   close(file_);
 }
 
-beginning decide_beginning(const run_settings& settings, const result_layout& wanted) {
+beginning decide_beginning(const run_settings& settings, const result_layout& wanted, compared_with wanted_is) {
+  const auto compare = wanted_is == compared_with::options ? check_same_options : check_same_study;
   const std::string& out = settings.out;
   const std::string part = unfinished_path(out);
   const bool has_part = fs::exists(part), has_out = fs::exists(out);
   check_not_an_input(out, wanted.provenance);
   if (settings.resume && has_part) {
     try {
-      check_same_study(result_reader(part), wanted);
+      compare(result_reader(part), wanted);
       return beginning::resumed;
     } catch (const failure&) {
       if (!settings.overwrite) throw;
@@ -94,10 +95,15 @@ beginning decide_beginning(const run_settings& settings, const result_layout& wa
     }
   }
   if (settings.resume && has_out && !settings.overwrite) {
-    check_same_study(result_reader(out), wanted);
+    compare(result_reader(out), wanted);
     return beginning::already_whole;
   }
   if (settings.overwrite) return beginning::fresh;
+  if (settings.is_step && (has_out || has_part)) {
+    throw failure(exit_status::usage, fmt::format("{} was left by a stopped run; --resume goes on with it, "
+                                                  "--overwrite begins again",
+                                                  has_out ? out : part));
+  }
   if (has_out) {
     throw failure(exit_status::usage,
                   fmt::format("--out {} exists; --overwrite replaces it, or choose another name", out));

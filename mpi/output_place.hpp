@@ -31,9 +31,13 @@ enum class beginning {
   already_whole,  ///< OUT holds all of it
 };
 
+/// How much of the wanted layout is known.
+enum class compared_with { whole_layout, options };
+
 /// What --resume and --overwrite mean for what lies at settings.out. Throws failure (usage) when neither allows to go
 /// on, or when --resume finds another study, naming the first value that differs. Touches nothing.
-beginning decide_beginning(const run_settings& settings, const result_layout& wanted);
+beginning decide_beginning(const run_settings& settings, const result_layout& wanted,
+                           compared_with wanted_is = compared_with::whole_layout);
 
 /// Throws failure (disk) when OUT's folder is missing or not writable, or has less than `bytes` free.
 void check_output_folder(const std::string& out, std::uint64_t bytes);

@@ -1,6 +1,7 @@
 #include "mpi/plan.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace voxherd {
 
@@ -8,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t step = 1024;
 constexpr std::uint64_t cpu_step = 128;
-constexpr std::uint64_t largest = 32768;
+constexpr std::uint64_t point_bytes_per_batch = 256 << 20;
 constexpr double share_of_free_memory = 0.6;
 
 std::uint64_t rounded_up(std::uint64_t items, std::uint64_t to) { return (items + to - 1) / to * to; }
@@ -25,22 +26,35 @@ void cut_evenly(std::vector<batch>& batches, std::uint64_t first, std::uint64_t 
 }  // namespace
 
 std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device_bytes,
-                                    std::size_t device_bytes_per_item, int lanes) {
+                                    std::size_t device_bytes_per_item, int lanes, std::uint64_t most) {
   // 256 batches keep CPU ranks busy to the end; a GPU wants thousands of items at once and comes in smaller numbers.
-  if (free_device_bytes == 0) return std::clamp(rounded_up(items / 256, cpu_step), cpu_step, 8 * step);
+  if (free_device_bytes == 0) {
+    return std::clamp(rounded_up(items / 256, cpu_step), cpu_step, std::max(8 * step, most / 16));
+  }
+  const std::uint64_t largest = std::max<std::uint64_t>(1, most);
   const double room = share_of_free_memory * static_cast<double>(free_device_bytes) /
                       (std::max(1, lanes) * static_cast<double>(std::max<std::size_t>(1, device_bytes_per_item)));
   const auto fitting = static_cast<std::uint64_t>(std::min(room, static_cast<double>(largest)));
-  const std::uint64_t wanted = std::clamp(rounded_up(items / 64, step), 8 * step, largest);
+  const std::uint64_t wanted = std::min(std::max(rounded_up(items / 64, step), 8 * step), largest);
   if (fitting < step) return std::max<std::uint64_t>(1, fitting);
   return std::min(wanted, fitting / step * step);
+}
+
+std::uint64_t batch_items_for_points(const std::vector<output_spec>& outputs,
+                                     std::span<const std::uint64_t> point_offsets) {
+  std::uint64_t a_point = 0;
+  for (const output_spec& o : outputs) a_point += o.layout == output_layout::points ? o.bytes_per_item() : 0;
+  const std::uint64_t items = point_offsets.empty() ? 0 : point_offsets.size() - 1;
+  if (a_point == 0 || items == 0 || point_offsets.back() == 0) return std::numeric_limits<std::uint64_t>::max();
+  const double an_item = static_cast<double>(point_offsets.back() * a_point) / static_cast<double>(items);
+  return static_cast<std::uint64_t>(std::max(1.0, static_cast<double>(point_bytes_per_batch) / an_item));
 }
 
 std::vector<batch> make_plan(partition_kind partition, std::span<const std::uint64_t> item_voxels,
                              const image_grid& grid, std::uint64_t batch_items) {
   const std::uint64_t items = item_voxels.size();
   std::vector<batch> batches;
-  if (partition == partition_kind::voxels) {
+  if (partition == partition_kind::voxels || !std::is_sorted(item_voxels.begin(), item_voxels.end())) {
     for (std::uint64_t first = 0; first < items; first += batch_items) {
       batches.push_back({batches.size(), first, std::min(batch_items, items - first)});
     }
@@ -70,12 +84,6 @@ std::vector<batch> batches_of(std::span<const std::uint64_t> first_items) {
     batches.push_back({b, first_items[b], first_items[b + 1] - first_items[b]});
   }
   return batches;
-}
-
-std::uint64_t largest_batch(std::span<const batch> batches) {
-  std::uint64_t most = 0;
-  for (const batch& b : batches) most = std::max(most, b.item_count);
-  return most;
 }
 
 }  // namespace voxherd

@@ -11,21 +11,25 @@
 namespace voxherd {
 
 /// Items a batch when the user names no number: as many as the free device memory takes in every lane, in steps of
-/// 1024 up to 32768, and few enough that ranks finish together. `free_device_bytes` 0 means the device is the host,
-/// whose batches are smaller, in steps of 128.
+/// 1024 up to `most` (analysis::most_items_per_batch()), and few enough that ranks finish together. `free_device_bytes`
+/// 0 means the device is the host, whose batches are smaller, in steps of 128 up to 8192 or, where that is more, most /
+/// 16.
 std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device_bytes,
-                                    std::size_t device_bytes_per_item, int lanes);
+                                    std::size_t device_bytes_per_item, int lanes, std::uint64_t most);
+
+/// Largest number of items whose outputs laid out as points take 256 MB on the average: what a batch's buffers and
+/// device memory are made for. No limit where there are no such outputs or no points. At least 1.
+std::uint64_t batch_items_for_points(const std::vector<output_spec>& outputs,
+                                     std::span<const std::uint64_t> point_offsets);
 
 /// Cuts the items into batches. voxels: `batch_items` consecutive items each. slices: one batch for each z slice with
-/// items in it, a slice of more than `batch_items` cut evenly. `item_voxels` increase; `batch_items` > 0.
+/// items in it, a slice of more than `batch_items` cut evenly. Slices want item_voxels that never fall; where they do
+/// (items that are no voxels, such as ranked fibres), the plan is one by voxels. `batch_items` > 0.
 std::vector<batch> make_plan(partition_kind partition, std::span<const std::uint64_t> item_voxels,
                              const image_grid& grid, std::uint64_t batch_items);
 
 /// First item of each batch and, last, the number of items: how a plan is stored and broadcast.
 std::vector<std::uint64_t> first_items_of(std::span<const batch> batches);
 std::vector<batch> batches_of(std::span<const std::uint64_t> first_items);
-
-/// Size of the largest batch, in items.
-std::uint64_t largest_batch(std::span<const batch> batches);
 
 }  // namespace voxherd

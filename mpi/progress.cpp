@@ -44,8 +44,12 @@ std::string progress_text(std::uint64_t done, std::uint64_t total, double items_
   return text;
 }
 
-progress::progress(progress_style style, std::uint64_t total, std::uint64_t already_done)
-    : style_(style), total_(total), already_done_(already_done), start_(std::chrono::steady_clock::now()) {
+progress::progress(progress_style style, std::uint64_t total, std::uint64_t already_done, const std::string& label)
+    : style_(style),
+      total_(total),
+      already_done_(already_done),
+      start_(std::chrono::steady_clock::now()),
+      label_(label.empty() ? "" : label + " ") {
   next_ = start_ + (style == progress_style::bar ? bar_period : std::chrono::milliseconds(line_period));
 }
 
@@ -66,8 +70,8 @@ void progress::update(std::uint64_t done_now) {
 void progress::show(std::uint64_t done_now) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const bool bar = style_ == progress_style::bar;
-  const std::string text =
-      progress_text(already_done_ + done_now, total_, static_cast<double>(done_now) / std::max(seconds, 1e-3), bar);
+  const std::string text = label_ + progress_text(already_done_ + done_now, total_,
+                                                  static_cast<double>(done_now) / std::max(seconds, 1e-3), bar);
   // Erase to the end of the line, so that a shorter text leaves nothing of a longer one.
   if (bar) {
     fmt::print(stderr, "\r{}\033[K", text);

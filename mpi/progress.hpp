@@ -20,8 +20,8 @@ std::string progress_text(std::uint64_t done, std::uint64_t total, double items_
 /// How far all ranks are, on rank 0's standard error.
 class progress {
  public:
-  /// `already_done` items count as done, but not for the rate.
-  progress(progress_style style, std::uint64_t total, std::uint64_t already_done);
+  /// `already_done` items count as done, but not for the rate. `label` goes before each line.
+  progress(progress_style style, std::uint64_t total, std::uint64_t already_done, const std::string& label = "");
   ~progress();
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
@@ -34,6 +34,7 @@ class progress {
   progress_style style_;
   std::uint64_t total_, already_done_, latest_ = 0;
   std::chrono::steady_clock::time_point start_, next_;
+  std::string label_;
   bool line_open_ = false;
 };
 

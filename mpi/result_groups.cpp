@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "mpi/result_polylines.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -33,15 +35,28 @@ vtk_geometry geometry_of(const image_grid& grid) {
   return g;
 }
 
-/// VTK's own files have a fixed, null-padded string here.
-void write_vtk_type(hid_t group, const std::string& text) {
+}  // namespace
+
+hdf5::handle new_vtkhdf(hid_t file, const std::string& data_type) {
+  const std::array<std::int64_t, 2> version{1, 0};
+  hdf5::handle vtk = hdf5::new_group(file, "VTKHDF");
+  hdf5::write_attribute(vtk, "Version", H5T_STD_I64LE, two, version.data());
+  // VTK's own files have a fixed, null-padded string here.
   const hdf5::handle type(H5Tcopy(H5T_C_S1), H5Tclose, "HDF5 string type");
-  H5Tset_size(type, text.size());
+  H5Tset_size(type, data_type.size());
   H5Tset_strpad(type, H5T_STR_NULLPAD);
-  hdf5::write_attribute(group, "Type", type, {}, text.data());
+  hdf5::write_attribute(vtk, "Type", type, {}, data_type.data());
+  return vtk;
 }
 
-}  // namespace
+void link_outputs(hid_t file, hid_t group, const result_layout& layout, output_layout wanted) {
+  for (const output_spec& o : layout.outputs) {
+    // One array of more dimensions would make the whole file unreadable for VTK.
+    if (o.layout != wanted || o.shape.size() > 1 || &o == polyline_points(layout)) continue;
+    hdf5::checked(H5Lcreate_hard(file, dataset_path(o).c_str(), group, o.name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+                  "linking " + dataset_path(o) + " into /VTKHDF");
+  }
+}
 
 void write_file_attributes(hid_t file, const result_layout& layout) {
   const std::uint8_t complete = 0;
@@ -61,23 +76,14 @@ void write_vtkhdf(hid_t file, const result_layout& layout) {
   const auto& size = layout.grid.size;
   if (std::any_of(size.begin(), size.end(), [](std::uint64_t n) { return n < 2; })) return;
   const vtk_geometry g = geometry_of(layout.grid);
-  const std::array<std::int64_t, 2> version{1, 0};
   std::array<std::int64_t, 6> extent{};
   for (std::size_t axis = 0; axis < 3; ++axis) extent[2 * axis + 1] = static_cast<std::int64_t>(size[axis]) - 1;
-  const hdf5::handle vtk = hdf5::new_group(file, "VTKHDF");
-  hdf5::write_attribute(vtk, "Version", H5T_STD_I64LE, two, version.data());
-  write_vtk_type(vtk, "ImageData");
+  const hdf5::handle vtk = new_vtkhdf(file, "ImageData");
   hdf5::write_attribute(vtk, "WholeExtent", H5T_STD_I64LE, six, extent.data());
   hdf5::write_attribute(vtk, "Origin", H5T_IEEE_F64LE, three, g.origin.data());
   hdf5::write_attribute(vtk, "Spacing", H5T_IEEE_F64LE, three, g.spacing.data());
   hdf5::write_attribute(vtk, "Direction", H5T_IEEE_F64LE, nine, g.direction.data());
-  const hdf5::handle points = hdf5::new_group(vtk, "PointData");
-  for (const output_spec& o : layout.outputs) {
-    // One array of five dimensions would make the whole file unreadable for VTK.
-    if (o.layout != output_layout::volume || o.shape.size() > 1) continue;
-    hdf5::checked(H5Lcreate_hard(file, dataset_path(o).c_str(), points, o.name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
-                  "linking /VTKHDF/PointData/" + o.name);
-  }
+  link_outputs(file, hdf5::new_group(vtk, "PointData"), layout, output_layout::volume);
 }
 
 }  // namespace voxherd

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ struct result_layout {
   std::string version;
   std::string analysis;
   image_grid grid;
-  std::vector<std::uint64_t> item_voxels;
+  std::span<const std::uint64_t> item_voxels;  ///< the analysis's own; hundreds of millions where items are fibres
+  std::vector<std::uint64_t> point_offsets;    ///< items + 1 where an output is laid out as points, else empty
   std::vector<output_spec> outputs;
   std::vector<constant> constants;
   std::vector<batch> batches;
@@ -22,11 +24,20 @@ struct result_layout {
   nlohmann::json provenance;
 };
 
-/// Shape of an output's dataset: (nz, ny, nx, ...) or (items, ...).
-std::vector<std::uint64_t> dataset_shape(const output_spec& output, const image_grid& grid, std::uint64_t items);
+bool has_layout(const std::vector<output_spec>& outputs, output_layout wanted);
 
-/// "/maps/FA" or "/samples/f1".
+/// All points of all items.
+std::uint64_t point_count(const result_layout& layout);
+
+/// Shape of an output's dataset: (nz, ny, nx, ...), (items, ...) or (points, ...).
+std::vector<std::uint64_t> dataset_shape(const output_spec& output, const result_layout& layout);
+
+/// "/maps/FA", "/samples/f1", "/points/position" or "/connectome/count".
 std::string dataset_path(const output_spec& output);
+std::string dataset_path(const constant& c);
+
+/// Where the offsets of points lie: int64, as VTK takes no unsigned ones.
+inline constexpr const char* offset_path = "/points/offset";
 
 /// Bytes of all datasets together; HDF5's own tables come to less than `file_overhead_bytes`.
 std::uint64_t data_bytes(const result_layout& layout);

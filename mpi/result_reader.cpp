@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "mpi/batch_rows.hpp"
 #include "mpi/checksum.hpp"
 #include "mpi/failure.hpp"
 #include "mpi/hdf5_handle.hpp"
@@ -19,6 +20,7 @@ struct result_reader::state {
   std::string path;
   hdf5::handle file;
   bool complete = false;
+  std::vector<std::uint64_t> item_voxels;
   result_layout layout;
   nlohmann::json summary;
   std::vector<journal_entry> journal;
@@ -71,7 +73,7 @@ nlohmann::json read_summary(hid_t file) {
 
 void check_shapes(hid_t file, const result_layout& layout) {
   for (const output_spec& o : layout.outputs) {
-    const auto expected = dataset_shape(o, layout.grid, layout.item_voxels.size());
+    const auto expected = dataset_shape(o, layout);
     const auto found = hdf5::shape_of(hdf5::open_dataset(file, dataset_path(o)));
     if (found != expected) {
       throw failure(exit_status::bad_data, fmt::format("{} has shape {}, expected {}", dataset_path(o),
@@ -82,8 +84,10 @@ void check_shapes(hid_t file, const result_layout& layout) {
 
 void check_items(const result_layout& layout) {
   const auto& voxels = layout.item_voxels;
+  const std::uint64_t voxel_count = layout.grid.voxel_count();
   const bool increasing = std::adjacent_find(voxels.begin(), voxels.end(), std::greater_equal<>()) == voxels.end();
-  if (voxels.empty() || !increasing || voxels.back() >= layout.grid.voxel_count()) {
+  const bool outside = std::any_of(voxels.begin(), voxels.end(), [&](std::uint64_t v) { return v >= voxel_count; });
+  if (outside || (has_layout(layout.outputs, output_layout::volume) && !increasing)) {
     throw failure(exit_status::bad_data, "/items/voxel is not an increasing list of voxels of the image");
   }
   std::uint64_t next = 0;
@@ -97,9 +101,21 @@ void check_items(const result_layout& layout) {
   if (next != voxels.size()) throw failure(exit_status::bad_data, "/journal/first_item does not cover all items");
 }
 
+void check_offsets(const result_layout& layout) {
+  if (!has_layout(layout.outputs, output_layout::points)) return;
+  const auto& offsets = layout.point_offsets;
+  if (offsets.size() != layout.item_voxels.size() + 1 || offsets.front() != 0 ||
+      !std::is_sorted(offsets.begin(), offsets.end())) {
+    throw failure(exit_status::bad_data, fmt::format("{} is not one rising number for each item, and the number of "
+                                                     "points",
+                                                     offset_path));
+  }
+}
+
 /// Reads part of a dataset of an output, converted to `type`.
 void read_block(hid_t file, const output_spec& o, hid_t type, std::span<const std::uint64_t> start,
                 std::span<const std::uint64_t> count, void* values) {
+  if (std::find(count.begin(), count.end(), 0u) != count.end()) return;
   const std::vector<hsize_t> from(start.begin(), start.end()), extent(count.begin(), count.end());
   const hdf5::handle dataset = hdf5::open_dataset(file, dataset_path(o));
   const hdf5::handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
@@ -134,12 +150,17 @@ result_reader::result_reader(const std::string& path) : state_(std::make_unique<
     s.layout.provenance = nlohmann::json::parse(hdf5::read_text_attribute(s.file, "provenance"));
     read_contents(nlohmann::json::parse(hdf5::read_text_attribute(s.file, "contents")), s.layout);
     read_image(s.file, s.layout.grid);
-    s.layout.item_voxels = read_all<std::uint64_t>(s.file, "/items/voxel", H5T_STD_U64LE);
+    s.item_voxels = read_all<std::uint64_t>(s.file, "/items/voxel", H5T_STD_U64LE);
+    s.layout.item_voxels = s.item_voxels;
     s.layout.batches = batches_of(read_all<std::uint64_t>(s.file, "/journal/first_item", H5T_STD_U64LE));
     s.journal = read_all<journal_entry>(s.file, "/journal/batches", hdf5::journal_type());
-    for (constant& c : s.layout.constants) c.values = read_all<double>(s.file, "/inputs/" + c.name, H5T_IEEE_F64LE);
+    for (constant& c : s.layout.constants) c.values = read_all<double>(s.file, dataset_path(c), H5T_IEEE_F64LE);
+    if (has_layout(s.layout.outputs, output_layout::points)) {
+      s.layout.point_offsets = read_all<std::uint64_t>(s.file, offset_path, H5T_STD_U64LE);
+    }
     s.summary = read_summary(s.file);
     check_items(s.layout);
+    check_offsets(s.layout);
     check_shapes(s.file, s.layout);
     if (s.journal.size() != s.layout.batches.size()) bad(path, "/journal/batches has another length than the plan");
   } catch (const failure& f) {
@@ -160,7 +181,9 @@ const nlohmann::json& result_reader::configuration() const { return state_->layo
 const nlohmann::json& result_reader::provenance() const { return state_->layout.provenance; }
 const nlohmann::json& result_reader::summary() const { return state_->summary; }
 const image_grid& result_reader::grid() const { return state_->layout.grid; }
-const std::vector<std::uint64_t>& result_reader::item_voxels() const { return state_->layout.item_voxels; }
+const std::vector<std::uint64_t>& result_reader::item_voxels() const { return state_->item_voxels; }
+const std::vector<std::uint64_t>& result_reader::point_offsets() const { return state_->layout.point_offsets; }
+std::uint64_t result_reader::point_count() const { return voxherd::point_count(state_->layout); }
 const std::vector<output_spec>& result_reader::outputs() const { return state_->layout.outputs; }
 const std::vector<constant>& result_reader::constants() const { return state_->layout.constants; }
 const std::vector<batch>& result_reader::batches() const { return state_->layout.batches; }
@@ -183,35 +206,63 @@ const output_spec& result_reader::output(const std::string& name) const {
 std::vector<float> result_reader::read_map(const std::string& name) const {
   const output_spec& o = output(name);
   if (o.layout != output_layout::volume) {
-    throw failure(exit_status::bad_data, fmt::format("{}: `{}` is not a map but samples", path(), name));
+    throw failure(exit_status::bad_data, fmt::format("{}: `{}` is not a map", path(), name));
   }
-  const auto shape = dataset_shape(o, grid(), item_voxels().size());
+  const auto shape = dataset_shape(o, state_->layout);
   const std::vector<std::uint64_t> start(shape.size(), 0);
   std::vector<float> values(grid().voxel_count() * components(o));
   read_block(state_->file, o, H5T_NATIVE_FLOAT, start, shape, values.data());
   return values;
 }
 
+const output_spec& result_reader::checked_rows(const std::string& name, output_layout layout, std::uint64_t first,
+                                               std::uint64_t count) const {
+  const output_spec& o = output(name);
+  const std::uint64_t rows = layout == output_layout::points ? point_count() : item_voxels().size();
+  if (o.layout != layout || layout == output_layout::volume || first > rows || count > rows - first) {
+    throw failure(exit_status::ours, fmt::format("rows {} to {} of `{}`: no such rows", first, first + count, name));
+  }
+  return o;
+}
+
 std::vector<float> result_reader::read_items(const std::string& name, std::uint64_t first_item,
                                              std::uint64_t count) const {
-  const output_spec& o = output(name);
-  if (o.layout != output_layout::items || first_item > item_voxels().size() ||
-      count > item_voxels().size() - first_item) {
-    throw failure(exit_status::ours,
-                  fmt::format("items {} to {} of `{}`: no such rows", first_item, first_item + count, name));
-  }
+  const output_spec& o = checked_rows(name, output_layout::items, first_item, count);
   std::vector<float> values(count * components(o));
-  read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_item, count, values.data());
+  voxherd::read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_item, count, values.data());
   return values;
+}
+
+std::vector<float> result_reader::read_points(const std::string& name, std::uint64_t first_point,
+                                              std::uint64_t count) const {
+  const output_spec& o = checked_rows(name, output_layout::points, first_point, count);
+  std::vector<float> values(count * components(o));
+  voxherd::read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_point, count, values.data());
+  return values;
+}
+
+void result_reader::read_rows_into(const std::string& name, element_type type, std::uint64_t first, std::uint64_t count,
+                                   void* values) const {
+  const output_spec& o = checked_rows(name, output(name).layout, first, count);
+  if (o.type != type) {
+    throw failure(exit_status::ours,
+                  fmt::format("`{}` is of type {}, asked for as {}", name, name_of(o.type), name_of(type)));
+  }
+  voxherd::read_rows(state_->file, o, hdf5::file_type(type), first, count, values);
+}
+
+std::vector<std::byte> result_reader::read_row_bytes(const std::string& name, std::uint64_t first,
+                                                     std::uint64_t count) const {
+  std::vector<std::byte> bytes(count * output(name).bytes_per_item());
+  read_rows_into(name, output(name).type, first, count, bytes.data());
+  return bytes;
 }
 
 std::vector<std::byte> result_reader::read_batch(const std::string& name, const batch& items) const {
   const output_spec& o = output(name);
-  const hid_t type = hdf5::file_type(o.type);
-  if (o.layout == output_layout::items) {
-    std::vector<std::byte> bytes(items.item_count * o.bytes_per_item());
-    read_rows(state_->file, o, type, items.first_item, items.item_count, bytes.data());
-    return bytes;
+  if (o.layout != output_layout::volume) {
+    const row_range rows = rows_of(items, o.layout, point_offsets());
+    return read_row_bytes(name, rows.first, rows.count);
   }
   const voxel_interval interval = interval_of(items, item_voxels(), grid().voxel_count());
   std::vector<std::byte> bytes((interval.end - interval.first) * o.bytes_per_item());
@@ -220,7 +271,7 @@ std::vector<std::byte> result_reader::read_batch(const std::string& name, const 
     std::vector<std::uint64_t> start(box.start.begin(), box.start.end()), count(box.count.begin(), box.count.end());
     start.resize(3 + o.shape.size(), 0);
     count.insert(count.end(), o.shape.begin(), o.shape.end());
-    read_block(state_->file, o, type, start, count, to);
+    read_block(state_->file, o, hdf5::file_type(o.type), start, count, to);
     to += box.count[0] * box.count[1] * box.count[2] * o.bytes_per_item();
   }
   return bytes;

@@ -21,10 +21,10 @@ struct journal_entry {
 /// A result file, read by one process. Throws failure: missing_input, bad_data (not ours, truncated), disk.
 ///
 /// The file: attributes `voxherd_version`, `analysis`, `complete`, `configuration`, `provenance` and `contents` (JSON)
-/// on
-/// /; /maps/NAME, /samples/NAME, /items/voxel, /inputs/NAME, /journal/first_item, /journal/batches, /journal/summary,
-/// each with attributes `unit` and `meaning`; /image with attributes `size`, `voxel_to_world`, `voxel_size_mm`;
-/// /VTKHDF (when every axis has more than one voxel) whose PointData hard-links the maps.
+/// on /; /maps/NAME, /samples/NAME, /points/NAME, /points/offset, /items/voxel, /GROUP/NAME (constants),
+/// /journal/first_item, /journal/batches, /journal/summary, each with attributes `unit` and `meaning`; /image with
+/// attributes `size`, `voxel_to_world`, `voxel_size_mm`; /VTKHDF (poly-lines, or an image when every axis has more than
+/// one voxel) that hard-links what VTK can show.
 class result_reader {
  public:
   explicit result_reader(const std::string& path);
@@ -40,6 +40,10 @@ class result_reader {
   const nlohmann::json& summary() const;  ///< times and memory of the run; null until complete
   const image_grid& grid() const;
   const std::vector<std::uint64_t>& item_voxels() const;
+  /// Item i has points [offsets[i], offsets[i + 1]); empty for a result without points. batch_rows.hpp cuts them into
+  /// pieces for those who go through them.
+  const std::vector<std::uint64_t>& point_offsets() const;
+  std::uint64_t point_count() const;  ///< of all items
   const std::vector<output_spec>& outputs() const;
   const std::vector<constant>& constants() const;
   const std::vector<batch>& batches() const;
@@ -50,16 +54,36 @@ class result_reader {
 
   /// A whole volume as float: (nz, ny, nx, components), component fastest.
   std::vector<float> read_map(const std::string& name) const;
-  /// Rows of an item-major output as float.
+  /// Rows of an output laid out as items, of any type, as float: exact to 2^24 for integers.
   std::vector<float> read_items(const std::string& name, std::uint64_t first_item, std::uint64_t count) const;
+  /// Rows of an output laid out as points, of any type, as float.
+  std::vector<float> read_points(const std::string& name, std::uint64_t first_point, std::uint64_t count) const;
+  /// Rows of an output laid out as items or points, as they are. Throws failure (ours) when T is not the output's type.
+  template <class T>
+  std::vector<T> read_rows(const std::string& name, std::uint64_t first_row, std::uint64_t count) const;
+  /// The same as bytes in the file's type.
+  std::vector<std::byte> read_row_bytes(const std::string& name, std::uint64_t first_row, std::uint64_t count) const;
   /// The bytes of a batch of one output, as they were written, in the file's type.
   std::vector<std::byte> read_batch(const std::string& name, const batch& items) const;
   /// XXH64 of the batch's bytes as they are in the file now; the journal says what they were when written.
   std::uint64_t checksum_of(const batch& items) const;
 
  private:
+  const output_spec& checked_rows(const std::string& name, output_layout layout, std::uint64_t first,
+                                  std::uint64_t count) const;
+  void read_rows_into(const std::string& name, element_type type, std::uint64_t first, std::uint64_t count,
+                      void* values) const;
+
   struct state;
   std::unique_ptr<state> state_;
 };
+
+template <class T>
+std::vector<T> result_reader::read_rows(const std::string& name, std::uint64_t first_row, std::uint64_t count) const {
+  const output_spec& o = output(name);
+  std::vector<T> values(count * (o.bytes_per_item() / size_of(o.type)));
+  read_rows_into(name, element_type_of<T>(), first_row, count, values.data());
+  return values;
+}
 
 }  // namespace voxherd

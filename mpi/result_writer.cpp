@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
+#include "mpi/batch_rows.hpp"
 #include "mpi/checksum.hpp"
 #include "mpi/plan.hpp"
 #include "mpi/result_groups.hpp"
+#include "mpi/result_polylines.hpp"
 #include "mpi/voxel_interval.hpp"
 
 namespace voxherd {
@@ -52,6 +55,7 @@ result_writer result_writer::create(const session& s, const std::string& path, c
     w.file_ = {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose, "creating " + path};
     w.create_datasets();
     if (s.is_root()) w.write_known_data();
+    write_polylines(w.file_, layout, s.rank(), s.size());
     // After this flush the file's tables are on disk and stay as they are: a killed run can be read.
     hdf5::checked(H5Fflush(w.file_, H5F_SCOPE_GLOBAL), "flushing " + path);
   });
@@ -74,8 +78,7 @@ void result_writer::create_datasets() {
   const std::vector<std::uint64_t> item_shape{items}, batch_shape{batches}, first_shape{batches + 1};
   write_file_attributes(file_, *layout_);
   const hdf5::handle maps = hdf5::new_group(file_, "maps"), samples = hdf5::new_group(file_, "samples"),
-                     item_group = hdf5::new_group(file_, "items"), inputs = hdf5::new_group(file_, "inputs"),
-                     journal = hdf5::new_group(file_, "journal");
+                     item_group = hdf5::new_group(file_, "items"), journal = hdf5::new_group(file_, "journal");
   journal_type_ = hdf5::journal_type();
   journal_ = hdf5::new_dataset(journal, "batches", journal_type_, batch_shape);
   describe(journal_, "1", "what each finished batch left: done, XXH64 of its bytes, rank, device time");
@@ -85,16 +88,32 @@ void result_writer::create_datasets() {
   describe(summary_, "1", "times and memory of the run that finished the file, JSON");
   voxel_ = hdf5::new_dataset(item_group, "voxel", H5T_STD_U64LE, item_shape);
   describe(voxel_, "1", "index of each item's voxel in the image, x fastest");
-  for (const constant& c : layout_->constants) {
-    constants_.push_back(hdf5::new_dataset(inputs, c.name, H5T_IEEE_F64LE, c.shape));
-    describe(constants_.back(), c.unit, c.meaning);
+  create_constants();
+  if (has_layout(layout_->outputs, output_layout::points)) {
+    const hdf5::handle points = hdf5::new_group(file_, "points");
+    const std::vector<std::uint64_t> offset_shape{items + 1};
+    offset_ = hdf5::new_dataset(file_, offset_path, H5T_STD_I64LE, offset_shape);
+    describe(offset_, "1", "item i has the rows from offset[i] to before offset[i + 1] of the others in this group");
   }
   for (const output_spec& o : layout_->outputs) {
-    outputs_.push_back(
-        hdf5::new_dataset(file_, dataset_path(o), hdf5::file_type(o.type), dataset_shape(o, layout_->grid, items)));
+    outputs_.push_back(hdf5::new_dataset(file_, dataset_path(o), hdf5::file_type(o.type), dataset_shape(o, *layout_)));
     describe(outputs_.back(), o.unit, o.meaning);
   }
-  write_vtkhdf(file_, *layout_);
+  if (polyline_points(*layout_) != nullptr) {
+    create_polylines(file_, *layout_);
+  } else {
+    write_vtkhdf(file_, *layout_);
+  }
+}
+
+void result_writer::create_constants() {
+  std::set<std::string> groups{"inputs"};
+  for (const constant& c : layout_->constants) groups.insert(c.group);
+  for (const std::string& group : groups) hdf5::new_group(file_, group);
+  for (const constant& c : layout_->constants) {
+    constants_.push_back(hdf5::new_dataset(file_, dataset_path(c), H5T_IEEE_F64LE, c.shape));
+    describe(constants_.back(), c.unit, c.meaning);
+  }
 }
 
 void result_writer::write_known_data() {
@@ -104,6 +123,7 @@ void result_writer::write_known_data() {
   write_whole(summary_, summary_type(), no_summary.data());
   write_whole(first_item_, H5T_STD_U64LE, first_items_of(layout_->batches).data());
   write_whole(voxel_, H5T_STD_U64LE, layout_->item_voxels.data());
+  if (offset_ >= 0) write_whole(offset_, H5T_STD_U64LE, layout_->point_offsets.data());
   for (std::size_t c = 0; c < constants_.size(); ++c) {
     write_whole(constants_[c], H5T_IEEE_F64LE, layout_->constants[c].values.data());
   }
@@ -128,7 +148,7 @@ void result_writer::write(const batch& items, std::span<const std::span<const st
   }
   const journal_entry entry{1, sum.value(), rank, microseconds};
   const std::uint64_t start[] = {items.number}, count[] = {1};
-  write_block(journal_, journal_type_, start, count, &entry);
+  hdf5::write_block(journal_, journal_type_, start, count, &entry, path_);
 }
 
 void result_writer::write_map(const batch& items, std::size_t output, std::span<const std::byte> values,
@@ -153,7 +173,7 @@ void result_writer::write_map(const batch& items, std::size_t output, std::span<
     for (const grid_box& box : boxes_of(part, layout_->grid.size)) {
       std::copy(box.start.begin(), box.start.end(), start.begin());
       std::copy(box.count.begin(), box.count.end(), count.begin());
-      write_block(outputs_[output], hdf5::file_type(spec.type), start, count, from);
+      hdf5::write_block(outputs_[output], hdf5::file_type(spec.type), start, count, from, path_);
       from += box.count[0] * box.count[1] * box.count[2] * bytes;
     }
   }
@@ -162,22 +182,13 @@ void result_writer::write_map(const batch& items, std::size_t output, std::span<
 void result_writer::write_rows(const batch& items, std::size_t output, std::span<const std::byte> values,
                                checksum& sum) {
   const output_spec& spec = layout_->outputs[output];
-  const auto rows = values.first(items.item_count * spec.bytes_per_item());
-  std::vector<std::uint64_t> start(1 + spec.shape.size(), 0), count{items.item_count};
-  start[0] = items.first_item;
+  const row_range range = rows_of(items, spec.layout, layout_->point_offsets);
+  const auto rows = values.first(range.count * spec.bytes_per_item());
+  std::vector<std::uint64_t> start(1 + spec.shape.size(), 0), count{range.count};
+  start[0] = range.first;
   count.insert(count.end(), spec.shape.begin(), spec.shape.end());
   sum.add(rows);
-  write_block(outputs_[output], hdf5::file_type(spec.type), start, count, rows.data());
-}
-
-void result_writer::write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start,
-                                std::span<const std::uint64_t> count, const void* values) const {
-  const std::vector<hsize_t> from(start.begin(), start.end()), extent(count.begin(), count.end());
-  const hdf5::handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
-  const hdf5::handle in_memory = hdf5::space_of(count);
-  hdf5::checked(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr),
-                "selecting in " + path_);
-  hdf5::checked(H5Dwrite(dataset, type, in_memory, in_file, H5P_DEFAULT, values), "writing to " + path_);
+  hdf5::write_block(outputs_[output], hdf5::file_type(spec.type), start, count, rows.data(), path_);
 }
 
 void result_writer::finish(const std::string& summary) {
@@ -198,7 +209,7 @@ void result_writer::finish(const std::string& summary) {
 void result_writer::close() {
   constants_.clear();
   outputs_.clear();
-  for (hdf5::handle* h : {&journal_, &summary_, &first_item_, &voxel_, &journal_type_}) h->reset();
+  for (hdf5::handle* h : {&journal_, &summary_, &first_item_, &voxel_, &offset_, &journal_type_}) h->reset();
   session_->agree([&] { hdf5::checked(file_.reset(), "closing " + path_); });
 }
 

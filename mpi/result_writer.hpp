@@ -25,7 +25,8 @@ class result_writer {
   /// Opens what a stopped run left. Collective.
   static result_writer reopen(const session& s, const std::string& path, const result_layout& layout);
 
-  /// Writes the batch's data, then its journal entry. `outputs[i]` holds item_count items of layout.outputs[i].
+  /// Writes the batch's data, then its journal entry. `outputs[i]` holds item_count items, or the batch's
+  /// points, of layout.outputs[i].
   /// Throws failure (disk).
   void write(const batch& items, std::span<const std::span<const std::byte>> outputs, std::uint64_t rank,
              std::uint64_t microseconds);
@@ -39,17 +40,16 @@ class result_writer {
   result_writer(const session& s, const std::string& path, const result_layout& layout)
       : session_(&s), layout_(&layout), path_(path) {}
   void create_datasets();
+  void create_constants();
   void write_known_data();
   void open_datasets();
   void write_map(const batch& items, std::size_t output, std::span<const std::byte> values, checksum& sum);
   void write_rows(const batch& items, std::size_t output, std::span<const std::byte> values, checksum& sum);
-  void write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start,
-                   std::span<const std::uint64_t> count, const void* values) const;
 
   const session* session_;
   const result_layout* layout_;
   std::string path_;
-  hdf5::handle file_, journal_type_, journal_, summary_, first_item_, voxel_;
+  hdf5::handle file_, journal_type_, journal_, summary_, first_item_, voxel_, offset_;
   std::vector<hdf5::handle> outputs_, constants_;
   std::vector<std::byte> map_part_;
 };

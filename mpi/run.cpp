@@ -31,14 +31,19 @@ using steady = std::chrono::steady_clock;
 double seconds_since(steady::time_point start) { return std::chrono::duration<double>(steady::now() - start).count(); }
 
 /// Throws when a rank sees other inputs than rank 0, as on a node without the shared file system.
-void check_same_items(const session& s, const std::vector<std::uint64_t>& item_voxels) {
+void check_same_items(const session& s, const analysis& a) {
   checksum sum;
-  sum.add(std::as_bytes(std::span(item_voxels)));
+  sum.add(std::as_bytes(std::span(a.item_voxels())));
+  const std::vector<std::uint64_t> point_offsets = a.point_offsets();
+  sum.add(std::as_bytes(std::span(point_offsets)));
   const std::uint64_t own = sum.value();
   std::uint64_t of_root = own;
   s.broadcast_bytes(&of_root, sizeof of_root);
   s.agree([&] {
-    if (own != of_root) throw failure(exit_status::bad_data, "this rank reads another mask than rank 0");
+    if (own != of_root)
+      throw failure(exit_status::bad_data,
+                    "this rank has other items (mask, seeds) than rank 0; do both read the "
+                    "same files?");
   });
 }
 
@@ -54,20 +59,41 @@ void check_same_kind(const session& s, const std::string& kind) {
   });
 }
 
-result_layout make_layout(const session& s, const analysis& a, const run_settings& settings,
-                          const device_hooks& device) {
+/// What an analysis must have right. All ranks see the same.
+void check_items(const analysis& a, const result_layout& layout) {
+  const bool has_volumes = has_layout(layout.outputs, output_layout::volume);
+  if (layout.item_voxels.empty() && (has_volumes || !a.may_be_empty())) {
+    throw failure(exit_status::bad_data, "there is not one voxel to analyse");
+  }
+  const auto& offsets = layout.point_offsets;
+  const bool right = has_layout(layout.outputs, output_layout::points)
+                         ? offsets.size() == layout.item_voxels.size() + 1 && offsets.front() == 0 &&
+                               std::is_sorted(offsets.begin(), offsets.end())
+                         : offsets.empty();
+  if (!right) throw failure(exit_status::ours, a.name() + ": the offsets of points do not belong to the items");
+}
+
+/// What there is to say about a run before its items are known.
+result_layout begin_layout(const std::string& analysis, const run_settings& settings, const device_hooks& device) {
   result_layout layout;
   layout.version = settings.provenance.is_object() ? settings.provenance.value("version", "") : "";
-  layout.analysis = a.name();
-  layout.grid = a.grid();
-  layout.item_voxels = a.item_voxels();
-  layout.outputs = a.outputs();
-  layout.constants = a.constants();
+  layout.analysis = analysis;
   layout.configuration = settings.configuration.is_null() ? nlohmann::json::object() : settings.configuration;
   layout.configuration["backend"] = device.kind;
   layout.provenance = settings.provenance.is_null() ? nlohmann::json::object() : settings.provenance;
+  return layout;
+}
+
+result_layout make_layout(const session& s, const analysis& a, const run_settings& settings,
+                          const device_hooks& device) {
+  result_layout layout = begin_layout(a.name(), settings, device);
+  layout.grid = a.grid();
+  layout.item_voxels = a.item_voxels();
+  layout.point_offsets = a.point_offsets();
+  layout.outputs = a.outputs();
+  layout.constants = a.constants();
   layout.provenance["devices"] = s.gather(device.description);
-  if (layout.item_voxels.empty()) throw failure(exit_status::bad_data, "there is not one voxel to analyse");
+  check_items(a, layout);
   // HDF5 wants the same tables from every rank.
   for (nlohmann::json* j : {&layout.configuration, &layout.provenance}) {
     std::string text = j->dump();
@@ -78,13 +104,14 @@ result_layout make_layout(const session& s, const analysis& a, const run_setting
 }
 
 std::vector<batch> new_plan(const session& s, const analysis& a, const run_settings& settings,
-                            const device_hooks& device) {
+                            const device_hooks& device, const result_layout& layout) {
   std::uint64_t batch_items = settings.batch_items;
   if (batch_items == 0) {
-    batch_items =
-        automatic_batch_items(a.item_voxels().size(), device.free_bytes, a.device_bytes_per_item(), a.lanes());
+    batch_items = automatic_batch_items(a.item_voxels().size(), device.free_bytes, a.device_bytes_per_item(), a.lanes(),
+                                        a.most_items_per_batch());
     // A slice is the paper's batch: it is cut only where the device's memory asks for it.
     if (settings.partition == partition_kind::slices && device.free_bytes == 0) batch_items = 32768;
+    batch_items = std::min(batch_items, batch_items_for_points(layout.outputs, layout.point_offsets));
   }
   MPI_Allreduce(MPI_IN_PLACE, &batch_items, 1, MPI_UINT64_T, MPI_MIN, s.world());
   std::vector<std::uint64_t> first_items;
@@ -177,7 +204,7 @@ exit_status study::run() {
   if (found_ == beginning::resumed) {
     pending_ = pending(unfinished_path(settings_.out));
   } else {
-    layout_.batches = new_plan(s_, a_, settings_, device_);
+    layout_.batches = new_plan(s_, a_, settings_, device_, layout_);
     for (const batch& b : layout_.batches) pending_.push_back(b.number);
   }
   s_.on_root([&] {
@@ -232,9 +259,9 @@ exit_status study::compute() {
   batch_queue queue(s_, settings_.schedule, layout_.batches, pending_);
   rank_account account;
   {
-    progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items);
+    progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, settings_.label);
     std::optional<work_loop> loop;
-    s_.agree([&] { loop.emplace(s_, a_, device_, layout_.batches, queue, writer, shown); });
+    s_.agree([&] { loop.emplace(s_, a_, device_, layout_, queue, writer, shown); });
     run_or_abort(s_, *loop, queue);
     account = loop->account();
   }
@@ -250,6 +277,11 @@ exit_status study::compute() {
   summary["analysis"] = layout_.analysis;
   summary["version"] = layout_.version;
   summary["resumed_batches"] = layout_.batches.size() - pending_.size();
+  if (settings_.also_in_summary.is_object()) {
+    nlohmann::json more = summary;
+    more.update(settings_.also_in_summary);
+    if (more.dump().size() < summary_bytes) summary = std::move(more);
+  }
   writer.finish(summary.dump());
   s_.on_root([&] {
     give_final_name(settings_.out);
@@ -259,15 +291,31 @@ exit_status study::compute() {
 }
 
 void study::report(nlohmann::json& summary) const {
-  if (!settings_.quiet) fmt::print(stderr, "{}", summary_table(summary));
+  if (!settings_.quiet) {
+    const std::string title = settings_.label.empty() ? "" : settings_.label + "\n";
+    fmt::print(stderr, "{}{}", title, summary_table(summary));
+  }
   if (!settings_.json.empty()) write_json(settings_.json, summary);
 }
 
 }  // namespace
 
+bool is_whole_already(const session& s, const std::string& analysis, const run_settings& settings,
+                      const device_hooks& device) {
+  beginning found = beginning::fresh;
+  s.on_root([&] {
+    check_output_folder(settings.out, 0);
+    const result_layout wanted = begin_layout(analysis, settings, device);
+    found = decide_beginning(settings, wanted, compared_with::options);
+    if (found == beginning::already_whole) spdlog::info("{} is whole already; nothing to do", settings.out);
+  });
+  s.broadcast_bytes(&found, sizeof found);
+  return found == beginning::already_whole;
+}
+
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device) {
   const stop_signals signals;
-  check_same_items(s, a.item_voxels());
+  check_same_items(s, a);
   check_same_kind(s, device.kind);
   return study(s, a, settings, device).run();
 }

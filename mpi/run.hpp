@@ -24,9 +24,14 @@ struct run_settings {
   bool overwrite = false;
   bool dry_run = false;
   bool quiet = false;
-  std::string json;              ///< file for the timing table; "" for none
-  nlohmann::json configuration;  ///< options that change the result; stored, and compared on --resume
-  nlohmann::json provenance;     ///< version, command line, inputs with checksums, image header
+  std::string label;  ///< what this run is called in its progress lines and above its table; "" for a run of its own
+  /// The file is a step of a longer command (OUT.scores), which removes it at the end: what is left of it is what a
+  /// stopped command left, and messages say so.
+  bool is_step = false;
+  std::string json;                ///< file for the timing table; "" for none, as for a step before the last one
+  nlohmann::json also_in_summary;  ///< object; its keys go into the summary (times of earlier steps), below 32 kB
+  nlohmann::json configuration;    ///< options that change the result; stored, and compared on --resume
+  nlohmann::json provenance;       ///< version, command line, inputs with checksums, image header
 };
 
 /// What the run needs of a rank's device, without knowing devices.
@@ -43,5 +48,11 @@ struct device_hooks {
 /// whole, or resume_me after a signal. Throws failure, the same on every rank; a failure in the middle of the work
 /// of several ranks ends them all with its status and one message (MPI_Abort).
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device);
+
+/// For a command of several steps, before the first one: whether settings.out is a whole result of this study already
+/// (--resume). Compares what is known by then: analysis, version, configuration, inputs. Throws failure as run() would
+/// where settings.out or what is left of it allows no beginning. Collective; the same on every rank.
+bool is_whole_already(const session& s, const std::string& analysis, const run_settings& settings,
+                      const device_hooks& device);
 
 }  // namespace voxherd

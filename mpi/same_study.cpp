@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 
 namespace voxherd {
@@ -20,6 +21,24 @@ nlohmann::json inputs_of(const nlohmann::json& provenance) {
     if (input.is_object()) input.erase("path");
   }
   return inputs;
+}
+
+std::optional<std::string> options_differ(const result_reader& stored, const result_layout& wanted) {
+  std::optional<std::string> difference = first_difference(stored.analysis_name(), wanted.analysis, "analysis");
+  const auto also = [&](const nlohmann::json& a, const nlohmann::json& b, const char* name) {
+    if (!difference) difference = first_difference(a, b, name);
+  };
+  also(stored.version(), wanted.version, "version");
+  also(stored.configuration(), wanted.configuration, "");
+  also(inputs_of(stored.provenance()), inputs_of(wanted.provenance), "inputs");
+  return difference;
+}
+
+void refuse(const result_reader& stored, const std::optional<std::string>& difference) {
+  if (!difference) return;
+  throw failure(exit_status::usage,
+                fmt::format("--resume: {} is of another study ({}); use the same options and inputs, or --overwrite",
+                            stored.path(), *difference));
 }
 
 }  // namespace
@@ -47,24 +66,21 @@ std::optional<std::string> first_difference(const nlohmann::json& stored, const 
   return fmt::format("{}: {} in the file, {} now", where, shown(stored), shown(now));
 }
 
+void check_same_options(const result_reader& stored, const result_layout& wanted) {
+  refuse(stored, options_differ(stored, wanted));
+}
+
 void check_same_study(const result_reader& stored, const result_layout& wanted) {
   result_layout in_file;
   in_file.outputs = stored.outputs();
   in_file.constants = stored.constants();
-  std::optional<std::string> difference = first_difference(stored.analysis_name(), wanted.analysis, "analysis");
-  const auto also = [&](const nlohmann::json& a, const nlohmann::json& b, const char* name) {
-    if (!difference) difference = first_difference(a, b, name);
-  };
-  also(stored.version(), wanted.version, "version");
-  also(stored.configuration(), wanted.configuration, "");
-  also(inputs_of(stored.provenance()), inputs_of(wanted.provenance), "inputs");
-  also(contents_of(in_file), contents_of(wanted), "contents");
-  also(stored.grid().size, wanted.grid.size, "image size");
-  if (!difference && stored.item_voxels() != wanted.item_voxels) difference = "the mask's voxels differ";
-  if (!difference) return;
-  throw failure(exit_status::usage,
-                fmt::format("--resume: {} is of another study ({}); use the same options and inputs, or --overwrite",
-                            stored.path(), *difference));
+  std::optional<std::string> difference = options_differ(stored, wanted);
+  if (!difference) difference = first_difference(contents_of(in_file), contents_of(wanted), "contents");
+  if (!difference) difference = first_difference(stored.grid().size, wanted.grid.size, "image size");
+  if (!difference && !std::ranges::equal(stored.item_voxels(), wanted.item_voxels))
+    difference = "the items' voxels differ";
+  if (!difference && stored.point_offsets() != wanted.point_offsets) difference = "the items' numbers of points differ";
+  refuse(stored, difference);
 }
 
 std::vector<bool> verified_batches(const session& s, const result_reader& reader) {

@@ -16,7 +16,8 @@ std::optional<std::string> first_difference(const nlohmann::json& stored, const 
                                             const std::string& where);
 
 /// Throws failure (usage) naming the first thing that would make the rest of the file belong to another study:
-/// version, analysis, configuration, input fingerprints, items, outputs.
+/// version, analysis, configuration, input fingerprints; check_same_study also image, items, outputs, points.
+void check_same_options(const result_reader& stored, const result_layout& wanted);
 void check_same_study(const result_reader& stored, const result_layout& wanted);
 
 /// Which batches of an unfinished file are done and have the checksum they were written with. Each rank reads its

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 
 #include "mpi/failure.hpp"
@@ -12,6 +13,8 @@
 namespace voxherd {
 
 namespace {
+
+constexpr int tag_gather = 3;  // batch_queue has 1 and 2
 
 struct outcome {
   int status = 0;  ///< 0 for success, else an exit_status
@@ -93,6 +96,33 @@ void session::agree(const std::function<void()>& work) const {
   o.message.resize(length);
   MPI_Bcast(o.message.data(), static_cast<int>(length), MPI_CHAR, first, world_);
   throw failure(static_cast<exit_status>(o.status), o.message);
+}
+
+std::vector<std::uint64_t> session::counts_of(std::uint64_t own) const {
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(size_));
+  MPI_Allgather(&own, 1, MPI_UINT64_T, counts.data(), 1, MPI_UINT64_T, world_);
+  return counts;
+}
+
+void session::gather_bytes(const void* own, const std::vector<std::uint64_t>& bytes, void* all, target to,
+                           std::size_t piece) const {
+  // Rank by rank: what counts is the sum of the bytes, which each receiver has to take anyway.
+  auto* place = static_cast<char*>(all);
+  for (int r = 0; r < size_; ++r) {
+    const std::uint64_t length = bytes[static_cast<std::size_t>(r)];
+    if (r == rank_ && length > 0 && place != nullptr) std::memcpy(place, own, length);
+    for (std::uint64_t at = 0; at < length; at += piece) {
+      const int count = static_cast<int>(std::min<std::uint64_t>(piece, length - at));
+      if (to == target::every_rank) {
+        MPI_Bcast(place + at, count, MPI_BYTE, r, world_);
+      } else if (r > 0 && is_root()) {
+        MPI_Recv(place + at, count, MPI_BYTE, r, tag_gather, world_, MPI_STATUS_IGNORE);
+      } else if (r > 0 && r == rank_) {
+        MPI_Send(static_cast<const char*>(own) + at, count, MPI_BYTE, 0, tag_gather, world_);
+      }
+    }
+    if (to == target::every_rank || is_root()) place += length;
+  }
 }
 
 std::vector<std::string> session::gather(const std::string& text) const {

@@ -3,8 +3,11 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <numeric>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace voxherd {
@@ -40,12 +43,50 @@ class session {
   void broadcast_bytes(void* data, std::size_t bytes) const;       ///< any size, in pieces MPI can count
   std::vector<std::string> gather(const std::string& text) const;  ///< one entry a rank, on rank 0
 
+  /// All ranks' values in the order of ranks, on every rank or on rank 0 alone. Trivially copyable T, any number of
+  /// values a rank, more than 2 GB too. Collective.
+  template <class T>
+  std::vector<T> all_gather(const std::vector<T>& own) const;
+  template <class T>
+  std::vector<T> gather_to_root(const std::vector<T>& own) const;
+
+  /// The same for bytes: every rank has `own_bytes`, rank r's land in `all` after those of the ranks before it.
+  /// `all` on ranks other than 0 is used for target::every_rank alone. No message is larger than `piece`.
+  enum class target { every_rank, root };
+  static constexpr std::size_t largest_piece = std::size_t{1} << 30;
+  std::vector<std::uint64_t> counts_of(std::uint64_t own) const;  ///< one entry a rank, on every rank
+  void gather_bytes(const void* own, const std::vector<std::uint64_t>& bytes, void* all, target to,
+                    std::size_t piece = largest_piece) const;
+
  private:
+  template <class T>
+  std::vector<T> gathered(const std::vector<T>& own, target to) const;
+
   MPI_Comm world_ = MPI_COMM_NULL;
   MPI_Comm node_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;
   std::string host_;
 };
+
+template <class T>
+std::vector<T> session::gathered(const std::vector<T>& own, target to) const {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const std::vector<std::uint64_t> bytes = counts_of(own.size() * sizeof(T));
+  const bool gets = to == target::every_rank || is_root();
+  std::vector<T> all(gets ? std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}) / sizeof(T) : 0);
+  gather_bytes(own.data(), bytes, all.data(), to);
+  return all;
+}
+
+template <class T>
+std::vector<T> session::all_gather(const std::vector<T>& own) const {
+  return gathered(own, target::every_rank);
+}
+
+template <class T>
+std::vector<T> session::gather_to_root(const std::vector<T>& own) const {
+  return gathered(own, target::root);
+}
 
 template <class T>
 void session::broadcast(std::vector<T>& values) const {

@@ -8,13 +8,14 @@ namespace {
 
 constexpr std::array<int, 3> signals{SIGTERM, SIGINT, SIGUSR1};
 volatile std::sig_atomic_t note = 0;
+int depth = 0;
 
 void take_note(int signal) { note = signal; }
 
 }  // namespace
 
 stop_signals::stop_signals() {
-  note = 0;
+  if (depth++ == 0) note = 0;
   struct sigaction action {};
   action.sa_handler = take_note;
   action.sa_flags = SA_RESTART;
@@ -23,6 +24,7 @@ stop_signals::stop_signals() {
 }
 
 stop_signals::~stop_signals() {
+  --depth;
   for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_[i], nullptr);
 }
 

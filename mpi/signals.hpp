@@ -5,7 +5,8 @@
 
 namespace voxherd {
 
-/// While it lives, SIGTERM, SIGINT and SIGUSR1 only leave a note; before and after they do what they did.
+/// While it lives, SIGTERM, SIGINT and SIGUSR1 only leave a note; before and after they do what they did. run() makes
+/// one; a command of several steps makes one around them, so that a signal between two steps stops the next one.
 class stop_signals {
  public:
   stop_signals();

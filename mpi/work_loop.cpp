@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "mpi/plan.hpp"
 #include "mpi/signals.hpp"
 
 namespace voxherd {
@@ -22,24 +21,27 @@ constexpr std::chrono::microseconds between_signals{20000};
 
 double seconds_since(steady::time_point start) { return std::chrono::duration<double>(steady::now() - start).count(); }
 
-std::vector<work_slot> make_slots(const analysis& a, const device_hooks& device, std::span<const batch> plan) {
+std::vector<work_slot> make_slots(const analysis& a, const device_hooks& device, const result_layout& layout) {
   // One a lane being computed, one in hand, one being written.
+  const batch_room most = largest_room(layout.batches, layout.point_offsets);
   std::vector<work_slot> slots;
-  for (int i = 0; i < std::max(1, a.lanes()) + 2; ++i) slots.push_back(make_slot(a, device, largest_batch(plan)));
+  for (int i = 0; i < std::max(1, a.lanes()) + 2; ++i) {
+    slots.push_back(make_slot(a, device, most, layout.point_offsets));
+  }
   return slots;
 }
 
 }  // namespace
 
-work_loop::work_loop(const session& s, analysis& a, const device_hooks& device, std::span<const batch> plan,
+work_loop::work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
                      batch_queue& queue, result_writer& writer, progress& shown)
     : session_(s),
       analysis_(a),
-      plan_(plan),
+      plan_(layout.batches),
       queue_(queue),
       writer_(writer),
       progress_(shown),
-      slots_(make_slots(a, device, plan)),
+      slots_(make_slots(a, device, layout)),
       lanes_(a, device) {
   for (work_slot& slot : slots_) free_.push_back(&slot);
 }

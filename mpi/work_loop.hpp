@@ -19,7 +19,8 @@ namespace voxherd {
 /// or a file, and sleeps when there is nothing to do.
 class work_loop {
  public:
-  work_loop(const session& s, analysis& a, const device_hooks& device, std::span<const batch> plan, batch_queue& queue,
+  /// `layout` outlives the loop: its batches and offsets of points are used.
+  work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout, batch_queue& queue,
             result_writer& writer, progress& shown);
 
   /// Until all ranks have left. After a signal: until the batches being computed are written; a rank that others keep

@@ -115,10 +115,10 @@ struct metric_applier {
     const tensor6 d = tensors.load(i);
     const effective e = metric(d);
     facts[i] = {fractional_anisotropy(d), std::sqrt(e.largest), region_word(regions, i, inside[i] != 0), 0};
-    const tensor6 t = kind == field_kind::world ? e.tensor : sandwiched(to_index, e.tensor);
+    const auto t = cast<float>(kind == field_kind::world ? e.tensor : sandwiched(to_index, e.tensor));
     if (kind == field_kind::christoffel) {
       fields.store(i, t);
-      metrics.store(i, sandwiched(axes_turned, e.metric));
+      metrics.store(i, cast<float>(sandwiched(axes_turned, e.metric)));
     } else {
       auto* out = reinterpret_cast<four_floats*>(values + std::size_t{8} * i);
       out[0] = {t.xx, t.xy, t.xz, t.yy};

@@ -10,11 +10,22 @@
 /// that float neither overflows nor underflows in any metric.
 namespace voxherd::geodesic::prepare {
 
-struct tensor6 {
-  float xx, xy, xz, yy, yz, zz;
+template <class T>
+struct symmetric6 {
+  T xx, xy, xz, yy, yz, zz;
 };
+using tensor6 = symmetric6<float>;
+/// Where a chain of steps is to round once, at its end: sums of v v^T stay positive definite as far as float can hold
+/// it.
+using wide_tensor6 = symmetric6<double>;
 
-VOXHERD_FUNCTION inline tensor6 scaled(const tensor6& d, float f) {
+template <class To, class From>
+VOXHERD_FUNCTION inline symmetric6<To> cast(const symmetric6<From>& d) {
+  return {To(d.xx), To(d.xy), To(d.xz), To(d.yy), To(d.yz), To(d.zz)};
+}
+
+template <class T>
+VOXHERD_FUNCTION inline symmetric6<T> scaled(const symmetric6<T>& d, T f) {
   return {f * d.xx, f * d.xy, f * d.xz, f * d.yy, f * d.yz, f * d.zz};
 }
 
@@ -23,37 +34,34 @@ VOXHERD_FUNCTION inline eigen_system3<float> eigen_of(const tensor6& d) {
 }
 
 /// Sum of value[k] v_k v_k^T.
-VOXHERD_FUNCTION inline tensor6 composed(const float (&value)[3], const float (&vector)[3][3]) {
-  float m[6] = {};
+VOXHERD_FUNCTION inline wide_tensor6 composed(const float (&value)[3], const float (&vector)[3][3]) {
+  double m[6] = {};
   VOXHERD_UNROLL
   for (int k = 0; k < 3; ++k) {
-    const float x = vector[k][0], y = vector[k][1], z = vector[k][2], l = value[k];
+    const double x = vector[k][0], y = vector[k][1], z = vector[k][2], l = value[k];
     m[0] += l * x * x, m[1] += l * x * y, m[2] += l * x * z;
     m[3] += l * y * y, m[4] += l * y * z, m[5] += l * z * z;
   }
   return {m[0], m[1], m[2], m[3], m[4], m[5]};
 }
 
-/// In double: the inverse is as good as the tensor is.
-VOXHERD_FUNCTION inline double determinant(const tensor6& d) {
-  const double xx = d.xx, xy = d.xy, xz = d.xz, yy = d.yy, yz = d.yz, zz = d.zz;
-  return xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
+VOXHERD_FUNCTION inline double determinant(const wide_tensor6& d) {
+  return d.xx * (d.yy * d.zz - d.yz * d.yz) - d.xy * (d.xy * d.zz - d.yz * d.xz) + d.xz * (d.xy * d.yz - d.yy * d.xz);
 }
 
-VOXHERD_FUNCTION inline tensor6 inverse(const tensor6& d) {
-  const double xx = d.xx, xy = d.xy, xz = d.xz, yy = d.yy, yz = d.yz, zz = d.zz;
-  const double a = yy * zz - yz * yz, b = xz * yz - xy * zz, c = xy * yz - xz * yy;
-  const double f = 1 / (xx * a + xy * b + xz * c);
-  return {float(f * a),
-          float(f * b),
-          float(f * c),
-          float(f * (xx * zz - xz * xz)),
-          float(f * (xy * xz - xx * yz)),
-          float(f * (xx * yy - xy * xy))};
+VOXHERD_FUNCTION inline wide_tensor6 inverse(const wide_tensor6& d) {
+  const double a = d.yy * d.zz - d.yz * d.yz, b = d.xz * d.yz - d.xy * d.zz, c = d.xy * d.yz - d.xz * d.yy;
+  const double f = 1 / (d.xx * a + d.xy * b + d.xz * c);
+  return {f * a,
+          f * b,
+          f * c,
+          f * (d.xx * d.zz - d.xz * d.xz),
+          f * (d.xy * d.xz - d.xx * d.yz),
+          f * (d.xx * d.yy - d.xy * d.xy)};
 }
 
 /// m d m^T; m row-major.
-VOXHERD_FUNCTION inline tensor6 sandwiched(const double (&m)[9], const tensor6& d) {
+VOXHERD_FUNCTION inline wide_tensor6 sandwiched(const double (&m)[9], const wide_tensor6& d) {
   const double full[3][3] = {{d.xx, d.xy, d.xz}, {d.xy, d.yy, d.yz}, {d.xz, d.yz, d.zz}};
   double half[3][3];
   VOXHERD_UNROLL
@@ -63,7 +71,7 @@ VOXHERD_FUNCTION inline tensor6 sandwiched(const double (&m)[9], const tensor6& 
       half[i][j] = m[3 * i] * full[0][j] + m[3 * i + 1] * full[1][j] + m[3 * i + 2] * full[2][j];
   }
   const auto element = [&](int i, int j) {
-    return float(half[i][0] * m[3 * j] + half[i][1] * m[3 * j + 1] + half[i][2] * m[3 * j + 2]);
+    return half[i][0] * m[3 * j] + half[i][1] * m[3 * j + 1] + half[i][2] * m[3 * j + 2];
   };
   return {element(0, 0), element(0, 1), element(0, 2), element(1, 1), element(1, 2), element(2, 2)};
 }
@@ -98,7 +106,7 @@ inline constexpr float most_medians = 1e9f;
 /// Whether all eigenvalues are above `floor`: the leading minors of d - floor are positive.
 VOXHERD_FUNCTION inline bool exceeds(const tensor6& d, float floor) {
   const tensor6 e{d.xx - floor, d.xy, d.xz, d.yy - floor, d.yz, d.zz - floor};
-  return e.xx > 0 && e.xx * e.yy - e.xy * e.xy > 0 && determinant(e) > 0;
+  return e.xx > 0 && e.xx * e.yy - e.xy * e.xy > 0 && determinant(cast<double>(e)) > 0;
 }
 
 /// Raises eigenvalues below `least` times the largest one to that.
@@ -115,7 +123,7 @@ VOXHERD_FUNCTION inline tensor_state clean(tensor6& d, float least) {
   const float floor = least * e.value[0];
   if (e.value[2] < floor) {
     for (float& l : e.value) l = l < floor ? floor : l;
-    d = composed(e.value, e.vector);
+    d = cast<float>(composed(e.value, e.vector));
   }
   return positive ? tensor_state::good : tensor_state::repaired;
 }
@@ -123,13 +131,13 @@ VOXHERD_FUNCTION inline tensor_state clean(tensor6& d, float least) {
 VOXHERD_FUNCTION inline tensor6 logarithm(const tensor6& d) {
   auto e = eigen_of(d);
   for (float& l : e.value) l = std::log(l);
-  return composed(e.value, e.vector);
+  return cast<float>(composed(e.value, e.vector));
 }
 
 VOXHERD_FUNCTION inline tensor6 exponential(const tensor6& d) {
   auto e = eigen_of(d);
   for (float& l : e.value) l = std::exp(l);
-  return composed(e.value, e.vector);
+  return cast<float>(composed(e.value, e.vector));
 }
 
 /// Eigenvalues of D_eff stay within these bounds, the typical one being of order 1: a tensor in float has no meaning
@@ -138,7 +146,7 @@ inline constexpr float least_of_largest = 1e-6f, largest_stored = 1e10f;
 
 /// D_eff, stored units, and its inverse.
 struct effective {
-  tensor6 tensor, metric;
+  wide_tensor6 tensor, metric;
   float largest;  ///< eigenvalue of `tensor`
 };
 
@@ -158,10 +166,12 @@ struct metric_rule {
 
   /// D_eff is the tensor times a number, and no rounding of eigenvectors enters.
   VOXHERD_FUNCTION effective multiple(const tensor6& d) const {
-    const float factor = kind == metric_kind::adjugate ? float(unit / determinant(d)) : unit;
-    const float first = eigen_of(d).value[0], largest = bounded(first * factor);
+    const wide_tensor6 wide = cast<double>(d);
+    const double factor = kind == metric_kind::adjugate ? unit / determinant(wide) : unit;
+    const double first = eigen_of(d).value[0];
+    const float wanted = float(first * factor), largest = bounded(wanted);
     effective out;
-    out.tensor = scaled(d, largest == first * factor ? factor : largest / first);
+    out.tensor = scaled(wide, largest == wanted ? factor : largest / first);
     out.metric = inverse(out.tensor);
     out.largest = largest;
     return out;

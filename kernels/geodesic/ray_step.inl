@@ -162,12 +162,14 @@ VOXHERD_FUNCTION inline float ray_tracer<Form>::enter(fibre_account& account, st
     account.excluded = true;
     return code(stop_reason::exclude);
   }
-  if ((regions & region::inside) == 0) return code(stop_reason::mask);
+  // Cortical labels often lie beyond a white-matter mask: the step that leaves it may still reach them.
   pass_includes(account, regions);
   const std::uint32_t target = regions >> region::target_shift;
-  if (!job_.rays.targets || target == 0 || target == account.own_target) return 0;
-  account.reach(target);
-  return code(stop_reason::target);
+  if (job_.rays.targets && target != 0 && target != account.own_target) {
+    account.reach(target);
+    return code(stop_reason::target);
+  }
+  return (regions & region::inside) == 0 ? code(stop_reason::mask) : 0;
 }
 
 /// A ray has made a loop when it comes back to a place that it remembers. It remembers where it was after 1, 2, 4, ...

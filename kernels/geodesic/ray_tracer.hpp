@@ -144,7 +144,7 @@ class ray_tracer {
   }
 
   VOXHERD_FUNCTION void pass_includes(fibre_account& account, std::uint32_t regions) const {
-    const std::uint32_t here = (regions / region::first_include) & ((1u << region::most_includes) - 1);
+    const std::uint32_t here = (regions / region::first_include) & ((1u << job_.rays.includes) - 1);
     if (!job_.rays.ordered) {
       account.included |= here;
       return;

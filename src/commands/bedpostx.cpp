@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 
 #include "mpi/output_place.hpp"
@@ -124,17 +123,12 @@ void say_what_is_ignored(const arguments& args) {
 
 void write_fsl_folder(session& s, const arguments& args, const subject_files& f) {
   export_settings settings;
-  settings.folder = f.out;
+  settings.result = result_of(f);
+  settings.out = f.out;
   settings.overwrite = true;  // a folder without the finished mark is our own, half written, or FSL's
   settings.quiet = args.get<bool>("quiet");
   settings.threads = export_threads(s, args.get<long long>("threads"));
-  std::unique_ptr<result_volumes> result;
-  export_plan plan;
-  s.agree([&] {
-    result = std::make_unique<result_volumes>(result_of(f), chunk_bytes_for(settings.threads));
-    plan = plan_fsl_folder(*result, f.nodif);
-  });
-  carry_out(s, *result, plan, settings);
+  export_folder(s, settings, [&](const result_volumes& result) { return plan_fsl_folder(result, f.nodif); });
   spdlog::info("{}: finished; probtrackx2 can read it", f.out);
 }
 

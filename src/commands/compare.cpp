@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
+#include "mpi/result_layout.hpp"
 #include "mpi/result_reader.hpp"
 #include "src/command.hpp"
 
@@ -12,7 +14,7 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::uint64_t items_at_once = 65536;
+constexpr std::uint64_t items_at_once = 65536, points_at_once = 1 << 20;
 
 struct tolerance {
   double absolute = 0, relative = 0;
@@ -64,19 +66,46 @@ void count_difference(const std::byte* a, const std::byte* b, element_type type,
 
 difference compare_output(const result_reader& a, const result_reader& b, const output_spec& o, const tolerance& t) {
   difference d;
+  const auto count = [&](const std::vector<std::byte>& x, const std::vector<std::byte>& y) {
+    for (std::size_t at = 0; at < x.size(); at += size_of(o.type)) count_difference(&x[at], &y[at], o.type, t, d);
+  };
+  for (std::uint64_t first = 0; o.layout == output_layout::points && first < a.point_count(); first += points_at_once) {
+    const std::uint64_t points = std::min(points_at_once, a.point_count() - first);
+    count(a.read_row_bytes(o.name, first, points), b.read_row_bytes(o.name, first, points));
+  }
+  if (o.layout == output_layout::points) return d;
   const std::uint64_t items = a.item_voxels().size();
   for (std::uint64_t first = 0; first < items; first += items_at_once) {
     const batch part{0, first, std::min(items_at_once, items - first)};
-    const auto x = a.read_batch(o.name, part), y = b.read_batch(o.name, part);
-    for (std::size_t at = 0; at < x.size(); at += size_of(o.type)) count_difference(&x[at], &y[at], o.type, t, d);
+    count(a.read_batch(o.name, part), b.read_batch(o.name, part));
   }
   return d;
+}
+
+difference compare_constant(const constant& a, const constant& b, const tolerance& t) {
+  difference d;
+  const auto x = std::as_bytes(std::span(a.values)), y = std::as_bytes(std::span(b.values));
+  for (std::size_t at = 0; at < x.size(); at += sizeof(double)) {
+    count_difference(&x[at], &y[at], element_type::float64, t, d);
+  }
+  return d;
+}
+
+/// Item and point of a value of an output laid out as points.
+std::string place_of_point(const result_reader& r, std::uint64_t point) {
+  const auto& offsets = r.point_offsets();
+  const auto next = std::upper_bound(offsets.begin(), offsets.end(), point);
+  return fmt::format("item {}, point {}", next - offsets.begin() - 1, point - *(next - 1));
 }
 
 std::string place(const result_reader& r, const output_spec& o, std::uint64_t value) {
   const std::uint64_t components = o.bytes_per_item() / size_of(o.type);
   std::uint64_t voxel = value / components;
   std::string text;
+  if (o.layout == output_layout::points) {
+    text = place_of_point(r, voxel);
+    return components > 1 ? fmt::format("{}, component {}", text, value % components) : text;
+  }
   if (o.layout == output_layout::items) {
     text = fmt::format("item {}, ", voxel);
     voxel = r.item_voxels()[voxel];
@@ -95,9 +124,44 @@ std::string unlike(const result_reader& a, const result_reader& b) {
     return fmt::format("the images have {} and {} voxels", fmt::join(a.grid().size, "x"),
                        fmt::join(b.grid().size, "x"));
   }
-  if (a.item_voxels() != b.item_voxels()) return "the masks differ";
+  if (a.item_voxels() != b.item_voxels()) return "the items' voxels (the masks) differ";
+  if (a.point_offsets() != b.point_offsets()) return "the items have other numbers of points";
   if (a.grid().voxel_to_world != b.grid().voxel_to_world) return "the images lie differently in space (voxel_to_world)";
   return "";
+}
+
+void print_row(const std::string& name, element_type type, const difference& d, const std::string& where) {
+  fmt::print("{:<24} {:>8} {:>14} {:>12} {:>14.6g}  {}\n", name, name_of(type), d.values, d.beyond, d.largest, where);
+}
+
+/// Constants that are results (a connectome), not inputs.
+bool compare_constants(const result_reader& a, const result_reader& b, const tolerance& t) {
+  bool same = true;
+  const auto in = [](const result_reader& r, const constant& wanted) -> const constant* {
+    for (const constant& c : r.constants()) {
+      if (dataset_path(c) == dataset_path(wanted) && c.shape == wanted.shape) return &c;
+    }
+    return nullptr;
+  };
+  for (const constant& c : a.constants()) {
+    if (c.group == "inputs") continue;
+    const std::string name = c.group + "/" + c.name;
+    const constant* other = in(b, c);
+    if (other == nullptr) {
+      fmt::print("{:<24} only in {}, or of another shape in {}\n", name, a.path(), b.path());
+      same = false;
+      continue;
+    }
+    const difference d = compare_constant(c, *other, t);
+    same = same && d.beyond == 0;
+    print_row(name, element_type::float64, d, d.beyond == 0 ? "" : fmt::format("value {}", d.where));
+  }
+  for (const constant& c : b.constants()) {
+    if (c.group == "inputs" || in(a, c) != nullptr) continue;
+    fmt::print("{:<24} only in {}, or of another shape in {}\n", c.group + "/" + c.name, b.path(), a.path());
+    same = false;
+  }
+  return same;
 }
 
 bool compare_outputs(const result_reader& a, const result_reader& b, const tolerance& t) {
@@ -112,8 +176,7 @@ bool compare_outputs(const result_reader& a, const result_reader& b, const toler
     }
     const difference d = compare_output(a, b, o, t);
     same = same && d.beyond == 0;
-    fmt::print("{:<24} {:>8} {:>14} {:>12} {:>14.6g}  {}\n", o.name, name_of(o.type), d.values, d.beyond, d.largest,
-               d.beyond == 0 ? "" : place(a, o, d.where));
+    print_row(o.name, o.type, d, d.beyond == 0 ? "" : place(a, o, d.where));
   }
   for (const output_spec& o : b.outputs()) {
     if (a.has(o.name)) continue;
@@ -145,7 +208,12 @@ exit_status compare(session& s, const arguments& args) {
     const result_reader a(args.get<std::string>("first")), b(args.get<std::string>("second"));
     const std::string why = unlike(a, b);
     if (!why.empty()) fmt::print("{}\n", why);
-    same = why.empty() && compare_outputs(a, b, t) ? 1 : 0;
+    if (why.empty()) {
+      const bool outputs = compare_outputs(a, b, t), constants = compare_constants(a, b, t);
+      same = outputs && constants ? 1 : 0;
+    } else {
+      same = 0;
+    }
     fmt::print("{}\n", same == 0 ? "different" : t.bitwise() ? "the same bytes" : "the same within the tolerance");
   });
   s.broadcast_bytes(&same, sizeof same);

@@ -5,6 +5,7 @@
 
 #include "kernels/device/device.hpp"
 #include "mpi/libraries.hpp"
+#include "mpi/result_layout.hpp"
 #include "mpi/result_reader.hpp"
 #include "src/command.hpp"
 #include "src/version.hpp"
@@ -35,12 +36,10 @@ void print_program(const session& s) {
 void print_outputs(const result_reader& r) {
   for (const output_spec& o : r.outputs()) {
     const std::string shape = o.shape.empty() ? "" : fmt::format("[{}]", fmt::join(o.shape, ","));
-    fmt::print("  {:<28} {:<8} {:<8} {}\n",
-               (o.layout == output_layout::volume ? "/maps/" : "/samples/") + o.name + shape, name_of(o.type), o.unit,
-               o.meaning);
+    fmt::print("  {:<28} {:<8} {:<8} {}\n", dataset_path(o) + shape, name_of(o.type), o.unit, o.meaning);
   }
   for (const constant& c : r.constants()) {
-    fmt::print("  {:<28} {:<8} {:<8} {}\n", fmt::format("/inputs/{}[{}]", c.name, fmt::join(c.shape, ",")), "float64",
+    fmt::print("  {:<28} {:<8} {:<8} {}\n", fmt::format("{}[{}]", dataset_path(c), fmt::join(c.shape, ",")), "float64",
                c.unit, c.meaning);
   }
 }
@@ -51,8 +50,11 @@ void print_result(const result_reader& r) {
   const auto& grid = r.grid();
   fmt::print("{}: {} by voxherd {}, {} of {} batches, {}\n", r.path(), r.analysis_name(), r.version(), done,
              r.batches().size(), r.complete() ? "whole" : "not whole: --resume goes on with it");
-  fmt::print("image      {} voxels of {:.4g} mm, {} in the mask\n", fmt::join(grid.size, " x "),
-             fmt::join(grid.voxel_size_mm, " x "), r.item_voxels().size());
+  const bool has_points = !r.point_offsets().empty();
+  fmt::print("image      {} voxels of {:.4g} mm, {}\n", fmt::join(grid.size, " x "),
+             fmt::join(grid.voxel_size_mm, " x "),
+             has_points ? fmt::format("{} items with {} points", r.item_voxels().size(), r.point_count())
+                        : fmt::format("{} in the mask", r.item_voxels().size()));
   fmt::print("contents\n");
   print_outputs(r);
   fmt::print("configuration\n{}\nprovenance\n{}\n", r.configuration().dump(2), r.provenance().dump(2));

@@ -156,6 +156,22 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+void refuse_other_formats(const std::string& path) {
+  const struct {
+    const char *end, *whose, *tool;
+  } formats[] = {{".mif", "MRtrix", "mrconvert"},
+                 {".mif.gz", "MRtrix", "mrconvert"},
+                 {".mih", "MRtrix", "mrconvert"},
+                 {".mgz", "FreeSurfer", "mri_convert"},
+                 {".mgh", "FreeSurfer", "mri_convert"}};
+  for (const auto& f : formats) {
+    if (!ends_with(path, f.end)) continue;
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: is an image in {}'s own format, expected NIfTI; `{} {} NAME.nii.gz` makes one",
+                              printable(path), f.whose, f.tool, printable(path)));
+  }
+}
+
 void refuse_pairs(const std::string& path) {
   for (const char* end : {".img", ".img.gz", ".hdr", ".hdr.gz"}) {
     if (!ends_with(path, end)) continue;
@@ -178,6 +194,7 @@ void note_name(nifti_header& h) {
 nifti_header read_nifti_header(const std::string& path) {
   const input_file file(path);
   refuse_pairs(path);
+  refuse_other_formats(path);
   const front bytes(file);
   const std::string name = file.name();
   nifti_fields f = decode_nifti_fields(bytes.read(0, longest_header), name);

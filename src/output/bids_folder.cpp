@@ -6,6 +6,7 @@
 
 #include "mpi/failure.hpp"
 #include "src/output/export_folders.hpp"
+#include "src/output/export_kind.hpp"
 #include "src/version.hpp"
 
 namespace voxherd {
@@ -140,8 +141,7 @@ void check_label(const char* option, const std::string& label) {
                   fmt::format("--{} {}: expected letters and digits, as BIDS wants them, e.g. 01", option, label));
 }
 
-}  // namespace
-
+/// BIDS derivatives, with the names and sidecars of BEP016. Labels: letters and digits; `session` "" for none.
 export_plan plan_bids_folder(const result_volumes& result, const std::string& subject, const std::string& session) {
   require_ballstick(result, "bids");
   check_label("subject", subject);
@@ -150,5 +150,25 @@ export_plan plan_bids_folder(const result_volumes& result, const std::string& su
   if (!session.empty()) check_label("session", session);
   return bids_folder(result, subject, session).plan();
 }
+
+void options(po::options_description& description) {
+  const auto label = [] { return po::value<std::string>()->value_name("LABEL"); };
+  description.add_options()                                        //
+      ("subject", label(), "bids: letters and digits after sub-")  //
+      ("session", label(), "bids: letters and digits after ses-; none where none is given");
+}
+
+void run(session& s, const export_settings& settings, const arguments& args) {
+  const auto label = [&](const char* name) { return args.has(name) ? args.get<std::string>(name) : std::string(); };
+  if (!args.has("subject"))
+    throw failure(exit_status::usage, "--subject is missing: BIDS names begin with it, e.g. --subject 01");
+  export_folder(s, settings, [&](const result_volumes& result) {
+    return plan_bids_folder(result, label("subject"), label("session"));
+  });
+}
+
+}  // namespace
+
+extern const export_kind bids_export{"bids", "DIR", "BIDS derivatives (BEP016)", options, run};
 
 }  // namespace voxherd

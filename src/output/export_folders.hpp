@@ -12,13 +12,6 @@ namespace voxherd {
 /// would say nothing. Throws failure (bad_data) for a result of another analysis.
 export_plan plan_fsl_folder(const result_volumes& result, const std::string& nodif);
 
-/// BIDS derivatives, with the names and sidecars of BEP016. Labels: letters and digits; `session` "" for none.
-/// Throws failure (usage, bad_data).
-export_plan plan_bids_folder(const result_volumes& result, const std::string& subject, const std::string& session);
-
-/// Every map of any result as NAME.nii.gz.
-export_plan plan_nifti_folder(const result_volumes& result);
-
 /// Throws failure (bad_data) unless the result is of the ball & stick model.
 void require_ballstick(const result_volumes& result, const char* kind);
 

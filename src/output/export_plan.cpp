@@ -1,15 +1,18 @@
 #include "src/output/export_plan.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "mpi/failure.hpp"
 #include "mpi/progress.hpp"
+#include "src/export_options.hpp"
 #include "src/input/input_file.hpp"
 #include "src/output/output_file.hpp"
 
@@ -82,13 +85,8 @@ std::vector<const export_image*> share_of(const session& s, const export_plan& p
   return own;
 }
 
-void refuse_existing(const export_plan& plan, const std::string& folder) {
-  const auto check = [&](const std::string& name) {
-    const std::string path = folder + "/" + name;
-    if (!fs::exists(path)) return;
-    throw failure(exit_status::usage,
-                  fmt::format("{} exists; --overwrite replaces it, or choose another folder", printable(path)));
-  };
+void refuse_existing(const export_plan& plan, const export_settings& settings) {
+  const auto check = [&](const std::string& name) { refuse_existing(settings.out + "/" + name, settings); };
   for (const export_text& t : plan.marks) check(t.name);
   for (const export_image& image : plan.images) check(image.name);
   for (const export_text& t : plan.texts)
@@ -119,10 +117,25 @@ void write_text(const std::string& folder, const export_text& t) {
 }
 
 void begin_folder(const export_plan& plan, const export_settings& settings) {
-  if (!settings.overwrite) refuse_existing(plan, settings.folder);
-  make_folders(plan, settings.folder);
-  for (const export_text& mark : plan.marks) fs::remove(settings.folder + "/" + mark.name);
-  for (const export_text& t : plan.texts) write_text(settings.folder, t);
+  refuse_existing(plan, settings);
+  make_folders(plan, settings.out);
+  for (const export_text& mark : plan.marks) fs::remove(settings.out + "/" + mark.name);
+  for (const export_text& t : plan.texts) write_text(settings.out, t);
+}
+
+void carry_out(const session& s, const result_volumes& result, const export_plan& plan,
+               const export_settings& settings) {
+  s.on_root([&] { begin_folder(plan, settings); });
+  const auto own = share_of(s, plan);
+  std::uint64_t volumes = 0;
+  for (const export_image* image : own) volumes += volumes_of(*image);
+  s.agree([&] {
+    progress shown(choose_progress_style(settings.quiet, s.is_root()), volumes, 0);
+    image_writers(result, own, settings.out, shown).run(settings.threads);
+  });
+  s.on_root([&] {
+    for (const export_text& mark : plan.marks) write_text(settings.out, mark);
+  });
 }
 
 }  // namespace
@@ -157,19 +170,21 @@ export_image image_of_map(const result_volumes& result, const std::string& map, 
           }};
 }
 
-void carry_out(const session& s, const result_volumes& result, const export_plan& plan,
-               const export_settings& settings) {
-  s.on_root([&] { begin_folder(plan, settings); });
-  const auto own = share_of(s, plan);
-  std::uint64_t volumes = 0;
-  for (const export_image* image : own) volumes += volumes_of(*image);
+void refuse_existing(const std::string& path, const export_settings& settings) {
+  if (settings.overwrite || !fs::exists(path)) return;
+  throw failure(exit_status::usage,
+                fmt::format("{} exists; --overwrite replaces it, or choose another place", printable(path)));
+}
+
+void export_folder(const session& s, const export_settings& settings, const export_planner& planner) {
+  std::unique_ptr<result_volumes> result;
+  export_plan plan;
   s.agree([&] {
-    progress shown(choose_progress_style(settings.quiet, s.is_root()), volumes, 0);
-    image_writers(result, own, settings.folder, shown).run(settings.threads);
+    result = std::make_unique<result_volumes>(settings.result, chunk_bytes_for(settings.threads));
+    plan = planner(*result);
   });
-  s.on_root([&] {
-    for (const export_text& mark : plan.marks) write_text(settings.folder, mark);
-  });
+  carry_out(s, *result, plan, settings);
+  spdlog::info("{} files in {}", plan.images.size() + plan.texts.size() + plan.marks.size(), settings.out);
 }
 
 }  // namespace voxherd

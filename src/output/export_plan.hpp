@@ -41,15 +41,21 @@ nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const s
 export_image image_of_map(const result_volumes& result, const std::string& map, const std::string& name);
 
 struct export_settings {
-  std::string folder;
+  std::string result;  ///< file
+  std::string out;     ///< folder or file
   bool overwrite = false;
   bool quiet = false;
   int threads = 1;  ///< of this rank, at most; each compresses a file of its own
 };
 
-/// Writes the folder, images shared out among ranks and threads. Collective. Throws failure, the same on every rank:
-/// usage when a file is there and is not to be overwritten, disk.
-void carry_out(const session& s, const result_volumes& result, const export_plan& plan,
-               const export_settings& settings);
+using export_planner = std::function<export_plan(const result_volumes&)>;
+
+/// Opens the result, plans, and writes the folder, images shared out among ranks and threads. Collective. Throws
+/// failure, the same on every rank: what the planner throws, missing_input or bad_data of the result, usage when a file
+/// is there and is not to be overwritten, disk.
+void export_folder(const session& s, const export_settings& settings, const export_planner& planner);
+
+/// Throws failure (usage) when `path` exists and is not to be overwritten.
+void refuse_existing(const std::string& path, const export_settings& settings);
 
 }  // namespace voxherd

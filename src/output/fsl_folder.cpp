@@ -6,6 +6,7 @@
 #include "src/input/input_file.hpp"
 #include "src/input/nifti.hpp"
 #include "src/output/export_folders.hpp"
+#include "src/output/export_kind.hpp"
 
 namespace voxherd {
 
@@ -163,5 +164,15 @@ export_plan plan_fsl_folder(const result_volumes& result, const std::string& nod
   plan.marks.push_back({"xfms/eye.mat", "1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n"});
   return plan;
 }
+
+namespace {
+
+void run(session& s, const export_settings& settings, const arguments&) {
+  export_folder(s, settings, [](const result_volumes& result) { return plan_fsl_folder(result, ""); });
+}
+
+}  // namespace
+
+extern const export_kind fsl_export{"fsl", "DIR", "what bedpostX leaves, for probtrackx2", nullptr, run};
 
 }  // namespace voxherd

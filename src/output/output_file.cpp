@@ -101,6 +101,16 @@ void output_file::write(const void* data, std::size_t bytes) {
   }
 }
 
+void output_file::write_again(std::uint64_t place, const void* data, std::size_t bytes) {
+  const char* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t n = ::pwrite(state_->descriptor, at, bytes, static_cast<off_t>(place));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) state_->refuse("cannot be written");
+    at += n, place += static_cast<std::uint64_t>(n), bytes -= static_cast<std::size_t>(n);
+  }
+}
+
 void output_file::finish() {
   state& s = *state_;
   if (s.gzip) {

@@ -18,6 +18,8 @@ class output_file {
   output_file(output_file&&) noexcept;
 
   void write(const void* data, std::size_t bytes);
+  /// Replaces bytes that are written already, of a plain file.
+  void write_again(std::uint64_t place, const void* data, std::size_t bytes);
   void finish();
 
  private:

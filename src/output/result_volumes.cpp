@@ -14,14 +14,18 @@ constexpr std::size_t rows_bytes = std::size_t{4} << 20;  // read at once, while
 
 }  // namespace
 
-result_volumes::result_volumes(const std::string& path, std::size_t chunk_bytes)
-    : result_(path), chunk_bytes_(chunk_bytes) {
-  const auto& journal = result_.journal();
+void require_whole(const result_reader& result) {
+  const auto& journal = result.journal();
   const auto done = std::count_if(journal.begin(), journal.end(), [](const journal_entry& e) { return e.done == 1; });
   if (static_cast<std::size_t>(done) == journal.size()) return;
   throw failure(exit_status::bad_data, fmt::format("{}: {} of {} batches are done, expected all; finish it with "
                                                    "--resume first",
-                                                   path, done, journal.size()));
+                                                   result.path(), done, journal.size()));
+}
+
+result_volumes::result_volumes(const std::string& path, std::size_t chunk_bytes)
+    : result_(path), chunk_bytes_(chunk_bytes) {
+  require_whole(result_);
 }
 
 std::size_t result_volumes::components(const std::string& output) const {

@@ -14,6 +14,9 @@ namespace voxherd {
 /// Takes one volume on the image grid, x fastest, zero outside the mask.
 using volume_sink = std::function<void(std::span<const float>)>;
 
+/// Throws failure (bad_data) when batches are missing.
+void require_whole(const result_reader& result);
+
 /// A whole result, read volume by volume by several threads: HDF5 bears only one caller, so they take turns.
 class result_volumes {
  public:

@@ -32,6 +32,8 @@ class Configs(unittest.TestCase):
 
     def dry_run(self, command, *options):
         toy = os.path.join(self.folder, "toy")
+        if command == "geodesic":
+            options += ("--seed-image", f"{toy}/nodif_brain_mask.nii.gz")
         return voxherd(command, "--dwi", f"{toy}/data.nii", "--bvals", f"{toy}/bvals", "--bvecs", f"{toy}/bvecs",
                        "--mask", f"{toy}/nodif_brain_mask.nii.gz", "--backend", "cpu", "--threads", "1", "--dry-run",
                        "--out", os.path.join(self.folder, "out.h5"), *options)

@@ -303,8 +303,8 @@ class Refusals(Exported):
         self.refuse(2, "--to vtk", self.result, "--to", "vtk", no)
         self.refuse(2, "--subject is missing", self.result, "--to", "bids", no)
         self.refuse(2, "--subject a_b", self.result, "--to", "bids", no, "--subject", "a_b")
-        self.refuse(2, "--session", self.result, "--to", "fsl", no, "--session", "1")
-        self.refuse(2, "folder is missing", self.result, "--to", "fsl")
+        self.refuse(2, "--session has no meaning with --to fsl", self.result, "--to", "fsl", no, "--session", "1")
+        self.refuse(2, "out is missing", self.result, "--to", "fsl")
         self.refuse(2, "--threads 1000", self.result, "--to", "fsl", no, "--threads", "1000")
         self.refuse(66, "absent.h5", self.path("absent.h5"), "--to", "fsl", no)
 

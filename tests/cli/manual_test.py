@@ -9,7 +9,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 VOXHERD = os.environ["VOXHERD"]
 INPUTS, RUN = "Inputs of diffusion analyses", "Options of every run"
 # Sections whose options a command has besides its own.
-SHARED = {"tensor": [INPUTS, RUN], "ballstick": [INPUTS, RUN], "bedpostx": ["voxherd ballstick", RUN]}
+SHARED = {"tensor": [INPUTS, RUN], "ballstick": [INPUTS, RUN], "geodesic": [INPUTS, RUN],
+          "bedpostx": ["voxherd ballstick", RUN]}
 
 
 @functools.cache

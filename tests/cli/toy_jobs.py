@@ -25,13 +25,13 @@ def mpirun(ranks, *words):
     return ["mpirun", "--oversubscribe", "-n", str(ranks), *map(str, words)]
 
 
-def begin(ranks, out, *options):
-    return subprocess.Popen(mpirun(ranks, TOY, "toy", "--quiet", "--threads", 1, "--out", out, *options),
+def begin(ranks, out, *options, command="toy"):
+    return subprocess.Popen(mpirun(ranks, TOY, command, "--quiet", "--threads", 1, "--out", out, *options),
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def run(ranks, out, *options):
-    job = begin(ranks, out, *options)
+def run(ranks, out, *options, command="toy"):
+    job = begin(ranks, out, *options, command=command)
     said = job.communicate(timeout=120)
     return job.returncode, said[1]
 
@@ -101,10 +101,11 @@ def digest(path):
     """SHA-256 over the bytes of all results."""
     sha = hashlib.sha256()
     with h5py.File(path, "r") as f:
-        for group in ("maps", "samples", "items", "inputs"):
+        for group in sorted(set(f) - {"journal", "image"}):
             for name in sorted(f[group]):
-                sha.update(f"{group}/{name}".encode())
-                sha.update(f[group][name][()].tobytes())
+                if isinstance(f[group][name], h5py.Dataset):
+                    sha.update(f"{group}/{name}".encode())
+                    sha.update(f[group][name][()].tobytes())
     return sha.hexdigest()
 
 

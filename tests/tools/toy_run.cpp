@@ -1,9 +1,13 @@
-// The toy analysis as a program, for tests that stop and kill it.
+// The toy analyses as a program, for tests that stop and kill it.
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 
+#include "mpi/result_reader.hpp"
+#include "mpi/signals.hpp"
 #include "src/program.hpp"
 #include "src/run_options.hpp"
+#include "tests/support/ragged_toy.hpp"
 #include "tests/support/toy_analysis.hpp"
 
 namespace voxherd {
@@ -54,11 +58,57 @@ exit_status run_toy(session& s, const arguments& args) {
 
 constexpr command toy_command{"toy", "values made of voxel numbers", "--out FILE", "", toy_options, run_toy};
 
+void ragged_options(po::options_description& options) {
+  const auto number = [](long long standard) { return po::value<long long>()->default_value(standard); };
+  options.add_options()("candidates", number(2000), "fibres that are scored");
+  options.add_options()("least", number(50), "smallest score of those that are written, 0 to 100");
+  options.add_options()("slowest-ms", number(0), "time of the slowest batch")("seed", number(1), "a stored option");
+  add_run_options(options);
+}
+
+/// Scores candidates into OUT.scores, then writes the fibres of the best into OUT.
+exit_status run_ragged(session& s, const arguments& args) {
+  const stop_signals signals;
+  run_settings settings = read_run_settings(s, args), step = settings;
+  const auto least = static_cast<float>(args.get<long long>("least"));
+  const std::chrono::milliseconds slowest(args.get<long long>("slowest-ms"));
+  const device_hooks hooks = hooks_for(choose_device(s, args));
+  for (run_settings* each : {&settings, &step}) {
+    each->configuration["seed"] = args.get<long long>("seed");
+    each->configuration["least"] = least;
+  }
+  step.out += ".scores";
+  step.label = "scores";
+  step.is_step = true;
+  step.json.clear();
+  settings.label = "fibres";
+  exit_status status = exit_status::whole;
+  if (!is_whole_already(s, "ragged", settings, hooks)) {
+    toy::scores first(static_cast<std::uint64_t>(args.get<long long>("candidates")), slowest);
+    status = run(s, first, step, hooks);
+    if (status != exit_status::whole || settings.dry_run) return status;
+    std::vector<std::uint64_t> ids;
+    s.on_root([&] {
+      const result_reader r(step.out);
+      settings.also_in_summary = {{"steps", {{"scores", r.summary()}}}};
+      ids = toy::winners(r.read_items("score", 0, r.item_voxels().size()), least);
+    });
+    s.broadcast(ids);
+    toy::ragged second(ids, slowest);
+    status = run(s, second, settings, hooks);
+  }
+  if (status == exit_status::whole) s.on_root([&] { std::filesystem::remove(step.out); });
+  return status;
+}
+
+constexpr command ragged_command{"ragged",  "fibres made of their numbers", "--out FILE", "", ragged_options,
+                                 run_ragged};
+
 }  // namespace
 
 }  // namespace voxherd
 
 int main(int argc, char** argv) {
-  const voxherd::command* const commands[] = {&voxherd::toy_command};
+  const voxherd::command* const commands[] = {&voxherd::toy_command, &voxherd::ragged_command};
   return voxherd::run_program(argc, argv, commands);
 }

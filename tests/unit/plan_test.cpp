@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "mpi/batch_rows.hpp"
+
 using namespace voxherd;
 
 namespace {
@@ -54,7 +56,7 @@ TEST(Plan, ASliceAboveTheLimitIsCutEvenly) {
   const auto batches = make_plan(partition_kind::slices, voxels, grid_of(5, 5, 1), 10);
   expect_cover(batches, 25);
   ASSERT_EQ(batches.size(), 3u);
-  EXPECT_EQ(largest_batch(batches), 9u);
+  EXPECT_EQ(largest_room(batches, {}).items, 9u);
 }
 
 TEST(Plan, ComesBackFromItsFirstItems) {
@@ -66,19 +68,68 @@ TEST(Plan, ComesBackFromItsFirstItems) {
 
 TEST(AutomaticBatch, FitsTheFreeMemoryInStepsOf1024) {
   // 0.6 of 100 MB in two lanes of 10 kB an item: 3000 items.
-  EXPECT_EQ(automatic_batch_items(1000000, 100000000, 10000, 2), 2048u);
+  EXPECT_EQ(automatic_batch_items(1000000, 100000000, 10000, 2, 32768), 2048u);
 }
 
 TEST(AutomaticBatch, IsAtMost32768OnALargeDevice) {
-  EXPECT_EQ(automatic_batch_items(100000000, std::size_t{1} << 40, 1000, 2), 32768u);
+  EXPECT_EQ(automatic_batch_items(100000000, std::size_t{1} << 40, 1000, 2, 32768), 32768u);
 }
 
 TEST(AutomaticBatch, NeverIsZeroOnATinyDevice) {
-  EXPECT_EQ(automatic_batch_items(1000, 100, 10000, 2), 1u);
-  EXPECT_EQ(automatic_batch_items(1000, 10000000, 10000, 1), 600u);
+  EXPECT_EQ(automatic_batch_items(1000, 100, 10000, 2, 32768), 1u);
+  EXPECT_EQ(automatic_batch_items(1000, 10000000, 10000, 1, 32768), 600u);
 }
 
 TEST(AutomaticBatch, IsSmallOnTheHost) {
-  EXPECT_EQ(automatic_batch_items(10, 0, 10000, 1), 128u);
-  EXPECT_EQ(automatic_batch_items(900000, 0, 10000, 1), 3584u);
+  EXPECT_EQ(automatic_batch_items(10, 0, 10000, 1, 32768), 128u);
+  EXPECT_EQ(automatic_batch_items(900000, 0, 10000, 1, 32768), 3584u);
+  EXPECT_EQ(automatic_batch_items(100000000, 0, 10000, 1, 32768), 8192u);
+}
+
+TEST(AutomaticBatch, GrowsForItemsThatAreCheap) {
+  constexpr std::uint64_t most = 1 << 20;
+  EXPECT_EQ(automatic_batch_items(std::uint64_t{1} << 32, std::size_t{1} << 40, 1000, 2, most), most);
+  EXPECT_EQ(automatic_batch_items(std::uint64_t{1} << 24, std::size_t{1} << 40, 1000, 2, most), most / 4);
+  EXPECT_EQ(automatic_batch_items(std::uint64_t{1} << 32, 0, 1000, 1, most), most / 16);
+  EXPECT_EQ(automatic_batch_items(10, 0, 1000, 1, most), 128u);
+}
+
+TEST(AutomaticBatch, KeepsToALimitBelowItsSteps) {
+  EXPECT_EQ(automatic_batch_items(100000, std::size_t{1} << 40, 1000, 2, 4096), 4096u);
+  EXPECT_EQ(automatic_batch_items(100000, std::size_t{1} << 40, 1000, 2, 100), 100u);
+}
+
+TEST(Plan, SlicesOfItemsInNoOrderAreVoxels) {
+  const std::vector<std::uint64_t> voxels{3, 1, 8, 8, 0, 15};
+  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), 4);
+  expect_cover(batches, 6);
+  ASSERT_EQ(batches.size(), 2u);
+  EXPECT_EQ(batches[0].item_count, 4u);
+}
+
+TEST(Plan, SlicesMayHaveManyItemsAVoxel) {
+  const std::vector<std::uint64_t> voxels{1, 1, 1, 8, 8, 15};
+  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), 100);
+  expect_cover(batches, 6);
+  ASSERT_EQ(batches.size(), 3u);
+  EXPECT_EQ(batches[0].item_count, 3u);
+}
+
+TEST(Plan, OfNothingHasNoBatches) {
+  for (const auto kind : {partition_kind::slices, partition_kind::voxels}) {
+    EXPECT_TRUE(make_plan(kind, {}, grid_of(2, 2, 2), 4).empty());
+  }
+  EXPECT_TRUE(batches_of(first_items_of({})).empty());
+}
+
+TEST(BatchItemsForPoints, MakeBatchesOf256Megabytes) {
+  const std::vector<output_spec> outputs{{"position", element_type::float32, {3}, output_layout::points, "mm", ""},
+                                         {"FA", element_type::float32, {}, output_layout::points, "1", ""},
+                                         {"length", element_type::float32, {}, output_layout::items, "mm", ""}};
+  // 16 bytes a point, 1024 points an item.
+  const std::vector<std::uint64_t> offsets{0, 0, 3072, 4096, 4096};
+  EXPECT_EQ(batch_items_for_points(outputs, offsets), 16384u);
+  EXPECT_EQ(batch_items_for_points(outputs, std::vector<std::uint64_t>{0, std::uint64_t{1} << 40}), 1u);
+  EXPECT_GE(batch_items_for_points(outputs, std::vector<std::uint64_t>{0, 0}), std::uint64_t{1} << 40);
+  EXPECT_GE(batch_items_for_points({outputs[2]}, {}), std::uint64_t{1} << 40);
 }

@@ -1,6 +1,9 @@
 // What the run says to people: progress, times, sizes, differences.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "mpi/progress.hpp"
 #include "mpi/same_study.hpp"
 #include "mpi/summary.hpp"
@@ -23,6 +26,17 @@ TEST(ProgressText, SaysNoRateBeforeThereIsOne) { EXPECT_EQ(progress_text(0, 1000
 TEST(ProgressText, FillsItsBar) {
   EXPECT_NE(progress_text(500, 1000, 1, true).find("[###############               ]"), std::string::npos);
   EXPECT_NE(progress_text(1000, 1000, 1, true).find("[##############################]"), std::string::npos);
+}
+
+TEST(Progress, BeginsItsLinesWithTheNameOfTheStep) {
+  testing::internal::CaptureStderr();
+  {
+    progress shown(progress_style::bar, 10, 0, "scores");
+    std::this_thread::sleep_for(std::chrono::milliseconds(210));
+    shown.update(5);
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("\rscores  50 %"), said.npos) << said;
 }
 
 TEST(ProgressStyle, IsSilentForQuietAndForOtherRanks) {

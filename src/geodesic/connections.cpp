@@ -1,0 +1,152 @@
+#include "src/geodesic/connections.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace voxherd {
+
+namespace {
+
+using geodesic::candidates;
+using geodesic::pair_summary;
+using geodesic::sketch_points;
+
+constexpr std::size_t most_nodes = 2048;
+
+candidates candidates_of(const std::vector<scored_fibre>& fibres, const connection_nodes& nodes) {
+  candidates c;
+  for (const scored_fibre& f : fibres) {
+    c.fibre.push_back(f.fibre);
+    c.pair.push_back(nodes.pair_of(f));
+    c.measure.push_back(f.measure);
+    c.length_mm.push_back(f.length_mm);
+  }
+  return c;
+}
+
+std::vector<constant> matrices_of(const connection_nodes& nodes, const std::vector<pair_summary>& sums) {
+  const std::size_t n = nodes.labels.size();
+  const auto matrix = [&](const char* name, const char* unit, const char* meaning, auto value) {
+    constant m{name, {n, n}, std::vector<double>(n * n), unit, meaning, "connectome"};
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        // Undirected pairs are summed in the upper triangle.
+        const bool lower = !nodes.directed && i > j;
+        m.values[i * n + j] = value(sums[lower ? j * n + i : i * n + j]);
+      }
+    }
+    return m;
+  };
+  constant labels{"labels", {n}, {}, "1", "label of each row and column; 0: the seeds", "connectome"};
+  for (const std::int64_t label : nodes.labels) labels.values.push_back(static_cast<double>(label));
+  const auto mean = [](double of, const pair_summary& s) { return s.count > 0 ? of : 0.0; };
+  return {
+      labels,
+      matrix("count", "1", "fibres that join the two regions (row: from, column: to)",
+             [](const pair_summary& s) { return static_cast<double>(s.count); }),
+      matrix("best_measure", "1", "largest measure of them", [&](const pair_summary& s) { return mean(s.best, s); }),
+      matrix("mean_measure", "1", "mean of their measures",
+             [&](const pair_summary& s) { return mean(s.mean_measure, s); }),
+      matrix("mean_length_mm", "mm", "mean of their lengths",
+             [&](const pair_summary& s) { return mean(s.mean_length_mm, s); })};
+}
+
+/// The sketches of the fibres, in their order, each rank integrating a share. On rank 0.
+std::vector<float> sketches_of(const session& s, const geodesic_inputs& inputs, const geodesic::field& field,
+                               const std::vector<scored_fibre>& fibres) {
+  const auto ranks = static_cast<std::size_t>(s.size()), rank = static_cast<std::size_t>(s.rank());
+  const std::size_t first = fibres.size() * rank / ranks, end = fibres.size() * (rank + 1) / ranks;
+  std::vector<std::uint64_t> numbers, offsets{0};
+  std::vector<std::uint32_t> steps;
+  for (std::size_t i = first; i < end; ++i) {
+    numbers.push_back(fibres[i].fibre);
+    steps.insert(steps.end(), fibres[i].steps, fibres[i].steps + 2);
+    offsets.push_back(offsets.back() + sketch_points);
+  }
+  std::vector<float> points(3 * offsets.back());
+  s.agree([&] {
+    if (!numbers.empty())
+      make_tracker(field, inputs.seeds, inputs.rays)->trace(numbers, steps.data(), offsets, {points.data(), {}, {}});
+  });
+  return s.gather_to_root(points);
+}
+
+/// Of each pair the first `top` in order.
+std::vector<std::uint32_t> first_of_each_pair(const candidates& c, const std::vector<std::uint32_t>& order,
+                                              std::uint64_t top) {
+  std::vector<std::uint32_t> kept;
+  std::uint64_t of_pair = 0;
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || c.pair[order[i]] != c.pair[order[i - 1]]) of_pair = 0;
+    if (top == 0 || of_pair++ < top) kept.push_back(i);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::uint32_t connection_nodes::pair_of(const scored_fibre& f) const {
+  if (labels.size() < 2) return 0;
+  const auto from = static_cast<std::uint32_t>(f.regions[0] - first_target),
+             to = static_cast<std::uint32_t>(f.regions[1] - first_target);
+  const auto n = static_cast<std::uint32_t>(labels.size());
+  return directed ? from * n + to : std::min(from, to) * n + std::max(from, to);
+}
+
+connection_nodes nodes_of(const geodesic_inputs& inputs) {
+  connection_nodes nodes;
+  nodes.directed = !inputs.rays.two_way;
+  nodes.first_target = nodes.directed ? 0 : 1;
+  if (nodes.directed || !inputs.rays.targets) nodes.labels.push_back(0);
+  if (inputs.rays.targets)
+    nodes.labels.insert(nodes.labels.end(), inputs.target_labels.begin(), inputs.target_labels.end());
+  if (nodes.labels.size() > most_nodes)
+    throw failure(exit_status::usage,
+                  fmt::format("{} target labels make matrices too large to keep; name up to {} with --target-labels",
+                              nodes.labels.size(), most_nodes - 1));
+  return nodes;
+}
+
+connections rank_connections(const session& s, const geodesic_inputs& inputs, const geodesic::field& field,
+                             const std::vector<scored_fibre>& own_accepted) {
+  const connection_nodes nodes = nodes_of(inputs);
+  std::vector<scored_fibre> fibres = s.gather_to_root(own_accepted);
+  candidates c;
+  std::vector<std::uint32_t> order;
+  std::vector<pair_summary> sums;
+  connections found;
+  s.on_root([&] {
+    c = candidates_of(fibres, nodes);
+    order = geodesic::ranked(field.where, c);
+    sums = geodesic::summarise(field.where, c, order, nodes.pairs());
+    if (inputs.rays.targets) found.matrices = matrices_of(nodes, sums);
+    std::vector<scored_fibre> in_order;
+    for (const std::uint32_t place : order) in_order.push_back(fibres[place]);
+    fibres = std::move(in_order);
+  });
+  found.candidates = order.size();
+  const fibre_selection& choice = inputs.selection;
+  std::vector<float> sketches;
+  if (choice.distinct_mm > 0) {
+    s.broadcast(fibres);
+    sketches = sketches_of(s, inputs, field, fibres);
+  }
+  s.on_root([&] {
+    const auto kept = choice.distinct_mm > 0
+                          ? geodesic::distinct(field.where, c, order, sketches, choice.top, choice.distinct_mm)
+                          : first_of_each_pair(c, order, choice.top);
+    for (const std::uint32_t i : kept) found.winners.push_back(fibres[i]);
+  });
+  s.broadcast(found.winners);
+  s.broadcast_bytes(&found.candidates, sizeof found.candidates);
+  std::vector<double> values;
+  // Every rank gives the result file the same constants.
+  std::size_t count = found.matrices.size();
+  s.broadcast_bytes(&count, sizeof count);
+  if (!s.is_root() && count > 0) found.matrices = matrices_of(nodes, std::vector<pair_summary>(nodes.pairs()));
+  for (constant& m : found.matrices) s.broadcast(m.values);
+  return found;
+}
+
+}  // namespace voxherd

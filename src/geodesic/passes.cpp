@@ -1,0 +1,105 @@
+#include "src/geodesic/passes.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "src/geodesic/connections.hpp"
+#include "src/geodesic/fibre_scores.hpp"
+#include "src/geodesic/scoring.hpp"
+#include "src/geodesic/winners.hpp"
+#include "src/run_options.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
+
+std::unique_ptr<geodesic::field> prepare(const session& s, const geodesic_inputs& inputs, const device& d) {
+  std::unique_ptr<geodesic::field> field;
+  s.agree([&] {
+    use_device(d);
+    field = geodesic::make_field(d, inputs.image, inputs.regions, inputs.how, field_for(inputs.rays.form),
+                                 inputs.rays.reading == geodesic::interpolation::bspline);
+  });
+  if (field->repaired > 0)
+    spdlog::warn("{} voxels have a tensor that is not positive definite; it was repaired", field->repaired);
+  return field;
+}
+
+/// The settings of a step before the last one: its file lies beside the result's and goes at the end.
+run_settings step_settings(const run_settings& how) {
+  run_settings step = how;
+  step.out = how.out + ".scores";
+  step.label = "scores";
+  step.is_step = true;
+  step.json.clear();
+  return step;
+}
+
+std::vector<scored_fibre> read_own_share(const session& s, const std::string& scores, fibre_counts& counts) {
+  std::vector<scored_fibre> accepted;
+  s.agree([&] {
+    const result_reader reader(scores);
+    const auto ranks = static_cast<std::uint64_t>(s.size()), rank = static_cast<std::uint64_t>(s.rank());
+    const std::uint64_t fibres = reader.item_voxels().size();
+    const std::uint64_t first = fibres * rank / ranks;
+    accepted = accepted_fibres(reader, first, fibres * (rank + 1) / ranks - first, counts);
+  });
+  for (std::vector<std::uint64_t>* list : {&counts.verdicts, &counts.stops}) {
+    const std::vector<std::uint64_t> all = s.all_gather(*list);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i < list->size()) (*list)[i] = 0;
+      (*list)[i % list->size()] += all[i];
+    }
+  }
+  return accepted;
+}
+
+}  // namespace
+
+exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& how, const device& d) {
+  const device_hooks hooks = hooks_for(d);
+  if (is_whole_already(s, "geodesic", how, hooks)) {
+    spdlog::info("{} is whole already; nothing to do", how.out);
+    return exit_status::whole;
+  }
+  auto start = clock::now();
+  const auto field = prepare(s, inputs, d);
+  nlohmann::json also{{"preparation_seconds", seconds_since(start)}, {"preparation_device_seconds", field->seconds}};
+
+  const run_settings step = step_settings(how);
+  start = clock::now();
+  {
+    scoring scores(inputs, *field);
+    const exit_status status = run(s, scores, step, hooks);
+    if (status != exit_status::whole || how.dry_run) return status;
+  }
+  also["scores_seconds"] = seconds_since(start);
+
+  start = clock::now();
+  fibre_counts counts;
+  const std::vector<scored_fibre> own = read_own_share(s, step.out, counts);
+  const connections found = rank_connections(s, inputs, *field, own);
+  also["ranking_seconds"] = seconds_since(start);
+  also.update(counts_as_json(counts));
+  log_counts(counts);
+  if (found.winners.size() != found.candidates)
+    spdlog::info("{} of {} accepted fibres are written", found.winners.size(), found.candidates);
+
+  run_settings last = how;
+  last.label = "fibres";
+  last.also_in_summary = also;
+  winners chosen(inputs, *field, found);
+  const exit_status status = run(s, chosen, last, hooks);
+  if (status == exit_status::whole) s.on_root([&] { std::filesystem::remove(step.out); });
+  return status;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/device/device.hpp"
+#include "mpi/session.hpp"
+#include "src/input/dwi.hpp"
+
+namespace voxherd {
+
+/// Tensors of a series' voxels, one row an item: xx, xy, xz, yy, yz, zz along the axes of the bvecs, mm2/s; zero where
+/// `status` (voxel_status) is not `fitted`.
+struct fitted_tensors {
+  std::vector<float> tensor;
+  std::vector<std::uint8_t> status;
+};
+
+/// Fits by iterated weighted least squares with two refits, what `voxherd tensor` does by default. Each rank fits an
+/// even share of the voxels on its device; all get all rows. Collective. Throws failure (bad_data) where the gradients
+/// do not determine a tensor.
+fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d);
+
+}  // namespace voxherd

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/device/device.hpp"
+#include "kernels/geodesic/field.hpp"
+#include "mpi/analysis.hpp"
+#include "mpi/session.hpp"
+#include "src/command.hpp"
+
+namespace voxherd {
+
+/// What an analysis on tensors begins with; the same on every rank.
+struct tensor_source {
+  geodesic::tensor_image image;  ///< along world axes
+  image_grid grid;
+  nlohmann::json provenance;  ///< paths, sizes, fingerprints, image header; as dwi_series::provenance()
+};
+
+/// --dwi, --bvals, --bvecs, --mask, --grad-dev; --tensor, --tensor-from
+void add_tensor_source_options(po::options_description& options);
+
+/// Which of the two was given. Throws failure (usage): neither, both, options that belong to the other.
+enum class tensor_input { dwi, file };
+tensor_input check_tensor_source_options(const arguments& args);
+
+/// From a diffusion-weighted series: tensors as `voxherd tensor` fits them by default, each rank a share of the voxels
+/// on its device; the same bytes for any number of ranks. From a file: rank 0 reads it for all. Collective. Throws
+/// failure, the same on every rank.
+tensor_source read_tensor_source(const session& s, const arguments& args, const device& d);
+
+}  // namespace voxherd

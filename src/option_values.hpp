@@ -1,0 +1,33 @@
+#pragma once
+
+#include <fmt/core.h>
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "src/command.hpp"
+
+/// Values of options with their range checked. All throw failure (usage) naming option, value and what is expected.
+namespace voxherd::option {
+
+long long integer(const arguments& args, const char* name, long long least, long long most);
+double number(const arguments& args, const char* name, double least, double most);
+[[noreturn]] void refuse(const std::string& message);
+[[noreturn]] void refuse_word(const char* name, const std::string& given, const std::string& expected);
+/// "--NAME has no meaning REASON", when NAME is given.
+void refuse_given(const arguments& args, const char* name, const char* reason);
+
+/// The value that belongs to the option's word.
+template <class T>
+T word(const arguments& args, const char* name, std::initializer_list<std::pair<const char*, T>> words) {
+  const auto& given = args.get<std::string>(name);
+  std::string all;
+  for (const auto& [text, value] : words) {
+    if (given == text) return value;
+    all += (all.empty() ? "" : ", ") + std::string(text);
+  }
+  refuse_word(name, given, all);
+}
+
+}  // namespace voxherd::option

@@ -1,0 +1,176 @@
+"""voxherd export of a result that holds fibres and a connectome; the files themselves are tested by fibre_files_test."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import h5py
+    import nibabel
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+from fibre_files_test import MM, read_trx
+from program import files_below, run
+
+MAKE = os.path.join(os.environ["VOXHERD_TEST_TOOLS"], "fibre_result")
+FIBRES = 50
+
+
+class ExportedFibres(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="voxherd_fibre_export_")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.result = cls.make("fibres.h5")
+        with h5py.File(cls.result) as file:
+            cls.affine = file["image"].attrs["voxel_to_world"].reshape(4, 4)
+            cls.offsets = file["points/offset"][()]
+            cls.points = {name: values[()] for name, values in file["points"].items() if name != "offset"}
+            cls.rows = {name: values[()] for name, values in file["samples"].items()}
+        assert len(cls.offsets) == FIBRES + 1
+
+    @classmethod
+    def path(cls, *names):
+        return os.path.join(cls.folder, *names)
+
+    @classmethod
+    def make(cls, name, *options, count=FIBRES):
+        subprocess.run([MAKE, "fibres", "--count", str(count), "--out", cls.path(name), "--backend", "cpu", "--threads",
+                        "1", "--batch", "7", "--quiet", *options], check=True, capture_output=True)
+        return cls.path(name)
+
+    def fibre(self, number):
+        return self.points["position"][self.offsets[number]:self.offsets[number + 1]]
+
+
+class Fibres(ExportedFibres):
+    def test_tck_and_trk_hold_the_positions_of_the_result(self):
+        for kind in ("tck", "trk"):
+            for ranks in (1, 3):
+                with self.subTest(f"{kind}, {ranks} ranks"):
+                    out = self.path(f"{ranks}.{kind}")
+                    run("export", self.result, "--to", kind, out, ranks=ranks)
+                    read = nibabel.streamlines.load(out).streamlines
+                    self.assertEqual(len(read), FIBRES)
+                    for number, found in enumerate(read):
+                        self.assertEqual(found.shape, self.fibre(number).shape)
+                        np.testing.assert_allclose(found, self.fibre(number), rtol=0, atol=MM)
+
+    def test_trk_holds_arrays_of_fibres_and_of_points(self):
+        run("export", self.result, "--to", "trk", self.path("arrays.trk"))
+        read = nibabel.streamlines.load(self.path("arrays.trk")).tractogram
+        np.testing.assert_array_equal(read.data_per_streamline["measure"][:, 0], self.rows["measure"])
+        for column in (0, 1):
+            np.testing.assert_array_equal(read.data_per_streamline[f"ends_{column + 1}"][:, 0],
+                                          self.rows["ends"][:, column])
+        np.testing.assert_array_equal(read.data_per_point["FA"].get_data()[:, 0], self.points["FA"])
+
+    def test_trx_holds_all_of_the_result(self):
+        run("export", self.result, "--to", "trx", self.path("all.trx"))
+        header, arrays = read_trx(self.path("all.trx"))
+        np.testing.assert_array_equal(header["VOXEL_TO_RASMM"], self.affine)
+        self.assertEqual((header["NB_STREAMLINES"], header["NB_VERTICES"]), (FIBRES, self.offsets[-1]))
+        np.testing.assert_array_equal(arrays.pop("offsets")[1], self.offsets)
+        np.testing.assert_array_equal(arrays.pop("positions")[1], self.points["position"])
+        expected = {f"dps/{name}": values for name, values in self.rows.items()}
+        expected.update({f"dpv/{name}": values for name, values in self.points.items() if name != "position"})
+        self.assertEqual(set(arrays), set(expected))
+        for name, values in expected.items():
+            self.assertEqual(arrays[name][0], values.dtype.name)
+            np.testing.assert_array_equal(arrays[name][1].reshape(values.shape), values, name)
+
+    def test_trx_has_the_same_bytes_each_time(self):
+        written = []
+        for ranks in (1, 2):
+            run("export", self.result, "--to", "trx", self.path(f"{ranks}.trx"), ranks=ranks)
+            with open(self.path(f"{ranks}.trx"), "rb") as file:
+                written.append(file.read())
+        self.assertEqual(written[0], written[1])
+
+    def test_overwrite_replaces_the_file(self):
+        for kind in ("tck", "trk", "trx"):
+            out = self.path(f"again.{kind}")
+            with open(out, "w") as file:
+                file.write("old")
+            done = run("export", self.result, "--to", kind, out, expect=2)
+            self.assertIn("--overwrite replaces it", done.stderr)
+            self.assertEqual(os.path.getsize(out), 3)
+            run("export", self.result, "--to", kind, out, "--overwrite")
+            self.assertGreater(os.path.getsize(out), 1000)
+            self.assertFalse(os.path.exists(out + ".part"))
+
+    def test_no_fibres_make_a_whole_file(self):
+        empty = self.make("empty.h5", count=0)
+        for kind in ("tck", "trk"):
+            run("export", empty, "--to", kind, self.path(f"empty.{kind}"))
+            self.assertEqual(len(nibabel.streamlines.load(self.path(f"empty.{kind}")).streamlines), 0)
+        run("export", empty, "--to", "trx", self.path("empty.trx"))
+        np.testing.assert_array_equal(read_trx(self.path("empty.trx"))[1]["offsets"][1], [0])
+
+
+class Connectome(ExportedFibres):
+    def test_matrices_and_their_nodes_are_written(self):
+        run("export", self.result, "--to", "csv", self.path("csv"))
+        self.assertEqual(files_below(self.path("csv")), ["best_measure.csv", "count.csv", "nodes.tsv"])
+        with h5py.File(self.result) as file:
+            for name in ("count", "best_measure"):
+                np.testing.assert_array_equal(np.loadtxt(self.path("csv", f"{name}.csv"), delimiter=","),
+                                              file["connectome"][name][()])
+        with open(self.path("csv", "nodes.tsv")) as file:
+            self.assertEqual(file.read(), "index\tlabel\n1\t1001\n2\t1002\n3\t2035\n")
+        with open(self.path("csv", "count.csv")) as file:
+            self.assertEqual(file.read(), "0,7,12\n7,0,3\n12,3,1\n")
+
+    def test_files_that_are_there_are_kept_unless_told_otherwise(self):
+        run("export", self.result, "--to", "csv", self.path("twice"))
+        self.assertIn("--overwrite", run("export", self.result, "--to", "csv", self.path("twice"), expect=2).stderr)
+        run("export", self.result, "--to", "csv", self.path("twice"), "--overwrite")
+
+
+class Refusals(ExportedFibres):
+    def refuse(self, status, words, *options):
+        done = run("export", *options, expect=status)
+        self.assertIn(words, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for name in ("no", "no.tck", "no.trk", "no.trx", "no.trx.part"):
+            self.assertFalse(os.path.exists(self.path(name)))
+
+    def test_a_result_without_fibres_is_refused(self):
+        phantom = self.path("phantom")
+        run("phantom", "dwi", "--out", phantom, "--size", "4x4x4", "--directions", "6", "--threads", "1")
+        run("tensor", "--dwi", f"{phantom}/data.nii", "--bvals", f"{phantom}/bvals", "--bvecs", f"{phantom}/bvecs",
+            "--backend", "cpu", "--threads", "1", "--out", self.path("tensor.h5"))
+        for kind in ("tck", "trk", "trx"):
+            self.refuse(65, "a result of tensor holds no fibres, expected one of geodesic", self.path("tensor.h5"), "--to",
+                        kind, self.path(f"no.{kind}"))
+        self.refuse(65, "run geodesic with --connectome", self.path("tensor.h5"), "--to", "csv", self.path("no"))
+
+    def test_a_result_without_what_is_asked_for_is_refused(self):
+        alone = self.make("alone.h5", "--no-connectome")
+        self.refuse(65, "run geodesic with --connectome", alone, "--to", "csv", self.path("no"))
+        self.refuse(65, "holds no maps; --to trx writes fibres", self.result, "--to", "nifti", self.path("no"))
+
+    def test_a_wrong_place_is_refused(self):
+        self.refuse(2, "expected a name that ends in .trx", self.result, "--to", "trx", self.path("no.tck"))
+        self.refuse(66, "absent.h5", self.path("absent.h5"), "--to", "trx", self.path("no.trx"))
+        self.refuse(74, "cannot be created", self.result, "--to", "trx", self.path("absent", "no.trx"))
+        os.mkdir(self.path("folder.trx"))
+        self.refuse(2, "is a folder", self.result, "--to", "trx", self.path("folder.trx"), "--overwrite")
+
+    def test_an_unfinished_result_is_refused(self):
+        part = self.path("stopped.h5.part")
+        shutil.copy(self.result, part)
+        with h5py.File(part, "r+") as file:
+            journal = file["journal/batches"][()]
+            journal["done"][-1] = 0
+            file["journal/batches"][...] = journal
+        self.refuse(65, "finish it with --resume first", part, "--to", "trx", self.path("no.trx"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,113 @@
+#include <gtest/gtest.h>
+
+#include "tests/reference/geodesic_scores.hpp"
+#include "tests/support/geodesic_case.hpp"
+
+namespace {
+
+using namespace voxherd;
+using namespace voxherd::reference;
+using geodesic::integrator;
+using geodesic::interpolation;
+using geodesic::ray_form;
+
+const device two_threads{backend::cpu, 2, 0};
+
+struct scheme {
+  ray_form form;
+  interpolation reading;
+  integrator method;
+};
+
+class GeodesicCpuIsEquivalentToReference : public testing::TestWithParam<scheme> {};
+
+/// A smooth field on an oblique grid of 1.5 x 1.7 x 2.1 mm; tensors of 1e-3 mm2/s, as brains have.
+const pullback_field pullback;
+const sampling_grid oblique{{40, 36, 30}, {{{1.5, 0.2, 0.1}, {-0.25, 1.7, 0}, {0.05, 0.1, 2.1}}}, {-12, 5, 8}};
+const scaled_formula diffusivities(pullback, 1e-3);
+
+/// How far rounding may take a ray: 1e-4 of the smallest voxel side, or, where rays run apart quickly, as far as the
+/// reference's own ray goes when it sets out 5e-6 aside (some ten roundings of a float; steps that cross a face of a
+/// cell where a trilinear gradient jumps do so at another time).
+double allowed_mm(const std::vector<vec3>& ray, const std::vector<vec3>& beside) {
+  double apart = 0;
+  for (std::size_t i = 0; i < ray.size(); ++i) apart = std::max(apart, norm(ray[i] - beside[i]));
+  return std::max(1.5e-4, apart);
+}
+
+/// Both rays of 100 fibres over 12 mm each. The reference reads the field as it is stored: rounding the tensors
+/// themselves moves Hamiltonian rays by up to 1.1e-4 voxel here, since it enters p D p magnified by the tensor's
+/// condition number.
+TEST_P(GeodesicCpuIsEquivalentToReference, InPlacesAndScores) {
+  const auto image = sampled(diffusivities, oblique);
+  const auto [form, reading, method] = GetParam();
+  const auto starts = random_starts(100, {9, 9, 9}, {30, 26, 20}, 7);
+  auto settings = rays_along_axes(form, reading, method, 0.4, 30);
+  settings.two_way = true;
+  tracking_case test(two_threads, image, starts, settings);
+  const sampled_reader reader(test.field());
+  const auto facts = facts_of(image, {});
+
+  const score_table scores = test.score();
+  const auto points = test.points(scores, 61);
+
+  int run_apart = 0;
+  for (std::size_t f = 0; f < starts.size(); ++f) {
+    SCOPED_TRACE(testing::Message() << "fibre " << f);
+    const auto& [voxel, u] = starts[f];
+    const auto expected = score_fibre(reader, facts, voxel, u, settings);
+    const auto beside = score_fibre(reader, facts, voxel, unit(u) + vec3{5e-6, -5e-6, 5e-6}, settings);
+    ASSERT_EQ(scores.steps[2 * f], expected.steps[0]);
+    ASSERT_EQ(scores.steps[2 * f + 1], expected.steps[1]);
+    double worst = 0;
+    for (std::size_t i = 0; i < expected.places.size(); ++i)
+      worst = std::max(worst, norm(points[61 * f + i] - expected.places[i]));
+    EXPECT_LT(worst, allowed_mm(expected.places, beside.places)) << "mm";
+    if (worst > 1.5e-4) ++run_apart;
+    EXPECT_NEAR(scores.length_mm[f], expected.length_mm, 2e-5 * expected.length_mm);
+    EXPECT_NEAR(scores.metric_length[f], expected.metric_length, 2e-5 * expected.metric_length);
+    EXPECT_NEAR(scores.relative[f], expected.relative, 2e-5);
+    EXPECT_NEAR(scores.weakest[f], expected.weakest, 2e-5);
+    EXPECT_NEAR(scores.mean_FA[f], expected.mean_FA, 2e-5);
+    EXPECT_NEAR(scores.drift[f], expected.drift, 2e-5);
+    EXPECT_NEAR(scores.measure[f], expected.measure, 2e-5 * expected.measure);
+  }
+  // Steps of 0.4 mm may cross a cell face, where the trilinear gradient jumps, a rounding earlier or later.
+  EXPECT_LE(run_apart, form == ray_form::hamiltonian && reading == interpolation::trilinear ? 2 : 0);
+}
+
+/// The whole way from tensors as they were measured: preparation in float against samples in double.
+TEST_P(GeodesicCpuIsEquivalentToReference, FromTheTensorsOn) {
+  const auto image = sampled(diffusivities, oblique);
+  const auto [form, reading, method] = GetParam();
+  const auto starts = random_starts(100, {9, 9, 9}, {30, 26, 20}, 8);
+  const auto settings = rays_along_axes(form, reading, method, 0.4, 30);
+  tracking_case test(two_threads, image, starts, settings);
+  const auto reader = reader_for(image, form, reading);
+  const auto ends = test.ends(test.score());
+
+  std::vector<double> apart;
+  for (std::size_t f = 0; f < starts.size(); ++f) {
+    const auto ray = walk(reader, oblique.world(starts[f].voxel), starts[f].u, {form, method, settings.step_mm, 30});
+    apart.push_back(norm(ends[f] - ray.back().place));
+  }
+  EXPECT_LT(percentile(apart, 0.5), 5e-5) << "mm";
+  EXPECT_LT(percentile(apart, 0.95), 1.5e-4) << "mm";
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, GeodesicCpuIsEquivalentToReference,
+                         testing::Values(scheme{ray_form::hamiltonian, interpolation::trilinear, integrator::euler},
+                                         scheme{ray_form::hamiltonian, interpolation::trilinear, integrator::rk2},
+                                         scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk2_frozen},
+                                         scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk2},
+                                         scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk4},
+                                         scheme{ray_form::christoffel, interpolation::trilinear, integrator::euler},
+                                         scheme{ray_form::christoffel, interpolation::trilinear,
+                                                integrator::rk2_frozen},
+                                         scheme{ray_form::christoffel, interpolation::trilinear, integrator::rk2},
+                                         scheme{ray_form::christoffel, interpolation::bspline, integrator::rk4},
+                                         scheme{ray_form::streamline, interpolation::trilinear, integrator::rk4},
+                                         scheme{ray_form::streamline, interpolation::trilinear, integrator::euler},
+                                         scheme{ray_form::streamline, interpolation::bspline, integrator::rk2}));
+
+}  // namespace
