@@ -138,7 +138,7 @@ void check_form(const arguments& args, backend where, const ray_settings& r) {
   if (r.method == integrator::rk2_frozen && !christoffel && r.form != ray_form::hamiltonian)
     refuse("--integrator rk2-frozen belongs to --form christoffel and hamiltonian; give euler, rk2 or rk4");
   if (r.form == ray_form::finsler4) {
-    for (const char* name : {"metric", "alpha"})
+    for (const char* name : {"metric", "alpha", "smooth"})
       refuse_given(args, name, "with --form finsler4, which has its own norm");
   }
   if (r.form != ray_form::streamline) return;

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <filesystem>
 
+#include "kernels/geodesic/finsler_fit.hpp"
+#include "mpi/signals.hpp"
 #include "src/geodesic/connections.hpp"
 #include "src/geodesic/fibre_scores.hpp"
 #include "src/geodesic/scoring.hpp"
@@ -25,8 +27,11 @@ std::unique_ptr<geodesic::field> prepare(const session& s, const geodesic_inputs
   std::unique_ptr<geodesic::field> field;
   s.agree([&] {
     use_device(d);
-    field = geodesic::make_field(d, inputs.image, inputs.regions, inputs.how, field_for(inputs.rays.form),
-                                 inputs.rays.reading == geodesic::interpolation::bspline);
+    const bool spline = inputs.rays.reading == geodesic::interpolation::bspline;
+    const geodesic::field_kind kind = field_for(inputs.rays.form);
+    field = kind == geodesic::field_kind::quartic
+                ? make_quartic_field(d, inputs.image, inputs.quartics, inputs.regions, inputs.how, spline)
+                : make_field(d, inputs.image, inputs.regions, inputs.how, kind, spline);
   });
   if (field->repaired > 0)
     spdlog::warn("{} voxels have a tensor that is not positive definite; it was repaired", field->repaired);
@@ -65,6 +70,7 @@ std::vector<scored_fibre> read_own_share(const session& s, const std::string& sc
 }  // namespace
 
 exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& how, const device& d) {
+  const stop_signals signals;  // one that comes between two steps is not lost
   const device_hooks hooks = hooks_for(d);
   if (is_whole_already(s, "geodesic", how, hooks)) {
     spdlog::info("{} is whole already; nothing to do", how.out);
