@@ -30,8 +30,8 @@
 /// Limits. Convexity lets F^4 along the fibres of a crossing be half of what it is between them, and no less. Without
 /// noise, along over between: at right angles 0.59 with 32 directions at b = 1000 s/mm2, 0.52 with 64; at 70 degrees
 /// 0.94 and 0.78; at 60 degrees the two are one with 32, 0.96 with 64, 0.90 at b = 3000. The minima of F lie closer
-/// together than the fibres do, by 10 to 18 degrees at 70. Half of the voxels of a noisy brain are mended: where the ODF is
-/// small, its noise is large. Measurements of unlike b are used as if the ADC did not depend on b.
+/// together than the fibres do, by 10 to 18 degrees at 70. Half of the voxels of a noisy brain are mended: where the
+/// ODF is small, its noise is large. Measurements of unlike b are used as if the ADC did not depend on b.
 namespace voxherd::geodesic {
 
 struct quartic_settings {
