@@ -55,11 +55,17 @@ std::vector<output_spec> score_outputs() {
   };
 }
 
-geodesic::score_view view_of(std::span<const std::span<std::byte>> o) {
-  return {values<std::uint8_t>(o, 0),  values<std::uint8_t>(o, 1), values<std::int32_t>(o, 2),
-          values<std::uint32_t>(o, 3), values<float>(o, 4),        values<float>(o, 5),
-          values<float>(o, 6),         values<float>(o, 7),        values<float>(o, 8),
-          values<float>(o, 9),         values<float>(o, 10)};
+geodesic::score_view view_of(std::span<const std::span<std::byte>> outputs) {
+  geodesic::score_view view{};
+  view.verdict = values<std::uint8_t>(outputs, 0);
+  view.regions = values<std::int32_t>(outputs, 1);
+  view.stops = values<std::uint8_t>(outputs, 2);
+  view.steps = values<std::uint32_t>(outputs, 3);
+  std::size_t next = 4;
+  for (float** real :
+       {&view.measure, &view.length_mm, &view.metric_length, &view.relative, &view.weakest, &view.mean_FA, &view.drift})
+    *real = values<float>(outputs, next++);
+  return view;
 }
 
 std::vector<scored_fibre> accepted_fibres(const result_reader& scores, std::uint64_t first, std::uint64_t count,
