@@ -8,6 +8,7 @@ namespace voxherd::geodesic {
 
 /// Integrates the job's fibres by its form; all pointers are the device's. `begun`: a counter for the kernel's use.
 void launch_christoffel(const trace_job& job, unsigned long long* begun, cudaStream_t stream);
+void launch_finsler4(const trace_job& job, unsigned long long* begun, cudaStream_t stream);
 void launch_hamiltonian(const trace_job& job, unsigned long long* begun, cudaStream_t stream);
 void launch_streamline(const trace_job& job, unsigned long long* begun, cudaStream_t stream);
 

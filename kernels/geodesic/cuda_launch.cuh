@@ -18,12 +18,13 @@ VOXHERD_FUNCTION Reader make_reader(const trace_job& job) {
   }
 }
 
-/// Each thread integrates one fibre after another until none is left.
+/// Each thread integrates one fibre after another until none is left; of each block the first `used` threads.
 template <class Form, class Reader, int Block>
 __global__ void __launch_bounds__(Block)
-    trace_kernel(const __grid_constant__ trace_job job, unsigned long long* begun) {
-  const unsigned long long threads = std::uint64_t{gridDim.x} * Block;
-  unsigned long long own = std::uint64_t{blockIdx.x} * Block + threadIdx.x;
+    trace_kernel(const __grid_constant__ trace_job job, unsigned used, unsigned long long* begun) {
+  if (threadIdx.x >= used) return;
+  const unsigned long long threads = std::uint64_t{gridDim.x} * used;
+  unsigned long long own = std::uint64_t{blockIdx.x} * used + threadIdx.x;
   bool first = true;
   ray_tracer<Form> rays(job, Form{make_reader<Reader>(job)});
   rays.run([&] {
@@ -34,14 +35,15 @@ __global__ void __launch_bounds__(Block)
 }
 
 template <class Form, class Reader, int Block>
-void launch_blocks(const trace_job& job, unsigned long long* begun, int processors, cudaStream_t stream) {
+void launch_blocks(const trace_job& job, unsigned long long* begun, int processors, unsigned used,
+                   cudaStream_t stream) {
   const auto kernel = trace_kernel<Form, Reader, Block>;
   int resident = 1;
   VOXHERD_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Block, 0));
-  const std::uint64_t wanted = (job.count + Block - 1) / Block;
+  const std::uint64_t wanted = (job.count + used - 1) / used;
   const auto blocks = std::min<std::uint64_t>(wanted, std::uint64_t(std::max(1, resident)) * processors);
   VOXHERD_CUDA_CHECK(cudaMemsetAsync(begun, 0, sizeof *begun, stream));
-  kernel<<<static_cast<unsigned>(blocks), Block, 0, stream>>>(job, begun);
+  kernel<<<static_cast<unsigned>(blocks), Block, 0, stream>>>(job, used, begun);
   VOXHERD_CUDA_CHECK(cudaGetLastError());
 }
 
@@ -50,10 +52,15 @@ void launch_reader(const trace_job& job, unsigned long long* begun, cudaStream_t
   int ordinal = 0, processors = 1;
   VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
   VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, ordinal));
-  // A few fibres are spread over all processors, a warp each.
-  if (job.count <= std::uint64_t(processors) * 128)
-    return launch_blocks<Form, Reader, 32>(job, begun, processors, stream);
-  launch_blocks<Form, Reader, 128>(job, begun, processors, stream);
+  // A few fibres are spread over all schedulers, in warps that are not full: a step waits for its loads, and those of a
+  // warp come one after the other where its rays read different voxels.
+  constexpr int schedulers = 4;
+  const auto warps = std::uint64_t(processors) * schedulers;
+  if (job.count <= 32 * warps) {
+    const auto used = static_cast<unsigned>(std::max<std::uint64_t>(1, (job.count + warps - 1) / warps));
+    return launch_blocks<Form, Reader, 32>(job, begun, processors, used, stream);
+  }
+  launch_blocks<Form, Reader, 128>(job, begun, processors, 128, stream);
 }
 
 }  // namespace voxherd::geodesic

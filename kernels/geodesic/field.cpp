@@ -25,6 +25,7 @@ std::vector<T> in_host_memory(const field& f, const T* from, std::size_t of_a_vo
 
 std::unique_ptr<field> make_field(const device& d, const tensor_image& image, std::span<const std::uint32_t> regions,
                                   const preparation& how, field_kind kind, bool spline) {
+  if (kind == field_kind::quartic) throw std::invalid_argument("make_field: a quartic field is not made from tensors");
   const prepare::recipe r = prepare::make_recipe(image, how, kind, spline);
   if (!regions.empty() && regions.size() != image.inside.size())
     throw std::invalid_argument("make_field: regions of another number of voxels than the image");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/geodesic/finsler4.hpp"
 #include "kernels/geodesic/place.hpp"
 #include "kernels/geodesic/symmetric3.hpp"
 
@@ -110,6 +111,36 @@ struct streamline_form {
     number axis[3];
     transform(reader.field().axes, velocity, axis);
     return 1.0f / quadratic(t.tensor, axis);
+  }
+};
+
+/// q = v; geodesics of the norm F = (T v v v v)^(1/4) (finsler4.hpp). E = F^2.
+template <class Reader>
+struct finsler4_form {
+  using number = typename Reader::number;
+  struct there {
+    number quartic[quartic_size], derivative[3][quartic_size];
+  };
+  static constexpr bool follows_axis = false;
+  Reader reader;
+
+  VOXHERD_FUNCTION void start(const place<number>& at, const number (&direction)[3], number (&v)[3]) const {
+    number t[quartic_size];
+    reader.values(at, t);
+    const number scale = 1.0f / lane::sqrt(finsler4_energy(t, direction));
+    for (int i = 0; i < 3; ++i) v[i] = scale * direction[i];
+  }
+  VOXHERD_FUNCTION there read(const place<number>& at) const {
+    there t;
+    reader.values_and_gradients(at, t.quartic, t.derivative);
+    return t;
+  }
+  VOXHERD_FUNCTION void rates(const there& t, const number (&v)[3], number (&velocity)[3], number (&force)[3]) const {
+    finsler4_acceleration(t.quartic, t.derivative, v, force);
+    for (int i = 0; i < 3; ++i) velocity[i] = v[i];
+  }
+  VOXHERD_FUNCTION number energy(const there& t, const number (&v)[3], const number (&)[3]) const {
+    return finsler4_energy(t.quartic, v);
   }
 };
 

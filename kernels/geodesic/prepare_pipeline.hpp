@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "kernels/geodesic/prepare_filter.hpp"
@@ -60,6 +61,18 @@ void to_coefficients(Machine& machine, const recipe& r, float* values) {
   }
 }
 
+/// All planes of w.first.
+template <int Elements, class Machine>
+void fill(Machine& machine, const recipe& r, const workspace& w, const std::array<float, Elements>& background) {
+  const std::uint32_t n = r.size.voxels();
+  for (int round = 0; round < fill_rounds; ++round) {
+    filler<Elements> step{r.size, {w.first, n}, w.state[round % 2], w.state[1 - round % 2], round + 1 == fill_rounds,
+                          {}};
+    std::copy(background.begin(), background.end(), step.background);
+    machine.each(n, step);
+  }
+}
+
 /// The whole preparation on a machine that calls a callable for each of n indices, machine.each(n, callable), and
 /// counts the states `hole` and `repaired` among n, machine.count_repaired(states, n).
 template <class Machine>
@@ -71,9 +84,8 @@ void prepare_field(Machine& machine, const recipe& r, const workspace& w) {
   machine.each(n, cleaner{w.measured, w.inside, tensors, w.state[0], r.input_unit, r.least_eigenvalue});
   machine.count_repaired(w.state[0], n);
   if (r.smoothing_voxels > 0) smooth(machine, r, w);
-  for (int round = 0; round < fill_rounds; ++round)
-    machine.each(
-        n, filler{r.size, tensors, w.state[round % 2], w.state[1 - round % 2], round + 1 == fill_rounds, r.background});
+  const float b = r.background;
+  fill<6>(machine, r, w, {b, 0, 0, b, 0, b});
 
   metric_applier apply{r.metric, {}, {}, tensors, w.inside, w.regions, w.facts, r.kind, w.values, fields, metrics};
   for (int k = 0; k < 9; ++k) apply.to_index[k] = r.to_index[k], apply.axes_turned[k] = r.axes_turned[k];

@@ -21,7 +21,7 @@ matrix inverse(const matrix& a) {
           f * (a[3] * a[7] - a[4] * a[6]), f * (a[1] * a[6] - a[0] * a[7]), f * (a[0] * a[4] - a[1] * a[3])};
 }
 
-void check(const tensor_image& image, const preparation& how, field_kind kind) {
+void check(const tensor_image& image, const preparation& how) {
   const auto refuse = [](const char* why) { throw std::invalid_argument(std::string("make_field: ") + why); };
   constexpr std::uint64_t most = std::uint64_t{1} << 28;  // line and voxel numbers stay in 32 bits
   std::uint64_t voxels = 1;
@@ -35,7 +35,6 @@ void check(const tensor_image& image, const preparation& how, field_kind kind) {
   if (!(how.smoothing_voxels >= 0) || how.smoothing_voxels > 10) refuse("smoothing_voxels not in 0 to 10");
   if (!(how.least_eigenvalue >= 0) || how.least_eigenvalue > 1) refuse("least_eigenvalue not in 0 to 1");
   if (!(how.alpha >= 0) || how.alpha > 16) refuse("alpha not in 0 to 16");
-  if (kind == field_kind::quartic) refuse("a quartic field is not made from tensors");
 }
 
 /// Falling eigenvalues of up to 1024 sound tensors inside, evenly chosen.
@@ -113,7 +112,7 @@ void choose_units(const tensor_image& image, const preparation& how, recipe& r) 
 }  // namespace
 
 recipe make_recipe(const tensor_image& image, const preparation& how, field_kind kind, bool spline) {
-  check(image, how, kind);
+  check(image, how);
   recipe r;
   const auto n = [&](int k) { return static_cast<std::uint32_t>(image.size[static_cast<std::size_t>(k)]); };
   r.size = {n(0), n(1), n(2)};

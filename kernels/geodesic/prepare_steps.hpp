@@ -47,15 +47,16 @@ struct cleaner {
   }
 };
 
-/// One round: voxels without a tensor take the mean of the neighbours (of 26) that have one. In place: tensors are read
-/// where `before` has one, and written where it has none.
+/// One round: voxels without a tensor take the mean of the neighbours (of 26) that have one, in all planes. In place:
+/// planes are read where `before` has a tensor, and written where it has none.
+template <int Elements>
 struct filler {
   grid size;
   planes tensors;
   const tensor_state* before;
   tensor_state* after;
-  bool last;  ///< what is still without is isotropic
-  float background;
+  bool last;                   ///< what is still without takes the background
+  float background[Elements];  ///< isotropic
 
   VOXHERD_FUNCTION static bool has(tensor_state s) { return is_measured(s) || s == tensor_state::filled; }
 
@@ -63,20 +64,18 @@ struct filler {
     const tensor_state s = before[i];
     after[i] = s;
     if (has(s)) return;
-    double sum[6] = {};  // the mean of equal tensors is that tensor, to the bit
+    double sum[Elements] = {};  // the mean of equal tensors is that tensor, to the bit
     const int count = gather(i, sum);
     if (count > 0) {
-      const double n = count;
-      tensors.store(i, {float(sum[0] / n), float(sum[1] / n), float(sum[2] / n), float(sum[3] / n), float(sum[4] / n),
-                        float(sum[5] / n)});
+      for (int e = 0; e < Elements; ++e) tensors.at(e, i) = static_cast<float>(sum[e] / count);
       after[i] = tensor_state::filled;
     } else if (last) {
-      tensors.store(i, {background, 0, 0, background, 0, background});
+      for (int e = 0; e < Elements; ++e) tensors.at(e, i) = background[e];
     }
   }
 
  private:
-  VOXHERD_FUNCTION int gather(std::uint32_t i, double (&sum)[6]) const {
+  VOXHERD_FUNCTION int gather(std::uint32_t i, double (&sum)[Elements]) const {
     int x, y, z, count = 0;
     size.place(i, x, y, z);
     const int nx = static_cast<int>(size.nx), ny = static_cast<int>(size.ny), nz = static_cast<int>(size.nz);
@@ -87,7 +86,7 @@ struct filler {
           if (!has(before[j])) continue;
           ++count;
           VOXHERD_UNROLL
-          for (int e = 0; e < 6; ++e) sum[e] += tensors.at(e, j);
+          for (int e = 0; e < Elements; ++e) sum[e] += tensors.at(e, j);
         }
     return count;
   }

@@ -13,6 +13,7 @@ namespace voxherd::lane {
 
 VOXHERD_FUNCTION inline double exp(double x) { return ::exp(x); }
 VOXHERD_FUNCTION inline double log(double x) { return ::log(x); }
+VOXHERD_FUNCTION inline double sqrt(double x) { return ::sqrt(x); }
 VOXHERD_FUNCTION inline double log1p(double x) { return ::log1p(x); }
 VOXHERD_FUNCTION inline double max(double a, double b) { return a > b ? a : b; }
 VOXHERD_FUNCTION inline double min(double a, double b) { return a < b ? a : b; }

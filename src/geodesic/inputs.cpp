@@ -59,7 +59,7 @@ void add_geodesic_options(po::options_description& options) {
 
 geodesic_inputs read_geodesic_inputs(const session& s, const arguments& args, const device& d) {
   checked_options o = check(args, d.kind);
-  tensor_source tensors = read_tensor_source(s, args, d);
+  tensor_source tensors = read_tensor_source(s, args, d, o.rays.rays.form == geodesic::ray_form::finsler4);
   geodesic_inputs in;
   in.provenance = tensors.provenance;
   s.on_root([&] {
@@ -72,6 +72,7 @@ geodesic_inputs read_geodesic_inputs(const session& s, const arguments& args, co
   fill_in_lengths(args, tensors.grid, o.rays);
   in.grid = tensors.grid;
   in.image = std::move(tensors.image);
+  in.quartics = std::move(tensors.quartics);
   in.rays = o.rays.rays;
   in.rays.includes = static_cast<std::uint32_t>(o.regions.includes.size());
   in.rays.ordered = o.regions.ordered;

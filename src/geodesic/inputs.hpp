@@ -16,6 +16,7 @@ namespace voxherd {
 struct geodesic_inputs {
   image_grid grid;
   geodesic::tensor_image image;
+  std::vector<float> quartics;              ///< (nz, ny, nx, 15), of --form finsler4 alone
   std::vector<std::uint32_t> regions;       ///< (nz, ny, nx), bits of geodesic::region
   std::vector<std::int64_t> target_labels;  ///< the label of target number i + 1
   std::vector<geodesic::seed> seeds;        ///< by voxel, slice after slice

@@ -43,11 +43,12 @@ void read_equations(const arguments& args, ray_settings& r) {
                                    {"finsler4", ray_form::finsler4},
                                    {"streamline", ray_form::streamline}});
   const bool streamline = r.form == ray_form::streamline;
-  r.reading = word_or<interpolation>(args, "interpolation",
-                                     {{"trilinear", interpolation::trilinear},
-                                      {"bspline", interpolation::bspline},
-                                      {"texture", interpolation::texture}},
-                                     streamline ? interpolation::trilinear : interpolation::bspline);
+  r.reading = word_or<interpolation>(
+      args, "interpolation",
+      {{"trilinear", interpolation::trilinear},
+       {"bspline", interpolation::bspline},
+       {"texture", interpolation::texture}},
+      streamline || r.form == ray_form::finsler4 ? interpolation::trilinear : interpolation::bspline);
   r.method = word_or<integrator>(args, "integrator",
                                  {{"euler", integrator::euler},
                                   {"rk2-frozen", integrator::rk2_frozen},
@@ -138,7 +139,7 @@ void check_form(const arguments& args, backend where, const ray_settings& r) {
   if (r.method == integrator::rk2_frozen && !christoffel && r.form != ray_form::hamiltonian)
     refuse("--integrator rk2-frozen belongs to --form christoffel and hamiltonian; give euler, rk2 or rk4");
   if (r.form == ray_form::finsler4) {
-    for (const char* name : {"metric", "alpha"})
+    for (const char* name : {"metric", "alpha", "smooth"})
       refuse_given(args, name, "with --form finsler4, which has its own norm");
   }
   if (r.form != ray_form::streamline) return;

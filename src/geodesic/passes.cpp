@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "kernels/geodesic/finsler_fit.hpp"
 #include "mpi/signals.hpp"
 #include "src/geodesic/connections.hpp"
 #include "src/geodesic/fibre_scores.hpp"
@@ -26,8 +27,11 @@ std::unique_ptr<geodesic::field> prepare(const session& s, const geodesic_inputs
   std::unique_ptr<geodesic::field> field;
   s.agree([&] {
     use_device(d);
-    field = geodesic::make_field(d, inputs.image, inputs.regions, inputs.how, field_for(inputs.rays.form),
-                                 inputs.rays.reading == geodesic::interpolation::bspline);
+    const bool spline = inputs.rays.reading == geodesic::interpolation::bspline;
+    const geodesic::field_kind kind = field_for(inputs.rays.form);
+    field = kind == geodesic::field_kind::quartic
+                ? make_quartic_field(d, inputs.image, inputs.quartics, inputs.regions, inputs.how, spline)
+                : make_field(d, inputs.image, inputs.regions, inputs.how, kind, spline);
   });
   if (field->repaired > 0)
     spdlog::warn("{} voxels have a tensor that is not positive definite; it was repaired", field->repaired);

@@ -1,7 +1,10 @@
 #include "src/input/tensor_shares.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
+#include "kernels/geodesic/finsler_fit.hpp"
 #include "kernels/tensor/tensor.hpp"
 #include "mpi/failure.hpp"
 
@@ -36,23 +39,48 @@ class unused_outputs {
   std::vector<float> room_;
 };
 
-/// Items [first, end).
-fitted_tensors fit_share(dwi_series& dwi, const device& d, std::uint64_t first, std::uint64_t end) {
-  const std::uint64_t count = end - first;
-  fitted_tensors own{std::vector<float>(6 * count), std::vector<std::uint8_t>(count)};
-  if (count == 0) return own;
+/// Fits this rank's share of the items, a batch at a time: fit(count, rows, first row of the share).
+template <class Fit>
+void fit_share(const session& s, dwi_series& dwi, Fit fit) {
+  const std::uint64_t items = dwi.item_voxels().size();
+  const std::uint64_t first = share_begin(s, items, s.rank()), count = share_begin(s, items, s.rank() + 1) - first;
+  std::vector<float> rows(std::min(batch_items, count) * dwi.floats_per_item());
+  for (std::uint64_t at = 0; at < count; at += batch_items) {
+    const batch part{0, first + at, std::min(batch_items, count - at)};
+    dwi.load(part, rows);
+    fit(part.item_count, rows.data(), at);
+  }
+}
+
+std::size_t share_size(const session& s, const dwi_series& dwi) {
+  const std::uint64_t items = dwi.item_voxels().size();
+  return share_begin(s, items, s.rank() + 1) - share_begin(s, items, s.rank());
+}
+
+fitted_tensors tensors_of_share(const session& s, dwi_series& dwi, const device& d) {
+  const std::size_t count = share_size(s, dwi);
+  fitted_tensors own{std::vector<float>(6 * count), {}, std::vector<std::uint8_t>(count)};
   use_device(d);
   tensor_settings settings;
   settings.gradient_deviation = dwi.has_gradient_deviation();
   const auto solver = make_tensor_solver(d, dwi.gradients(), settings);
-  const std::size_t most = std::min(batch_items, count);
-  std::vector<float> rows(most * dwi.floats_per_item());
-  unused_outputs rest(most);
-  for (std::uint64_t at = 0; at < count; at += batch_items) {
-    const batch items{0, first + at, std::min(batch_items, count - at)};
-    dwi.load(items, rows);
-    solver->fit(items.item_count, rows.data(), rest.with(own.tensor.data() + 6 * at, own.status.data() + at));
-  }
+  unused_outputs rest(std::min<std::size_t>(batch_items, count));
+  fit_share(s, dwi, [&](std::size_t items, const float* rows, std::size_t at) {
+    solver->fit(items, rows, rest.with(own.tensor.data() + 6 * at, own.status.data() + at));
+  });
+  return own;
+}
+
+fitted_tensors norms_of_share(const session& s, dwi_series& dwi, const device& d, std::vector<float>& mixed) {
+  const std::size_t count = share_size(s, dwi);
+  fitted_tensors own{std::vector<float>(6 * count), std::vector<float>(15 * count), std::vector<std::uint8_t>(count)};
+  mixed.resize(count);
+  use_device(d);
+  const auto solver = geodesic::make_quartic_solver(d, dwi.gradients(), {});
+  fit_share(s, dwi, [&](std::size_t items, const float* rows, std::size_t at) {
+    solver->fit(items, rows,
+                {own.tensor.data() + 6 * at, own.quartic.data() + 15 * at, mixed.data() + at, own.status.data() + at});
+  });
   return own;
 }
 
@@ -63,10 +91,27 @@ fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d) {
     throw failure(exit_status::bad_data,
                   "--bvecs: the gradients do not determine a tensor (it needs b=0 and at least six directions that are "
                   "not all on one plane or cone); use another series");
-  const std::uint64_t items = dwi.item_voxels().size();
   fitted_tensors own;
-  s.agree([&] { own = fit_share(dwi, d, share_begin(s, items, s.rank()), share_begin(s, items, s.rank() + 1)); });
-  return {s.all_gather(own.tensor), s.all_gather(own.status)};
+  s.agree([&] { own = tensors_of_share(s, dwi, d); });
+  return {s.all_gather(own.tensor), {}, s.all_gather(own.status)};
+}
+
+fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
+  if (dwi.has_gradient_deviation())
+    throw failure(exit_status::usage, "--grad-dev: --form finsler4 does not know it yet; leave it out");
+  if (!geodesic::determines_quartic(dwi.gradients(), {}))
+    throw failure(
+        exit_status::bad_data,
+        "--bvecs: the gradients do not determine a fourth-order norm (it needs b=0 and at least 15 directions "
+        "of the largest b); use another series, or --form hamiltonian");
+  fitted_tensors own;
+  std::vector<float> mixed;
+  s.agree([&] { own = norms_of_share(s, dwi, d, mixed); });
+  mixed = s.all_gather(mixed);
+  const auto repaired = std::count_if(mixed.begin(), mixed.end(), [](float part) { return part > 0; });
+  spdlog::info("fourth-order norms: {} of {} voxels were made convex by a part of their tensor's norm", repaired,
+               mixed.size());
+  return {s.all_gather(own.tensor), s.all_gather(own.quartic), s.all_gather(own.status)};
 }
 
 }  // namespace voxherd

@@ -13,6 +13,7 @@ namespace voxherd {
 /// `status` (voxel_status) is not `fitted`.
 struct fitted_tensors {
   std::vector<float> tensor;
+  std::vector<float> quartic;  ///< 15 an item, of fit_norms() alone
   std::vector<std::uint8_t> status;
 };
 
@@ -20,5 +21,9 @@ struct fitted_tensors {
 /// even share of the voxels on its device; all get all rows. Collective. Throws failure (bad_data) where the gradients
 /// do not determine a tensor.
 fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d);
+
+/// The same with the fourth-order norm of each voxel (kernels/geodesic/finsler_fit.hpp); how many had to be made convex
+/// is said in the log. Throws failure (bad_data) where the gradients do not determine a norm.
+fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d);
 
 }  // namespace voxherd

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "kernels/geodesic/finsler_fit.hpp"
 #include "kernels/portable/voxel_status.hpp"
 #include "src/input/dwi.hpp"
 #include "src/input/fingerprint.hpp"
@@ -100,9 +101,9 @@ tensor_source from_file(const session& s, const arguments& args) {
   return source;
 }
 
-tensor_source from_dwi(const session& s, const arguments& args, const device& d) {
+tensor_source from_dwi(const session& s, const arguments& args, const device& d, bool with_quartics) {
   dwi_series dwi(s, args);
-  const fitted_tensors fitted = fit_tensors(s, dwi, d);
+  fitted_tensors fitted = with_quartics ? fit_norms(s, dwi, d) : fit_tensors(s, dwi, d);
   tensor_source source;
   source.grid = dwi.grid();
   source.provenance = dwi.provenance();
@@ -110,6 +111,10 @@ tensor_source from_dwi(const session& s, const arguments& args, const device& d)
   source.image.tensor.assign(6 * source.grid.voxel_count(), 0);
   source.image.inside.assign(source.grid.voxel_count(), 0);
   const matrix3 frame = bvec_frame(source.grid);
+  if (with_quartics) {
+    source.quartics.assign(15 * source.grid.voxel_count(), 0);
+    geodesic::rotate_quartics(frame, fitted.quartic);
+  }
   const auto& voxels = dwi.item_voxels();
   std::size_t without = 0;
   for (std::size_t i = 0; i < voxels.size(); ++i) {
@@ -122,6 +127,7 @@ tensor_source from_dwi(const session& s, const arguments& args, const device& d)
     std::copy(d6, d6 + 6, place);
     rotate_tensor(frame, place);
     source.image.inside[voxels[i]] = 1;
+    if (with_quartics) std::copy_n(fitted.quartic.data() + 15 * i, 15, source.quartics.data() + 15 * voxels[i]);
   }
   if (without == voxels.size())
     throw failure(exit_status::bad_data, fmt::format("{}: a tensor could be fitted in none of {} voxels",
@@ -157,8 +163,9 @@ tensor_input check_tensor_source_options(const arguments& args) {
   return tensor_input::file;
 }
 
-tensor_source read_tensor_source(const session& s, const arguments& args, const device& d) {
-  return check_tensor_source_options(args) == tensor_input::dwi ? from_dwi(s, args, d) : from_file(s, args);
+tensor_source read_tensor_source(const session& s, const arguments& args, const device& d, bool with_quartics) {
+  return check_tensor_source_options(args) == tensor_input::dwi ? from_dwi(s, args, d, with_quartics)
+                                                                : from_file(s, args);
 }
 
 }  // namespace voxherd

@@ -13,6 +13,7 @@ namespace voxherd {
 /// What an analysis on tensors begins with; the same on every rank.
 struct tensor_source {
   geodesic::tensor_image image;  ///< along world axes
+  std::vector<float> quartics;   ///< (nz, ny, nx, 15) where they were asked for: finsler_fit.hpp's, along world axes
   image_grid grid;
   nlohmann::json provenance;  ///< paths, sizes, fingerprints, image header; as dwi_series::provenance()
 };
@@ -26,7 +27,7 @@ tensor_input check_tensor_source_options(const arguments& args);
 
 /// From a diffusion-weighted series: tensors as `voxherd tensor` fits them by default, each rank a share of the voxels
 /// on its device; the same bytes for any number of ranks. From a file: rank 0 reads it for all. Collective. Throws
-/// failure, the same on every rank.
-tensor_source read_tensor_source(const session& s, const arguments& args, const device& d);
+/// failure, the same on every rank. `with_quartics`: fourth-order norms, too; from a series alone.
+tensor_source read_tensor_source(const session& s, const arguments& args, const device& d, bool with_quartics = false);
 
 }  // namespace voxherd

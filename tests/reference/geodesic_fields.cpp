@@ -243,7 +243,10 @@ void add_log_noise(geodesic::tensor_image& image, double sigma, unsigned seed) {
     std::array<double, 6> t;
     for (std::size_t c = 0; c < 6; ++c) t[c] = image.tensor[6 * i + c];
     t = of_eigenvalues([](double x) { return std::log(x); }, t);
-    for (double& c : t) c += sigma * normal(random);
+    for (std::size_t c = 0; c < 6; ++c) {
+      const bool diagonal = c == 0 || c == 3 || c == 5;
+      t[c] += sigma * (diagonal ? 1 : std::sqrt(0.5)) * normal(random);
+    }
     t = of_eigenvalues([](double x) { return std::exp(x); }, t);
     for (std::size_t c = 0; c < 6; ++c) image.tensor[6 * i + c] = static_cast<float>(t[c]);
   }

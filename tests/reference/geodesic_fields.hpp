@@ -165,7 +165,8 @@ sampling_grid grid_of(const geodesic::tensor_image& image);
 /// The formula at every voxel centre, all of them inside.
 geodesic::tensor_image sampled(const tensor_formula& f, const sampling_grid& grid);
 
-/// Every tensor's logarithm with independent Gaussian noise of deviation `sigma` in its six components.
+/// Every tensor's logarithm with the symmetric part of a matrix of independent Gaussian noise of deviation `sigma`:
+/// that much on the diagonal, sigma / sqrt(2) beside it.
 void add_log_noise(geodesic::tensor_image& image, double sigma, unsigned seed);
 
 }  // namespace voxherd::reference

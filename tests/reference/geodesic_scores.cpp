@@ -114,7 +114,7 @@ class fibre_scorer {
     for (std::size_t i = 1; i < crossed.size(); ++i) {
       const std::size_t n = facts_.number_of(crossed[i]);
       const stop_reason why = refused(facts_.regions[n], facts_.FA[n]);
-      if (why == stop_reason::exclude || why == stop_reason::mask) return why;
+      if (why == stop_reason::exclude) return why;
       pass_includes(facts_.regions[n]);
       const std::uint32_t target = facts_.regions[n] >> region::target_shift;
       if (rays_.targets && target != 0 && target != own_target_) {

@@ -30,7 +30,8 @@ struct reference_fibre {
 
 /// One fibre by the rules of kernels/geodesic/{settings,tracker}.hpp, from a world direction u of any length. Not the
 /// stop `loop`. A step belongs to the fibre unless it ends outside the volume, mask or FA cutoff, turns too sharply, or
-/// sets out with too much drift.
+/// sets out with too much drift. Targets and inclusion regions count beyond the mask as well, for the step that leaves
+/// it.
 reference_fibre score_fibre(const field_reader& field, const reference_facts& facts, const vec3& seed_voxel,
                             const vec3& u, const geodesic::ray_settings& settings);
 

@@ -26,15 +26,6 @@ const pullback_field pullback;
 const sampling_grid oblique{{40, 36, 30}, {{{1.5, 0.2, 0.1}, {-0.25, 1.7, 0}, {0.05, 0.1, 2.1}}}, {-12, 5, 8}};
 const scaled_formula diffusivities(pullback, 1e-3);
 
-/// How far rounding may take a ray: 1e-4 of the smallest voxel side, or, where rays run apart quickly, as far as the
-/// reference's own ray goes when it sets out 5e-6 aside (some ten roundings of a float; steps that cross a face of a
-/// cell where a trilinear gradient jumps do so at another time).
-double allowed_mm(const std::vector<vec3>& ray, const std::vector<vec3>& beside) {
-  double apart = 0;
-  for (std::size_t i = 0; i < ray.size(); ++i) apart = std::max(apart, norm(ray[i] - beside[i]));
-  return std::max(1.5e-4, apart);
-}
-
 /// Both rays of 100 fibres over 12 mm each. The reference reads the field as it is stored: rounding the tensors
 /// themselves moves Hamiltonian rays by up to 1.1e-4 voxel here, since it enters p D p magnified by the tensor's
 /// condition number.

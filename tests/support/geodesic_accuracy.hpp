@@ -72,16 +72,18 @@ inline accuracy_case half_space_case(std::size_t rays) {
 struct accuracy {
   double median_error, p95_error, median_drift, p95_drift;  ///< errors in mm, of the ends
   double steps = 0;                                         ///< of all rays together
+  double median_miss = 0, p95_miss = 0;                     ///< of the tracker: of the ends from the curve, in mm
 };
 
 inline accuracy summary_of(const std::vector<double>& error, const std::vector<double>& drift, double steps) {
   return {percentile(error, 0.5), percentile(error, 0.95), percentile(drift, 0.5), percentile(drift, 0.95), steps};
 }
 
-/// The tracker's, each ray with its own number of steps. A ray that ends sooner has infinite drift.
+/// The tracker's, each ray with its own number of steps. A ray that ends sooner has infinite drift. The miss leaves out
+/// what is along the curve: a length summed of chords is short of the arc, by 4e-5 of it for steps of 1 on radii of 30.
 inline accuracy accuracy_of_tracker(const device& d, const accuracy_case& c, const geodesic::field& prepared,
                                     const geodesic::ray_settings& settings) {
-  std::vector<double> error, drift;
+  std::vector<double> error, drift, miss;
   double all_steps = 0;
   use_device(d);
   for (std::size_t i = 0; i < c.starts.size(); ++i) {
@@ -93,12 +95,19 @@ inline accuracy accuracy_of_tracker(const device& d, const accuracy_case& c, con
     const std::uint64_t fibre = 0, offsets[] = {0, 2};
     std::vector<float> position(6);
     rays->trace({&fibre, 1}, score.steps.data(), offsets, {position.data(), nullptr, nullptr});
-    const vec3 exact = c.field.end(c.grid.world(c.starts[i].voxel), c.starts[i].u, double(score.length_mm[0]));
-    error.push_back(norm(as_places(position)[1] - exact));
+    const auto exact = [&](double beyond) {
+      return c.field.end(c.grid.world(c.starts[i].voxel), c.starts[i].u, double(score.length_mm[0]) + beyond);
+    };
+    const vec3 off = as_places(position)[1] - exact(0), along = unit(exact(1e-3) - exact(-1e-3));
+    error.push_back(norm(off));
+    miss.push_back(norm(off - dot(off, along) * along));
     drift.push_back(score.steps[0] == one.max_steps ? double(score.drift[0]) : INFINITY);
     all_steps += score.steps[0];
   }
-  return summary_of(error, drift, all_steps);
+  accuracy a = summary_of(error, drift, all_steps);
+  a.median_miss = percentile(miss, 0.5);
+  a.p95_miss = percentile(miss, 0.95);
+  return a;
 }
 
 /// The double reference's, with the same steps.

@@ -139,6 +139,15 @@ class tracking_case {
   std::unique_ptr<geodesic::tracker> tracker_;
 };
 
+/// How far rounding may take a ray on voxels of 1.5 mm: 1e-4 of them, or, where rays run apart quickly, as far as the
+/// reference's own ray goes when it sets out 5e-6 aside (some ten roundings of a float; steps that cross a face of a
+/// cell, where a trilinear gradient jumps, do so at another time).
+inline double allowed_mm(const std::vector<vec3>& ray, const std::vector<vec3>& beside) {
+  double apart = 0;
+  for (std::size_t i = 0; i < ray.size(); ++i) apart = std::max(apart, norm(ray[i] - beside[i]));
+  return std::max(1.5e-4, apart);
+}
+
 /// The reading of `image` that a form and an interpolation mean.
 inline sampled_reader reader_for(const geodesic::tensor_image& image, geodesic::ray_form form,
                                  geodesic::interpolation reading) {

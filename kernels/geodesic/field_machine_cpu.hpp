@@ -1,0 +1,72 @@
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include "kernels/geodesic/field_backends.hpp"
+#include "kernels/geodesic/prepare_pipeline.hpp"
+
+/// What prepares and holds fields on CPU threads.
+namespace voxherd::geodesic {
+
+/// Memory that starts at a cache line.
+template <class T>
+class aligned_array {
+ public:
+  explicit aligned_array(std::size_t count)
+      : first_(count ? static_cast<T*>(::operator new(count * sizeof(T), line)) : nullptr) {}
+  ~aligned_array() { ::operator delete(first_, line); }
+  aligned_array(const aligned_array&) = delete;
+  aligned_array& operator=(const aligned_array&) = delete;
+  T* data() const { return first_; }
+
+ private:
+  static constexpr std::align_val_t line{64};
+  T* first_;
+};
+
+class cpu_machine {
+ public:
+  static constexpr int lines_at_a_time = 8;
+  explicit cpu_machine(int threads) : threads_(threads) {}
+
+  template <class Callable>
+  void each(std::uint32_t count, const Callable& callable) const {
+    const auto n = static_cast<std::int64_t>(count);
+    const auto chunk = std::clamp<std::int64_t>(n / (32 * threads_), 1, 1024);
+#pragma omp parallel for num_threads(threads_) schedule(dynamic, chunk)
+    for (std::int64_t i = 0; i < n; ++i) callable(static_cast<std::uint32_t>(i));
+  }
+
+  void count_repaired(const prepare::tensor_state* state, std::uint32_t n) {
+    for (std::uint32_t i = 0; i < n; ++i) repaired += prepare::was_repaired(state[i]);
+  }
+
+  std::uint64_t repaired = 0;
+
+ private:
+  int threads_;
+};
+
+class cpu_field final : public field {
+ public:
+  cpu_field(std::size_t voxels, std::size_t floats, const field_view& view)
+      : values_(voxels * floats), facts_(voxels), view_(view) {
+    view_.values = values_.data();
+    view_.facts = facts_.data();
+  }
+
+  field_view view() const override { return view_; }
+  float* values() { return values_.data(); }
+  voxel_facts* facts() { return facts_.data(); }
+
+ private:
+  aligned_array<float> values_;
+  aligned_array<voxel_facts> facts_;
+  field_view view_;
+};
+
+}  // namespace voxherd::geodesic

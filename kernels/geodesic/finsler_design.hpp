@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "kernels/geodesic/finsler_fitter.hpp"
+#include "kernels/tensor/tensor_design.hpp"
+
+namespace voxherd::geodesic {
+
+/// The numbers behind a quartic_design, in host memory.
+struct quartic_design_table {
+  /// Throws std::invalid_argument.
+  quartic_design_table(const gradient_table& gradients, const quartic_settings& settings);
+
+  tensor_design_table tensor;
+  std::vector<double> to_odf;  ///< see quartic_design
+  quartic_projector projector{};
+
+  quartic_design view() const { return {tensor.view(), to_odf.data()}; }
+};
+
+std::unique_ptr<quartic_solver> make_quartic_solver_cpu(const device& d, const quartic_design_table& table,
+                                                        const quartic_settings& s);
+std::unique_ptr<quartic_solver> make_quartic_solver_cuda(const quartic_design_table& table, const quartic_settings& s);
+
+}  // namespace voxherd::geodesic

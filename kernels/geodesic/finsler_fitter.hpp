@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cmath>
+
+#include "kernels/geodesic/finsler4_convexity.hpp"
+#include "kernels/geodesic/finsler_fit.hpp"
+#include "kernels/portable/cholesky.hpp"
+#include "kernels/tensor/tensor_fitter.hpp"
+
+namespace voxherd::geodesic {
+
+struct quartic_design {
+  tensor_design tensor;
+  const double* to_odf;  ///< 15 a measurement: what a unit of ln(ADC ratio) there adds to the ODF, as a quartic; all 0
+                         ///< where a measurement is not used
+};
+
+/// Samples at the directions of half_sphere to the quartic of least squares.
+struct quartic_projector {
+  double factor[packed_size(quartic_size)];  ///< of the normal matrix, as cholesky_factor leaves it
+
+  VOXHERD_FUNCTION void operator()(double (&right)[quartic_size]) const { cholesky_solve<quartic_size>(factor, right); }
+};
+
+struct quartic_fit {
+  double tensor[6] = {};
+  double quartic[quartic_size] = {};
+  double mixed = 0;
+  voxel_status status = voxel_status::singular;
+};
+
+/// finsler_fit.hpp says what is done. In double: it runs once a voxel, and CPU and GPU then find the same mixture.
+class quartic_fitter {
+ public:
+  VOXHERD_FUNCTION quartic_fitter(quartic_design design, const quartic_projector& project,
+                                  const quartic_settings& settings)
+      : design_(design),
+        project_(project),
+        tensor_(design.tensor, settings.tensor),
+        least_eigenvalue_(settings.least_eigenvalue),
+        convexity_(settings.convexity) {}
+
+  VOXHERD_FUNCTION quartic_fit operator()(signal_row row) const {
+    const tensor_fit fitted = tensor_(row);
+    quartic_fit result;
+    result.status = fitted.status;
+    if (fitted.status != voxel_status::fitted) return result;
+    if (!(fitted.eigen.value[0] > 0)) {
+      result.status = voxel_status::diverged;
+      return result;
+    }
+    for (int i = 0; i < 6; ++i) result.tensor[i] = fitted.tensor[i];
+    const axes round = axes_of(fitted.eigen);
+    double odf[quartic_size], t[quartic_size];
+    odf_beyond_tensor(row, fitted.S0, round, odf);
+    norm_in_round_axes(round, odf, t);
+    result.mixed = finsler4_make_convex(t, convexity_);
+    quartic_transformed(t, round.from_world, result.quartic);
+    return result;
+  }
+
+ private:
+  /// Coordinates in which the tensor, its eigenvalues raised, is the identity.
+  struct axes {
+    double to_world[9], from_world[9];  ///< row-major
+    double root_of_determinant;
+  };
+
+  static constexpr double least_ratio = 0.2;      ///< of the ODF to the tensor's; below, noise
+  static constexpr double largest_log_ADC = 2.1;  ///< of the ADC to the tensor's: a factor 8
+  static constexpr double floor_of_S0 = 1e-6;
+  static constexpr double pi = 3.14159265358979323846;
+
+  VOXHERD_FUNCTION axes axes_of(const eigen_system3<double>& e) const {
+    axes a;
+    a.root_of_determinant = 1;
+    for (int k = 0; k < 3; ++k) {
+      const double floor = least_eigenvalue_ * e.value[0];
+      const double root = std::sqrt(e.value[k] > floor ? e.value[k] : floor);
+      a.root_of_determinant *= root;
+      for (int i = 0; i < 3; ++i) {
+        a.to_world[3 * i + k] = root * e.vector[k][i];
+        a.from_world[3 * k + i] = e.vector[k][i] / root;
+      }
+    }
+    return a;
+  }
+
+  /// psi - psi_D on unit vectors, as a quartic.
+  VOXHERD_FUNCTION void odf_beyond_tensor(signal_row row, double S0, const axes& round,
+                                          double (&odf)[quartic_size]) const {
+    for (double& c : odf) c = 0;
+    for (std::size_t k = 0; k < design_.tensor.measurements; ++k) {
+      const double* column = design_.to_odf + quartic_size * k;
+      const double* q = design_.tensor.q + 3 * k;
+      double expected = 0;  // b times the tensor's ADC
+      for (int j = 0; j < 3; ++j) {
+        const double along = round.to_world[j] * q[0] + round.to_world[3 + j] * q[1] + round.to_world[6 + j] * q[2];
+        expected += along * along;
+      }
+      expected *= design_.tensor.largest_b_s_per_mm2;
+      if (!(expected > 0)) continue;  // without diffusion weighting
+      const double attenuation = row[k] / S0;
+      const double measured = -std::log(attenuation > floor_of_S0 ? attenuation : floor_of_S0);
+      const double ratio = measured / expected;
+      double log_ratio = ratio > 0 ? std::log(ratio) : -largest_log_ADC;
+      log_ratio = lane::max(-largest_log_ADC, lane::min(log_ratio, largest_log_ADC));
+      for (int n = 0; n < quartic_size; ++n) odf[n] += column[n] * log_ratio;
+    }
+  }
+
+  VOXHERD_FUNCTION void norm_in_round_axes(const axes& round, const double (&odf)[quartic_size],
+                                           double (&t)[quartic_size]) const {
+    for (double& c : t) c = 0;
+    half_sphere directions;
+    for (int i = 0; i < half_sphere::count; ++i) {
+      double w[3], u[3], monomials[quartic_size];
+      directions.next(w);
+      for (int a = 0; a < 3; ++a)
+        u[a] = round.to_world[3 * a] * w[0] + round.to_world[3 * a + 1] * w[1] + round.to_world[3 * a + 2] * w[2];
+      // |u| = (u^T D^-1 u)^(-1/2) of the unit vector there; psi_D is its cube over 4 pi det(D)^(1/2).
+      const double squared = dot(u, u), size = std::sqrt(squared);
+      const double tensors = squared * size / (4 * pi * round.root_of_determinant);
+      double ratio = 1 + quartic_value(odf, u) / (squared * squared) / tensors;
+      ratio = ratio > least_ratio ? ratio : least_ratio;
+      const double target = 1 / (ratio * std::cbrt(ratio));
+      quartic_monomials(w, monomials);
+      for (int n = 0; n < quartic_size; ++n) t[n] += target * monomials[n];
+    }
+    project_(t);
+    // The mean of T w w w w over the sphere is T_iijj / 5.
+    const double mean = (t[0] + t[10] + t[14] + 2 * (t[3] + t[5] + t[12])) / 5;
+    for (double& c : t) c /= mean;
+  }
+
+  quartic_design design_;
+  quartic_projector project_;
+  tensor_fitter tensor_;
+  double least_eigenvalue_, convexity_;
+};
+
+/// Writes item `i` of a batch's outputs.
+VOXHERD_FUNCTION inline void store(const quartic_fit& fit, std::size_t i, const quartic_outputs& out) {
+  for (std::size_t c = 0; c < 6; ++c) out.tensor[6 * i + c] = static_cast<float>(fit.tensor[c]);
+  for (std::size_t c = 0; c < quartic_size; ++c) out.quartic[quartic_size * i + c] = static_cast<float>(fit.quartic[c]);
+  out.mixed[i] = static_cast<float>(fit.mixed);
+  out.status[i] = static_cast<std::uint8_t>(fit.status);
+}
+
+}  // namespace voxherd::geodesic
