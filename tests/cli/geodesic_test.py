@@ -131,8 +131,8 @@ class Nothing(GeodesicJobs):
 
 
 class Errors(GeodesicJobs):
-    def refused(self, status, expected, *options, scan=None):
-        rc, said = self.launch(self.path("never.h5"), *options, scan=scan, ranks=2)
+    def refused(self, status, expected, *options, scan=None, ranks=1):
+        rc, said = self.launch(self.path("never.h5"), *options, scan=scan, ranks=ranks)
         with self.subTest(expected):
             self.assertEqual(rc, status, said)
             errors = [line for line in said.splitlines() if line.startswith("voxherd: error:")]
@@ -142,9 +142,9 @@ class Errors(GeodesicJobs):
 
     def test_what_is_wrong_is_said_once_and_nothing_is_written(self):
         seeds = ("--seed-image", self.ends)
-        self.refused(USAGE, "neither --seed-points nor --seed-image")
+        self.refused(USAGE, "neither --seed-points nor --seed-image", ranks=2)
         self.refused(USAGE, "--target-labels", *seeds, "--target-labels", "3")
-        self.refused(BAD_DATA, "99", *seeds, "--targets", self.ends, "--target-labels", "99")
+        self.refused(BAD_DATA, "99", *seeds, "--targets", self.ends, "--target-labels", "99", ranks=3)
         self.refused(MISSING, "none.nii", *seeds, "--targets", self.path("none.nii"))
         self.refused(USAGE, "--metric", *seeds, "--form", "streamline", "--metric", "adjugate")
         self.refused(USAGE, "--alpha", *seeds, "--alpha", "3")
