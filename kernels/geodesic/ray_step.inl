@@ -22,7 +22,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   }
   s.first_energy = lane::select(s.steps == 0.0f, energy, s.first_energy);
   const number drift = Form::follows_axis ? number(0.0f) : lane::abs(energy / s.first_energy - 1.0f);
-  s.relative = rays.step_mm / (metric_step * s.speed);
+  s.relative = lane::min(number(1.0f), rays.step_mm / (metric_step * s.speed));
   if (tracing()) {
     for (int i = 0; i < lanes; ++i) {
       if (get(active_, i)) write_point(i, static_cast<std::uint32_t>(get(s.steps, i)));
