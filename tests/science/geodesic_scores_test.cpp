@@ -124,6 +124,29 @@ TEST(GeodesicTrace, CarriesFAAndRelativeSpeed) {
   EXPECT_NEAR(scores.measure[0], std::sqrt(0.75e-3), 1e-7);
 }
 
+/// Where the diffusivity is the same in all directions every ray is as fast as it could be; the largest speed is the
+/// nearest voxel's and the ray's own interpolated, which must not show as more.
+TEST(GeodesicScores, RelativeSpeedsAreAtMostOne) {
+  const sampling_grid above{{64, 64, 64}, identity3, {0, 0, 16}};
+  const auto image = sampled(hyperbolic_field(32), above);
+  const auto starts = random_starts(500, {22, 22, 22}, {42, 42, 42}, 4);
+  for (const auto form : {ray_form::hamiltonian, ray_form::streamline}) {
+    tracking_case test(two_threads, image, starts,
+                       rays_along_axes(form, interpolation::bspline, integrator::rk2, 0.25, 60));
+    const score_table scores = test.score();
+    std::vector<std::uint64_t> all, offsets{0};
+    for (std::uint64_t f = 0; f < starts.size(); ++f) all.push_back(f), offsets.push_back(61 * (f + 1));
+    std::vector<float> position(3 * offsets.back()), relative(offsets.back());
+    test.tracker().trace(all, scores.steps.data(), offsets, {position.data(), nullptr, relative.data()});
+    for (std::size_t f = 0; f < starts.size(); ++f) {
+      EXPECT_LE(scores.relative[f], 1) << f;
+      EXPECT_GT(scores.relative[f], 0.98) << f;
+      EXPECT_LE(scores.weakest[f], 1) << f;
+    }
+    for (const float r : relative) EXPECT_LE(r, 1);
+  }
+}
+
 /// The same field in the world, on a slanted grid of unequal sides and on a straight one, both fine enough: the same
 /// curves.
 TEST(GeodesicAffine, TheGridDoesNotMatter) {
