@@ -27,9 +27,11 @@
 /// much as F across, and the norm's mean is the tensor's. F is then made strongly convex, by mixing with the tensor's
 /// norm, the least part of it that does.
 ///
-/// Limits: convexity lets the lobes of a crossing differ from what is between them by a factor 2 in F^4 at most; with b
-/// of 1000 s/mm2 and 32 directions the regularisation leaves about half of that, and fibres that cross at less than
-/// some 50 degrees are one. Measurements of unlike b are used as if the ADC did not depend on b.
+/// Limits. Convexity lets F^4 along the fibres of a crossing be half of what it is between them, and no less. Without
+/// noise, along over between: at right angles 0.59 with 32 directions at b = 1000 s/mm2, 0.52 with 64; at 70 degrees
+/// 0.94 and 0.78; at 60 degrees the two are one with 32, 0.96 with 64, 0.90 at b = 3000. The minima of F lie closer
+/// together than the fibres do, by 10 to 18 degrees at 70. Half of the voxels of a noisy brain are mended: where the
+/// ODF is small, its noise is large. Measurements of unlike b are used as if the ADC did not depend on b.
 namespace voxherd::geodesic {
 
 struct quartic_settings {

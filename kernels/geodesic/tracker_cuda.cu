@@ -130,9 +130,8 @@ class cuda_tracker final : public tracker {
       case ray_form::streamline:
         return launch_streamline(job, begun_.data(), stream_);
       case ray_form::finsler4:
-        break;
+        return launch_finsler4(job, begun_.data(), stream_);
     }
-    throw std::invalid_argument("geodesic: no such form on a GPU");
   }
 
   trace_job job_;

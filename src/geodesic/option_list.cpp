@@ -29,7 +29,7 @@ void add_way_options(po::options_description& options) {
   // clang-format off
   options.add_options()
     ("form", text("hamiltonian"), "christoffel | hamiltonian | finsler4: geodesics; streamline: along the main eigenvector")
-    ("interpolation", text_by_form("bspline; streamline trilinear"), "trilinear | bspline | texture (GPU, christoffel)")
+    ("interpolation", text_by_form("bspline; streamline, finsler4 trilinear"), "trilinear | bspline | texture (GPU, christoffel)")
     ("integrator", text_by_form("rk2; streamline rk4"), "euler | rk2-frozen | rk2 | rk4")
     ("step", real(0, "0"),
      "mm, 0.0001 to 100; 0: smallest voxel side / 2, streamline / 4, euler and rk2-frozen / 10")

@@ -43,11 +43,12 @@ void read_equations(const arguments& args, ray_settings& r) {
                                    {"finsler4", ray_form::finsler4},
                                    {"streamline", ray_form::streamline}});
   const bool streamline = r.form == ray_form::streamline;
-  r.reading = word_or<interpolation>(args, "interpolation",
-                                     {{"trilinear", interpolation::trilinear},
-                                      {"bspline", interpolation::bspline},
-                                      {"texture", interpolation::texture}},
-                                     streamline ? interpolation::trilinear : interpolation::bspline);
+  r.reading = word_or<interpolation>(
+      args, "interpolation",
+      {{"trilinear", interpolation::trilinear},
+       {"bspline", interpolation::bspline},
+       {"texture", interpolation::texture}},
+      streamline || r.form == ray_form::finsler4 ? interpolation::trilinear : interpolation::bspline);
   r.method = word_or<integrator>(args, "integrator",
                                  {{"euler", integrator::euler},
                                   {"rk2-frozen", integrator::rk2_frozen},
