@@ -215,6 +215,30 @@ TEST(GeodesicDirections, CoverTheSphereEvenly) {
   EXPECT_GT(nearest_pair_degrees(u), 8);
 }
 
+TEST(GeodesicDirections, AreDrawnUniformlyAndByTheSeed) {
+  auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::trilinear, integrator::rk2, 1, 8);
+  settings.directions = direction_kind::random;
+  const auto u = directions_of(settings, 20000, {0, 0, 1});
+  mat3 second{};
+  vec3 mean{};
+  for (const vec3& one : u) mean = mean + 1.0 / 20000 * one, second = second + 1.0 / 20000 * outer(one, one);
+  // Deviations of a mean of 20,000: sqrt(1/3 / 20000) and sqrt(4/45 / 20000); four of them.
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(mean[i], 0, 4 * 0.0041);
+    EXPECT_NEAR(second[i][i], 1.0 / 3, 4 * 0.0021);
+  }
+  settings.random_seed = 1;
+  EXPECT_GT(norm(directions_of(settings, 1, {0, 0, 1})[0] - u[0]), 1e-3);
+}
+
+TEST(GeodesicDirections, AlternateAlongTheAxis) {
+  auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::trilinear, integrator::rk2, 1, 8);
+  const vec3 axis = rounded_unit({1, -2, 0.5});
+  const auto u = directions_of(settings, 2, axis);
+  EXPECT_LT(norm(u[0] - axis), 1e-6);
+  EXPECT_LT(norm(u[1] + axis), 1e-6);
+}
+
 TEST(GeodesicDirections, StayInTheConeAboutTheAxis) {
   auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::trilinear, integrator::rk2, 1, 8);
   settings.directions = direction_kind::cone;
