@@ -129,15 +129,18 @@ class brain_problem final : public problem {
   }
   float* positions() const { return reinterpret_cast<float*>(points_.data()); }
 
-  /// Consecutive points are no further apart than a step.
+  /// The ways between the points add up to the length that was scored.
   std::string complaint_of_points() const {
-    for (std::size_t f = 0; f < fibres_; ++f)
+    for (std::size_t f = 0; f < fibres_; ++f) {
+      double length_mm = 0;
       for (std::uint64_t i = offsets_[f]; i + 1 < offsets_[f + 1]; ++i) {
         const float* p = positions() + 3 * i;
-        const double apart = std::hypot(p[3] - p[0], p[4] - p[1], p[5] - p[2]);
-        if (!(apart < 1.5 * settings_.step_mm))
-          return fmt::format("fibre {}: points {:.2f} mm apart, steps are of {} mm", f, apart, settings_.step_mm);
+        length_mm += std::hypot(p[3] - p[0], p[4] - p[1], p[5] - p[2]);
       }
+      const double scored = scores_.view().length_mm[f];
+      if (!(std::abs(length_mm - scored) < 1e-4 * scored + 1e-4))
+        return fmt::format("fibre {}: {:.4f} mm along its points, {:.4f} mm scored", f, length_mm, scored);
+    }
     return "";
   }
 

@@ -32,8 +32,8 @@ std::array<double, 2> flat(double x, double y, double z) {
 /// One field at a time stays on the device.
 std::shared_ptr<field> field_of(const device& d, const std::array<std::uint64_t, 3>& size, ray_form form, bool spline) {
   static std::shared_ptr<field> kept;
-  static std::tuple<std::array<std::uint64_t, 3>, field_kind, bool> of;
-  const std::tuple wanted{size, field_for(form), spline};
+  static std::tuple<int, std::array<std::uint64_t, 3>, field_kind, bool> of;
+  const std::tuple wanted{d.threads, size, field_for(form), spline};
   if (!kept || of != wanted) {
     kept.reset();
     kept = make_field(d, wave_image(size), {}, {}, field_for(form), spline);
