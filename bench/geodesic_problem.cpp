@@ -32,8 +32,8 @@ std::array<double, 2> flat(double x, double y, double z) {
 /// One field at a time stays on the device.
 std::shared_ptr<field> field_of(const device& d, const std::array<std::uint64_t, 3>& size, ray_form form, bool spline) {
   static std::shared_ptr<field> kept;
-  static std::tuple<std::array<std::uint64_t, 3>, field_kind, bool> of;
-  const std::tuple wanted{size, field_for(form), spline};
+  static std::tuple<int, std::array<std::uint64_t, 3>, field_kind, bool> of;
+  const std::tuple wanted{d.threads, size, field_for(form), spline};
   if (!kept || of != wanted) {
     kept.reset();
     kept = make_field(d, wave_image(size), {}, {}, field_for(form), spline);
@@ -83,6 +83,10 @@ class wave_problem final : public problem {
 
   std::size_t voxels() const override { return fibres_ * how_.steps; }
   std::string unit() const override { return "step"; }
+  std::vector<std::pair<std::string, double>> more() const override {
+    return {{"fibres", static_cast<double>(fibres_)},
+            {"bytes_per_step", bytes_per_step(how_.form, how_.reading, how_.method)}};
+  }
 
  private:
   /// Voxels. Trilinear reading and rules of first order are limited by themselves; the christoffel field by its central
@@ -133,6 +137,12 @@ score_memory::score_memory(const device& d, std::size_t count) : memory_(d, coun
   auto* bytes = reinterpret_cast<std::uint8_t*>(f + 11 * count);
   view_ = {bytes,         bytes + count, regions,       steps,        f, f + count, f + 2 * count,
            f + 3 * count, f + 4 * count, f + 5 * count, f + 6 * count};
+}
+
+double bytes_per_step(ray_form form, interpolation reading, integrator method) {
+  const int voxels = reading == interpolation::bspline ? 64 : 8;
+  const int evaluations = method == integrator::rk4 ? 4 : method == integrator::rk2 ? 2 : 1;
+  return static_cast<double>(sizeof(float)) * floats_of(field_for(form)) * voxels * evaluations;
 }
 
 tensor_image wave_image(const std::array<std::uint64_t, 3>& size) {

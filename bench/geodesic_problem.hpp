@@ -28,6 +28,10 @@ geodesic::tensor_image wave_image(const std::array<std::uint64_t, 3>& size);
 /// Seeds spread over the first part of the image (`columns` voxels along x), their axes along those geodesics.
 std::vector<geodesic::seed> wave_seeds(std::size_t count, std::size_t columns);
 
+/// Bytes of the field that one step reads, as the scheme has it: 8 voxels an evaluation or, of a B-spline, 64; whatever
+/// caches and filtering units make of that. What is read on entering a voxel (16 bytes) is not counted.
+double bytes_per_step(geodesic::ray_form form, geodesic::interpolation reading, geodesic::integrator method);
+
 struct wave_run {
   geodesic::ray_form form;
   geodesic::interpolation reading;

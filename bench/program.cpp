@@ -49,6 +49,7 @@ void time_runs(benchmark::State& state, problem& p) {
   state.counters[p.unit() + "s"] = voxels;
   state.counters[p.unit() + "s_per_s"] = Counter(timed, Counter::kIsRate);
   state.counters["time_per_" + p.unit()] = Counter(timed, Counter::kIsRate | Counter::kInvert);
+  for (const auto& [name, value] : p.more()) state.counters[name] = value;
   if (device_seconds > 0) state.counters["device_time"] = Counter(device_seconds, Counter::kAvgIterations);
 }
 
@@ -126,6 +127,9 @@ void add_benchmark(const std::string& name, std::function<std::unique_ptr<proble
       if (kept.name != name) keep(name, make);
       if (!kept.complaint.empty()) return refuse(state, kept.complaint);
       time_runs(state, *kept.one);
+    } catch (const no_data& e) {
+      kept.name.clear();
+      state.SkipWithError(e.what());
     } catch (const std::exception& e) {
       kept.name.clear();
       refuse(state, e.what());

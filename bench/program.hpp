@@ -3,7 +3,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kernels/device/device.hpp"
 
@@ -14,6 +17,12 @@ struct bench_options {
   device chosen;  ///< --backend, --threads
   bool threads_given = false;
   std::size_t voxels = 0;  ///< --voxels; 0: each benchmark's own number
+};
+
+/// Thrown by a problem's constructor where the data that it is about are absent: the benchmark shows as skipped, which
+/// is no failure. The message begins with "no data".
+struct no_data : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 /// Something whose answer is known. It runs once to be verified, then again and again to be timed.
@@ -33,6 +42,9 @@ class problem {
 
   /// Of the last run, what the device says its own work took; 0 where it does not say.
   virtual double device_seconds() const { return 0; }
+
+  /// Further numbers about the last run, shown as counters.
+  virtual std::vector<std::pair<std::string, double>> more() const { return {}; }
 };
 
 /// A benchmark of wall time with the counters UNITs, UNITs_per_s, time_per_UNIT (s) and, where the problem knows it,

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "bench/ballstick_problem.hpp"
+#include "bench/geodesic_problem.hpp"
 
 namespace {
 
@@ -56,9 +57,21 @@ ballstick_case share(std::size_t voxels) {
   return c;
 }
 
+/// 2048 Hamiltonian fibres a thread through a field that no thread's caches hold.
+void add_geodesic_cores(const std::vector<int>& threads) {
+  const wave_run how{geodesic::ray_form::hamiltonian, geodesic::interpolation::trilinear, geodesic::integrator::rk2,
+                     0.2f, 512};
+  for (const int n : threads)
+    add_benchmark(fmt::format("geodesic/by_cores/{}", n), [n, how] {
+      return make_wave_problem({backend::cpu, n, 0}, {256, 64, 64}, how, 2048 * static_cast<std::size_t>(n));
+    });
+}
+
 void add_cores(const bench_options& o) {
   const unsigned all = std::max(1u, std::thread::hardware_concurrency());
-  for (const int n : doublings(o.threads_given ? o.chosen.threads : static_cast<int>(all))) {
+  const std::vector<int> threads = doublings(o.threads_given ? o.chosen.threads : static_cast<int>(all));
+  add_geodesic_cores(threads);
+  for (const int n : threads) {
     const ballstick_case c = share(static_cast<std::size_t>(n) * (o.voxels > 0 ? o.voxels : 192));
     add_benchmark(fmt::format("ballstick/by_cores/{}", n), [n, c] {
       return std::make_unique<ballstick_problem>(device{backend::cpu, n, 0}, c);

@@ -1,0 +1,66 @@
+#include "bench/brain.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <random>
+#include <string>
+
+#include "bench/program.hpp"
+#include "src/geodesic/seeding.hpp"
+#include "src/input/grid_space.hpp"
+#include "src/input/label_image.hpp"
+#include "src/input/tensor_file.hpp"
+
+namespace voxherd::bench {
+
+namespace {
+
+std::filesystem::path folder() {
+  const char* data = std::getenv("VOXHERD_DATA");
+  if (data == nullptr || *data == '\0')
+    throw no_data("no data: VOXHERD_DATA is not set; let it name the folder that has philips_32dir_b1000");
+  return std::filesystem::path(data) / "philips_32dir_b1000" / "ref_mrtrix3";
+}
+
+std::string present(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) throw no_data(fmt::format("no data: there is no {}", file.string()));
+  return file.string();
+}
+
+brain read_brain() {
+  const std::string tensors = present(folder() / "dt_wls_iter2.nii.gz"),
+                    mask = present(folder() / "wm_mask_fa025.nii.gz");
+  tensor_volume v = read_tensor_file(tensors, tensor_origin::mrtrix);
+  const grid_space space(v.grid);
+  brain b{{v.grid.size, space.axes_mm, space.origin_mm, std::move(v.tensor), std::move(v.inside)}, {}};
+  b.white_matter = read_labels(mask, v.grid, label_kind::mask).voxels_with({});
+  return b;
+}
+
+}  // namespace
+
+const brain& philips_brain() {
+  static const brain b = read_brain();
+  return b;
+}
+
+std::vector<geodesic::seed> seeds_in_white_matter(const brain& of, std::size_t count) {
+  seeding_settings how;
+  how.kind = seeding_kind::random;
+  how.per_voxel = static_cast<std::uint32_t>(1 + (count - 1) / of.white_matter.size());
+  const std::size_t voxels = (count + how.per_voxel - 1) / how.per_voxel;
+  std::vector<std::uint64_t> chosen;
+  std::mt19937_64 random(1);
+  std::sample(of.white_matter.begin(), of.white_matter.end(), std::back_inserter(chosen), voxels, random);
+  std::vector<geodesic::seed> seeds = seeds_in_voxels(chosen, of.image, how).seeds;
+  if (seeds.size() < count)
+    throw std::runtime_error(fmt::format("white matter has room for {} of {} seeds", seeds.size(), count));
+  seeds.resize(count);
+  return seeds;
+}
+
+}  // namespace voxherd::bench
