@@ -22,7 +22,9 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   }
   s.first_energy = lane::select(s.steps == 0.0f, energy, s.first_energy);
   const number drift = Form::follows_axis ? number(0.0f) : lane::abs(energy / s.first_energy - 1.0f);
-  s.relative = rays.step_mm / (metric_step * s.speed);
+  // Between voxel centres a ray can be faster than its voxel's largest speed.
+  const number fastest_step = lane::max(metric_step * s.speed, number(rays.step_mm));
+  s.relative = rays.step_mm / fastest_step;
   if (tracing()) {
     for (int i = 0; i < lanes; ++i) {
       if (get(active_, i)) write_point(i, static_cast<std::uint32_t>(get(s.steps, i)));
@@ -71,7 +73,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   const mask on = active_ && detail::counted(stop);
   s.length_mm += lane::select(on, chord_mm, number(0.0f));
   s.metric_length += lane::select(on, metric_step, number(0.0f));
-  s.fastest_length += lane::select(on, metric_step * s.speed, number(0.0f));
+  s.fastest_length += lane::select(on, lane::max(fastest_step, chord_mm), number(0.0f));
   s.FA_sum += lane::select(on, s.FA, number(0.0f));
   s.weakest = lane::select(on, lane::min(s.weakest, s.relative), s.weakest);
   s.drift = lane::select(on, lane::max(s.drift, drift), s.drift);
@@ -114,8 +116,8 @@ VOXHERD_FUNCTION inline auto ray_tracer<Form>::stops_of(const place<number>& to,
     outside = outside || index < 0.0f || index > static_cast<float>(job_.field.size[a] - 1);
   }
   stop = lane::select(outside, code(stop_reason::volume), stop);
-  // Also true where a number is not one.
-  return lane::select(energy > 0.0f && chord_mm < 1e6f, stop, code(stop_reason::numbers));
+  // A step far longer than asked leaps over what the field does on the way. Also where a number is not one.
+  return lane::select(energy > 0.0f && chord_mm < 2.0f * rays.step_mm, stop, code(stop_reason::numbers));
 }
 
 /// Walks lanes that leave their voxel through those they enter.

@@ -51,7 +51,7 @@ enum class stop_reason : std::uint8_t {
   FA,         ///< fractional anisotropy below the cutoff
   drift,      ///< energy drift above what is allowed
   loop,       ///< came back to where it had been
-  numbers,    ///< not a number: a degenerate field
+  numbers,    ///< not a number, or a step more than twice as long as asked: a degenerate field
 };
 inline constexpr int stop_reasons = 11;
 

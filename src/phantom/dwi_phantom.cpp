@@ -99,21 +99,30 @@ struct truth_map {
   std::string name;
   std::uint64_t volumes;
   float display_max;
-  std::function<double(const tissue&, std::uint64_t volume)> value;
+  std::function<double(const anatomy&, std::uint64_t voxel, std::uint64_t volume)> value;
 };
+
+template <class Value>
+auto of_tissue(Value value) {
+  return [value](const anatomy& brain, std::uint64_t voxel, std::uint64_t volume) -> double {
+    return value(brain.at(voxel), volume);
+  };
+}
 
 std::vector<truth_map> truth_maps(std::size_t fibres) {
   std::vector<truth_map> maps{
-      {"nodif_brain_mask", 1, 1, [](const tissue& t, std::uint64_t) { return t.inside ? 1. : 0.; }},
-      {"truth/fibres", 1, 3, [](const tissue& t, std::uint64_t) { return static_cast<double>(t.fibres); }},
-      {"truth/d", 1, 3e-3f, [](const tissue& t, std::uint64_t) { return t.d_mm2_per_s; }},
-      {"truth/S0", 1, 2000, [](const tissue& t, std::uint64_t) { return t.S0; }},
+      {"nodif_brain_mask", 1, 1, of_tissue([](const tissue& t, std::uint64_t) { return t.inside ? 1. : 0.; })},
+      {"truth/fibres", 1, 3, of_tissue([](const tissue& t, std::uint64_t) { return static_cast<double>(t.fibres); })},
+      {"truth/d", 1, 3e-3f, of_tissue([](const tissue& t, std::uint64_t) { return t.d_mm2_per_s; })},
+      {"truth/S0", 1, 2000, of_tissue([](const tissue& t, std::uint64_t) { return t.S0; })},
+      {"truth/ends", 1, 14,
+       [](const anatomy& brain, std::uint64_t voxel, std::uint64_t) -> double { return brain.end_at(voxel); }},
   };
   for (std::size_t j = 0; j < fibres; ++j) {
-    maps.push_back(
-        {fmt::format("truth/f{}", j + 1), 1, 1, [j](const tissue& t, std::uint64_t) { return t.fraction[j]; }});
+    maps.push_back({fmt::format("truth/f{}", j + 1), 1, 1,
+                    of_tissue([j](const tissue& t, std::uint64_t) { return t.fraction[j]; })});
     maps.push_back({fmt::format("truth/dyads{}", j + 1), 3, 1,
-                    [j](const tissue& t, std::uint64_t volume) { return t.direction[j][volume]; }});
+                    of_tissue([j](const tissue& t, std::uint64_t volume) { return t.direction[j][volume]; })});
   }
   return maps;
 }
@@ -125,7 +134,7 @@ void write_map(const dwi_phantom_settings& p, const anatomy& brain, const truth_
   for (std::uint64_t volume = 0; volume < map.volumes; ++volume)
     for (std::uint64_t z = 0; z < p.size[2]; ++z) {
       for (std::uint64_t i = 0; i < slice.size(); ++i)
-        slice[i] = static_cast<float>(map.value(brain.at(z * slice.size() + i), volume));
+        slice[i] = static_cast<float>(map.value(brain, z * slice.size() + i, volume));
       writer.append(slice);
     }
   writer.finish();

@@ -31,7 +31,7 @@ struct dwi_phantom_settings {
 const std::vector<dwi_phantom_settings>& dwi_phantom_presets();
 
 /// Writes an FSL subject folder: data.nii[.gz], bvals, bvecs, nodif_brain_mask.nii.gz, and truth/ with f1..f3,
-/// dyads1..dyads3, d, S0, fibres. All ranks share the work; the bytes are the same for any number of them.
+/// dyads1..dyads3, d, S0, fibres, ends. All ranks share the work; the bytes are the same for any number of them.
 /// At most about 300 MB a rank for the data and one map a thread. Throws failure (disk).
 void write_dwi_phantom(const session& s, const dwi_phantom_settings& settings, const std::string& folder);
 

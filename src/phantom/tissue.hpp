@@ -20,6 +20,10 @@ class anatomy {
   anatomy(std::array<std::uint64_t, 3> size, double brain_size, std::size_t fibres);
 
   tissue at(std::uint64_t voxel) const;
+  /// Whose end a voxel of white matter is: bundle b, counted from 0, begins at label 2 b + 1 and ends at 2 b + 2; the
+  /// bundles are across, oblique, upright, straight, fan, the left arc that kisses, the right one. 0: no end. Where
+  /// several bundles end, the one that the voxel lies deepest in.
+  int end_at(std::uint64_t voxel) const;
   std::uint64_t mask_count() const;
   std::array<std::uint64_t, 3> size() const { return size_; }
 

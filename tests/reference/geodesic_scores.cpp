@@ -70,6 +70,7 @@ class fibre_scorer {
       const double drift = rays_.form == ray_form::streamline ? 0 : std::abs(energy / first_energy - 1);
       const ray_state to = stepper_.step(s);
       const vec3 chord = to.x - s.x;
+      if (!(norm(chord) < 2 * rays_.step_mm)) return stop_reason::numbers;
       if (!within_volume(facts_.grid.voxel(to.x))) return stop_reason::volume;
       if (rays_.min_radius_mm > 0 && step > 0 && too_sharp(last_chord, chord)) return stop_reason::curvature;
       if (rays_.max_drift > 0 && drift > rays_.max_drift) return stop_reason::drift;
@@ -134,11 +135,11 @@ class fibre_scorer {
   }
 
   void count(std::size_t voxel, double chord_mm, double metric_step, double drift) {
-    const double relative = rays_.step_mm / (metric_step * facts_.speed[voxel]);
+    const double fastest = std::max(metric_step * facts_.speed[voxel], double(rays_.step_mm));
     fibre_.length_mm += chord_mm;
     fibre_.metric_length += metric_step;
-    fastest_ += metric_step * facts_.speed[voxel];
-    fibre_.weakest = std::min(fibre_.weakest, relative);
+    fastest_ += std::max(fastest, chord_mm);
+    fibre_.weakest = std::min(fibre_.weakest, rays_.step_mm / fastest);
     fibre_.mean_FA += facts_.FA[voxel];
     fibre_.drift = std::max(fibre_.drift, drift);
   }
@@ -148,7 +149,7 @@ class fibre_scorer {
     fibre_.regions[0] = rays_.two_way ? reached_[1] : own_target_;
     fibre_.regions[1] = reached_[0];
     if (steps > 0) {
-      fibre_.relative = fibre_.length_mm / fastest_;
+      fibre_.relative = std::min(1.0, fibre_.length_mm / fastest_);
       fibre_.mean_FA /= steps;
       const double ratio = fibre_.length_mm / fibre_.metric_length;
       fibre_.measure = rays_.measure == measure_kind::ratio      ? ratio

@@ -124,6 +124,29 @@ TEST(GeodesicTrace, CarriesFAAndRelativeSpeed) {
   EXPECT_NEAR(scores.measure[0], std::sqrt(0.75e-3), 1e-7);
 }
 
+/// Where the diffusivity is the same in all directions every ray is as fast as it could be; the largest speed is the
+/// nearest voxel's and the ray's own interpolated, which must not show as more.
+TEST(GeodesicScores, RelativeSpeedsAreAtMostOne) {
+  const sampling_grid above{{64, 64, 64}, identity3, {0, 0, 16}};
+  const auto image = sampled(hyperbolic_field(32), above);
+  const auto starts = random_starts(500, {22, 22, 22}, {42, 42, 42}, 4);
+  for (const auto form : {ray_form::hamiltonian, ray_form::streamline}) {
+    tracking_case test(two_threads, image, starts,
+                       rays_along_axes(form, interpolation::bspline, integrator::rk2, 0.25, 60));
+    const score_table scores = test.score();
+    std::vector<std::uint64_t> all, offsets{0};
+    for (std::uint64_t f = 0; f < starts.size(); ++f) all.push_back(f), offsets.push_back(61 * (f + 1));
+    std::vector<float> position(3 * offsets.back()), relative(offsets.back());
+    test.tracker().trace(all, scores.steps.data(), offsets, {position.data(), nullptr, relative.data()});
+    for (std::size_t f = 0; f < starts.size(); ++f) {
+      EXPECT_LE(scores.relative[f], 1) << f;
+      EXPECT_GT(scores.relative[f], 0.98) << f;
+      EXPECT_LE(scores.weakest[f], 1) << f;
+    }
+    for (const float r : relative) EXPECT_LE(r, 1);
+  }
+}
+
 /// The same field in the world, on a slanted grid of unequal sides and on a straight one, both fine enough: the same
 /// curves.
 TEST(GeodesicAffine, TheGridDoesNotMatter) {
@@ -190,6 +213,30 @@ TEST(GeodesicDirections, CoverTheSphereEvenly) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(second[i][i], 1.0 / 3, 5e-3);
   // 400 caps that touch without overlap and fill 91 % of the sphere, the best possible, are 10.9 degrees apart.
   EXPECT_GT(nearest_pair_degrees(u), 8);
+}
+
+TEST(GeodesicDirections, AreDrawnUniformlyAndByTheSeed) {
+  auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::trilinear, integrator::rk2, 1, 8);
+  settings.directions = direction_kind::random;
+  const auto u = directions_of(settings, 20000, {0, 0, 1});
+  mat3 second{};
+  vec3 mean{};
+  for (const vec3& one : u) mean = mean + 1.0 / 20000 * one, second = second + 1.0 / 20000 * outer(one, one);
+  // Deviations of a mean of 20,000: sqrt(1/3 / 20000) and sqrt(4/45 / 20000); four of them.
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(mean[i], 0, 4 * 0.0041);
+    EXPECT_NEAR(second[i][i], 1.0 / 3, 4 * 0.0021);
+  }
+  settings.random_seed = 1;
+  EXPECT_GT(norm(directions_of(settings, 1, {0, 0, 1})[0] - u[0]), 1e-3);
+}
+
+TEST(GeodesicDirections, AlternateAlongTheAxis) {
+  auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::trilinear, integrator::rk2, 1, 8);
+  const vec3 axis = rounded_unit({1, -2, 0.5});
+  const auto u = directions_of(settings, 2, axis);
+  EXPECT_LT(norm(u[0] - axis), 1e-6);
+  EXPECT_LT(norm(u[1] + axis), 1e-6);
 }
 
 TEST(GeodesicDirections, StayInTheConeAboutTheAxis) {
