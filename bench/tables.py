@@ -79,7 +79,7 @@ def print_table(heads, rows):
 
 
 def threads_of(context, results):
-    cores = [name.split("/")[-1] for name in results if "/by_cores/" in name]
+    cores = dict.fromkeys(name.split("/")[-1] for name in results if "/by_cores/" in name)
     return ", ".join(cores) or (context["threads"] if context["backend"] == "cpu" else "")
 
 
