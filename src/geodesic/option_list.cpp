@@ -20,8 +20,10 @@ void add_field_options(po::options_description& options) {
   options.add_options()
     ("metric", text("inverse"), "inverse | adjugate | power | jeong: what makes a metric of D")
     ("alpha", real(1, "1"), "exponent of power and jeong, 0.1 to 10")
-    ("smooth", real(0, "0"), "deviation of log-Euclidean smoothing, 0 to 10 voxels; 0: none")
-    ("least-eigenvalue", real(0.01, "0.01"), "smaller parts of the largest eigenvalue are raised to it, 0.0001 to 1");
+    ("smooth", real_by_form("0.7; finsler4, streamline 0"),
+     "deviation of log-Euclidean smoothing, 0 to 10 voxels; 0: none")
+    ("least-eigenvalue", real_by_form("0.01; adjugate, power, jeong 0.1"),
+     "smaller parts of the largest eigenvalue are raised to it, 0.0001 to 1");
   // clang-format on
 }
 
@@ -30,7 +32,7 @@ void add_way_options(po::options_description& options) {
   options.add_options()
     ("form", text("hamiltonian"), "christoffel | hamiltonian | finsler4: geodesics; streamline: along the main eigenvector")
     ("interpolation", text_by_form("bspline; streamline, finsler4 trilinear"), "trilinear | bspline | texture (GPU, christoffel)")
-    ("integrator", text_by_form("rk2; streamline rk4"), "euler | rk2-frozen | rk2 | rk4")
+    ("integrator", text("rk4"), "euler | rk2-frozen | rk2 | rk4")
     ("step", real(0, "0"),
      "mm, 0.0001 to 100; 0: smallest voxel side / 2, streamline / 4, euler and rk2-frozen / 10")
     ("max-steps", whole(0), "of a ray, 1 to 10000000; 0: as many as --max-length takes")

@@ -49,12 +49,11 @@ void read_equations(const arguments& args, ray_settings& r) {
        {"bspline", interpolation::bspline},
        {"texture", interpolation::texture}},
       streamline || r.form == ray_form::finsler4 ? interpolation::trilinear : interpolation::bspline);
-  r.method = word_or<integrator>(args, "integrator",
-                                 {{"euler", integrator::euler},
-                                  {"rk2-frozen", integrator::rk2_frozen},
-                                  {"rk2", integrator::rk2},
-                                  {"rk4", integrator::rk4}},
-                                 streamline ? integrator::rk4 : integrator::rk2);
+  r.method = option::word<integrator>(args, "integrator",
+                                      {{"euler", integrator::euler},
+                                       {"rk2-frozen", integrator::rk2_frozen},
+                                       {"rk2", integrator::rk2},
+                                       {"rk4", integrator::rk4}});
 }
 
 void read_stops(const arguments& args, ray_settings& r) {
@@ -107,7 +106,9 @@ void read_measure(const arguments& args, ray_settings& r) {
   r.min_measure = real(args, "min-measure", 0, r.measure == measure_kind::ratio ? 1e6 : 1);
 }
 
-geodesic::preparation read_preparation(const arguments& args) {
+/// Geodesics need a field that a cubic B-spline keeps positive, and metrics that steepen it need more of that; what the
+/// numbers do on a real brain is in docs/performance.md.
+geodesic::preparation read_preparation(const arguments& args, ray_form form) {
   geodesic::preparation how;
   how.metric = option::word<metric_kind>(args, "metric",
                                          {{"inverse", metric_kind::inverse},
@@ -117,8 +118,10 @@ geodesic::preparation read_preparation(const arguments& args) {
   how.alpha = option::number(args, "alpha", 0.1, 10);
   if (how.metric != metric_kind::power && how.metric != metric_kind::jeong)
     refuse_given(args, "alpha", "without --metric power or jeong");
-  how.smoothing_voxels = option::number(args, "smooth", 0, 10);
-  how.least_eigenvalue = option::number(args, "least-eigenvalue", 0.0001, 1);
+  const bool tensor_geodesics = form == ray_form::christoffel || form == ray_form::hamiltonian;
+  how.smoothing_voxels = args.has("smooth") ? option::number(args, "smooth", 0, 10) : (tensor_geodesics ? 0.7 : 0.0);
+  const double standard = how.metric == metric_kind::inverse ? 0.01 : 0.1;
+  how.least_eigenvalue = args.has("least-eigenvalue") ? option::number(args, "least-eigenvalue", 0.0001, 1) : standard;
   return how;
 }
 
@@ -165,7 +168,7 @@ ray_choice read_ray_options(const arguments& args, backend where, bool connectom
   read_stops(args, c.rays);
   read_directions(args, connectome, c.rays);
   read_measure(args, c.rays);
-  c.how = read_preparation(args);
+  c.how = read_preparation(args, c.rays.form);
   c.selection = read_selection(args);
   check_form(args, where, c.rays);
   return c;

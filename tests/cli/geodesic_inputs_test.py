@@ -265,10 +265,13 @@ class Refusals(InFolder):
     def test_what_is_not_given_suits_the_form_and_the_voxel(self):
         usual = self.configuration()
         self.assertEqual([usual[name] for name in ("interpolation", "integrator", "rays", "direction-set", "directions")],
-                         ["bspline", "rk2", "one-way", "sphere", 64])
+                         ["bspline", "rk4", "one-way", "sphere", 64])
         self.assertEqual([usual[name] for name in ("step", "max-steps", "max-length", "min-radius", "min-fa",
                                                    "output-step")], [1, 250, 250, 0, 0, 1])  # voxels of 2 x 2 x 3 mm
+        self.assertEqual([usual[name] for name in ("smooth", "least-eigenvalue")], [0.7, 0.01])
+        self.assertEqual(self.configuration("--metric", "adjugate")["least-eigenvalue"], 0.1)
         line = self.configuration("--form", "streamline")
+        self.assertEqual([line[name] for name in ("smooth", "least-eigenvalue")], [0, 0.01])
         self.assertEqual([line[name] for name in ("interpolation", "integrator", "rays", "direction-set", "directions",
                                                   "step", "min-radius", "min-fa")],
                          ["trilinear", "rk4", "two-way", "axis", 1, 0.5, 0.5, 0.15])
