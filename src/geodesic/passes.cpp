@@ -76,6 +76,7 @@ exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& 
     spdlog::info("{} is whole already; nothing to do", how.out);
     return exit_status::whole;
   }
+  nodes_of(inputs);  // refuses matrices that are too large before there is work to lose
   auto start = clock::now();
   const auto field = prepare(s, inputs, d);
   nlohmann::json also{{"preparation_seconds", seconds_since(start)}, {"preparation_device_seconds", field->seconds}};

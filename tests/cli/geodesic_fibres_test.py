@@ -283,7 +283,7 @@ class SiftPhantom(GeodesicJobs):
         # sharpened metric rays that run straight across the end of the lower bundle (at 0.15 of the largest speed)
         # bend at its faces, where the field goes over to isotropic, and may meet the region beside them twice; ways
         # along the bundle have relative speeds above 0.23.
-        for options in ((), ("--metric", "adjugate"), ("--form", "christoffel"),
+        for options in ((), ("--metric", "adjugate"), ("--form", "christoffel"), ("--form", "finsler4"),
                         ("--direction-set", "cone", "--cone", "15"),
                         ("--metric", "jeong", "--alpha", "3", "--measure", "relative", "--min-measure", "0.2")):
             with self.subTest(options):

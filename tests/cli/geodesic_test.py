@@ -11,6 +11,11 @@ import numpy as np
 from geodesic_jobs import GeodesicJobs, Result
 from toy_jobs import digest, h5py, kill_any, last_words, ranks_of, voxherd, wait_for_batches, wait_for_ranks
 
+try:
+    import nibabel
+except ImportError:
+    nibabel = None
+
 USAGE, BAD_DATA, MISSING = 2, 65, 66
 PROGRAM = "voxherd"
 
@@ -163,6 +168,13 @@ class Errors(GeodesicJobs):
         self.refused(USAGE, "--min-length 300", *seeds, "--min-length", "300")
         self.refused(USAGE, "--interpolation texture", *seeds, "--form", "christoffel", "--interpolation", "texture")
         self.refused(USAGE, "--dwi", *seeds, scan=("--quiet",))
+
+    @unittest.skipIf(nibabel is None, "python3-nibabel is not installed")
+    def test_more_labels_than_matrices_can_hold_are_refused_before_any_work(self):
+        image = nibabel.load(self.ends)
+        many = os.path.join(self.shared, "many.nii")
+        nibabel.save(nibabel.Nifti1Image(np.arange(4800, dtype=np.int16).reshape(image.shape), image.affine), many)
+        self.refused(USAGE, "4799 target labels", "--seed-image", self.ends, "--connectome", many, ranks=2)
 
 
 if __name__ == "__main__":
