@@ -159,14 +159,14 @@ int anatomy::end_at(std::uint64_t voxel) const {
   for (int i = 0; i < static_cast<int>(std::size(bundles)); ++i) {
     const bundle b = bundles[i](here);
     if (b.depth <= deepest) continue;
-    // The right arc of the two that kiss is a bundle of its own, and runs the other way round.
-    const bool right_arc = i == kiss_number && here.p[0] >= 0;
-    const double forward = right_arc ? -1 : 1;
+    // The second arc of the two that kiss is a bundle of its own, and runs the other way round.
+    const bool second_arc = i == kiss_number && here.p[0] >= 0;
+    const double forward = second_arc ? -1 : 1;
     const bool first = ends(bundles[i], here, b.direction, -forward),
                last = ends(bundles[i], here, b.direction, forward);
     if (!first && !last) continue;
     deepest = b.depth;
-    label = 2 * (i + (right_arc ? 1 : 0)) + (first ? 1 : 2);
+    label = 2 * (i + (second_arc ? 1 : 0)) + (first ? 1 : 2);
   }
   return label;
 }

@@ -21,8 +21,8 @@ class anatomy {
 
   tissue at(std::uint64_t voxel) const;
   /// Whose end a voxel of white matter is: bundle b, counted from 0, begins at label 2 b + 1 and ends at 2 b + 2; the
-  /// bundles are across, oblique, upright, straight, fan, the left arc that kisses, the right one. 0: no end. Where
-  /// several bundles end, the one that the voxel lies deepest in.
+  /// bundles are across, oblique, upright, straight, fan, the arc that kisses at lower voxel x, the other one. 0: no
+  /// end. Where several bundles end, the one that the voxel lies deepest in.
   int end_at(std::uint64_t voxel) const;
   std::uint64_t mask_count() const;
   std::array<std::uint64_t, 3> size() const { return size_; }

@@ -1,4 +1,4 @@
-"""voxherd geodesic as a job: any number of ranks, killed and resumed in either pass, nothing found, nothing done yet."""
+"""voxherd geodesic as a job: any number of ranks, killed and resumed in either pass, nothing found, dry runs, errors."""
 import json
 import os
 import random
@@ -9,7 +9,7 @@ import unittest
 
 import numpy as np
 from geodesic_jobs import GeodesicJobs, Result
-from toy_jobs import digest, h5py, last_words, ranks_of, voxherd, wait_for_batches, wait_for_ranks
+from toy_jobs import digest, h5py, kill_any, last_words, ranks_of, voxherd, wait_for_batches, wait_for_ranks
 
 USAGE, BAD_DATA, MISSING = 2, 65, 66
 PROGRAM = "voxherd"
@@ -71,7 +71,7 @@ class KillAndResume(GeodesicJobs):
                 pids = wait_for_ranks(job, ranks, PROGRAM)
                 time.sleep(chance.uniform(0, seconds))
                 if pids and job.poll() is None:
-                    os.kill(chance.choice(pids), signal.SIGKILL)
+                    kill_any(pids, chance)
                 said = last_words(job, PROGRAM)
                 self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
             self.resume_and_compare(out, chance.choice([1, 2, 3]), expected)
@@ -94,10 +94,22 @@ class KillAndResume(GeodesicJobs):
             self.assertNotEqual(job.returncode, 0)
             self.assertTrue(os.path.exists(self.path(name) + ".part"))
             self.assertEqual(voxherd("verify", self.path(name) + ".part")[0], 0)
-        rc, said = self.launch(out, "--resume", *self.options(), "--metric", "adjugate")
+        rc, said = self.launch(out, "--resume", *self.options(), "--measure", "relative")
         self.assertEqual(rc, USAGE, said)
-        self.assertIn("metric", said)
+        self.assertIn('measure: "ratio" in the file, "relative" now', said)
         self.resume_and_compare(out, 3, expected)
+
+
+    def test_sigterm_in_each_pass_ends_with_status_75_and_is_resumed(self):
+        out = self.path("stopped.h5")
+        for name in ("stopped.h5.scores", "stopped.h5"):
+            job = self.begin(2, out, "--resume", *self.options())
+            wait_for_batches(self.path(name), 2)
+            os.kill(ranks_of(job, PROGRAM)[1], signal.SIGTERM)
+            said = job.communicate(timeout=60)[1]
+            self.assertEqual(job.returncode, 75, said)
+            self.assertEqual(said.count("--resume"), 1, said)
+        self.resume_and_compare(out, 1, digest(self.make("reference.h5", *self.options())))
 
 
 class Nothing(GeodesicJobs):

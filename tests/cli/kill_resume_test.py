@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from toy_jobs import ToyJobs, begin, digest, last_words, ranks_of, run, voxherd, wait_for_batches, wait_for_ranks
+from toy_jobs import ToyJobs, begin, digest, kill_any, last_words, ranks_of, run, voxherd, wait_for_batches, wait_for_ranks
 
 SLOW = ("--batch", 40, "--slowest-ms", 40)  # 64 batches, about 1.4 s of work
 
@@ -24,7 +24,7 @@ class KillAndResume(ToyJobs):
                 ranks = wait_for_ranks(job, rank_count)
                 time.sleep(chance.uniform(0, 0.6))
                 if ranks and job.poll() is None:
-                    os.kill(chance.choice(ranks), signal.SIGKILL)
+                    kill_any(ranks, chance)
                 said = last_words(job)
                 # A kill may come after the renaming: what has its final name is whole, whatever became of the job.
                 self.assertTrue(job.returncode != 0 or os.path.exists(out), said)

@@ -70,6 +70,23 @@ class Phantom(unittest.TestCase):
         self.assertTrue(np.all(data[inside] > 0))
         self.assertFalse(np.any(data[~inside]))
 
+    def test_each_bundle_has_two_ends_of_white_matter_that_lie_apart(self):
+        self.make("toy")
+        self.make("fine", "--size", "50x44x30")
+        for name, size in (("toy", (20, 20, 12)), ("fine", (50, 44, 30))):
+            ends = self.image(name, "truth", "ends.nii.gz").astype(int)
+            self.assertEqual(ends.shape, size)
+            self.assertEqual(np.unique(ends).tolist(), list(range(15)))
+            self.assertTrue((self.image(name, "truth", "fibres.nii.gz")[ends > 0] > 0).all())
+            centre = {label: np.argwhere(ends == label).mean(0) / size - 0.5 for label in range(1, 15)}
+            for first in range(1, 15, 2):
+                self.assertGreater(np.linalg.norm(centre[first] - centre[first + 1]), 0.25)
+            along = {1: 0, 3: 1, 5: 2, 7: 1, 9: 1, 11: 1, 13: 1}  # the axis that each bundle runs up
+            for first, axis in along.items():
+                self.assertLess(centre[first][axis], centre[first + 1][axis])
+            self.assertLess(centre[11][0], 0)  # the arc at lower x, which is on the right in the world
+            self.assertGreater(centre[13][0], 0)
+
     def test_voxel_axes_are_the_frame_of_the_bvecs(self):
         self.make("p")
         affine = nibabel.load(self.path("p", "data.nii")).affine

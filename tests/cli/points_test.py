@@ -8,7 +8,7 @@ import time
 import unittest
 
 import numpy as np
-from toy_jobs import (TOY, ToyJobs, alone, begin, digest, h5py, last_words, mpirun, ranks_of, run, voxherd,
+from toy_jobs import (TOY, ToyJobs, alone, begin, digest, h5py, kill_any, last_words, mpirun, ranks_of, run, voxherd,
                       wait_for_batches, wait_for_ranks)
 
 try:
@@ -176,7 +176,7 @@ class KillAndResume(Ragged):
                 ranks = wait_for_ranks(job, rank_count)
                 time.sleep(chance.uniform(0, 0.9))
                 if ranks and job.poll() is None:
-                    os.kill(chance.choice(ranks), signal.SIGKILL)
+                    kill_any(ranks, chance)
                 said = last_words(job)
                 self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
             rc, said = ragged(chance.choice([1, 2, 3, 5]), out, "--resume")

@@ -56,13 +56,18 @@ class Slurm(unittest.TestCase):
         os.remove(path)
         return text
 
+    def words_for(self, script):
+        """As many words as the script's usage names, in lower case."""
+        with open(script, encoding="utf-8") as file:
+            return re.search(r"usage: sbatch slurm/\S+ ([\w. ]+)", file.read())[1].lower().split()
+
     def submit(self, script, status, restarts=None):
         """Exit status, what was launched, what scontrol was told."""
         environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", PLAY=self.folder,
                            PLAY_STATUS=str(status), SLURM_JOB_ID="7", SLURM_CPUS_PER_TASK="4")
         if restarts is not None:
             environment["SLURM_RESTART_COUNT"] = str(restarts)
-        done = subprocess.run(["bash", script, "subject", "out.h5"], capture_output=True, text=True, timeout=60,
+        done = subprocess.run(["bash", script, *self.words_for(script)], capture_output=True, text=True, timeout=60,
                               env=environment, cwd=ROOT)
         return done.returncode, self.said("launched"), self.said("told")
 
@@ -74,6 +79,16 @@ class Slurm(unittest.TestCase):
                     self.assertEqual(rc, status)
                     self.assertIn("--resume", launched)
                     self.assertEqual(scontrol, "requeue 7\n" if status == 75 else "")
+
+    def test_the_launched_command_has_the_options_it_is_given(self):
+        for script in scripts_in("slurm"):
+            words = self.submit(script, 0)[1].split()
+            command = words[words.index(os.environ["VOXHERD"]) + 1]
+            known = subprocess.run([os.environ["VOXHERD"], command, "--help"], capture_output=True, text=True, timeout=60)
+            given = [word for word in words[words.index(command):] if word.startswith("--")]
+            self.assertGreater(len(given), 5)
+            self.assertEqual([word for word in given if f"{word} " not in known.stdout], [], script)
+            self.assertTrue(os.path.exists(os.path.join(ROOT, words[words.index("--config") + 1])), script)
 
     def test_requeueing_comes_to_an_end(self):
         for script in scripts_in("slurm"):

@@ -2,6 +2,7 @@
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,14 @@ def ranks_of(job, program="toy_run"):
         if command == program and state != "Z" and int(parent) == job.pid:
             found.append(int(name))
     return sorted(found)
+
+
+def kill_any(pids, chance):
+    """One of these processes, unless it has just ended by itself."""
+    try:
+        os.kill(chance.choice(pids), signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def last_words(job, program="toy_run"):
