@@ -20,8 +20,12 @@ FIGURES = {
 }
 
 
+# What a run works through: the counters are UNITs and UNITs_per_s.
+UNITS = ("voxel", "step")
+
+
 def read(path):
-    """The file's context and {name: {"rate": voxels/s, "voxels": n} or {"error": why}}."""
+    """The file's context and {name: {"rate": units/s, "ms": of a run, "run": the first repetition} or {"error": why}}."""
     with open(path, encoding="utf-8") as file:
         report = json.load(file)
     runs = {}
@@ -31,16 +35,22 @@ def read(path):
     results = {}
     for name, repeats in runs.items():
         errors = [r["error_message"] for r in repeats if r.get("error_occurred")]
+        unit = next((u for u in UNITS if f"{u}s_per_s" in repeats[0]), None)
         results[name] = {"error": errors[0]} if errors else {
-            "rate": statistics.median(r["voxels_per_s"] for r in repeats), "voxels": repeats[0]["voxels"]}
+            "rate": statistics.median(r[f"{unit}s_per_s"] for r in repeats),
+            "ms": statistics.median(r["real_time"] for r in repeats), "run": repeats[0]}
     return report["context"], results
+
+
+def names_its_threads(name):
+    return "/by_cores/" in name or "/threads" in name
 
 
 def merged(files):
     """{backend: results}; a later file wins."""
     by_backend = {"cpu": {}, "cuda": {}}
     for context, results in files:
-        if context["backend"] == "cpu" and context["threads"] != "1" and not all("/by_cores/" in n for n in results):
+        if context["backend"] == "cpu" and context["threads"] != "1" and not all(map(names_its_threads, results)):
             sys.exit(f"error: {context['command']}: {context['threads']} threads; the tables are of one core: --threads 1")
         by_backend[context["backend"]].update(results)
     return by_backend
@@ -69,7 +79,7 @@ def print_table(heads, rows):
 
 
 def threads_of(context, results):
-    cores = [name.split("/")[-1] for name in results if "/by_cores/" in name]
+    cores = dict.fromkeys(name.split("/")[-1] for name in results if "/by_cores/" in name)
     return ", ".join(cores) or (context["threads"] if context["backend"] == "cpu" else "")
 
 
@@ -81,7 +91,8 @@ def print_runs(files):
     for context, results in files:
         for name, result in results.items():
             if "error" in result:
-                print(f"**{name} ({context['backend']}) is wrong: {result['error']}**\n")
+                what = "was skipped" if result["error"].startswith("no data") else "is wrong"
+                print(f"**{name} ({context['backend']}) {what}: {result['error']}**\n")
 
 
 def parts(results, name):

@@ -12,8 +12,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::write_scores(int lane) const {
   const float steps = static_cast<float>(account.forth.steps + account.back.steps);
   const float length_mm = get(state_.length_mm, lane), fastest = get(state_.fastest_length, lane);
   const float metric_length = get(state_.metric_length, lane) * job_.unit_length;
-  // The largest speed is the nearest voxel's, the ray's own is interpolated: their ratio may come out above 1.
-  const float relative = steps > 0 ? (length_mm < fastest ? length_mm / fastest : 1.0f) : 0.0f;
+  const float relative = steps > 0 ? length_mm / fastest : 0.0f;
   const float weakest = steps > 0 ? get(state_.weakest, lane) : 0.0f;
   float measure = steps > 0 ? length_mm / metric_length : 0.0f;
   if (job_.rays.measure == measure_kind::relative) measure = relative;

@@ -46,8 +46,8 @@ def voxherd(*words, ranks=0):
     return alone(*mpirun(ranks, VOXHERD, *words)) if ranks else alone(VOXHERD, *words)
 
 
-def ranks_of(job):
-    """Process ids of a job's ranks: mpirun's children that have become toy_run."""
+def ranks_of(job, program="toy_run"):
+    """Process ids of a job's ranks: mpirun's children that have become the program."""
     found = []
     for name in os.listdir("/proc"):
         try:
@@ -56,27 +56,27 @@ def ranks_of(job):
         except (OSError, IndexError):
             continue
         state, parent = rest.split()[:2]
-        if command == "toy_run" and state != "Z" and int(parent) == job.pid:
+        if command == program and state != "Z" and int(parent) == job.pid:
             found.append(int(name))
     return sorted(found)
 
 
-def last_words(job):
+def last_words(job, program="toy_run"):
     """What a job with a killed rank said, once it has ended."""
     try:
         return job.communicate(timeout=30)[1]
     except subprocess.TimeoutExpired:
         # Open MPI 4.1.4's mpirun can lock itself up (PMIx_server_finalize) when a rank is killed while it starts.
-        if ranks_of(job):
+        if ranks_of(job, program):
             raise
         job.kill()
         return job.communicate()[1]
 
 
-def wait_for_ranks(job, count):
+def wait_for_ranks(job, count, program="toy_run"):
     """All ranks, once they are there; none when the job is over."""
     while job.poll() is None:
-        pids = ranks_of(job)
+        pids = ranks_of(job, program)
         if len(pids) == count:
             return pids
         time.sleep(0.01)

@@ -149,7 +149,7 @@ class fibre_scorer {
     fibre_.regions[0] = rays_.two_way ? reached_[1] : own_target_;
     fibre_.regions[1] = reached_[0];
     if (steps > 0) {
-      fibre_.relative = std::min(1.0, fibre_.length_mm / fastest_);
+      fibre_.relative = fibre_.length_mm / fastest_;
       fibre_.mean_FA /= steps;
       const double ratio = fibre_.length_mm / fibre_.metric_length;
       fibre_.measure = rays_.measure == measure_kind::ratio      ? ratio

@@ -287,14 +287,20 @@ TEST(GeodesicStops, FABelowTheCutoff) {
   EXPECT_NEAR(scores.length_mm[0], double(first_below) - 0.5 - 2, 0.2501);
 }
 
+/// 1 on one side of a face between voxels and less by `drop` on the other.
+class cliff final : public tensor_formula {
+ public:
+  explicit cliff(double drop) : drop_(drop) {}
+  mat3 D(const vec3& x) const override { return (x[0] < 9.5 ? 1 : 1 / drop_) * identity3; }
+  mat3_gradient dD(const vec3&) const override { return {}; }
+
+ private:
+  double drop_;
+};
+
 /// A B-spline overshoots a steep fall of the diffusivity and is negative beyond it: no metric, no ray.
 TEST(GeodesicStops, NumbersThatAreNone) {
-  class cliff final : public tensor_formula {
-   public:
-    mat3 D(const vec3& x) const override { return (x[0] < 9.5 ? 1 : 1e-3) * identity3; }
-    mat3_gradient dD(const vec3&) const override { return {}; }
-  };
-  const auto image = sampled(cliff(), {{20, 9, 9}, identity3, {}});
+  const auto image = sampled(cliff(1e3), {{20, 9, 9}, identity3, {}});
   const auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::bspline, integrator::rk2, 0.25, 10);
   tracking_case test(two_threads, image, {{{10.5, 4, 4}, {0, 1, 0}}, {{4, 4, 4}, {0, 1, 0}}}, settings);
   const sampled_reader reader(test.field());
@@ -303,6 +309,27 @@ TEST(GeodesicStops, NumbersThatAreNone) {
   EXPECT_EQ(scores.stops[0], std::uint8_t(stop_reason::numbers));
   EXPECT_EQ(scores.verdict[0], std::uint8_t(verdict::too_short));
   EXPECT_EQ(scores.stops[2], std::uint8_t(stop_reason::length));
+}
+
+/// Up the cliff a ray is a hundred times faster within one step: what it would leap over is not looked at. Down it,
+/// steps only become shorter.
+TEST(GeodesicStops, StepsThatLeap) {
+  const auto image = sampled(cliff(100), {{20, 9, 9}, identity3, {}});
+  const auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::trilinear, integrator::rk2, 0.5, 100);
+  const std::vector<ray_start> starts{{{14.1, 4, 4}, {-1, 0, 0}}, {{4.3, 4, 4}, {1, 0, 0}}};
+  tracking_case test(two_threads, image, starts, settings);
+  const score_table scores = test.score();
+  const sampled_reader reader(test.field());
+  for (std::size_t f = 0; f < 2; ++f) {
+    const auto expected = score_fibre(reader, facts_of(image, {}), starts[f].voxel, starts[f].u, settings);
+    EXPECT_EQ(scores.stops[2 * f], std::uint8_t(expected.stops[0])) << f;
+    EXPECT_EQ(scores.steps[2 * f], expected.steps[0]) << f;
+    EXPECT_NEAR(scores.length_mm[f], expected.length_mm, 1e-4) << f;
+  }
+  EXPECT_EQ(scores.stops[0], std::uint8_t(stop_reason::numbers));
+  // From 10.1, the middle of the next step is at 9.85, above the foot.
+  EXPECT_NEAR(scores.length_mm[0], 4.0, 1e-4);
+  EXPECT_NE(scores.stops[2], std::uint8_t(stop_reason::numbers));
 }
 
 }  // namespace

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""Markdown tables and charts of the geodesic benchmarks, beside the figures of van Aart et al. 2011:
+
+    python3 bench/geodesic_tables.py [--charts FOLDER] field.json brain.json threads.json accuracy.csv ... > tables.md
+
+Each .json is what geodesic_bench, geodesic_brain_bench, geodesic_field_bench or threads_bench wrote with
+--benchmark_out=FILE, on a CPU or a GPU; each .csv is what geodesic_accuracy_bench printed. With --charts, SVG files of the
+figures go to FOLDER.
+"""
+import os
+import sys
+
+from geodesic_accuracy_tables import print_accuracy
+from svg_chart import chart
+from tables import merged, number, print_runs, print_table, rate, ratio, read
+
+# van Aart et al., Int. J. Biomed. Imaging 2011:698908: 2,048 fibres of 4,096 steps (GTX 260); 4,096 fibres in a brain of
+# 128x128x30 voxels (GTX 470; four CPU cores); preparation of a million voxels (GTX 260).
+PAPER_MS, PAPER_STEPS_PER_S = 165, 50.8e6
+PAPER_BRAIN_MS = {"gpu": 139, "threads4": 5571}
+PAPER_PREPARATION_MS = 50
+# Steps a second that the project wants: one H200, one CPU core.
+GPU_GOALS = {"hamiltonian/trilinear": 1.3e10, "christoffel/trilinear": 3e9, "christoffel/texture": 3e9,
+             "hamiltonian/bspline": 2e9}
+CPU_GOALS = {"hamiltonian/trilinear": 12e6}
+PAPER_GOAL_MS, BRAIN_GOAL, THREADS_GOAL = 7, 60, 90  # the last two per cent
+RULES = ("euler", "rk2-frozen", "rk2", "rk4")
+LABELS = {"cpu": "CPU", "cuda": "GPU"}
+
+
+def names_of(by_backend, prefix):
+    """What follows the prefix in the names that begin so, in the order of the files."""
+    every = [name[len(prefix):] for results in by_backend.values() for name in results if name.startswith(prefix)]
+    return list(dict.fromkeys(every))
+
+
+def per_cent(a, b):
+    part = ratio(a, b)
+    return None if part is None else 100 * part
+
+
+def of_run(results, name, what):
+    """A counter of the run, or its median time in "ms"."""
+    result = results.get(name, {})
+    return result.get("ms") if what == "ms" else result.get("run", {}).get(what)
+
+
+def schemes_of(by_backend, prefix):
+    return list(dict.fromkeys("/".join(n.split("/")[:2]) for n in names_of(by_backend, prefix)))
+
+
+def print_field(by_backend):
+    prefix = "geodesic/speed/"
+    schemes = schemes_of(by_backend, prefix)
+    if not schemes:
+        return
+    print("## The paper's field\n\nFibres of equal length, none of which ends early; true midpoint rule (RK2), 65,536 "
+          "fibres on a GPU, 1,024 on one CPU core; steps a second.\n")
+    rows = []
+    for scheme in schemes:
+        row = [scheme]
+        for backend, goals in (("cpu", CPU_GOALS), ("cuda", GPU_GOALS)):
+            speed, goal = rate(by_backend[backend], f"{prefix}{scheme}/rk2"), goals.get(scheme)
+            row += [number(speed), number(goal), number(per_cent(speed, goal))]
+        rows.append(row)
+    print_table(["scheme", "CPU", "goal", "reached %", "GPU", "goal", "reached %"], rows)
+
+
+def print_paper_case(by_backend):
+    prefix = "geodesic/paper_2048/"
+    names = names_of({"cuda": by_backend["cuda"]}, prefix)
+    if not names:
+        return
+    print("## The paper's benchmark: 2,048 fibres of 4,096 steps in 1024x64x64 voxels\n\nGoal: below "
+          f"{PAPER_GOAL_MS} ms.\n")
+    rows = [["van Aart 2011: Christoffel, texture, RK2 frozen, GTX 260", str(PAPER_MS), number(PAPER_STEPS_PER_S), "1"]]
+    for name in names:
+        full, results = prefix + name, by_backend["cuda"]
+        rows.append([name, number(of_run(results, full, "ms")), number(rate(results, full)),
+                     number(ratio(rate(results, full), PAPER_STEPS_PER_S))])
+    print_table(["scheme", "ms", "steps/s", "times the paper's rate"], rows)
+
+
+def print_bytes(by_backend):
+    """Table 1 of the paper: 768 bytes a step whatever the integrator, 165.1 and 165.3 ms."""
+    names = [n for n in names_of(by_backend, "geodesic/speed/") if n.split("/")[-1] in RULES]
+    if not names:
+        return
+    print("## Bytes read against time (Table 1)\n\nBytes of the field that a step reads, as the scheme has it: 8 voxels (a "
+          "B-spline: 64) an evaluation, of 32 bytes (Christoffel: 96). GB/s: bytes by steps a second, most of them out of "
+          "caches. ns a step of the whole device. The paper: 768 bytes a step, GTX 260, "
+          f"{number(1e9 / PAPER_STEPS_PER_S)} ns a step, {number(768 * PAPER_STEPS_PER_S / 1e9)} GB/s.\n")
+    rows = []
+    for name in names:
+        full = "geodesic/speed/" + name
+        each = next((b for b in (of_run(r, full, "bytes_per_step") for r in by_backend.values()) if b), None)
+        row = [name, number(each)]
+        for results in by_backend.values():
+            speed = rate(results, full)
+            row += [number(ratio(1e9, speed)), number(None if None in (each, speed) else each * speed / 1e9)]
+        rows.append(row)
+    print_table(["scheme", "bytes a step", "CPU ns/step", "GB/s", "GPU ns/step", "GB/s"], rows)
+
+
+def print_rules(by_backend):
+    prefix = "geodesic/speed/"
+    schemes = schemes_of(by_backend, prefix)
+    if not schemes:
+        return
+    print("## Integrators\n\nTime of a step, Euler's being 1. The paper: Euler 165.3 ms, RK2 (frozen) 165.1 ms, a ratio of "
+          "1.00.\n")
+    rows = []
+    for backend, results in by_backend.items():
+        for scheme in schemes:
+            euler = rate(results, f"{prefix}{scheme}/euler")
+            if euler is not None:
+                rows.append([f"{scheme}, {LABELS[backend]}", number(euler)] +
+                            [number(ratio(euler, rate(results, f"{prefix}{scheme}/{r}"))) for r in RULES])
+    print_table(["scheme", "Euler steps/s", *RULES], rows)
+
+
+def print_by_step(by_backend, folder):
+    prefix = "geodesic/by_step/"
+    names = names_of(by_backend, prefix)
+    if not names:
+        return
+    steps = sorted({float(n.split("/h")[-1]) for n in names})
+    print("## Time against step size (Figure 6)\n\n2,048 fibres of one length, ms.\n")
+    rows, series = [], {}
+    for backend, results in by_backend.items():
+        for scheme in schemes_of({backend: results}, prefix):
+            times = [of_run(results, f"{prefix}{scheme}/rk2/h{h:g}", "ms") for h in steps]
+            label = f"{scheme}, {LABELS[backend]}"
+            rows.append([label, *map(number, times)])
+            points = [(h, ms) for h, ms in zip(steps, times) if ms]
+            if points:
+                series[label] = (points, points)
+    print_table(["scheme", *(f"step {h:g}" for h in steps)], rows)
+    save_chart(folder, "step_size", "Time against step size", "step, voxels", "ms", series)
+
+
+def print_brain(by_backend):
+    prefix = "geodesic/brain/"
+    names = names_of(by_backend, prefix)
+    if not any(rate(results, prefix + n) for n in names for results in by_backend.values()):
+        return
+    print("## A brain, fibres ending at different times\n\nSeeds x directions; one direction is the main eigenvector. Steps "
+          "that were taken, a second; share: of the same scheme's rate in the paper's field, on a GPU with as many fibres "
+          f"(goal: {BRAIN_GOAL} %).\n")
+    rows = []
+    for name in names:
+        row = [name]
+        for backend, results in by_backend.items():
+            speed, fibres = rate(results, prefix + name), of_run(results, prefix + name, "fibres")
+            field = "geodesic/speed/" + "/".join(name.split("/")[:3])
+            alike = backend == "cpu" or of_run(results, field, "fibres") == fibres
+            row += [number(ratio(of_run(results, prefix + name, "steps"), fibres)), number(speed),
+                    number(per_cent(speed, rate(results, field)) if alike else None)]
+        rows.append(row)
+    print_table(["scheme", "steps a fibre", "CPU steps/s", "share %", "steps a fibre", "GPU steps/s", "share %"], rows)
+
+
+def device_label(name):
+    n = name.removeprefix("threads")
+    return "GPU" if name == "gpu" else f"{n} CPU thread" + ("" if n == "1" else "s")
+
+
+def print_seeds(by_backend, folder):
+    prefix = "geodesic/seeds/"
+    together = {**by_backend["cpu"], **by_backend["cuda"]}
+    names = [n.split("/") for n in together if n.startswith(prefix) and rate(together, n)]
+    if not names:
+        return
+    counts = sorted({int(n[-1]) for n in names})
+    for what, words in (("scores", "seeds in, scores out"), ("points", "seeds in, scores and every point out")):
+        lines = list(dict.fromkeys((n[-2], "/".join(n[2:4])) for n in names if n[4] == what))
+        if not lines:
+            continue
+        print(f"## Seeds in a brain (Table 3, Figure 7): {words}\n\nOne direction each, whole call from and to host memory, "
+              "ms. The paper's brain has 128x128x30 voxels, this one 128x128x60.\n")
+        rows = [[f"van Aart 2011, {label}", *([""] * (len(counts) - 1)), number(PAPER_BRAIN_MS[on])]
+                for on, label in (("gpu", "GTX 470"), ("threads4", "four CPU cores"))] if counts[-1] == 4096 else []
+        series = {}
+        for on, scheme in lines:
+            times = [of_run(together, f"{prefix}{scheme}/{what}/{on}/{c}", "ms") for c in counts]
+            rows.append([f"{scheme}, {device_label(on)}", *map(number, times)])
+            points = [(c, ms) for c, ms in zip(counts, times) if ms]
+            if scheme == "hamiltonian/trilinear":
+                series[device_label(on)] = (points, points)
+        print_table(["scheme and device", *(f"{c} seeds" for c in counts)], rows)
+        save_chart(folder, f"seeds_{what}", f"{words}: Hamiltonian, trilinear", "seeds", "ms", series)
+
+
+def print_threads(by_backend):
+    prefix = "geodesic/by_cores/"
+    rates = {int(n): rate(by_backend["cpu"], prefix + n) for n in names_of(by_backend, prefix)}
+    if not rates:
+        return
+    print("## CPU threads\n\nHamiltonian, trilinear, RK2; as much work for each thread. Efficiency: steps a second over N "
+          f"times those of one thread (goal: {THREADS_GOAL} %).\n")
+    one = rates.get(1)
+    print_table(["threads", "steps/s", "efficiency %"],
+                [[str(n), number(rates[n]), number(per_cent(rates[n], None if one is None else n * one))]
+                 for n in sorted(rates)])
+
+
+def print_preparation(by_backend):
+    prefix = "geodesic_field/"
+    names = names_of(by_backend, prefix)
+    if not names:
+        return
+    print("## Preparation of a field, ms a million voxels\n\nDevice: its own work, without allocation and copies. The paper: "
+          f"{PAPER_PREPARATION_MS} ms (GTX 260).\n")
+    rows = []
+    for name in names:
+        row = [name]
+        for results in by_backend.values():
+            run = results.get(prefix + name, {}).get("run", {})
+            millions = ratio(run.get("voxels"), 1e6)
+            row += [number(ratio(of_run(results, prefix + name, "ms"), millions)),
+                    number(ratio(None if "device_time" not in run else 1e3 * run["device_time"], millions))]
+        rows.append(row)
+    print_table(["field", "CPU whole", "CPU work", "GPU whole", "GPU work"], rows)
+
+
+def save_chart(folder, name, title, x_label, y_label, series):
+    if folder and series:
+        with open(os.path.join(folder, name + ".svg"), "w", encoding="utf-8") as file:
+            file.write(chart(title, x_label, y_label, series))
+        print(f"![{title}]({name}.svg)\n")
+
+
+def print_all(paths, folder):
+    files = [read(path) for path in paths if not path.endswith(".csv")]
+    by_backend = merged(files)
+    if files:
+        print_runs(files)
+    for print_some in (print_field, print_paper_case, print_bytes, print_rules):
+        print_some(by_backend)
+    print_by_step(by_backend, folder)
+    print_brain(by_backend)
+    print_seeds(by_backend, folder)
+    print_threads(by_backend)
+    print_preparation(by_backend)
+    print_accuracy([path for path in paths if path.endswith(".csv")], folder)
+
+
+def main():
+    paths, folder = sys.argv[1:], None
+    if paths[:1] == ["--charts"] and len(paths) > 1:
+        folder, paths = paths[1], paths[2:]
+        os.makedirs(folder, exist_ok=True)
+    if not paths or paths[0].startswith("-"):
+        sys.exit(__doc__)
+    print_all(paths, folder)
+
+
+if __name__ == "__main__":
+    main()

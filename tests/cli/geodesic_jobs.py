@@ -1,0 +1,83 @@
+"""Runs of voxherd geodesic on the toy phantom, and what their results hold. Not a test itself."""
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+from toy_jobs import VOXHERD, alone, h5py, mpirun
+
+ENDS = list(range(1, 15))  # labels of truth/ends.nii.gz: two for each of seven bundles
+
+
+class Result:
+    """Fibres of a result file."""
+
+    def __init__(self, path):
+        with h5py.File(path, "r") as f:
+            self.offset = f["points/offset"][()].astype(int)
+            self.position = f["points/position"][()].astype(float)
+            self.points = {name: f["points"][name][()] for name in f["points"]}
+            self.samples = {name: f["samples"][name][()] for name in f["samples"]}
+            self.connectome = {name: f["connectome"][name][()] for name in f["connectome"]} if "connectome" in f else {}
+            self.voxel = f["items/voxel"][()]
+            self.complete = f.attrs["complete"]
+
+    def __len__(self):
+        return len(self.offset) - 1
+
+    def __getitem__(self, i):
+        if not 0 <= i < len(self):
+            raise IndexError(i)
+        return self.position[self.offset[i]:self.offset[i + 1]]
+
+    def pairs(self):
+        """Each fibre's regions, the smaller label first."""
+        return np.sort(self.samples["regions"], axis=1)
+
+
+class GeodesicJobs(unittest.TestCase):
+    """Has a toy phantom in self.toy and a folder of its own for each test."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = tempfile.mkdtemp(prefix="voxherd_geodesic_")
+        cls.addClassCleanup(shutil.rmtree, cls.shared)
+        cls.toy = os.path.join(cls.shared, "toy")
+        subprocess.run([VOXHERD, "phantom", "dwi", "--preset", "toy", "--threads", "1", "--out", cls.toy], check=True,
+                       capture_output=True, timeout=60)
+        cls.ends = os.path.join(cls.toy, "truth", "ends.nii.gz")
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(dir=self.shared)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def scan(self, folder=None):
+        folder = folder or self.toy
+        return ("--dwi", f"{folder}/data.nii", "--bvals", f"{folder}/bvals", "--bvecs", f"{folder}/bvecs", "--mask",
+                f"{folder}/nodif_brain_mask.nii.gz")
+
+    def words(self, out, *options, scan=None):
+        return ("geodesic", *(scan or self.scan()), "--backend", "cpu", "--threads", "1", "--out", out, *options)
+
+    def begin(self, ranks, out, *options):
+        return subprocess.Popen(mpirun(ranks, VOXHERD, *self.words(out, *options)), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def launch(self, out, *options, ranks=1, scan=None):
+        """Exit status and what was said."""
+        words = self.words(out, *options, scan=scan)
+        rc, _, said = alone(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else alone(VOXHERD, *words)
+        return rc, said
+
+    def make(self, name, *options, ranks=1, scan=None):
+        """The path of a whole result; nothing else of the run is left."""
+        out = self.path(name)
+        rc, self.said = self.launch(out, *options, ranks=ranks, scan=scan)
+        self.assertEqual(rc, 0, self.said)
+        left = [other for other in os.listdir(self.folder) if other.startswith(name)]
+        self.assertEqual(left, [name])
+        return out

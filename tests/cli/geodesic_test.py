@@ -1,0 +1,157 @@
+"""voxherd geodesic as a job: any number of ranks, killed and resumed in either pass, nothing found, nothing done yet."""
+import json
+import os
+import random
+import re
+import signal
+import time
+import unittest
+
+import numpy as np
+from geodesic_jobs import GeodesicJobs, Result
+from toy_jobs import digest, h5py, last_words, ranks_of, voxherd, wait_for_batches, wait_for_ranks
+
+USAGE, BAD_DATA, MISSING = 2, 65, 66
+PROGRAM = "voxherd"
+
+
+class Ranks(GeodesicJobs):
+    def test_any_number_of_ranks_and_any_batch_gives_the_same_bytes(self):
+        options = ("--seed-image", self.ends, "--connectome", self.ends, "--smooth", "1", "--distinct", "4", "--top", "5",
+                   "--measure", "relative")
+        one = self.make("1.h5", *options)
+        self.assertGreater(len(Result(one)), 20)
+        for ranks, more in ((2, ()), (3, ("--batch", "333")), (5, ("--batch", "77", "--schedule", "static"))):
+            other = self.make(f"{ranks}.h5", *options, *more, ranks=ranks)
+            self.assertEqual(digest(one), digest(other))
+            rc, said, _ = voxherd("compare", one, other)
+            self.assertEqual(rc, 0, said)
+
+    def test_the_counts_of_the_log_add_up(self):
+        for two_way in (False, True):
+            table = self.path("times.json")
+            out = self.make(f"{two_way}.h5", "--seed-image", self.ends, "--targets", self.ends, "--rays",
+                            "two-way" if two_way else "one-way", "--smooth", "0.7", "--min-fa", "0.1", "--min-length", "15",
+                            "--json", table, ranks=2)
+            os.remove(table)
+            said = re.search(r"(\d+) fibres: (.*)", self.said)
+            verdicts = [int(n) for n in re.findall(r"(\d+) [a-z]", said[2])]
+            stops = [int(n) for n in re.findall(r"(\d+) [a-z]", re.search(r"rays ended by: (.*)", self.said)[1])]
+            fibres = 156 * 64
+            self.assertEqual((int(said[1]), sum(verdicts)), (fibres, fibres))
+            self.assertEqual(sum(stops), fibres * (2 if two_way else 1))
+            self.assertGreater(len(stops), 2)
+            with h5py.File(out, "r") as f:
+                summary = json.loads(f["journal/summary"][()])
+                accepted = f["connectome/count"][()]
+            self.assertEqual(sum(summary["fibres"].values()), fibres)
+            self.assertEqual(sum(summary["rays_ended_by"].values()), sum(stops))
+            self.assertEqual(np.triu(accepted).sum() if two_way else accepted.sum(), summary["fibres"]["accepted"])
+            self.assertEqual(len(Result(out)), summary["fibres"]["accepted"])
+
+
+class KillAndResume(GeodesicJobs):
+    # Steps of a twentieth of a millimetre and as many points: about a second for each pass.
+    SLOW = ("--step", "0.05", "--output-step", "0.05", "--directions", "100", "--max-length", "60", "--batch", "200")
+
+    def options(self):
+        return ("--seed-image", self.ends, "--targets", self.ends, "--smooth", "1", *self.SLOW)
+
+    def test_kill_9_at_any_time_then_another_rank_count_gives_the_same_bytes(self):
+        start = time.time()
+        expected = digest(self.make("reference.h5", *self.options()))
+        seconds = time.time() - start
+        seed = int.from_bytes(os.urandom(4), "little")
+        print(f"seed {seed}")
+        chance = random.Random(seed)
+        for attempt in range(2):
+            out = self.path(f"killed{attempt}.h5")
+            for ranks in chance.sample([1, 2, 3, 5], 2):
+                job = self.begin(ranks, out, "--resume", *self.options())
+                pids = wait_for_ranks(job, ranks, PROGRAM)
+                time.sleep(chance.uniform(0, seconds))
+                if pids and job.poll() is None:
+                    os.kill(chance.choice(pids), signal.SIGKILL)
+                said = last_words(job, PROGRAM)
+                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
+            self.resume_and_compare(out, chance.choice([1, 2, 3]), expected)
+
+    def resume_and_compare(self, out, ranks, expected):
+        rc, said = self.launch(out, "--resume", *self.options(), ranks=ranks)
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(digest(out), expected)
+        self.assertEqual(voxherd("verify", out)[0], 0)
+        self.assertFalse(os.path.exists(out + ".scores"))
+
+    def test_kill_9_in_each_pass_loses_none_of_its_finished_batches(self):
+        expected = digest(self.make("reference.h5", *self.options()))
+        for name in ("killed.h5.scores", "killed.h5"):
+            out = self.path("killed.h5")
+            job = self.begin(2, out, "--resume", *self.options())
+            wait_for_batches(self.path(name), 3)
+            os.kill(ranks_of(job, PROGRAM)[1], signal.SIGKILL)
+            last_words(job, PROGRAM)
+            self.assertNotEqual(job.returncode, 0)
+            self.assertTrue(os.path.exists(self.path(name) + ".part"))
+            self.assertEqual(voxherd("verify", self.path(name) + ".part")[0], 0)
+        rc, said = self.launch(out, "--resume", *self.options(), "--metric", "adjugate")
+        self.assertEqual(rc, USAGE, said)
+        self.assertIn("metric", said)
+        self.resume_and_compare(out, 3, expected)
+
+
+class Nothing(GeodesicJobs):
+    def test_no_accepted_fibre_is_a_whole_result_that_all_exports_take(self):
+        digests = set()
+        for ranks in (1, 3):
+            out = self.make(f"{ranks}.h5", "--seed-image", self.ends, "--connectome", self.ends, "--min-length", "240",
+                            "--distinct", "3", ranks=ranks)
+            result = Result(out)
+            self.assertEqual((len(result), result.complete, len(result.position)), (0, 1, 0))
+            self.assertEqual(result.connectome["count"].sum(), 0)
+            self.assertEqual(result.connectome["labels"].tolist(), list(range(1, 15)))
+            for name in ("best_measure", "mean_measure", "mean_length_mm"):
+                self.assertTrue((result.connectome[name] == 0).all())
+            self.assertEqual(voxherd("verify", out)[0], 0)
+            digests.add(digest(out))
+        self.assertEqual(len(digests), 1)
+        self.assertRegex(self.said, r"9984 fibres: .*too short")
+        for kind in ("tck", "trk", "trx"):
+            rc, _, said = voxherd("export", out, "--to", kind, self.path(f"none.{kind}"))
+            self.assertEqual(rc, 0, said)
+        rc, _, said = voxherd("export", out, "--to", "csv", self.path("matrices"))
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(np.loadtxt(self.path("matrices/count.csv"), delimiter=",").sum(), 0)
+
+    def test_a_dry_run_says_what_would_be_done_and_leaves_nothing(self):
+        rc, said = self.launch(self.path("dry.h5"), "--seed-image", self.ends, "--targets", self.ends, "--dry-run", ranks=2)
+        self.assertEqual(rc, 0, said)
+        self.assertIn("156 seeds with 64 directions each: 9984 fibres", said)
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+class Errors(GeodesicJobs):
+    def refused(self, status, expected, *options, scan=None, ranks=1):
+        rc, said = self.launch(self.path("never.h5"), *options, scan=scan, ranks=ranks)
+        with self.subTest(expected):
+            self.assertEqual(rc, status, said)
+            errors = [line for line in said.splitlines() if line.startswith("voxherd: error:")]
+            self.assertEqual(len(errors), 1, said)
+            self.assertIn(expected, errors[0])
+            self.assertEqual(os.listdir(self.folder), [])
+
+    def test_what_is_wrong_is_said_once_and_nothing_is_written(self):
+        seeds = ("--seed-image", self.ends)
+        self.refused(USAGE, "neither --seed-points nor --seed-image", ranks=2)
+        self.refused(USAGE, "--target-labels", *seeds, "--target-labels", "3")
+        self.refused(BAD_DATA, "99", *seeds, "--targets", self.ends, "--target-labels", "99", ranks=3)
+        self.refused(MISSING, "none.nii", *seeds, "--targets", self.path("none.nii"))
+        self.refused(USAGE, "--metric", *seeds, "--form", "streamline", "--metric", "adjugate")
+        self.refused(USAGE, "--alpha", *seeds, "--alpha", "3")
+        self.refused(USAGE, "--min-length 300", *seeds, "--min-length", "300")
+        self.refused(USAGE, "--interpolation texture", *seeds, "--form", "christoffel", "--interpolation", "texture")
+        self.refused(USAGE, "--dwi", *seeds, scan=("--quiet",))
+
+
+if __name__ == "__main__":
+    unittest.main()
