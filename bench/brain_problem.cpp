@@ -93,7 +93,7 @@ class brain_problem final : public problem {
     if (const double mean = static_cast<double>(voxels()) / static_cast<double>(fibres_); !(mean > 20))
       return fmt::format("{:.1f} steps a fibre, expected more than 20", mean);
     // Filtering units have weights in steps of 1/256.
-    const double miss = median_miss_mm(), allowed = how_.reading == interpolation::texture ? 5e-2 : 1e-4;
+    const double miss = median_miss_mm(), allowed = how_.reading == interpolation::texture ? 1e-2 : 1e-4;
     if (!(miss < allowed))
       return fmt::format("after {} mm {:.1e} mm from the slow version (median), expected below {}", judged_mm, miss,
                          allowed);

@@ -141,7 +141,9 @@ score_memory::score_memory(const device& d, std::size_t count) : memory_(d, coun
 
 double bytes_per_step(ray_form form, interpolation reading, integrator method) {
   const int voxels = reading == interpolation::bspline ? 64 : 8;
-  const int evaluations = method == integrator::rk4 ? 4 : method == integrator::rk2 ? 2 : 1;
+  // The Hamiltonian form contracts the derivatives while it reads, so that its frozen field is read again.
+  const bool twice = method == integrator::rk2 || (method == integrator::rk2_frozen && form == ray_form::hamiltonian);
+  const int evaluations = method == integrator::rk4 ? 4 : twice ? 2 : 1;
   return static_cast<double>(sizeof(float)) * floats_of(field_for(form)) * voxels * evaluations;
 }
 

@@ -146,7 +146,7 @@ def print_brain(by_backend):
         return
     print("## A brain, fibres ending at different times\n\nSeeds x directions; one direction is the main eigenvector. Steps "
           "that were taken, a second; share: of the same scheme's rate in the paper's field, on a GPU with as many fibres "
-          f"(goal: {BRAIN_GOAL} %).\n")
+          f"(goal: {BRAIN_GOAL} %); degenerate: rays that ended because their step or energy made no sense.\n")
     rows = []
     for name in names:
         row = [name]
@@ -155,9 +155,11 @@ def print_brain(by_backend):
             field = "geodesic/speed/" + "/".join(name.split("/")[:3])
             alike = backend == "cpu" or of_run(results, field, "fibres") == fibres
             row += [number(ratio(of_run(results, prefix + name, "steps"), fibres)), number(speed),
-                    number(per_cent(speed, rate(results, field)) if alike else None)]
+                    number(per_cent(speed, rate(results, field)) if alike else None),
+                    number(per_cent(of_run(results, prefix + name, "ended_by_numbers"), fibres), 2)]
         rows.append(row)
-    print_table(["scheme", "steps a fibre", "CPU steps/s", "share %", "steps a fibre", "GPU steps/s", "share %"], rows)
+    print_table(["scheme", *(f"{label} {head}" if head == "steps/s" else head for label in LABELS.values()
+                             for head in ("steps a fibre", "steps/s", "share %", "degenerate %"))], rows)
 
 
 def device_label(name):

@@ -57,7 +57,7 @@ ballstick_case share(std::size_t voxels) {
   return c;
 }
 
-/// 2048 Hamiltonian fibres a thread through a field that no thread's caches hold.
+/// 2048 Hamiltonian fibres a thread through a field of 33 MB.
 void add_geodesic_cores(const std::vector<int>& threads) {
   const wave_run how{geodesic::ray_form::hamiltonian, geodesic::interpolation::trilinear, geodesic::integrator::rk2,
                      0.2f, 512};
