@@ -18,20 +18,31 @@ VOXHERD_FUNCTION Reader make_reader(const trace_job& job) {
   }
 }
 
+/// The threads of a warp that integrate rays side by side. They stay together to the end: apart, each would read the
+/// field by itself.
+struct ray_warp {
+  unsigned lanes;  ///< one bit each
+  std::uint64_t own, threads;
+  unsigned long long* begun;
+  bool first = true;
+
+  __device__ bool any(bool value) const { return __any_sync(lanes, value) != 0; }
+  __device__ int count(bool value) const { return __popc(__ballot_sync(lanes, value)); }
+  __device__ std::uint64_t next() {
+    if (!first) own = threads + atomicAdd(begun, 1ull);
+    first = false;
+    return own;
+  }
+};
+
 /// Each thread integrates one fibre after another until none is left; of each block the first `used` threads.
 template <class Form, class Reader, int Block>
 __global__ void __launch_bounds__(Block)
     trace_kernel(const __grid_constant__ trace_job job, unsigned used, unsigned long long* begun) {
   if (threadIdx.x >= used) return;
-  const unsigned long long threads = std::uint64_t{gridDim.x} * used;
-  unsigned long long own = std::uint64_t{blockIdx.x} * used + threadIdx.x;
-  bool first = true;
-  ray_tracer<Form> rays(job, Form{make_reader<Reader>(job)});
-  rays.run([&] {
-    if (!first) own = threads + atomicAdd(begun, 1ull);
-    first = false;
-    return own;
-  });
+  ray_warp warp{used >= 32 ? 0xffffffffu : (1u << used) - 1, std::uint64_t{blockIdx.x} * used + threadIdx.x,
+                std::uint64_t{gridDim.x} * used, begun};
+  ray_tracer<Form>(job, Form{make_reader<Reader>(job)}).run(warp);
 }
 
 template <class Form, class Reader, int Block>
@@ -40,8 +51,9 @@ void launch_blocks(const trace_job& job, unsigned long long* begun, int processo
   const auto kernel = trace_kernel<Form, Reader, Block>;
   int resident = 1;
   VOXHERD_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Block, 0));
-  const std::uint64_t wanted = (job.count + used - 1) / used;
-  const auto blocks = std::min<std::uint64_t>(wanted, std::uint64_t(std::max(1, resident)) * processors);
+  // Rays of equal length end together: rounds of equal size leave no round half empty.
+  const std::uint64_t wanted = (job.count + used - 1) / used, room = std::uint64_t(std::max(1, resident)) * processors;
+  const std::uint64_t rounds = (wanted + room - 1) / room, blocks = (wanted + rounds - 1) / rounds;
   VOXHERD_CUDA_CHECK(cudaMemsetAsync(begun, 0, sizeof *begun, stream));
   kernel<<<static_cast<unsigned>(blocks), Block, 0, stream>>>(job, used, begun);
   VOXHERD_CUDA_CHECK(cudaGetLastError());

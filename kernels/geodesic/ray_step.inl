@@ -24,7 +24,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   const number drift = Form::follows_axis ? number(0.0f) : lane::abs(energy / s.first_energy - 1.0f);
   // Between voxel centres a ray can be faster than its voxel's largest speed.
   const number fastest_step = lane::max(metric_step * s.speed, number(rays.step_mm));
-  s.relative = rays.step_mm / fastest_step;
+  s.relative = lane::select(active_, rays.step_mm / fastest_step, s.relative);
   if (tracing()) {
     for (int i = 0; i < lanes; ++i) {
       if (get(active_, i)) write_point(i, static_cast<std::uint32_t>(get(s.steps, i)));
@@ -88,10 +88,12 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   s.FA = lane::select(on, FA, s.FA);
   s.speed = lane::select(on, speed, s.speed);
 
-  waiting_ = active_ && !(stop == 0.0f);
-  if (tracing() || !any(waiting_)) return;
+  const mask ended = active_ && !(stop == 0.0f);
+  waiting_ = waiting_ || ended;
+  active_ = active_ && !ended;
+  if (tracing() || !any(ended)) return;
   for (int i = 0; i < lanes; ++i) {
-    if (!get(waiting_, i)) continue;
+    if (!get(ended, i)) continue;
     account_[i].end_of_ray(static_cast<stop_reason>(static_cast<int>(get(stop, i))),
                            static_cast<std::uint32_t>(get(s.steps, i)));
   }

@@ -31,13 +31,15 @@ class ray_tracer {
 
   VOXHERD_FUNCTION ray_tracer(const trace_job& job, const Form& form) : job_(job), form_(form), state_{} {}
 
-  /// `next()`: the place in the batch of a fibre nobody has begun, or one at or past the batch's end.
-  template <class Next>
-  VOXHERD_FUNCTION void run(Next next) {
-    while (true) {
-      if (any(waiting_)) begin_rays(next);
-      if (!any(active_)) return;
-      step();
+  /// The team's next(): the place in the batch of a fibre nobody has begun, or one at or past the batch's end. Its
+  /// any() and count() go over all lanes that run together.
+  template <class Team>
+  VOXHERD_FUNCTION void run(Team& team) {
+    while (team.any(active_ || waiting_)) {
+      // While a lane begins a ray the others stand still: begun are a quarter of the lanes at a time.
+      const int wait = team.count(waiting_);
+      if (4 * wait >= wait + team.count(active_) && any(waiting_)) begin_rays(team);
+      if (any(active_)) step();
     }
   }
 
@@ -48,15 +50,15 @@ class ray_tracer {
   }
 
   /// Gives each waiting lane the next ray: the other one of its fibre, or that of a fibre nobody has begun.
-  template <class Next>
-  VOXHERD_FUNCTION void begin_rays(Next& next) {
+  template <class Team>
+  VOXHERD_FUNCTION void begin_rays(Team& team) {
     number v[3] = {};
     mask fresh = mask(false);
     for (int i = 0; i < lanes; ++i) {
       if (!get(waiting_, i)) continue;
       bool placed = false;
       while (!placed) {
-        if (!begin_ray(i, next)) break;
+        if (!begin_ray(i, team)) break;
         placed = place_lane(i, v);
       }
       put(active_, i, placed);
@@ -75,8 +77,8 @@ class ray_tracer {
   }
 
   /// Ends the lane's ray, if it has one, and says what comes next. False when there is nothing left.
-  template <class Next>
-  VOXHERD_FUNCTION bool begin_ray(int lane, Next& next) {
+  template <class Team>
+  VOXHERD_FUNCTION bool begin_ray(int lane, Team& team) {
     fibre_account& account = account_[lane];
     if (account.begun) {
       if (tracing()) write_point(lane, account.steps_of_ray());
@@ -87,7 +89,7 @@ class ray_tracer {
       if (!tracing()) write_scores(lane);
     }
     account = {};
-    account.slot = next();
+    account.slot = team.next();
     if (account.slot >= job_.count) return false;
     account.begun = true;
     put(state_.length_mm, lane, 0.0f);

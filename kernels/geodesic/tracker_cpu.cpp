@@ -11,22 +11,37 @@ namespace voxherd::geodesic {
 
 namespace {
 
+/// The lanes of one thread, which fetches a few fibres at a time: neighbours in the batch start at the same seed and
+/// read the same voxels.
+struct ray_thread {
+  static constexpr std::uint64_t portion = 64;
+  std::atomic<std::uint64_t>& begun;
+  std::uint64_t at = 0, end = 0;
+
+  template <class Mask>
+  bool any(const Mask& m) const {
+    return geodesic::any(m);
+  }
+  template <class Mask>
+  int count(const Mask& m) const {
+    return geodesic::count(m);
+  }
+  std::uint64_t next() {
+    if (at == end) {
+      at = begun.fetch_add(portion, std::memory_order_relaxed);
+      end = at + portion;
+    }
+    return at++;
+  }
+};
+
 template <class Form>
 void run_form(const trace_job& job, const Form& form, int threads) {
-  // Threads fetch a few fibres at a time: neighbours in the batch start at the same seed and read the same voxels.
-  constexpr std::uint64_t portion = 64;
   std::atomic<std::uint64_t> begun{0};
 #pragma omp parallel num_threads(threads)
   {
-    std::uint64_t at = 0, end = 0;
-    ray_tracer<Form> rays(job, form);
-    rays.run([&] {
-      if (at == end) {
-        at = begun.fetch_add(portion, std::memory_order_relaxed);
-        end = at + portion;
-      }
-      return at++;
-    });
+    ray_thread lanes{begun};
+    ray_tracer<Form>(job, form).run(lanes);
   }
 }
 

@@ -22,7 +22,7 @@ void add_field_options(po::options_description& options) {
     ("alpha", real(1, "1"), "exponent of power and jeong, 0.1 to 10")
     ("smooth", real_by_form("0.7; finsler4, streamline 0"),
      "deviation of log-Euclidean smoothing, 0 to 10 voxels; 0: none")
-    ("least-eigenvalue", real_by_form("0.01; adjugate, power, jeong 0.1"),
+    ("least-eigenvalue", real_by_form("0.1; finsler4, streamline 0.01"),
      "smaller parts of the largest eigenvalue are raised to it, 0.0001 to 1");
   // clang-format on
 }

@@ -106,8 +106,8 @@ void read_measure(const arguments& args, ray_settings& r) {
   r.min_measure = real(args, "min-measure", 0, r.measure == measure_kind::ratio ? 1e6 : 1);
 }
 
-/// Geodesics need a field that a cubic B-spline keeps positive, and metrics that steepen it need more of that; what the
-/// numbers do on a real brain is in docs/performance.md.
+/// Geodesics need a field that a cubic B-spline leaves positive between voxels; docs/performance.md has what these two
+/// numbers do to them in a real brain.
 geodesic::preparation read_preparation(const arguments& args, ray_form form) {
   geodesic::preparation how;
   how.metric = option::word<metric_kind>(args, "metric",
@@ -120,8 +120,8 @@ geodesic::preparation read_preparation(const arguments& args, ray_form form) {
     refuse_given(args, "alpha", "without --metric power or jeong");
   const bool tensor_geodesics = form == ray_form::christoffel || form == ray_form::hamiltonian;
   how.smoothing_voxels = args.has("smooth") ? option::number(args, "smooth", 0, 10) : (tensor_geodesics ? 0.7 : 0.0);
-  const double standard = how.metric == metric_kind::inverse ? 0.01 : 0.1;
-  how.least_eigenvalue = args.has("least-eigenvalue") ? option::number(args, "least-eigenvalue", 0.0001, 1) : standard;
+  how.least_eigenvalue = args.has("least-eigenvalue") ? option::number(args, "least-eigenvalue", 0.0001, 1)
+                                                      : (tensor_geodesics ? 0.1 : 0.01);
   return how;
 }
 

@@ -268,8 +268,7 @@ class Refusals(InFolder):
                          ["bspline", "rk4", "one-way", "sphere", 64])
         self.assertEqual([usual[name] for name in ("step", "max-steps", "max-length", "min-radius", "min-fa",
                                                    "output-step")], [1, 250, 250, 0, 0, 1])  # voxels of 2 x 2 x 3 mm
-        self.assertEqual([usual[name] for name in ("smooth", "least-eigenvalue")], [0.7, 0.01])
-        self.assertEqual(self.configuration("--metric", "adjugate")["least-eigenvalue"], 0.1)
+        self.assertEqual([usual[name] for name in ("smooth", "least-eigenvalue")], [0.7, 0.1])
         line = self.configuration("--form", "streamline")
         self.assertEqual([line[name] for name in ("smooth", "least-eigenvalue")], [0, 0.01])
         self.assertEqual([line[name] for name in ("interpolation", "integrator", "rays", "direction-set", "directions",
