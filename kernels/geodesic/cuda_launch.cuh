@@ -27,7 +27,11 @@ struct ray_warp {
   bool first = true;
 
   __device__ bool any(bool value) const { return __any_sync(lanes, value) != 0; }
-  __device__ int count(bool value) const { return __popc(__ballot_sync(lanes, value)); }
+  /// While a thread begins a ray the others stand still: a quarter of them begin at a time.
+  __device__ bool enough(bool waiting, bool active) const {
+    const int wait = __popc(__ballot_sync(lanes, waiting));
+    return 4 * wait >= wait + __popc(__ballot_sync(lanes, active));
+  }
   __device__ std::uint64_t next() {
     if (!first) own = threads + atomicAdd(begun, 1ull);
     first = false;

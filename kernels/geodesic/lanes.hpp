@@ -33,7 +33,6 @@ inline void put(lane::float_lanes& x, int i, float value) { x[static_cast<std::s
 inline bool get(const lane::float_lanes::mask_type& m, int i) { return m[static_cast<std::size_t>(i)]; }
 inline void put(lane::float_lanes::mask_type& m, int i, bool value) { m[static_cast<std::size_t>(i)] = value; }
 inline bool any(const lane::float_lanes::mask_type& m) { return lane::stdx::any_of(m); }
-inline int count(const lane::float_lanes::mask_type& m) { return lane::stdx::popcount(m); }
 #endif
 
 }  // namespace voxherd::geodesic

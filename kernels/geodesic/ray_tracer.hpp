@@ -31,14 +31,13 @@ class ray_tracer {
 
   VOXHERD_FUNCTION ray_tracer(const trace_job& job, const Form& form) : job_(job), form_(form), state_{} {}
 
-  /// The team's next(): the place in the batch of a fibre nobody has begun, or one at or past the batch's end. Its
-  /// any() and count() go over all lanes that run together.
+  /// Of the team, the lanes that run together: next() is the place in the batch of a fibre nobody has begun, or one at
+  /// or past the batch's end; any() goes over all its lanes; enough() says whether lanes that wait for a ray get one
+  /// now.
   template <class Team>
   VOXHERD_FUNCTION void run(Team& team) {
     while (team.any(active_ || waiting_)) {
-      // While a lane begins a ray the others stand still: begun are a quarter of the lanes at a time.
-      const int wait = team.count(waiting_);
-      if (4 * wait >= wait + team.count(active_) && any(waiting_)) begin_rays(team);
+      if (team.enough(waiting_, active_) && any(waiting_)) begin_rays(team);
       if (any(active_)) step();
     }
   }

@@ -23,8 +23,8 @@ struct ray_thread {
     return geodesic::any(m);
   }
   template <class Mask>
-  int count(const Mask& m) const {
-    return geodesic::count(m);
+  bool enough(const Mask& waiting, const Mask&) const {
+    return geodesic::any(waiting);
   }
   std::uint64_t next() {
     if (at == end) {
