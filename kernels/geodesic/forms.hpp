@@ -16,7 +16,8 @@ namespace voxherd::geodesic {
 template <class Reader>
 struct hamiltonian_form {
   using number = typename Reader::number;
-  using there = place<number>;  // read when p is known, so that derivatives can be contracted on the way
+  // Read when p is known, so that derivatives can be contracted on the way; rk2-frozen reads the same voxels twice.
+  using there = place<number>;
   static constexpr bool follows_axis = false;
   Reader reader;
 

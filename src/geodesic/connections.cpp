@@ -120,7 +120,6 @@ connections rank_connections(const session& s, const geodesic_inputs& inputs, co
     c = candidates_of(fibres, nodes);
     order = geodesic::ranked(field.where, c);
     sums = geodesic::summarise(field.where, c, order, nodes.pairs());
-    if (inputs.rays.targets) found.matrices = matrices_of(nodes, sums);
     std::vector<scored_fibre> in_order;
     for (const std::uint32_t place : order) in_order.push_back(fibres[place]);
     fibres = std::move(in_order);
@@ -140,12 +139,8 @@ connections rank_connections(const session& s, const geodesic_inputs& inputs, co
   });
   s.broadcast(found.winners);
   s.broadcast_bytes(&found.candidates, sizeof found.candidates);
-  std::vector<double> values;
-  // Every rank gives the result file the same constants.
-  std::size_t count = found.matrices.size();
-  s.broadcast_bytes(&count, sizeof count);
-  if (!s.is_root() && count > 0) found.matrices = matrices_of(nodes, std::vector<pair_summary>(nodes.pairs()));
-  for (constant& m : found.matrices) s.broadcast(m.values);
+  s.broadcast(sums);
+  if (inputs.rays.targets) found.matrices = matrices_of(nodes, sums);
   return found;
 }
 

@@ -59,10 +59,8 @@ std::vector<scored_fibre> read_own_share(const session& s, const std::string& sc
   });
   for (std::vector<std::uint64_t>* list : {&counts.verdicts, &counts.stops}) {
     const std::vector<std::uint64_t> all = s.all_gather(*list);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (i < list->size()) (*list)[i] = 0;
-      (*list)[i % list->size()] += all[i];
-    }
+    std::fill(list->begin(), list->end(), 0);
+    for (std::size_t i = 0; i < all.size(); ++i) (*list)[i % list->size()] += all[i];
   }
   return accepted;
 }
