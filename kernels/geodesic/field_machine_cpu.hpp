@@ -1,6 +1,7 @@
 #pragma once
 
 #include <omp.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,19 +13,26 @@
 /// What prepares and holds fields on CPU threads.
 namespace voxherd::geodesic {
 
-/// Memory that starts at a cache line.
+/// Memory that starts at a cache line; large arrays lie in large pages where the system has them: rays read at places
+/// all over a field, and with pages of 4 kB each of them would be looked up first.
 template <class T>
 class aligned_array {
  public:
   explicit aligned_array(std::size_t count)
-      : first_(count ? static_cast<T*>(::operator new(count * sizeof(T), line)) : nullptr) {}
-  ~aligned_array() { ::operator delete(first_, line); }
+      : alignment_(count * sizeof(T) < large_page ? line : large_page),
+        first_(count ? static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{alignment_})) : nullptr) {
+#if defined(MADV_HUGEPAGE)
+    if (alignment_ == large_page) madvise(first_, count * sizeof(T), MADV_HUGEPAGE);
+#endif
+  }
+  ~aligned_array() { ::operator delete (first_, std::align_val_t{alignment_}); }
   aligned_array(const aligned_array&) = delete;
   aligned_array& operator=(const aligned_array&) = delete;
   T* data() const { return first_; }
 
  private:
-  static constexpr std::align_val_t line{64};
+  static constexpr std::size_t line = 64, large_page = 2 << 20;
+  std::size_t alignment_;
   T* first_;
 };
 
