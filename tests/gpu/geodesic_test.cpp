@@ -23,6 +23,11 @@ struct scheme {
   integrator method;
 };
 
+/// For the names of tests: numbers as settings.hpp has them.
+void PrintTo(const scheme& s, std::ostream* out) {
+  *out << "form " << int(s.form) << ", reading " << int(s.reading) << ", integrator " << int(s.method);
+}
+
 class GeodesicCuda : public testing::TestWithParam<scheme> {
  protected:
   void SetUp() override { skip_without_gpu(); }
