@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string>
 
+#include "bench/geodesic_schemes.hpp"
 #include "tests/support/geodesic_accuracy.hpp"
 
 /// Accuracy against cost of every scheme as CSV: how far rays of known ends end from the known curve (miss) and from
@@ -70,21 +71,12 @@ double speed_of(const options& o, const accuracy_case& c, const geodesic::field&
   return best;
 }
 
-struct rule {
-  const char* name;
-  integrator method;
-};
-constexpr rule rules[] = {{"euler", integrator::euler},
-                          {"rk2-frozen", integrator::rk2_frozen},
-                          {"rk2", integrator::rk2},
-                          {"rk4", integrator::rk4}};
-
 /// Returns whether every ray got to its end within a voxel, in the median.
 bool print_scheme(const options& o, const accuracy_case& c, const geodesic::tensor_image& image, const scheme& how) {
   const auto field = geodesic::make_field(o.chosen, image, {}, {}, geodesic::field_for(how.form),
                                           how.reading == interpolation::bspline);
   bool right = true;
-  for (const rule& r : rules)
+  for (const bench::geodesic_rule& r : bench::geodesic_rules)
     for (const double step_mm : {1.0, 0.5, 0.25, 0.1, 0.05}) {
       const auto settings = rays_along_axes(how.form, how.reading, r.method, step_mm, 1);
       const accuracy a = accuracy_of_tracker(o.chosen, c, *field, settings);

@@ -1,38 +1,13 @@
 #include <fmt/core.h>
 
 #include "bench/geodesic_problem.hpp"
+#include "bench/geodesic_schemes.hpp"
 
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::bench;
 using geodesic::integrator;
-using geodesic::interpolation;
-using geodesic::ray_form;
-
-struct scheme {
-  const char* name;
-  ray_form form;
-  interpolation reading;
-  bool needs_gpu = false;
-};
-
-constexpr scheme schemes[] = {
-    {"hamiltonian/trilinear", ray_form::hamiltonian, interpolation::trilinear},
-    {"hamiltonian/bspline", ray_form::hamiltonian, interpolation::bspline},
-    {"christoffel/trilinear", ray_form::christoffel, interpolation::trilinear},
-    {"christoffel/texture", ray_form::christoffel, interpolation::texture, true},
-    {"christoffel/bspline", ray_form::christoffel, interpolation::bspline},
-};
-
-struct rule {
-  const char* name;
-  integrator method;
-};
-constexpr rule rules[] = {{"euler", integrator::euler},
-                          {"rk2-frozen", integrator::rk2_frozen},
-                          {"rk2", integrator::rk2},
-                          {"rk4", integrator::rk4}};
 
 void add_all(const bench_options& o) {
   const bool cuda = o.chosen.kind == backend::cuda;
@@ -42,9 +17,9 @@ void add_all(const bench_options& o) {
     add_benchmark(name, [=, d = o.chosen] { return make_wave_problem(d, size, how, fibres); });
   };
   const std::size_t usual = cuda ? 65536 : 1024;
-  for (const scheme& s : schemes) {
+  for (const geodesic_scheme& s : geodesic_schemes) {
     if (s.needs_gpu && !cuda) continue;
-    for (const rule& r : rules)
+    for (const geodesic_rule& r : geodesic_rules)
       add(fmt::format("geodesic/speed/{}/{}", s.name, r.name), {s.form, s.reading, r.method, 0.2f, steps}, usual);
     add(fmt::format("geodesic/paper_2048/{}/rk2", s.name), {s.form, s.reading, integrator::rk2, 0.2f, steps}, 2048);
     // Figure 6 of van Aart 2011: time against the step.
