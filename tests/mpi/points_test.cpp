@@ -13,13 +13,14 @@
 #include "mpi/run.hpp"
 #include "mpi/signals.hpp"
 #include "tests/support/ragged_toy.hpp"
+#include "tests/support/rank_folder.hpp"
 
 namespace fs = std::filesystem;
 using namespace voxherd;
 
 namespace {
 
-const session* world = nullptr;
+using toy::world;
 
 std::vector<std::uint64_t> numbers(std::uint64_t count) {
   std::vector<std::uint64_t> ids(count);
@@ -27,24 +28,8 @@ std::vector<std::uint64_t> numbers(std::uint64_t count) {
   return ids;
 }
 
-class Points : public testing::Test {
+class Points : public toy::rank_folder {
  protected:
-  void SetUp() override {
-    std::string name;
-    if (world->is_root()) {
-      name = (fs::temp_directory_path() / ("voxherd_points_test_" + std::to_string(getpid()))).string();
-      fs::create_directories(name);
-    }
-    world->broadcast(name);
-    folder_ = name;
-    out_ = (folder_ / "result.h5").string();
-  }
-  void TearDown() override {
-    world->barrier();
-    if (world->is_root()) fs::remove_all(folder_);
-    world->barrier();
-  }
-
   exit_status make(toy::ragged& a, std::uint64_t batch_items, bool resume = false) {
     run_settings settings = toy::quiet_settings(out_);
     settings.batch_items = batch_items;
@@ -103,9 +88,6 @@ class Points : public testing::Test {
     EXPECT_EQ(make(a_stopping, batch_items), exit_status::resume_me);
     world->barrier();
   }
-
-  fs::path folder_;
-  std::string out_;
 };
 
 }  // namespace

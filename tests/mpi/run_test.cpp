@@ -13,6 +13,7 @@
 
 #include "mpi/result_reader.hpp"
 #include "mpi/signals.hpp"
+#include "tests/support/rank_folder.hpp"
 #include "tests/support/toy_analysis.hpp"
 
 namespace fs = std::filesystem;
@@ -20,27 +21,10 @@ using namespace voxherd;
 
 namespace {
 
-const session* world = nullptr;
+using toy::world;
 
-/// A folder of its own on rank 0's disk, the same name on every rank.
-class Run : public testing::Test {
+class Run : public toy::rank_folder {
  protected:
-  void SetUp() override {
-    std::string name;
-    if (world->is_root()) {
-      name = (fs::temp_directory_path() / ("voxherd_run_test_" + std::to_string(getpid()))).string();
-      fs::create_directories(name);
-    }
-    world->broadcast(name);
-    folder_ = name;
-    out_ = (folder_ / "result.h5").string();
-  }
-  void TearDown() override {
-    world->barrier();
-    if (world->is_root()) fs::remove_all(folder_);
-    world->barrier();
-  }
-
   /// Every byte of every output, against what the voxel's index says, on rank 0.
   void expect_right(const std::string& path, const toy::analysis& a) {
     world->barrier();
@@ -89,9 +73,6 @@ class Run : public testing::Test {
     EXPECT_EQ(run_toy(a_stopping, settings), exit_status::resume_me);
     world->barrier();
   }
-
-  fs::path folder_;
-  std::string out_;
 };
 
 std::string message_of(const std::function<void()>& work, exit_status expected) {
