@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "src/option_values.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -12,18 +14,10 @@ using ballstick::diffusion_model;
 using ballstick::noise_model;
 using ballstick::relevance_prior;
 
-long long integer(const arguments& args, const char* name, long long least, long long most) {
-  const long long value = args.get<long long>(name);
-  if (value < least || value > most)
-    throw failure(exit_status::usage, fmt::format("--{} {}: expected {} to {}", name, value, least, most));
-  return value;
-}
+using option::integer;
 
 float number(const arguments& args, const char* name, double least, double most) {
-  const double value = args.get<double>(name);
-  if (!(value >= least && value <= most))
-    throw failure(exit_status::usage, fmt::format("--{} {}: expected {} to {}", name, value, least, most));
-  return static_cast<float>(value);
+  return static_cast<float>(option::number(args, name, least, most));
 }
 
 noise_model noise(const arguments& args) {

@@ -8,31 +8,12 @@
 #include <cstdlib>
 #include <set>
 
+#include "src/option_values.hpp"
 #include "src/version.hpp"
 
 namespace voxherd {
 
 namespace {
-
-long long in_range(const arguments& args, const char* name, long long least, long long most) {
-  const auto value = args.get<long long>(name);
-  if (value < least || value > most) {
-    throw failure(exit_status::usage, fmt::format("--{} {}: expected {} to {}", name, value, least, most));
-  }
-  return value;
-}
-
-/// The place of the option's word among `words`.
-std::size_t choice(const arguments& args, const char* name, std::initializer_list<const char*> words) {
-  const auto& given = args.get<std::string>(name);
-  std::string all;
-  std::size_t i = 0;
-  for (const char* word : words) {
-    if (given == word) return i;
-    all += (i++ == 0 ? "" : ", ") + std::string(word);
-  }
-  throw failure(exit_status::usage, fmt::format("--{} {}: expected one of {}", name, given, all));
-}
 
 nlohmann::json begin_provenance(const session& s, const arguments& args) {
   nlohmann::json p{{"version", version}, {"command_line", args.command_line}, {"ranks", s.size()}};
@@ -73,11 +54,11 @@ run_settings read_run_settings(const session& s, const arguments& args) {
   run_settings settings;
   if (!args.has("out")) throw failure(exit_status::usage, "--out is missing: the name of the result file");
   settings.out = args.get<std::string>("out");
-  settings.partition =
-      choice(args, "partition", {"slices", "voxels"}) == 0 ? partition_kind::slices : partition_kind::voxels;
-  settings.schedule =
-      choice(args, "schedule", {"dynamic", "static"}) == 0 ? schedule_kind::dynamic : schedule_kind::in_advance;
-  settings.batch_items = static_cast<std::uint64_t>(in_range(args, "batch", 0, 10000000));
+  settings.partition = option::word<partition_kind>(
+      args, "partition", {{"slices", partition_kind::slices}, {"voxels", partition_kind::voxels}});
+  settings.schedule = option::word<schedule_kind>(
+      args, "schedule", {{"dynamic", schedule_kind::dynamic}, {"static", schedule_kind::in_advance}});
+  settings.batch_items = static_cast<std::uint64_t>(option::integer(args, "batch", 0, 10000000));
   settings.resume = args.get<bool>("resume");
   settings.overwrite = args.get<bool>("overwrite");
   settings.dry_run = args.get<bool>("dry-run");

@@ -1,6 +1,5 @@
 // Outputs of unknown length: how they are written by many ranks, resumed and read back.
 #include <gtest/gtest.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -351,12 +350,4 @@ TEST(Gathering, GoesInPiecesWhereThereIsMuch) {
   }
 }
 
-int main(int argc, char** argv) {
-  session s(&argc, &argv);
-  testing::InitGoogleTest(&argc, argv);
-  world = &s;
-  spdlog::set_level(spdlog::level::err);
-  int failed = RUN_ALL_TESTS();
-  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, s.world());
-  return failed;
-}
+int main(int argc, char** argv) { return toy::run_on_all_ranks(argc, argv); }

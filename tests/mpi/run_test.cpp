@@ -1,7 +1,6 @@
 #include "mpi/run.hpp"
 
 #include <gtest/gtest.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <array>
@@ -217,12 +216,4 @@ TEST_F(Run, AMissingFolderIsSaidOnEveryRank) {
   EXPECT_NE(said.find("none"), said.npos) << said;
 }
 
-int main(int argc, char** argv) {
-  session s(&argc, &argv);
-  testing::InitGoogleTest(&argc, argv);
-  world = &s;
-  spdlog::set_level(spdlog::level::err);
-  int failed = RUN_ALL_TESTS();
-  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, s.world());
-  return failed;
-}
+int main(int argc, char** argv) { return toy::run_on_all_ranks(argc, argv); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -12,6 +13,17 @@ namespace voxherd::toy {
 
 /// The ranks that a test program runs on; set by its main.
 inline const session* world = nullptr;
+
+/// The body of such a program's main: its status is that of all ranks.
+inline int run_on_all_ranks(int argc, char** argv) {
+  const session s(&argc, &argv);
+  testing::InitGoogleTest(&argc, argv);
+  world = &s;
+  spdlog::set_level(spdlog::level::err);
+  int failed = RUN_ALL_TESTS();
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, s.world());
+  return failed;
+}
 
 /// A test with a folder of its own on rank 0's disk, the same name on every rank.
 class rank_folder : public testing::Test {
