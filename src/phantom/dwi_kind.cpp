@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "src/option_values.hpp"
 #include "src/phantom/dwi_phantom.hpp"
 #include "src/phantom/phantom_kind.hpp"
 
@@ -53,13 +54,6 @@ std::vector<T> numbers(const char* option, const std::string& text, char separat
   }
 }
 
-long long in_range(const arguments& args, const char* option, long long low, long long high) {
-  const long long value = args.get<long long>(option);
-  if (value < low || value > high)
-    throw failure(exit_status::usage, fmt::format("--{} {}: expected {} to {}", option, value, low, high));
-  return value;
-}
-
 dwi_phantom_settings preset_named(const std::string& name) {
   std::string names;
   for (const auto& preset : dwi_phantom_presets()) {
@@ -104,7 +98,7 @@ void read_shells(const arguments& args, dwi_phantom_settings& p) {
       if (p.shells[i].directions < 1 || p.shells[i].directions > 4096) refuse("directions", text, expected.c_str());
     }
   }
-  if (args.has("b0")) p.b0_volumes = static_cast<std::size_t>(in_range(args, "b0", 1, 4096));
+  if (args.has("b0")) p.b0_volumes = static_cast<std::size_t>(option::integer(args, "b0", 1, 4096));
 }
 
 void read_noise(const arguments& args, dwi_phantom_settings& p) {
@@ -120,12 +114,12 @@ void read_noise(const arguments& args, dwi_phantom_settings& p) {
   }
   p.snr = args.get<double>("snr");
   if (!(p.snr > 0)) refuse("snr", fmt::format("{}", p.snr), "more than 0 (or --noise none)");
-  p.noise.seed = static_cast<std::uint64_t>(in_range(args, "seed", 0, INT64_MAX));
+  p.noise.seed = static_cast<std::uint64_t>(option::integer(args, "seed", 0, INT64_MAX));
 }
 
 /// Cores are shared by the ranks of a node.
 int threads_of(const session& s, const arguments& args) {
-  const long long asked = in_range(args, "threads", 0, 4096);
+  const long long asked = option::integer(args, "threads", 0, 4096);
   return asked > 0 ? static_cast<int>(asked) : std::max(1, omp_get_num_procs() / s.node_size());
 }
 
@@ -135,7 +129,7 @@ exit_status run(session& s, const arguments& args) {
   read_size(args, p);
   read_shells(args, p);
   read_noise(args, p);
-  if (args.has("fibres")) p.fibres = static_cast<std::size_t>(in_range(args, "fibres", 1, most_phantom_fibres));
+  if (args.has("fibres")) p.fibres = static_cast<std::size_t>(option::integer(args, "fibres", 1, most_phantom_fibres));
   p.compressed = args.get<bool>("gz");
   p.threads = threads_of(s, args);
 
