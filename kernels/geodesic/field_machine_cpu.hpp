@@ -1,12 +1,12 @@
 #pragma once
 
-#include <omp.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
 #include <new>
 
+#include "kernels/device/each_cpu.hpp"
 #include "kernels/geodesic/field_backends.hpp"
 #include "kernels/geodesic/prepare_pipeline.hpp"
 
@@ -43,10 +43,7 @@ class cpu_machine {
 
   template <class Callable>
   void each(std::uint32_t count, const Callable& callable) const {
-    const auto n = static_cast<std::int64_t>(count);
-    const auto chunk = std::clamp<std::int64_t>(n / (32 * threads_), 1, 1024);
-#pragma omp parallel for num_threads(threads_) schedule(dynamic, chunk)
-    for (std::int64_t i = 0; i < n; ++i) callable(static_cast<std::uint32_t>(i));
+    each_on_cpu(threads_, count, callable);
   }
 
   void count_repaired(const prepare::tensor_state* state, std::uint32_t n) {

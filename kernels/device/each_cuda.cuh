@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/device/cuda_check.cuh"
+
+/// One GPU thread for each of `count` indices.
+namespace voxherd {
+
+inline constexpr unsigned each_block = 128;
+
+template <class Callable>
+__global__ void __launch_bounds__(each_block) each_kernel(Callable callable, std::uint32_t count) {
+  const std::uint32_t i = blockIdx.x * each_block + threadIdx.x;
+  if (i < count) callable(i);
+}
+
+/// Calls callable(i) for i in [0, count), in any order.
+template <class Callable>
+void each_on_gpu(cudaStream_t stream, std::uint32_t count, const Callable& callable) {
+  static_assert(std::is_trivially_copyable_v<Callable>);
+  if (count == 0) return;
+  each_kernel<<<(count + each_block - 1) / each_block, each_block, 0, stream>>>(callable, count);
+  VOXHERD_CUDA_CHECK(cudaGetLastError());
+}
+
+class cuda_event {
+ public:
+  cuda_event() { VOXHERD_CUDA_CHECK(cudaEventCreate(&event_)); }
+  ~cuda_event() { cudaEventDestroy(event_); }
+  cuda_event(const cuda_event&) = delete;
+  cuda_event& operator=(const cuda_event&) = delete;
+  void record(cudaStream_t stream) { VOXHERD_CUDA_CHECK(cudaEventRecord(event_, stream)); }
+  double seconds_since(const cuda_event& before) const {
+    float milliseconds = 0;
+    VOXHERD_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, before.event_, event_));
+    return 1e-3 * milliseconds;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// A copy on the GPU; the host's array must stay until the stream is waited for.
+template <class T>
+device_buffer<T> copied(const T* from, std::size_t count, cudaStream_t stream) {
+  device_buffer<T> to(count);
+  if (count > 0)
+    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to.data(), from, count * sizeof(T), cudaMemcpyHostToDevice, stream));
+  return to;
+}
+
+}  // namespace voxherd
