@@ -56,6 +56,8 @@ struct cpu_block_team {
   void store(float* of_block, int chunk, number x) const {
     x.copy_to(of_block + chunk * lanes, lane::stdx::element_aligned);
   }
+  /// Like load(), of what other teams write.
+  number fetch_cells(const float* of_block, int chunk) const { return load(of_block, chunk); }
   template <class T>
   T fetch(const T* from) const {
     return std::atomic_ref<T>(*const_cast<T*>(from)).load(std::memory_order_relaxed);
