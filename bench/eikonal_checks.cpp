@@ -25,11 +25,12 @@ struct limits {
   }
 };
 
-/// Relative L1 errors at 64^3 from a ball of 2 voxels, as a prototype and HamiltonFastMarching had them.
+/// Relative L1 errors at 64^3 from a ball of 2 voxels: selling's as tests/reference's solver has them in double, the
+/// others' as a prototype had them.
 limits error_at_64(const std::string& kind) {
-  if (kind == "const") return {0.0256, 0.0034, 0.0347, 0.0070};
-  if (kind == "half_space") return {0.0358, 0.0025, 0.0358, 0.0134};
-  return {0.0337, 0.0042, 0.0369, 0.0132};  // pullback
+  if (kind == "const") return {0.0256, 0.0039, 0.0347, 0.0070};
+  if (kind == "half_space") return {0.0358, 0.0026, 0.0358, 0.0134};
+  return {0.0337, 0.0043, 0.0369, 0.0132};  // pullback
 }
 
 /// Errors shrink with the voxel; a tenth is allowed for what is not of leading order.
