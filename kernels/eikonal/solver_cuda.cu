@@ -1,6 +1,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "kernels/eikonal/cube_block.hpp"
 #include "kernels/eikonal/cuda_memory.cuh"
 #include "kernels/eikonal/front_steps.hpp"
 #include "kernels/eikonal/round_kernel.cuh"
@@ -61,7 +62,7 @@ class cuda_solver final : public solver {
     const auto n = static_cast<std::uint32_t>(starts.size());
     each_on_gpu(stream_, n, front_starter<cuda_thread_team>{{}, f, graph_.view(), on_device.data()});
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(counts_.data(), 0, sizeof(round_counts), stream_));
-    run(f, selling_scheme{lattice_.view().weight}, 1);
+    run_first_order(f);
     if (parts_.settings.order == 2) {
       each_on_gpu(stream_, static_cast<std::uint32_t>(cells), second_order_chooser{f, graph_.view(), 0});
       each_on_gpu(stream_, n, start_fixer{f, on_device.data()});
@@ -98,6 +99,17 @@ class cuda_solver final : public solver {
   }
 
  private:
+  void run_first_order(const front_view& f) const {
+    switch (parts_.settings.scheme) {
+      case scheme_kind::selling:
+        return run(f, selling_scheme{lattice_.view().weight}, 1);
+      case scheme_kind::godunov27:
+        return run(f, cube_scheme<godunov27_local>{lattice_.view().tensor}, 1);
+      case scheme_kind::hl26:
+        return run(f, cube_scheme<hopf_lax26_local>{lattice_.view().tensor}, 1);
+    }
+  }
+
   template <class Scheme>
   void run(const front_view& f, const Scheme& scheme, std::uint32_t round) const {
     const bool fills = f.fronts * f.blocks > blocks_that_fill;
