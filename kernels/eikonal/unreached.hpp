@@ -2,8 +2,8 @@
 
 namespace voxherd::eikonal {
 
-/// Arrival times from here on are none: no front came by, or there is no such voxel. Finite, so that differences of two
-/// of them are numbers.
+/// Arrival time where no front has come yet, and of a neighbour that there is not. Finite, so that differences of two
+/// of them are no NaN; infinity takes its place on the way out.
 inline constexpr float unreached = 1e30f;
 
 }  // namespace voxherd::eikonal
