@@ -15,7 +15,7 @@ namespace voxherd::eikonal {
 /// v_d. So the rest of the test is not done. Where u is before the mean of both neighbours on each axis, the result is
 /// the paper's, the only solution. Where neighbours on both sides are early, the smallest case that passes the whole
 /// test is the same one but in 1 of 2000 random draws, where a smaller u is found; and none passes at all in some (one
-/// voxel in 15 to 4 where S turns fast, none where it is constant). There the paper steps along an axis; the u taken
+/// voxel in 16 to 4 where S turns fast, none where it is constant). There the paper steps along an axis; the u taken
 /// here is smaller, nearer the solution, and grows with each neighbour's, so that sweeps in any order end alike.
 /// tests/reference/eikonal_local.cpp has the paper's test to the letter.
 template <class Number>

@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/portable/double_math.hpp"
 #include "kernels/portable/lane_math.hpp"
@@ -256,6 +257,71 @@ TYPED_TEST(EikonalLocal, HopfLaxIsExactOnFlatFrontsThatTheNeighboursBring) {
           at_centre + dot(p, {double(i % 3 - 1), double(i / 3 % 3 - 1), double(i / 9 - 1)});
     EXPECT_NEAR(hopf_lax<TypeParam>(s, v), at_centre, at_centre * tolerance<TypeParam>(ratio)) << "ratio " << ratio;
   }
+}
+
+/// A cube of voxels with a source in it, swept in turn from all corners until nothing changes.
+class swept_cube {
+ public:
+  static constexpr int side = 12, voxels = side * side * side, source = 4 + side * (5 + side * 3);
+
+  template <class Tensor, class Update>
+  std::vector<double> operator()(const Tensor& tensor, const Update& update) const {
+    std::vector<double> u(voxels, missing);
+    u[source] = 0;
+    bool changed = true;
+    for (int sweep = 0; changed || sweep % 8 != 0; ++sweep) {
+      if (sweep % 8 == 0) changed = false;
+      for (int k = 0; k < voxels; ++k) {
+        int at[3] = {k % side, k / side % side, k / side / side};
+        for (int d = 0; d < 3; ++d) at[d] = sweep >> d & 1 ? side - 1 - at[d] : at[d];
+        double& here = u[index(at)];
+        const double now = update(tensor(at), neighbours(u, at), here);
+        if (now < here * (1 - 1e-13)) here = now, changed = true;
+      }
+    }
+    return u;
+  }
+
+ private:
+  static std::size_t index(const int (&at)[3]) {
+    return static_cast<std::size_t>(at[0] + side * (at[1] + side * at[2]));
+  }
+  static six_neighbours neighbours(const std::vector<double>& u, const int (&at)[3]) {
+    six_neighbours v;
+    for (std::size_t d = 0; d < 3; ++d)
+      for (const int step : {-1, 1}) {
+        int there[3] = {at[0], at[1], at[2]};
+        there[d] += step;
+        const bool inside = there[d] >= 0 && there[d] < side;
+        (step < 0 ? v.before : v.after)[d] = inside ? u[index(there)] : missing;
+      }
+    return v;
+  }
+};
+
+double papers_update(const mat3& s, const six_neighbours& v, double old) {
+  const auto valid = smallest_valid_case(s, v);
+  return std::min(old, valid ? *valid : cheapest_axis(s, v));
+}
+
+mat3 along(const vec3& fibre, double ratio) {
+  return (1 - 1 / ratio) * outer(unit(fibre), unit(fibre)) + (1 / ratio) * identity3;
+}
+
+TEST(EikonalSweeps, GodunovEndsWhereThePapersTestDoesInConstantTensors) {
+  const swept_cube sweep;
+  for (const mat3& s : {along({1, 1, 1}, 28), along({1, 2, 3}, 100), along({3, 1, 0}, 1000)}) {
+    const auto tensor = [&](const int(&)[3]) -> const mat3& { return s; };
+    const auto paper = sweep(tensor, papers_update), own = sweep(tensor, godunov<double>);
+    for (std::size_t i = 0; i < paper.size(); ++i) EXPECT_NEAR(own[i], paper[i], 1e-9 * paper[i]);
+  }
+}
+
+TEST(EikonalSweeps, GodunovEndsAtOrBelowThePapersTestInTurningTensors) {
+  const swept_cube sweep;
+  const auto helix = [](const int(&at)[3]) { return along({5.5 - at[1], at[0] - 5.5, 4}, 100); };
+  const auto paper = sweep(helix, papers_update), own = sweep(helix, godunov<double>);
+  for (std::size_t i = 0; i < paper.size(); ++i) EXPECT_LE(own[i], paper[i] * (1 + 1e-9));
 }
 
 mat3 sum_of(const eikonal::selling_decomposition& d) {
