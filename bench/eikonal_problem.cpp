@@ -102,7 +102,9 @@ class eikonal_problem : public problem {
     const std::vector<float> expected = arrivals_of(*other, 0);
     if (cuda) {
       const double difference = largest_difference(first_, expected);
-      return difference < 1e-3 ? "" : fmt::format("{:.1e} away from what the CPU has", difference);
+      // Where two neighbours are about as early, second order may choose either.
+      const double allowed = how_.settings.order == 2 ? 2e-3 : 2e-5;
+      return difference < allowed ? "" : fmt::format("{:.1e} away from what the CPU has", difference);
     }
     const double over = mean(first_) / mean(expected);
     return over > 0.6 && over < 1.7 ? "" : fmt::format("{:.2f} times selling's arrival times in the mean", over);
