@@ -125,9 +125,8 @@ eikonal_case two_rooms(passage how, const mat3& S, std::uint64_t side) {
     return carved(filled(S, side), "two_rooms_corner", source, [=](auto x, auto y, auto z) {
       return (x < half && y < half && z < half) || (x >= half && y >= half && z >= half);
     });
-  return carved(filled(S, side), "two_rooms", source, [=](auto x, auto y, auto z) {
-    return x < half - 4 || x >= half + 4 || (y == half && z == half);
-  });
+  return carved(filled(S, side), "two_rooms", source,
+                [=](auto x, auto y, auto z) { return x < half - 4 || x >= half + 4 || (y == half && z == half); });
 }
 
 std::array<vec3, 2> corridor_ends(std::uint64_t side) {
