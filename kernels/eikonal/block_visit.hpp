@@ -67,7 +67,7 @@ struct block_visit {
     number least = unreached;
     VOXHERD_UNROLL
     for (int chunk = 0; chunk < Team::chunks; ++chunk) {
-      const number then = team.load(before, chunk), now = here.value(team, s, chunk);
+      const number then = team.fetch_cells(before, chunk), now = here.value(team, s, chunk);
       const auto differ = differs(now, then);
       changed |= team.bits(differ, chunk);
       least = lane::min(least, lane::select(differ, now, number(unreached)));

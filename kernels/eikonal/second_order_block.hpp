@@ -42,7 +42,7 @@ struct second_order_scheme {
                                const std::uint32_t* choices) {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
-        team.store(s.value, chunk, team.load(own, chunk));
+        team.store(s.value, chunk, team.fetch_cells(own, chunk));
         weight_.load(team, chunk);
         team.each_cell(chunk, [&](int cell) {
           const std::uint32_t chosen = choices[std::size_t{block_} * block_cells + static_cast<unsigned>(cell)];

@@ -34,7 +34,7 @@ struct selling_scheme {
                                const std::uint32_t*) {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
-        team.store(s.value, chunk, team.load(own, chunk));
+        team.store(s.value, chunk, team.fetch_cells(own, chunk));
         weight_.load(team, chunk);
         VOXHERD_UNROLL
         for (int i = 0; i < selling_directions; ++i) {

@@ -7,6 +7,7 @@
 
 #include "kernels/device/each_cpu.hpp"
 #include "kernels/eikonal/cpu_block_team.hpp"
+#include "kernels/eikonal/cube_block.hpp"
 #include "kernels/eikonal/front_steps.hpp"
 #include "kernels/eikonal/second_order_block.hpp"
 #include "kernels/eikonal/selling_block.hpp"
@@ -164,8 +165,13 @@ class cpu_solver final : public solver {
 
   std::uint32_t run(const front_view& f, std::uint32_t k, const std::vector<start_cell>& starts, int threads,
                     std::uint64_t& visits) const {
+    const float* tensor = parts_.where.tensor.data();
     const float* weight = parts_.where.weight.data();
-    std::uint32_t round = rounds(f, selling_scheme{weight}, k, 1, threads, visits);
+    if (parts_.settings.scheme == scheme_kind::godunov27)
+      return rounds(f, cube_scheme<godunov27_local>{tensor}, k, 1, threads, visits);
+    if (parts_.settings.scheme == scheme_kind::hl26)
+      return rounds(f, cube_scheme<hopf_lax26_local>{tensor}, k, 1, threads, visits);
+    const std::uint32_t round = rounds(f, selling_scheme{weight}, k, 1, threads, visits);
     if (parts_.settings.order == 1) return round;
     const graph_view g = parts_.graph.view();
     each_on_cpu(threads, static_cast<std::uint32_t>(parts_.where.cells()), second_order_chooser{f, g, k});
