@@ -54,6 +54,7 @@ enum class passage {
   corridor,  ///< one voxel wide and high, eight long
   edge,      ///< the rooms touch along an edge: no way
   corner,    ///< the rooms touch in a corner: no way
+  wall,      ///< a slanted wall of one voxel between them, past which edges touch: no way
 };
 
 /// Two rooms of the same tensor S in `side`^3 voxels; the source is in the lower one. Sides from 20 on.
@@ -67,6 +68,9 @@ vec3 other_room(passage how, std::uint64_t side);
 /// A cube with the source, a smaller cube beside it that touches nothing.
 eikonal_case island(const mat3& S, std::uint64_t side);
 vec3 on_island(std::uint64_t side);
+
+/// The pullback on a grid of three odd sizes, a fifth of whose voxels are not in the mask.
+eikonal_case ragged();
 
 }  // namespace eikonal_cases
 }  // namespace voxherd::reference
