@@ -36,9 +36,13 @@ std::vector<float> measured_FA(const connect_inputs& in) {
 
 void log_unreached(const std::string& who, const unreached_voxels& u, std::size_t voxels) {
   if (u.voxels == 0) return;
-  spdlog::info("{}: {} of {} voxels are never reached, {} of them in {} islands (the largest has {} voxels){}", who,
-               u.voxels, voxels, u.voxels - u.elsewhere, u.islands, u.largest_island,
-               u.elsewhere > 0 ? fmt::format(", {} in parts of the mask that are reached elsewhere", u.elsewhere) : "");
+  std::string where;
+  if (u.islands > 0)
+    where = fmt::format(": {} in {} islands, the largest of {} voxels", u.voxels - u.elsewhere, u.islands,
+                        u.largest_island);
+  if (u.elsewhere > 0)
+    where += fmt::format("{} {} at the edges of what is reached", where.empty() ? ":" : ";", u.elsewhere);
+  spdlog::info("{}: {} of {} voxels are never reached{}", who, u.voxels, voxels, where);
 }
 
 /// What rank 0 makes of the arrival times.

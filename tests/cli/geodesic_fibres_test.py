@@ -2,7 +2,6 @@
 fibres; the same fibres in a tilted, anisotropic image; MRtrix3's SIFT phantom, whose connections are known."""
 import os
 import shutil
-import subprocess
 import sys
 import unittest
 
@@ -251,7 +250,7 @@ class Tilted(GeodesicJobs):
                     self.assertLess(min(errors), 0.01)  # mm, of fibres of tens of mm
 
 
-@unittest.skipUnless(os.path.isdir(SIFT), "no MRtrix3 test data (VOXHERD_DATA)")
+@unittest.skipUnless(os.path.isdir(sift_phantom.FOLDER), "no MRtrix3 test data (VOXHERD_DATA)")
 @unittest.skipUnless(shutil.which("mrconvert"), "no MRtrix3")
 class SiftPhantom(GeodesicJobs):
     """Two bundles, each with a region at either end."""

@@ -9,7 +9,6 @@ import nibabel
 import numpy as np
 
 FOLDER = os.path.join(os.environ.get("VOXHERD_DATA", ""), "mrtrix3_test_data", "SIFT_phantom")
-IS_THERE = os.path.exists(FOLDER) and shutil.which("mrconvert") is not None
 TRUE = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
 
 
