@@ -25,15 +25,29 @@ TEST_P(EikonalInvariants, TheWayBackCostsTheSame) {
   EXPECT_NEAR(arrival_at(c, back, middle - aside), u, float_tolerance * u);
 }
 
-/// In a field that turns both ways have an error of their own: no more than a few times that of the volume.
-TEST_P(EikonalInvariants, TheWayBackCostsTheSameButForTheErrorWhereTensorsTurn) {
-  const auto c = cases::pullback(48);
-  for (const auto& [from, to] : {std::pair{vec3{10, 12, 14}, vec3{36, 30, 33}}, {vec3{24, 8, 40}, vec3{20, 40, 9}}}) {
-    const double there = arrival_at(c, arrivals_of(two_threads, c, exact_ball(c, from, 2), GetParam().settings()), to);
-    const double back = arrival_at(c, arrivals_of(two_threads, c, exact_ball(c, to, 2), GetParam().settings()), from);
-    std::printf("%-10s there %.4f, back %.4f, exact %.4f\n", GetParam().name, there, back, c.distance(from, to));
-    EXPECT_NEAR(there, back, 0.03 * there);
+/// Where tensors turn, each way has an error of its own; a finer grid makes them alike.
+TEST_P(EikonalInvariants, AFinerGridMakesTheWaysThereAndBackAlike) {
+  const std::pair<vec3, vec3> ends[] = {
+      {{16, 16, 20}, {48, 40, 44}}, {{32, 12, 52}, {28, 52, 12}}, {{8, 40, 8}, {52, 24, 48}}};
+  double apart[2] = {0, 0}, total[2] = {0, 0};
+  for (const int finer : {0, 1}) {
+    const auto c = cases::pullback(finer ? 48 : 16);
+    const double unit_voxels = double(c.size[0]) / 64;
+    std::vector<starts> fronts;
+    for (const auto& [a, b] : ends)
+      for (const vec3& end : {a, b}) fronts.push_back(exact_ball(c, unit_voxels * end, 8 * unit_voxels));
+    const auto u = arrivals_of_all(two_threads, c, fronts, GetParam().settings());
+    const std::size_t n = u.size() / fronts.size();
+    for (std::size_t k = 0; k < fronts.size(); ++k) {
+      const std::vector<float> front(u.begin() + long(k * n), u.begin() + long((k + 1) * n));
+      const auto& [a, b] = ends[k / 2];
+      const double arrival = arrival_at(c, front, unit_voxels * (k % 2 ? a : b));
+      apart[finer] += (k % 2 ? -1 : 1) * arrival;
+      if (k % 2) total[finer] += std::abs(apart[finer]), apart[finer] = 0;
+    }
   }
+  std::printf("%-10s apart by %.3f on 16^3, %.3f on 48^3\n", GetParam().name, total[0], total[1]);
+  EXPECT_LT(total[1], total[0] / 2);
 }
 
 /// New axis d is old axis order[d], turned round where flip[d].
@@ -62,7 +76,9 @@ eikonal_case with_axes(const eikonal_case& c, const std::array<std::size_t, 3>& 
 }
 
 TEST_P(EikonalInvariants, AxesMayBeExchangedAndTurnedRound) {
-  for (const auto& c : {cases::ragged(), cases::helix(0.05, 24)}) {
+  auto helix = cases::helix(0.05, 24);
+  for (double& x : helix.source) x = std::round(x);
+  for (const auto& c : {cases::ragged(), helix}) {
     const auto u = arrivals_of(two_threads, c, one_voxel(c), GetParam().settings());
     for (const auto& [order, flip] : {std::pair{std::array<std::size_t, 3>{2, 0, 1}, std::array{false, false, false}},
                                       {{0, 2, 1}, {true, false, true}},
@@ -94,13 +110,13 @@ TEST_P(EikonalInvariants, TimesGoByTheRootOfTheTensor) {
   }
 }
 
-/// Errors of grids of 16, 32 and 64 voxels over the same cube, at places up to 18 from the source, where no way leaves
+/// Errors of grids of 32 and 64 voxels over the same cube, at places up to 18 from the source, where no way leaves
 /// the cube. Exact values within 8 of the source: the point itself is not smooth, and would hide second order.
 TEST_P(EikonalInvariants, RefinementGivesTheOrder) {
   const double order = GetParam().order;
   for (const auto make : {cases::paper_example, cases::half_space, cases::fish_eye, cases::pullback}) {
     std::vector<double> errors;
-    for (const std::uint64_t side : {16, 32, 64}) {
+    for (const std::uint64_t side : {32, 64}) {
       const auto c = make(side);
       const double unit_voxels = double(side) / 64;
       const auto u = arrivals_of(two_threads, c, exact_ball(c, 8 * unit_voxels), GetParam().settings());
@@ -113,11 +129,11 @@ TEST_P(EikonalInvariants, RefinementGivesTheOrder) {
       }
       errors.push_back(error / all);
     }
-    const double slope = std::log2(errors[0] / errors[2]) / 2;
-    std::printf("%-10s %-13s errors %.2e %.2e %.2e: order %.2f\n", GetParam().name, make(2).name.c_str(), errors[0],
-                errors[1], errors[2], slope);
+    const double slope = std::log2(errors[0] / errors[1]);
+    std::printf("%-10s %-13s errors %.2e %.2e: order %.2f\n", GetParam().name, make(2).name.c_str(), errors[0],
+                errors[1], slope);
     EXPECT_GT(slope, order - 0.3);
-    EXPECT_LT(slope, order + 0.7);
+    EXPECT_LT(slope, order + 0.4);
   }
 }
 

@@ -55,20 +55,22 @@ TEST(EikonalPeer, FirstOrderIsThePeers) {
   }
 }
 
-/// Against the peer's second order on a grid three times finer, good to 0.5 %: its own second order from a ball of two
-/// voxels is off by 0.369 % in the mean, its first order by 5.0 %.
-TEST(EikonalPeer, HelixComesNearTheFineSolution) {
+/// Against the peer's second order on a grid three times finer, good to 0.5 %. From a ball of two voxels the peer's
+/// first order is off by 4.966 % in the mean, its second by 0.369 %, which chooses its differences anew in every
+/// update.
+TEST(EikonalPeer, HelixComesAsNearTheFineSolutionAsThePeer) {
   const auto fine = peer_volume("helix_lam0.1_ref192o2");
   if (fine.empty()) GTEST_SKIP() << "no eikonal_reference in " << VOXHERD_DATA;
   const auto c = cases::helix(0.1, 64);
-  const double limit[] = {0.0497, 0.0055, 0.05, 0.02};
-  for (std::size_t s = 0; s < 4; ++s) {
-    const auto ball = eikonal::starts_at_point(c.field(), c.source, 2);
-    const auto u = arrivals_of(two_threads, c, ball, eikonal_schemes[s].settings());
-    const double off = mean_difference(u, fine);
-    std::printf("helix, ratio 10, %-10s: %.3f %% from the fine solution\n", eikonal_schemes[s].name, 100 * off);
-    EXPECT_LT(off, limit[s]) << eikonal_schemes[s].name;
-  }
+  const auto ball = eikonal::starts_at_point(c.field(), {c.source[0], c.source[1], c.source[2]}, 2);
+  const auto off = [&](const eikonal_scheme& s) {
+    const double part = mean_difference(arrivals_of(two_threads, c, ball, s.settings()), fine);
+    std::printf("helix, ratio 10, %-10s: %.3f %% from the fine solution\n", s.name, 100 * part);
+    return part;
+  };
+  EXPECT_LT(off(selling1), 0.0497);
+  EXPECT_LT(off(selling2), 0.0045);
+  EXPECT_LT(off(hl26), 0.0497);
 }
 
 /// The peer's second order with factoring knows the pullback to 0.26 %.
