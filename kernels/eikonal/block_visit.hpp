@@ -33,19 +33,19 @@ struct block_visit {
     // All that does not change is asked for first: nothing waits for it but the work itself.
     typename Scheme::template at<Team> here(scheme, graph, block);
     const std::uint32_t told[2] = {graph.told_first[block], graph.told_first[block + 1]};
-    const std::uint32_t slot = rules.in_place ? 0 : team.fetch(states + block) & 1;
+    const std::uint32_t slot = front.in_place ? 0 : team.fetch(states + block) & 1;
     here.begin(team, front.choice ? front.choice + std::size_t{k} * front.blocks * block_cells : nullptr);
     here.find(team, s, [&](std::uint32_t other) {
       return front.place(other,
-                         rules.in_place || other == front.blocks ? 0 : slot_before(team.fetch(states + other), round));
+                         front.in_place || other == front.blocks ? 0 : slot_before(team.fetch(states + other), round));
     });
     const float* before = values + front.place(block, slot);
     team.sync();
     here.load(team, s, values, before);
+    team.sync();
     number then[Team::chunks];
     VOXHERD_UNROLL
-    for (int chunk = 0; chunk < Team::chunks; ++chunk) then[chunk] = team.fetch_cells(before, chunk);
-    team.sync();
+    for (int chunk = 0; chunk < Team::chunks; ++chunk) then[chunk] = here.value(team, s, chunk);
 
     bool settled = false;
     for (int n = 0; n < rules.inner && !settled; ++n) {
@@ -58,9 +58,9 @@ struct block_visit {
         team.sync();
       }
     }
-    finish(team, s, here, k, block, round, then, values + front.place(block, rules.in_place ? 0 : 1 - slot), told,
+    finish(team, s, here, k, block, round, then, values + front.place(block, front.in_place ? 0 : 1 - slot), told,
            settled, least);
-    if (!rules.in_place) team.once([&] { team.put(states + block, 2 * round + 1 - slot); });
+    if (!front.in_place) team.once([&] { team.put(states + block, 2 * round + 1 - slot); });
   }
 
  private:
@@ -82,7 +82,7 @@ struct block_visit {
     }
     const float when = team.of_all(s.exchange, changed, lowest);
     if (changed == 0) return;
-    float* next = front.trigger[(round + 1) % 2] + std::size_t{k} * front.blocks;
+    float* next = front.triggers(k, round + 1);
     team.share(static_cast<int>(told[1] - told[0]), [&](int n) {
       const dependent& d = graph.told[told[0] + static_cast<std::uint32_t>(n)];
       if ((d.cells[Scheme::order - 1] & changed) != 0) team.lower(next + d.block, when);

@@ -59,7 +59,7 @@ struct cpu_block_team {
   template <int N>
   struct cell_places {
     alignas(64) std::int32_t places[N][block_cells];
-    void set(int, int n, int cell, int place) { places[n][cell] = place; }
+    void set(const float*, int, int n, int cell, int place) { places[n][cell] = place; }
     number read(const float* values, int chunk, int n) const { return lane::gather(values, places[n] + chunk * lanes); }
   };
 
@@ -98,6 +98,9 @@ struct cpu_block_team {
   template <class T>
   T fetch(const T* from) const {
     return std::atomic_ref<T>(*const_cast<T*>(from)).load(std::memory_order_relaxed);
+  }
+  float fetch_if(bool condition, const float* from, float otherwise) const {
+    return condition ? fetch(from) : otherwise;
   }
   void put(std::uint32_t* to, std::uint32_t x) const {
     std::atomic_ref<std::uint32_t>(*to).store(x, std::memory_order_relaxed);

@@ -48,17 +48,19 @@ struct cuda_block_team {
     __device__ std::uint32_t get(int chunk, int n, int) const { return words[chunk][n]; }
   };
 
-  /// Four places to a register, as byte offsets; set in rising order.
+  /// Two addresses in shared memory to a register; set in rising order.
   template <int N>
   struct cell_places {
-    std::uint32_t packed[chunks][(N + 3) / 4];
-    __device__ void set(int chunk, int n, int, int place) {
-      const std::uint32_t shifted = static_cast<std::uint32_t>(place) * 4 << (8 * (n % 4));
-      packed[chunk][n / 4] = n % 4 == 0 ? shifted : packed[chunk][n / 4] | shifted;
+    std::uint32_t packed[chunks][(N + 1) / 2];
+    __device__ void set(const float* values, int chunk, int n, int, int place) {
+      const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(values + place));
+      packed[chunk][n / 2] = n % 2 == 0 ? address : packed[chunk][n / 2] | address << 16;
     }
-    __device__ float read(const float* values, int chunk, int n) const {
-      const std::uint32_t offset = packed[chunk][n / 4] >> (8 * (n % 4)) & 0xff;
-      return *reinterpret_cast<const float*>(reinterpret_cast<const char*>(values) + offset);
+    __device__ float read(const float*, int chunk, int n) const {
+      const std::uint32_t address = n % 2 == 0 ? packed[chunk][n / 2] & 0xffff : packed[chunk][n / 2] >> 16;
+      float value;
+      asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
+      return value;
     }
   };
 
@@ -84,6 +86,14 @@ struct cuda_block_team {
   template <class T>
   __device__ T fetch(const T* from) const {
     return __ldcg(from);
+  }
+  /// Without a branch, so that others can be asked for while this one is under way.
+  __device__ float fetch_if(bool condition, const float* from, float otherwise) const {
+    float value;
+    asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %1, 0;\n mov.f32 %0, %3;\n @p ld.global.cg.f32 %0, [%2];\n}"
+                 : "=f"(value)
+                 : "r"(static_cast<int>(condition)), "l"(from), "f"(otherwise));
+    return value;
   }
   __device__ void put(std::uint32_t* to, std::uint32_t x) const { __stcg(to, x); }
   /// *to = min(*to, x), both at least 0, where integers are in the same order.

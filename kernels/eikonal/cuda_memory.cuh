@@ -71,7 +71,7 @@ class cuda_graph {
 class cuda_fronts {
  public:
   /// Room for so many fronts; what was there is lost.
-  front_view reserve(std::uint32_t fronts, std::uint32_t blocks, int order) {
+  front_view reserve(std::uint32_t fronts, std::uint32_t blocks, int order, bool in_place) {
     const std::size_t n = std::size_t{fronts} * blocks;
     value_.reserve(std::size_t{fronts} * 2 * (blocks + 1) * block_cells);
     state_.reserve(n);
@@ -84,7 +84,8 @@ class cuda_fronts {
             state_.data(),
             {trigger_[0].data(), trigger_[1].data()},
             {least_[0].data(), least_[1].data(), least_[2].data()},
-            choice_.data()};
+            choice_.data(),
+            in_place};
   }
 
  private:
