@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "tests/reference/eikonal_reference.hpp"
+#include "tests/reference/eikonal_updates.hpp"
 
 namespace voxherd::bench {
 
