@@ -34,17 +34,24 @@ limits error_at_64(const std::string& kind) {
   return {0.0337, 0.0043, 0.0369, 0.0132};  // pullback
 }
 
-/// Errors shrink with the voxel; a tenth is allowed for what is not of leading order.
+/// Second order at 32^3, as tests/reference's solver has it: its errors are of the seven voxels that the ball is there.
+double second_order_error_at_32(const std::string& kind) {
+  return kind == "const" ? 0.0117 : kind == "half_space" ? 0.0279 : 0.0185;
+}
+
+/// Errors shrink with the voxel; a seventh is allowed for what is not of leading order.
 std::string complaint_of_error(const eikonal_volume& v, const solver_settings& how, const std::vector<float>& u) {
   const std::string kind = v.name.substr(0, v.name.find('/'));
+  const double coarser = 64 / static_cast<double>(v.of.size[0]);
   if (kind == "tilted") {
-    const double over = over_exact_along_fibre(v, u), most = limits{1.2, 1.2, 2.4, 2.1}.of(how);
+    const double over = over_exact_along_fibre(v, u), most = 1 + coarser * limits{0.1, 0.1, 1.4, 1.1}.of(how);
     return over > 0.99 && over < most
                ? ""
                : fmt::format("{:.3f} times the exact time along the fibre, expected 0.99 to {}", over, most);
   }
-  const double error = relative_L1(v, u), side = static_cast<double>(v.of.size[0]);
-  const double allowed = 1.1 * error_at_64(kind).of(how) * std::pow(64 / side, how.order);
+  const double known = how.order == 2 && coarser > 1.5 ? second_order_error_at_32(kind)
+                                                       : error_at_64(kind).of(how) * std::pow(coarser, how.order);
+  const double error = relative_L1(v, u), allowed = 1.15 * known;
   return error < allowed ? "" : fmt::format("relative L1 error {:.3e}, expected below {:.3e}", error, allowed);
 }
 
