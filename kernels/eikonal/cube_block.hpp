@@ -57,8 +57,7 @@ struct cube_scheme {
         if (!walled_) return u;
         return team.unless_set(closed_, chunk, dx + 1 + 3 * (dy + 1) + 9 * (dz + 1), u, unreached);
       };
-      // Cells outside the mask have no tensor, and stay unreached.
-      return lane::select(tensor[0] > 0.0f, Local{}(tensor, neighbour, old), old);
+      return Local{}(tensor, neighbour, old);
     }
 
    private:
