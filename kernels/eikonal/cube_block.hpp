@@ -57,7 +57,9 @@ struct cube_scheme {
         if (!walled_) return u;
         return team.unless_set(closed_, chunk, dx + 1 + 3 * (dy + 1) + 9 * (dz + 1), u, unreached);
       };
-      return Local{}(tensor, neighbour, old);
+      // Cells outside the mask have no tensor: what comes of it is no number, and must not reach their neighbours.
+      const number now = Local{}(tensor, neighbour, old);
+      return lane::select(now < old, now, old);
     }
 
    private:
