@@ -182,13 +182,14 @@ class Eikonal(Tables):
         for n, seconds in ((1, 8.0), (2, 5.0)):
             ranks.append(os.path.join(self.folder, f"ranks_{n}.json"))
             with open(ranks[-1], "w", encoding="utf-8") as file:
-                json.dump({"rank_count": n, "seconds": seconds, "all": {"items": 1000, "computing_seconds": 7.6}}, file)
+                json.dump({"rank_count": n, "preparation_seconds": 1, "arrivals_seconds": seconds,
+                           "evaluation_seconds": 0.5}, file)
         text = self.tables("eikonal_tables.py", *self.files, *ranks)
         threads = text.split("## CPU threads", 1)[1].split("\n## ", 1)[0]
         self.assertEqual([cells(line)[3:] for line in threads.splitlines() if line.startswith("| const")],
                          [["1", "270", "100"], ["2", "150", "90"]])
         self.assertEqual(self.row(text, "Paths between all regions", "brain/16")[2:], ["50", "", "1,000,000", ""])
-        self.assertEqual(self.row(text, "Ranks", "2")[1:], ["1,000", "5", "3.8", "5", "80"])
+        self.assertEqual(self.row(text, "Ranks", "2")[1:], ["1", "5", "0.5", "80"])
 
 
 class BallAndStick(Tables):
