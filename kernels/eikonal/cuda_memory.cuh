@@ -48,14 +48,12 @@ class cuda_graph {
   cuda_graph(const block_graph& g, cudaStream_t s)
       : view_(g.view()),
         neighbour_(copied(g.neighbour, s)),
-        read_first_(copied(g.read_first, s)),
         read_block_(copied(g.read_block, s)),
         told_first_(copied(g.told_first, s)),
         near_block_(copied(g.near_block, s)),
         near_closed_(copied(g.near_closed, s)),
         told_(copied(g.told, s)) {
     view_.neighbour = neighbour_.data();
-    view_.read_first = read_first_.data();
     view_.read_block = read_block_.data();
     view_.told_first = told_first_.data();
     view_.near_block = near_block_.data();
@@ -66,15 +64,14 @@ class cuda_graph {
 
  private:
   graph_view view_;
-  device_buffer<std::uint16_t> neighbour_;
-  device_buffer<std::uint32_t> read_first_, read_block_, told_first_, near_block_, near_closed_;
+  device_buffer<std::uint32_t> neighbour_, read_block_, told_first_, near_block_, near_closed_;
   device_buffer<dependent> told_;
 };
 
 class cuda_fronts {
  public:
   /// Room for so many fronts; what was there is lost.
-  front_view reserve(std::uint32_t fronts, std::uint32_t blocks, int order) {
+  front_view reserve(std::uint32_t fronts, std::uint32_t blocks, int order, bool in_place) {
     const std::size_t n = std::size_t{fronts} * blocks;
     value_.reserve(std::size_t{fronts} * 2 * (blocks + 1) * block_cells);
     state_.reserve(n);
@@ -87,7 +84,8 @@ class cuda_fronts {
             state_.data(),
             {trigger_[0].data(), trigger_[1].data()},
             {least_[0].data(), least_[1].data(), least_[2].data()},
-            choice_.data()};
+            choice_.data(),
+            in_place};
   }
 
  private:

@@ -43,7 +43,7 @@ struct front_starter {
     const std::uint32_t block = s.cell / block_cells;
     float* value = front.value + s.front * front.values_of_front() + front.place(block, 0) + s.cell % block_cells;
     team.lower(value, s.arrival);
-    float* trigger = front.trigger[1] + std::size_t{s.front} * front.blocks;
+    float* trigger = front.triggers(s.front, 1);
     team.lower(trigger + block, s.arrival);
     for (std::uint32_t n = graph.told_first[block]; n < graph.told_first[block + 1]; ++n)
       if ((graph.told[n].cells[0] >> (s.cell % block_cells) & 1) != 0)
@@ -69,11 +69,11 @@ struct second_order_chooser {
     const float own = resting(front, k, block)[cell % block_cells];
     std::uint32_t chosen = 0;
     for (int d = 0; d < selling_directions && own < unreached; ++d) {
-      const float forward = at(k, block, cell, 2 * d), backward = at(k, block, cell, 2 * d + 1);
+      const float forward = at(k, block, cell, d, 0), backward = at(k, block, cell, d, 1);
       const bool is_backward = backward < forward;
       const float near = is_backward ? backward : forward;
       if (!(near < own)) continue;
-      const float far = at(k, block, cell, first_neighbours + 2 * d + (is_backward ? 1 : 0));
+      const float far = at(k, block, cell, first_pairs + d, is_backward ? 1 : 0);
       chosen |= (choice::used | (is_backward ? choice::backward : 0u) | (far < near ? choice::second : 0u))
                 << (choice::width * d);
     }
@@ -81,12 +81,14 @@ struct second_order_chooser {
   }
 
  private:
-  VOXHERD_FUNCTION float at(std::uint32_t k, std::uint32_t block, std::uint32_t cell, int n) const {
-    const unsigned there =
-        graph.neighbour[(std::size_t{block} * second_neighbours + static_cast<unsigned>(n)) * block_cells +
-                        cell % block_cells];
+  VOXHERD_FUNCTION float at(std::uint32_t k, std::uint32_t block, std::uint32_t cell, int pair, int side) const {
+    const std::uint32_t there =
+        place_of(graph.neighbour[(std::size_t{block} * second_pairs + static_cast<unsigned>(pair)) * block_cells +
+                                 cell % block_cells],
+                 side);
     if (there == cell % block_cells) return unreached;  // no neighbour
-    return resting(front, k, graph.read_block[graph.read_first[block] + there / block_cells])[there % block_cells];
+    return resting(front, k,
+                   graph.read_block[std::size_t{block} * graph.read_stride + there / block_cells])[there % block_cells];
   }
 };
 
@@ -112,7 +114,7 @@ struct front_waker {
     float least = unreached;
     for (int c = 0; c < block_cells; ++c) least = values[c] < least ? values[c] : least;
     if (!(least < unreached)) return;
-    team.lower(front.trigger[round % 2] + std::size_t{k} * front.blocks + block, least);
+    team.lower(front.triggers(k, round) + block, least);
     team.lower(front.least[round % 3] + k, least);
   }
 };

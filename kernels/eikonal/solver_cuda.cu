@@ -49,7 +49,7 @@ class cuda_solver final : public solver {
     const auto count = static_cast<std::uint32_t>(list.fronts());
     const std::size_t cells = count * parts_.where.cells();
     if (cells >> 32 != 0) throw std::invalid_argument("eikonal: too many fronts at once for so many voxels");
-    const front_view f = fronts_.reserve(count, parts_.where.blocks, parts_.settings.order);
+    const front_view f = fronts_.reserve(count, parts_.where.blocks, parts_.settings.order, parts_.settings.in_place);
     arrival_.reserve(cells);
     readings_.set_fronts(list);
     std::vector<start_cell> starts;
@@ -116,7 +116,7 @@ class cuda_solver final : public solver {
   void run(const front_view& f, const Scheme& scheme, std::uint32_t round) const {
     const bool fills = f.fronts * f.blocks > blocks_that_fill;
     const round_rules rules{parts_.settings.tolerance, fills ? cut_voxels * parts_.typical_cost : unreached,
-                            inner_iterations, parts_.settings.in_place};
+                            inner_iterations};
     launch_rounds<Scheme>({graph_.view(), f, rules, scheme}, round, most_rounds, counts_.data(),
                           resident_blocks<Scheme>(ordinal_), stream_);
   }
