@@ -48,17 +48,19 @@ struct cuda_block_team {
     __device__ std::uint32_t get(int chunk, int n, int) const { return words[chunk][n]; }
   };
 
-  /// Four places to a register, as byte offsets; set in rising order.
+  /// Two addresses in shared memory to a register; set in rising order.
   template <int N>
   struct cell_places {
-    std::uint32_t packed[chunks][(N + 3) / 4];
-    __device__ void set(int chunk, int n, int, int place) {
-      const std::uint32_t shifted = static_cast<std::uint32_t>(place) * 4 << (8 * (n % 4));
-      packed[chunk][n / 4] = n % 4 == 0 ? shifted : packed[chunk][n / 4] | shifted;
+    std::uint32_t packed[chunks][(N + 1) / 2];
+    __device__ void set(const float* values, int chunk, int n, int, int place) {
+      const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(values + place));
+      packed[chunk][n / 2] = n % 2 == 0 ? address : packed[chunk][n / 2] | address << 16;
     }
-    __device__ float read(const float* values, int chunk, int n) const {
-      const std::uint32_t offset = packed[chunk][n / 4] >> (8 * (n % 4)) & 0xff;
-      return *reinterpret_cast<const float*>(reinterpret_cast<const char*>(values) + offset);
+    __device__ float read(const float*, int chunk, int n) const {
+      const std::uint32_t address = n % 2 == 0 ? packed[chunk][n / 2] & 0xffff : packed[chunk][n / 2] >> 16;
+      float value;
+      asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
+      return value;
     }
   };
 
@@ -85,9 +87,21 @@ struct cuda_block_team {
   __device__ T fetch(const T* from) const {
     return __ldcg(from);
   }
+  /// values[place] or `otherwise`; without a branch, so that others can be asked for while this one is under way:
+  /// `spare` is a place that may be read instead.
+  __device__ float fetch_if(bool condition, const float* values, std::uint32_t place, std::uint32_t spare,
+                            float otherwise) const {
+    const float value = __ldcg(values + (condition ? place : spare));
+    return condition ? value : otherwise;
+  }
   __device__ void put(std::uint32_t* to, std::uint32_t x) const { __stcg(to, x); }
-  /// *to = min(*to, x), both at least 0, where integers are in the same order.
-  __device__ void lower(float* to, float x) const { atomicMin(reinterpret_cast<int*>(to), __float_as_int(x)); }
+  /// *to = min(*to, x), both at least 0, where integers are in the same order. Returns what was there.
+  __device__ float lower(float* to, float x) const {
+    return __int_as_float(atomicMin(reinterpret_cast<int*>(to), __float_as_int(x)));
+  }
+
+  /// What this lane has written is seen by all before what it writes next.
+  __device__ void publish() const { __threadfence(); }
 
   /// Nobody goes on before all have come here.
   __device__ bool any(bool condition) const {

@@ -43,7 +43,7 @@ struct front_starter {
     const std::uint32_t block = s.cell / block_cells;
     float* value = front.value + s.front * front.values_of_front() + front.place(block, 0) + s.cell % block_cells;
     team.lower(value, s.arrival);
-    float* trigger = front.trigger[1] + std::size_t{s.front} * front.blocks;
+    float* trigger = front.triggers(s.front, 1);
     team.lower(trigger + block, s.arrival);
     for (std::uint32_t n = graph.told_first[block]; n < graph.told_first[block + 1]; ++n)
       if ((graph.told[n].cells[0] >> (s.cell % block_cells) & 1) != 0)
@@ -114,7 +114,7 @@ struct front_waker {
     float least = unreached;
     for (int c = 0; c < block_cells; ++c) least = values[c] < least ? values[c] : least;
     if (!(least < unreached)) return;
-    team.lower(front.trigger[round % 2] + std::size_t{k} * front.blocks + block, least);
+    team.lower(front.triggers(k, round) + block, least);
     team.lower(front.least[round % 3] + k, least);
   }
 };

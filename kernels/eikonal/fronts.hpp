@@ -19,8 +19,12 @@ struct front_view {
   float* trigger[2];      ///< (fronts, blocks), by parity of the round: what woke the block, `unreached` for asleep
   float* least[3];        ///< (fronts), by round modulo 3: smallest trigger
   std::uint32_t* choice;  ///< (fronts, cells): what second order takes from first order; null before
+  bool in_place;          ///< one slot, one list of triggers: visits see what others of the round have done
 
   VOXHERD_FUNCTION std::size_t values_of_front() const { return std::size_t{2} * (blocks + 1) * block_cells; }
+  VOXHERD_FUNCTION float* triggers(std::uint32_t k, std::uint32_t round) const {
+    return trigger[in_place ? 0 : round % 2] + std::size_t{k} * blocks;
+  }
   VOXHERD_FUNCTION std::uint32_t place(std::uint32_t block, std::uint32_t slot) const {
     return (slot * (blocks + 1) + block) * block_cells;
   }
@@ -35,7 +39,6 @@ struct round_rules {
   float tolerance;  ///< relative
   float cut;        ///< blocks woken later than the earliest by more wait
   int inner;        ///< iterations in a block
-  bool in_place;
 };
 
 }  // namespace voxherd::eikonal

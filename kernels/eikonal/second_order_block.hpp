@@ -53,12 +53,18 @@ struct second_order_scheme {
         team.each_cell(chunk, [&](int cell) {
           const std::uint32_t chosen = choices_[cell];
           fixed_.set(chunk, 0, cell, (chosen & choice::fixed) != 0 ? 1.0f : 0.0f);
+          // A neighbour in the block is known by its place, one elsewhere by its value, none by one beyond all others.
           VOXHERD_UNROLL
-          for (int i = 0; i < selling_directions; ++i) {
-            const std::uint32_t c = chosen >> (choice::width * i) & choice::bits;
-            const int side = (c & choice::backward) != 0 ? 1 : 0;
-            take(team, s, values_, (c & choice::used) != 0, i, side, chunk, 2 * i, cell);
-            take(team, s, values_, (c & choice::second) != 0, first_pairs + i, side, chunk, 2 * i + 1, cell);
+          for (int m = 0; m < 2 * selling_directions; ++m) {
+            const std::uint32_t c = chosen >> (choice::width * (m / 2)) & choice::bits;
+            const bool is = (c & (m % 2 == 0 ? choice::used : choice::second)) != 0;
+            const std::uint32_t there =
+                place_of(pairs_.get(chunk, m % 2 * first_pairs + m / 2, cell), (c & choice::backward) != 0 ? 1 : 0);
+            const bool inside = is && there < block_cells;
+            outside_.set(chunk, m, cell,
+                         team.fetch_if(is && !inside, values_, s.base[there / block_cells] + there % block_cells,
+                                       s.base[0] + static_cast<unsigned>(cell), inside ? -1.0f : unreached));
+            inside_.set(s.value, chunk, m, cell, inside ? static_cast<int>(there) : cell);
           }
         });
       }
@@ -88,18 +94,6 @@ struct second_order_scheme {
     }
 
    private:
-    /// A neighbour in the block by its place, one elsewhere by its value, none by a value beyond all others.
-    VOXHERD_FUNCTION void take(const Team& team, const scratch& s, const float* values_, bool is, int n, int side,
-                               int chunk, int m, int cell) {
-      const std::uint32_t there = place_of(pairs_.get(chunk, n, cell), side), number_of_block = there / block_cells;
-      const bool inside = is && number_of_block == 0;
-      inside_.set(chunk, m, cell, inside ? static_cast<int>(there) : cell);
-      outside_.set(chunk, m, cell,
-                   inside ? -1.0f
-                   : !is  ? unreached
-                          : team.fetch(values_ + s.base[number_of_block] + there % block_cells));
-    }
-
     VOXHERD_FUNCTION number neighbour(const Team& team, const scratch& s, int chunk, int m) const {
       const number outside = outside_.get(team, chunk, m);
       return lane::select(outside < 0.0f, inside_.read(s.value, chunk, m), outside);

@@ -40,24 +40,29 @@ struct selling_scheme {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
         team.store(s.value, chunk, team.fetch_cells(own, chunk));
-        VOXHERD_UNROLL
-        for (int i = 0; i < selling_directions; ++i)
-          team.each_cell(chunk, [&](int cell) {
-            const std::uint32_t pair = pairs_.get(chunk, i, cell);
-            float outside = unreached;
-            int inside[2] = {cell, cell};
+        team.each_cell(chunk, [&](int cell) {
+          // All loads before the first use: they are under way together.
+          float outside[first_pairs][2];
+          VOXHERD_UNROLL
+          for (int i = 0; i < first_pairs; ++i) {
             VOXHERD_UNROLL
             for (int side = 0; side < 2; ++side) {
-              const std::uint32_t there = place_of(pair, side);
-              if (there < block_cells)
-                inside[side] = static_cast<int>(there);
-              else
-                outside = lane::min(outside, team.fetch(values_ + s.base[there / block_cells] + there % block_cells));
+              const std::uint32_t there = place_of(pairs_.get(chunk, i, cell), side);
+              outside[i][side] =
+                  team.fetch_if(there >= block_cells, values_, s.base[there / block_cells] + there % block_cells,
+                                s.base[0] + static_cast<unsigned>(cell), unreached);
             }
-            outside_.set(chunk, i, cell, outside);
-            inside_.set(chunk, 2 * i, cell, inside[0]);
-            inside_.set(chunk, 2 * i + 1, cell, inside[1]);
-          });
+          }
+          VOXHERD_UNROLL
+          for (int i = 0; i < first_pairs; ++i) {
+            outside_.set(chunk, i, cell, lane::min(outside[i][0], outside[i][1]));
+            VOXHERD_UNROLL
+            for (int side = 0; side < 2; ++side) {
+              const std::uint32_t there = place_of(pairs_.get(chunk, i, cell), side);
+              inside_.set(s.value, chunk, 2 * i + side, cell, there < block_cells ? static_cast<int>(there) : cell);
+            }
+          }
+        });
       }
     }
 

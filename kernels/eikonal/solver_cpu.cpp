@@ -38,14 +38,15 @@ struct front_memory {
     if (order == 2) choice.resize(n * block_cells);
   }
 
-  front_view view(std::uint32_t blocks) {
+  front_view view(std::uint32_t blocks, bool in_place) {
     return {fronts,
             blocks,
             value.data(),
             state.data(),
             {trigger[0].data(), trigger[1].data()},
             {least[0].data(), least[1].data(), least[2].data()},
-            choice.data()};
+            choice.data(),
+            in_place};
   }
 };
 
@@ -67,7 +68,11 @@ class round_loop {
 #pragma omp parallel for num_threads(threads_) schedule(dynamic, 4) if (threads_ > 1 && n > 8)
       for (std::int64_t i = 0; i < n; ++i) {
         typename visit::scratch s;
-        visit_(cpu_block_team{}, s, k, now_[static_cast<std::size_t>(i)], round, f.least[(round + 1) % 3] + k);
+        const cpu_block_team team;
+        visit_(team, s, k, now_[static_cast<std::size_t>(i)], round, [&](std::uint32_t block, float when) {
+          team.lower(f.triggers(k, round + 1) + block, when);
+          team.lower(f.least[(round + 1) % 3] + k, when);
+        });
       }
     }
     return round;
@@ -77,8 +82,8 @@ class round_loop {
   /// Blocks awake that need not wait.
   void choose(std::uint32_t k, std::uint32_t round) {
     const front_view& f = visit_.front;
-    float* trigger = f.trigger[round % 2] + std::size_t{k} * f.blocks;
-    float* next = f.trigger[(round + 1) % 2] + std::size_t{k} * f.blocks;
+    float* trigger = f.triggers(k, round);
+    float* next = f.triggers(k, round + 1);
     const float limit = f.least[round % 3][k] + visit_.rules.cut;
     now_.clear();
     for (std::uint32_t b = 0; b < f.blocks; ++b) {
@@ -111,7 +116,7 @@ class cpu_solver final : public solver {
     const auto count = static_cast<std::uint32_t>(list.fronts());
     memory_.reserve(count, parts_.where.blocks, parts_.settings.order);
     readings_.set_fronts(list);
-    const front_view f = memory_.view(parts_.where.blocks);
+    const front_view f = memory_.view(parts_.where.blocks, parts_.settings.in_place);
     each_on_cpu(threads_, count * (f.blocks + 1), front_clearer{f});
     std::vector<start_cell> starts;
     for (std::uint32_t k = 0; k < count; ++k)
@@ -160,8 +165,7 @@ class cpu_solver final : public solver {
   template <class Scheme>
   std::uint32_t rounds(const front_view& f, const Scheme& scheme, std::uint32_t k, std::uint32_t from, int threads,
                        std::uint64_t& visits) const {
-    const round_rules rules{parts_.settings.tolerance, cut_voxels * parts_.typical_cost, inner_iterations,
-                            parts_.settings.in_place};
+    const round_rules rules{parts_.settings.tolerance, cut_voxels * parts_.typical_cost, inner_iterations};
     return round_loop<Scheme>({parts_.graph.view(), f, rules, scheme}, threads)(k, from, visits);
   }
 

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstring>
+
+#include "tests/support/eikonal_case.hpp"
+
+/// Cases and comparisons that tests of the Hamilton-Jacobi solver on any device share.
+namespace voxherd::reference {
+
+/// Small fields of every kind, with a start each.
+struct small_problem {
+  eikonal_case field;
+  starts front;
+};
+inline std::vector<small_problem> small_problems() {
+  namespace cases = eikonal_cases;
+  std::vector<small_problem> all;
+  for (const auto& c : {cases::pullback(16), cases::half_space(16), cases::constant(fibre_tensor({1, 2, 3}, 100), 16)})
+    all.push_back({c, exact_ball(c, 2)});
+  for (const auto& c : {cases::ragged(), cases::helix(0.05, 16),
+                        cases::two_rooms(cases::passage::corridor, fibre_tensor({1, 2, 3}, 30), 20)})
+    all.push_back({c, one_voxel(c)});
+  return all;
+}
+
+/// Fronts of different kinds in one field: points, a ball, a region.
+inline std::vector<starts> several_fronts(const eikonal_case& c) {
+  const auto last = static_cast<std::uint32_t>(voxels_inside(c.field()).size() - 1);
+  std::vector<starts> fronts{one_voxel(c), {{0, 0}}, {{last, 0}}, {{last / 2, 1.5f}, {last / 3, 0}}, {}};
+  for (std::uint32_t n = last / 4; n < last / 4 + 40; ++n) fronts.back().push_back({n, 0});
+  const auto ball = eikonal::starts_at_point(c.field(), {c.source[0] + 0.3, c.source[1], c.source[2] - 0.2}, 2.5);
+  fronts.push_back(ball);
+  fronts.push_back({{last / 5, 0}});
+  return fronts;
+}
+
+/// (fronts, voxels) arrival times, all solved for at once.
+inline std::vector<float> arrivals_of_all(const device& d, const eikonal_case& c, const std::vector<starts>& fronts,
+                                          const eikonal::solver_settings& settings) {
+  use_device(d);
+  const auto solver = eikonal::make_solver(d, c.field(), settings);
+  if (!solver->solve(fronts_of(fronts)).converged) throw std::runtime_error(c.name + ": not converged");
+  std::vector<float> u(fronts.size() * solver->voxels());
+  solver->arrivals(0, fronts.size(), u.data());
+  return u;
+}
+
+inline bool same_bytes(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+/// How many voxels have no arrival time, of those that `which` says.
+template <class Which>
+std::pair<std::size_t, std::size_t> unreached_of(const eikonal_case& c, const std::vector<float>& u, Which&& which) {
+  const auto places = places_inside(c);
+  std::size_t count = 0, all = 0;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (which(places[i])) ++all, count += std::isinf(u[i]);
+  return {count, all};
+}
+
+/// The largest difference by which schemes in float may miss the same scheme in double: rounding, and an iteration that
+/// ends at a relative change of 1e-6 in a round. Second order chooses its differences by comparing arrival times of
+/// first order, where two are the same rounding decides: that moves a few voxels by the error of the scheme.
+inline constexpr double float_tolerance = 2e-5;
+
+}  // namespace voxherd::reference
