@@ -21,7 +21,7 @@ FIGURES = {
 
 
 # What a run works through: the counters are UNITs and UNITs_per_s.
-UNITS = ("voxel", "step")
+UNITS = ("voxel", "step", "pair")
 
 
 def read(path):

@@ -132,6 +132,65 @@ class Geodesic(Tables):
         self.assertIn("4 threads", self.tables("geodesic_tables.py", path, status=1))
 
 
+class Eikonal(Tables):
+    def solve(self, volume, scheme, mode, where, ms, group="solve", voxels=262144, **more):
+        return run_of(f"eikonal/{group}/{volume}/{scheme}/{mode}/{where}", "voxel", voxels, ms, **more)
+
+    def setUp(self):
+        super().setUp()
+        gpu = [self.solve("const/64", "selling1", "repeatable", "gpu", 0.7, device_time=0.5e-3, fronts=1, rounds=20,
+                          visits_per_block=9, cells_visited_per_voxel=9, relative_L1=0.0256, over_exact_along_fibre=1.018),
+               self.solve("const/64", "godunov27", "repeatable", "gpu", 1.2, device_time=1e-3, fronts=1),
+               self.solve("brain/16", "selling1", "repeatable", "gpu", 9, voxels=3.2e6, device_time=8e-3, fronts=16)]
+        cpu = [self.solve("const/64", "selling1", "repeatable", f"threads{n}", ms) for n, ms in ((1, 270), (2, 150))]
+        cpu += [self.solve(f"pullback/{side}", "selling1", "repeatable", "threads1", ms, "by_size", relative_L1=error)
+                for side, ms, error in ((32, 30, 0.04), (64, 300, 0.02))]
+        cpu += [run_of("eikonal/paths/brain/16/selling1/repeatable/threads1", "step", 5e4, 50)]
+        self.files = [self.file_of("cuda", gpu), self.file_of("cpu", cpu)]
+
+    def test_the_papers_table_stands_beside_every_scheme(self):
+        text = self.tables("eikonal_tables.py", *self.files)
+        self.assertEqual(self.row(text, "The paper's Table 1", "selling1, repeatable")[1:],
+                         ["270", "200", "0.5", "0.7", "2,000", "L1 2.6 %, fibre x1.02"])
+        self.assertEqual(self.row(text, "The paper's Table 1", "godunov27, repeatable")[1:],
+                         ["", "", "1", "1.2", "1,000", ""])
+
+    def test_goals_ratios_and_floors(self):
+        floors = os.path.join(self.folder, "floors.csv")
+        with open(floors, "w", encoding="utf-8") as file:
+            file.write("volume,scheme,mode,bytes_ms,instructions_ms\nconst/64,godunov27,repeatable,0.1,0.25\n")
+        lines = self.tables("eikonal_tables.py", *self.files, floors).split("## Goals", 1)[1].splitlines()
+        rows = [cells(line) for line in lines if line.startswith("| const/64")]
+        self.assertEqual(rows[0], ["const/64", "selling1", "repeatable", "0.5", "0.6", "1", "", "", "", ""])
+        self.assertEqual(rows[1], ["const/64", "godunov27", "repeatable", "1", "", "2", "3", "0.1", "0.25", "4"])
+
+    def test_work_is_of_the_device_and_of_a_front(self):
+        text = self.tables("eikonal_tables.py", *self.files)
+        self.assertEqual(self.row(text, "Work of a solve", "brain/16")[3:7], ["GPU", "8", "0.5", "400"])
+
+    def test_error_against_time_has_its_order_and_a_chart(self):
+        charts = os.path.join(self.folder, "charts")
+        text = self.tables("eikonal_tables.py", "--charts", charts, *self.files)
+        self.assertEqual(self.row(text, "Error against time: pullback, one core", "selling1")[1:],
+                         ["30", "4.00e-02", "", "", "300", "2.00e-02", "1", ""])
+        self.assertEqual(os.listdir(charts), ["eikonal_pullback_threads1.svg"])
+        lines = ElementTree.parse(os.path.join(charts, "eikonal_pullback_threads1.svg")).findall("{*}polyline")
+        self.assertEqual(len(lines), 1)
+
+    def test_threads_parts_and_ranks(self):
+        ranks = []
+        for n, seconds in ((1, 8.0), (2, 5.0)):
+            ranks.append(os.path.join(self.folder, f"ranks_{n}.json"))
+            with open(ranks[-1], "w", encoding="utf-8") as file:
+                json.dump({"rank_count": n, "seconds": seconds, "all": {"items": 1000, "computing_seconds": 7.6}}, file)
+        text = self.tables("eikonal_tables.py", *self.files, *ranks)
+        threads = text.split("## CPU threads", 1)[1].split("\n## ", 1)[0]
+        self.assertEqual([cells(line)[3:] for line in threads.splitlines() if line.startswith("| const")],
+                         [["1", "270", "100"], ["2", "150", "90"]])
+        self.assertEqual(self.row(text, "Paths between all regions", "brain/16")[2:], ["50", "", "1,000,000", ""])
+        self.assertEqual(self.row(text, "Ranks", "2")[1:], ["1,000", "5", "3.8", "5", "80"])
+
+
 class BallAndStick(Tables):
     def test_a_gpu_stands_beside_one_core_and_xfibres(self):
         name = "ballstick/speed/K137_L3_m1_1000"

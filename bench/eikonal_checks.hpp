@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/eikonal_volumes.hpp"
+#include "kernels/eikonal/settings.hpp"
+
+namespace voxherd::bench {
+
+/// What is wrong with arrival times of the volume's first front; empty where nothing is.
+std::string complaint_of_arrivals(const eikonal_volume& v, const eikonal::solver_settings& how,
+                                  const std::vector<float>& arrivals);
+
+/// Largest |a - b| / b, infinite where only one of them is finite.
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b);
+
+}  // namespace voxherd::bench

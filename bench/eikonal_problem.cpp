@@ -1,0 +1,270 @@
+#include "bench/eikonal_problem.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "bench/eikonal_checks.hpp"
+#include "bench/eikonal_volumes.hpp"
+#include "kernels/eikonal/lattice.hpp"
+
+namespace voxherd::bench {
+
+namespace {
+
+using namespace eikonal;
+using counters = std::vector<std::pair<std::string, double>>;
+
+/// Front k of a list alone.
+start_list front_alone(const start_list& all, std::size_t k) {
+  const auto begin = all.starts.begin();
+  start_list one{{0}, {begin + static_cast<long>(all.offsets[k]), begin + static_cast<long>(all.offsets[k + 1])}};
+  one.offsets.push_back(one.starts.size());
+  return one;
+}
+
+std::vector<float> arrivals_of(const solver& s, std::size_t front) {
+  std::vector<float> u(s.voxels());
+  s.arrivals(front, 1, u.data());
+  return u;
+}
+
+double mean(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float v : values) sum += static_cast<double>(v);
+  return sum / static_cast<double>(values.size());
+}
+
+/// All of the problem's parts begin with a solver that has solved once.
+class eikonal_problem : public problem {
+ public:
+  eikonal_problem(const device& d, const eikonal_run& how)
+      : device_(d), how_(how), volume_(eikonal_volume_named(how.volume)) {
+    use_device(d);
+    set_up();
+  }
+
+  void run() override {
+    use_device(device_);
+    report_ = solver_->solve(volume_->starts);
+  }
+
+  std::string complaint() const override {
+    if (!report_.converged) return "not converged";
+    first_ = arrivals_of(*solver_, 0);
+    if (auto why = complaint_of_arrivals(*volume_, how_.settings, first_); !why.empty()) return why;
+    if (volume_->exact.empty())
+      if (auto why = complaint_of_other(); !why.empty()) return why;
+    return fronts() > 1 ? complaint_of_fronts() : "";
+  }
+
+  std::size_t voxels() const override { return fronts() * solver_->voxels(); }
+  double device_seconds() const override { return report_.seconds; }
+
+  counters more() const override {
+    const double of_blocks = static_cast<double>(report_.visits) / static_cast<double>(fronts() * solver_->blocks());
+    counters all{{"fronts", static_cast<double>(fronts())},
+                 {"blocks", static_cast<double>(solver_->blocks())},
+                 {"rounds", static_cast<double>(report_.rounds)},
+                 {"visits_per_block", of_blocks},
+                 {"cells_visited_per_voxel", static_cast<double>(block_cells) * static_cast<double>(report_.visits) /
+                                                 static_cast<double>(voxels())}};
+    add_errors(all);
+    return all;
+  }
+
+ protected:
+  std::size_t fronts() const { return volume_->starts.fronts(); }
+  void set_up() {
+    solver_.reset();  // before the next one takes memory
+    solver_ = make_solver(device_, volume_->of.field(), how_.settings);
+  }
+
+  device device_;
+  eikonal_run how_;
+  std::shared_ptr<const eikonal_volume> volume_;
+  std::unique_ptr<solver> solver_;
+  solve_report report_;
+
+ private:
+  /// The first front of another solver: a GPU's is compared with the CPU's, another scheme's with selling's.
+  std::string complaint_of_other() const {
+    const bool selling1 = how_.settings.scheme == scheme_kind::selling && how_.settings.order == 1;
+    const bool cuda = device_.kind == backend::cuda;
+    if (!cuda && (selling1 || volume_->name == "helix/10000")) return "";
+    const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    solver_settings alike = how_.settings;
+    if (!cuda) alike = {};
+    const auto other = make_solver({backend::cpu, cuda ? threads : device_.threads, 0}, volume_->of.field(), alike);
+    other->solve(front_alone(volume_->starts, 0));
+    const std::vector<float> expected = arrivals_of(*other, 0);
+    if (cuda) {
+      const double difference = largest_difference(first_, expected);
+      return difference < 1e-3 ? "" : fmt::format("{:.1e} away from what the CPU has", difference);
+    }
+    const double over = mean(first_) / mean(expected);
+    return over > 0.6 && over < 1.7 ? "" : fmt::format("{:.2f} times selling's arrival times in the mean", over);
+  }
+
+  std::string complaint_of_fronts() const {
+    const auto alone = make_solver(device_, volume_->of.field(), how_.settings);
+    for (const std::size_t k : {std::size_t{0}, fronts() - 1}) {
+      alone->solve(front_alone(volume_->starts, k));
+      const double difference = largest_difference(arrivals_of(*solver_, k), arrivals_of(*alone, 0));
+      if (!(difference <= (how_.settings.in_place ? 1e-4 : 0)))
+        return fmt::format("front {}: {:.1e} away from what it is when solved alone", k, difference);
+    }
+    return "";
+  }
+
+  void add_errors(counters& all) const {
+    if (first_.empty()) return;
+    const std::string& name = volume_->name;
+    if (!volume_->exact.empty()) all.emplace_back("relative_L1", relative_L1(*volume_, first_));
+    if (name.starts_with("const") || name.starts_with("tilted"))
+      all.emplace_back("over_exact_along_fibre", over_exact_along_fibre(*volume_, first_));
+    if (name.starts_with("helix")) {
+      const auto over = over_helix_length(*volume_, first_);
+      all.emplace_back("over_length_quarter_turn", over[0]);
+      all.emplace_back("over_length_half_turn", over[1]);
+      all.emplace_back("over_length_turn", over[2]);
+    }
+    all.emplace_back("mean_arrival", mean(first_));
+  }
+
+  mutable std::vector<float> first_;  ///< front 0 of the run that was verified
+};
+
+class set_up_problem final : public eikonal_problem {
+ public:
+  using eikonal_problem::eikonal_problem;
+  void run() override {
+    use_device(device_);
+    set_up();
+  }
+  std::string complaint() const override {
+    auto report = solver_->solve(front_alone(volume_->starts, 0));
+    std::vector<float> u = arrivals_of(*solver_, 0);
+    return report.converged ? complaint_of_arrivals(*volume_, how_.settings, u) : "not converged";
+  }
+  std::size_t voxels() const override { return solver_->voxels(); }
+  counters more() const override { return {{"blocks", static_cast<double>(solver_->blocks())}}; }
+};
+
+class region_problem final : public eikonal_problem {
+ public:
+  region_problem(const device& d, const eikonal_run& how) : eikonal_problem(d, how) {
+    eikonal_problem::run();
+    solver_->set_regions(volume_->regions);
+    costs_.resize(fronts() * fronts());
+  }
+  void run() override {
+    use_device(device_);
+    solver_->region_costs(costs_.data());
+  }
+  /// Against plain loops over the first front.
+  std::string complaint() const override {
+    const std::vector<float> u = arrivals_of(*solver_, 0);
+    const auto& r = volume_->regions;
+    for (std::size_t k = 0; k < fronts(); ++k) {
+      double least = INFINITY, sum = 0;
+      for (std::uint64_t i = r.offsets[k]; i < r.offsets[k + 1]; ++i) {
+        const double one = static_cast<double>(u[r.voxels[i]]);
+        least = std::min(least, one), sum += one;
+      }
+      const double average = sum / static_cast<double>(r.offsets[k + 1] - r.offsets[k]);
+      if (static_cast<double>(costs_[k].least) != least ||
+          !(std::abs(static_cast<double>(costs_[k].mean) - average) <= 1e-5 * average))
+        return fmt::format("region {}: least {} and mean {}, expected {} and {}", k, costs_[k].least, costs_[k].mean,
+                           least, average);
+    }
+    return "";
+  }
+  std::size_t voxels() const override { return costs_.size(); }
+  std::string unit() const override { return "pair"; }
+  double device_seconds() const override { return 0; }
+  counters more() const override { return {{"fronts", static_cast<double>(fronts())}}; }
+
+ private:
+  std::vector<region_cost> costs_;
+};
+
+class path_problem final : public eikonal_problem {
+ public:
+  path_problem(const device& d, const eikonal_run& how) : eikonal_problem(d, how) {
+    eikonal_problem::run();
+    solver_->set_regions(volume_->regions);
+    costs_.resize(fronts() * fronts());
+    solver_->region_costs(costs_.data());
+    for (std::uint32_t f = 0; f < fronts(); ++f)
+      for (std::uint32_t r = 0; r < fronts(); ++r)
+        if (f != r) requests_.push_back({f, costs_[f * fronts() + r].least_voxel});
+    scores_.resize(requests_.size());
+  }
+  void run() override {
+    use_device(device_);
+    solver_->score_paths(requests_, {}, scores_.data());
+  }
+  /// All end in their sources; they cost about what the arrival times say.
+  std::string complaint() const override {
+    const double at_source = part_at_source();
+    if (!(at_source > 0.99)) return fmt::format("{:.1f} % of the paths end in their source", 100 * at_source);
+    const double over = median_over_arrival();
+    return over > 0.5 && over < 1.2 ? "" : fmt::format("a path costs {:.2f} of its arrival time (median)", over);
+  }
+  std::size_t voxels() const override {
+    std::size_t steps = 0;
+    for (const path_score& s : scores_) steps += s.steps;
+    return steps;
+  }
+  std::string unit() const override { return "step"; }
+  double device_seconds() const override { return 0; }
+  counters more() const override {
+    return {{"fronts", static_cast<double>(fronts())},
+            {"paths", static_cast<double>(requests_.size())},
+            {"part_at_source", part_at_source()},
+            {"cost_over_arrival", median_over_arrival()}};
+  }
+
+ private:
+  double part_at_source() const {
+    const auto count =
+        std::count_if(scores_.begin(), scores_.end(), [](const path_score& s) { return s.end == path_end::source; });
+    return static_cast<double>(count) / static_cast<double>(scores_.size());
+  }
+  double median_over_arrival() const {
+    std::vector<double> over;
+    std::size_t i = 0;
+    for (std::size_t f = 0; f < fronts(); ++f)
+      for (std::size_t r = 0; r < fronts(); ++r) {
+        if (f == r) continue;
+        over.push_back(static_cast<double>(scores_[i++].cost) / static_cast<double>(costs_[f * fronts() + r].least));
+      }
+    std::nth_element(over.begin(), over.begin() + static_cast<long>(over.size() / 2), over.end());
+    return over[over.size() / 2];
+  }
+
+  std::vector<region_cost> costs_;
+  std::vector<path_request> requests_;
+  std::vector<path_score> scores_;
+};
+
+}  // namespace
+
+std::unique_ptr<problem> make_eikonal_problem(const device& d, const eikonal_run& how) {
+  switch (how.part) {
+    case eikonal_part::set_up:
+      return std::make_unique<set_up_problem>(d, how);
+    case eikonal_part::region_costs:
+      return std::make_unique<region_problem>(d, how);
+    case eikonal_part::paths:
+      return std::make_unique<path_problem>(d, how);
+    case eikonal_part::solve:
+      break;
+  }
+  return std::make_unique<eikonal_problem>(d, how);
+}
+
+}  // namespace voxherd::bench

@@ -1,0 +1,187 @@
+#include "kernels/eikonal/block_graph.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/device/each_cpu.hpp"
+#include "kernels/eikonal/step_rule.hpp"
+
+namespace voxherd::eikonal {
+
+namespace {
+
+struct read_cells {
+  std::uint32_t block;
+  std::uint64_t cells[2];
+};
+
+/// What one block reads: the list, and its cells' neighbours as numbers in it.
+class block_reader {
+ public:
+  block_reader(const lattice_view& l, std::uint32_t block, int neighbours, std::uint16_t* to)
+      : lattice_(l), block_(block), neighbours_(neighbours), to_(to) {
+    reads.push_back({block, {0, 0}});
+  }
+
+  void read_along_directions() {
+    for (std::uint32_t c = 0; c < block_cells; ++c) {
+      for (int n = 0; n < neighbours_; ++n) at(n, c) = static_cast<std::uint16_t>(c);
+      const std::uint32_t cell = block_ * block_cells + c;
+      if (lattice_.voxel_of[cell] >= 0) read_cell(cell, c);
+    }
+  }
+
+  std::vector<read_cells> reads;
+  std::uint64_t dropped = 0;
+
+ private:
+  std::uint16_t& at(int n, std::uint32_t c) { return to_[static_cast<std::uint32_t>(n) * block_cells + c]; }
+
+  void read_cell(std::uint32_t cell, std::uint32_t c) {
+    const std::int32_t voxel = lattice_.voxel_of[cell];
+    const int x = voxel % lattice_.size[0], y = voxel / lattice_.size[0] % lattice_.size[1],
+              z = voxel / lattice_.size[0] / lattice_.size[1];
+    for (int i = 0; i < selling_directions; ++i) {
+      int e[3];
+      unpack_offset(lattice_.offset[lattice_view::plane(cell, selling_directions, i)], e);
+      for (int side = 0; side < 2; ++side) {
+        if ((lattice_.open[cell] >> (2 * i + side) & 1) == 0) continue;
+        const int s = side == 0 ? 1 : -1;
+        const std::int32_t near = lattice_.cell_at(x + s * e[0], y + s * e[1], z + s * e[2]);
+        if (!take(near, 0, 2 * i + side, c) || neighbours_ == first_neighbours) continue;
+        if (may_go_on(x + s * e[0], y + s * e[1], z + s * e[2], s, e))
+          take(lattice_.cell_at(x + 2 * s * e[0], y + 2 * s * e[1], z + 2 * s * e[2]), 1,
+               first_neighbours + 2 * i + side, c);
+      }
+    }
+  }
+
+  bool may_go_on(int x, int y, int z, int s, const int (&e)[3]) const {
+    const auto inside = [&](int a, int b, int d) { return lattice_.cell_at(a, b, d) >= 0; };
+    const int step[3] = {s * e[0], s * e[1], s * e[2]};
+    return step_rule(inside)(x, y, z, step);
+  }
+
+  bool take(std::int32_t cell, int from_order, int n, std::uint32_t c) {
+    const auto block = static_cast<std::uint32_t>(cell) / block_cells;
+    auto place = std::find_if(reads.begin(), reads.end(), [&](const read_cells& r) { return r.block == block; });
+    if (place == reads.end()) {
+      if (reads.size() == most_read) {
+        ++dropped;
+        return false;
+      }
+      place = reads.insert(reads.end(), {block, {0, 0}});
+    }
+    const std::uint32_t there = static_cast<std::uint32_t>(cell) % block_cells;
+    for (int order = from_order; order < 2; ++order) place->cells[order] |= std::uint64_t{1} << there;
+    at(n, c) = static_cast<std::uint16_t>((place - reads.begin()) * block_cells + there);
+    return true;
+  }
+
+  const lattice_view& lattice_;
+  std::uint32_t block_;
+  int neighbours_;
+  std::uint16_t* to_;
+};
+
+/// Cells of a block that the neighbour at (dx, dy, dz) of it reads, one voxel deep.
+std::uint64_t rim(int dx, int dy, int dz) {
+  std::uint64_t cells = 0;
+  const auto touches = [](int place, int towards) {
+    return towards == 0 || place == (towards > 0 ? block_side - 1 : 0);
+  };
+  for (int c = 0; c < block_cells; ++c)
+    if (touches(c % 4, dx) && touches(c / 4 % 4, dy) && touches(c / 16, dz)) cells |= std::uint64_t{1} << c;
+  return cells;
+}
+
+/// Neighbouring blocks, which of a cell's 26 neighbours may be reached, and what is read of whom.
+void read_neighbours(const lattice_view& l, std::uint32_t block, std::uint32_t* near_block, std::uint32_t* near_open,
+                     std::vector<read_cells>* reads) {
+  std::array<int, 3> corner{};
+  for (std::uint32_t c = 0; c < block_cells; ++c) {
+    const std::int32_t v = l.voxel_of[block * block_cells + c];
+    if (v < 0) continue;
+    corner = {v % l.size[0] - static_cast<int>(c % 4), v / l.size[0] % l.size[1] - static_cast<int>(c / 4 % 4),
+              v / l.size[0] / l.size[1] - static_cast<int>(c / 16)};
+    break;
+  }
+  const auto inside = [&](int x, int y, int z) { return l.cell_at(x, y, z) >= 0; };
+  std::fill(near_block, near_block + 27, l.blocks);
+  near_block[13] = block;
+  // A block is found by any of its voxels that a cell of this one may read.
+  for (int c = 0; c < block_cells; ++c) {
+    const int x = corner[0] + c % 4, y = corner[1] + c / 4 % 4, z = corner[2] + c / 16;
+    std::uint32_t bits = 0;
+    for (int n = 0; inside(x, y, z) && n < 27; ++n) {
+      const int e[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+      if (n == 13 || !step_rule(inside)(x, y, z, e)) continue;
+      bits |= 1u << n;
+      const auto side = [](int place) { return place < 0 ? 0 : place >= block_side ? 2 : 1; };
+      near_block[side(c % 4 + e[0]) + 3 * side(c / 4 % 4 + e[1]) + 9 * side(c / 16 + e[2])] =
+          static_cast<std::uint32_t>(l.cell_at(x + e[0], y + e[1], z + e[2])) / block_cells;
+    }
+    near_open[block * block_cells + static_cast<std::uint32_t>(c)] = bits;
+  }
+  if (reads == nullptr) return;
+  for (int n = 0; n < 27; ++n) {
+    if (n == 13 || near_block[n] == l.blocks) continue;
+    const std::uint64_t cells = rim(-(n % 3 - 1), -(n / 3 % 3 - 1), -(n / 9 - 1));
+    reads->push_back({near_block[n], {cells, cells}});
+  }
+}
+
+/// Turns "reads" into "is read by".
+void turn_round(const std::vector<std::vector<read_cells>>& reads, block_graph& g) {
+  g.told_first.assign(g.blocks + 1, 0);
+  for (const auto& list : reads)
+    for (const read_cells& r : list) ++g.told_first[r.block + 1];
+  for (std::uint32_t b = 0; b < g.blocks; ++b) g.told_first[b + 1] += g.told_first[b];
+  g.told.resize(g.told_first.back());
+  std::vector<std::uint32_t> next(g.told_first.begin(), g.told_first.end() - 1);
+  for (std::uint32_t reader = 0; reader < g.blocks; ++reader)
+    for (const read_cells& r : reads[reader]) g.told[next[r.block]++] = {{r.cells[0], r.cells[1]}, reader, 0};
+}
+
+}  // namespace
+
+graph_view block_graph::view() const {
+  return {blocks,      neighbours,        neighbour.data(), read_first.data(), read_block.data(), told_first.data(),
+          told.data(), near_block.data(), near_open.data()};
+}
+
+block_graph build_graph(const lattice& l, const solver_settings& settings, int threads) {
+  block_graph g;
+  g.blocks = l.blocks;
+  const bool along_directions = settings.scheme == scheme_kind::selling;
+  if (along_directions) g.neighbours = settings.order == 2 ? second_neighbours : first_neighbours;
+  g.neighbour.resize(l.cells() * static_cast<std::size_t>(g.neighbours));
+  g.near_block.resize(std::size_t{27} * g.blocks);
+  g.near_open.resize(l.cells());
+  const lattice_view view = l.view();
+  std::vector<std::vector<read_cells>> reads(g.blocks);
+  std::vector<std::uint64_t> dropped(g.blocks);
+  each_on_cpu(threads, g.blocks, [&](std::uint32_t b) {
+    if (along_directions) {
+      block_reader reader(view, b, g.neighbours, &g.neighbour[std::size_t{b} * g.neighbours * block_cells]);
+      reader.read_along_directions();
+      reads[b] = std::move(reader.reads);
+      dropped[b] = reader.dropped;
+    }
+    read_neighbours(view, b, &g.near_block[std::size_t{27} * b], g.near_open.data(),
+                    along_directions ? nullptr : &reads[b]);
+  });
+  for (const std::uint64_t d : dropped) g.dropped += d;
+  g.read_first.assign(1, 0);
+  for (auto& list : reads) {
+    for (const read_cells& r : list) g.read_block.push_back(r.block);
+    g.read_first.push_back(static_cast<std::uint32_t>(g.read_block.size()));
+  }
+  // A block is not told of its own changes: it goes on until there are none.
+  for (std::uint32_t b = 0; b < g.blocks; ++b)
+    std::erase_if(reads[b], [&](const read_cells& r) { return r.block == b; });
+  turn_round(reads, g);
+  return g;
+}
+
+}  // namespace voxherd::eikonal

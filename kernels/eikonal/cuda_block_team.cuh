@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/eikonal/lattice.hpp"
+
+namespace voxherd::eikonal {
+
+/// A warp that works on a block: each lane has two cells, 32 apart. The same interface as cpu_block_team. What other
+/// warps write is read past the first-level cache, which knows nothing of them.
+struct cuda_block_team {
+  using number = float;
+  static constexpr int lanes = 32, chunks = block_cells / lanes;
+
+  __device__ cuda_block_team() : lane(static_cast<int>(threadIdx.x) % lanes) {}
+  int lane;
+
+  template <int N>
+  struct cell_numbers {
+    float numbers[chunks][N];
+    __device__ void set(const cuda_block_team&, int chunk, int n, int, float x) { numbers[chunk][n] = x; }
+    __device__ float get(const cuda_block_team&, int chunk, int n) const { return numbers[chunk][n]; }
+  };
+
+  /// Read once into registers.
+  template <int N>
+  struct fixed_numbers {
+    const float* planes;
+    float numbers[chunks][N];
+    __device__ explicit fixed_numbers(const float* first) : planes(first) {}
+    __device__ void load(const cuda_block_team& team, int chunk) {
+#pragma unroll
+      for (int n = 0; n < N; ++n) numbers[chunk][n] = __ldg(planes + n * block_cells + chunk * lanes + team.lane);
+    }
+    __device__ float get(const cuda_block_team&, int chunk, int n) const { return numbers[chunk][n]; }
+  };
+
+  /// Four places to a register, as byte offsets.
+  template <int N>
+  struct cell_places {
+    std::uint32_t packed[chunks][(N + 3) / 4];
+    __device__ void set(const cuda_block_team&, int chunk, int n, int, int place) {
+      const std::uint32_t shifted = static_cast<std::uint32_t>(place) * 4 << (8 * (n % 4));
+      packed[chunk][n / 4] = n % 4 == 0 ? shifted : packed[chunk][n / 4] | shifted;
+    }
+    __device__ float read(const cuda_block_team&, const float* values, int chunk, int n) const {
+      const std::uint32_t offset = packed[chunk][n / 4] >> (8 * (n % 4)) & 0xff;
+      return *reinterpret_cast<const float*>(reinterpret_cast<const char*>(values) + offset);
+    }
+  };
+
+  template <class Work>
+  __device__ void each_cell(int chunk, const Work& work) const {
+    work(chunk * lanes + lane);
+  }
+
+  __device__ float load(const float* of_block, int chunk) const { return of_block[chunk * lanes + lane]; }
+  __device__ void store(float* of_block, int chunk, float x) const { of_block[chunk * lanes + lane] = x; }
+  __device__ float fetch_cells(const float* of_block, int chunk) const {
+    return __ldcg(of_block + chunk * lanes + lane);
+  }
+  template <class T>
+  __device__ T fetch(const T* from) const {
+    return __ldcg(from);
+  }
+  __device__ void put(std::uint32_t* to, std::uint32_t x) const { __stcg(to, x); }
+  /// *to = min(*to, x), both at least 0, where integers are in the same order.
+  __device__ void lower(float* to, float x) const {
+    if (x < __ldcg(to)) atomicMin(reinterpret_cast<int*>(to), __float_as_int(x));
+  }
+
+  __device__ bool any(bool condition) const { return __any_sync(all, condition); }
+  __device__ std::uint64_t bits(bool condition, int chunk) const {
+    return static_cast<std::uint64_t>(__ballot_sync(all, condition)) << (chunk * lanes);
+  }
+  __device__ float least(float x) const {
+    return __int_as_float(static_cast<int>(__reduce_min_sync(all, __float_as_uint(x))));
+  }
+  __device__ void sync() const { __syncwarp(); }
+  template <class Work>
+  __device__ void share(int count, const Work& work) const {
+    for (int i = lane; i < count; i += lanes) work(i);
+  }
+  template <class Work>
+  __device__ void once(const Work& work) const {
+    if (lane == 0) work();
+  }
+
+ private:
+  static constexpr unsigned all = 0xffffffffu;
+};
+
+/// For callables of one thread each.
+struct cuda_thread_team {
+  __host__ __device__ void lower(float* to, float x) const {
+#if defined(__CUDA_ARCH__)
+    atomicMin(reinterpret_cast<int*>(to), __float_as_int(x));
+#endif
+  }
+};
+
+}  // namespace voxherd::eikonal

@@ -1,0 +1,131 @@
+#pragma once
+
+#include "kernels/eikonal/block_visit.hpp"
+#include "kernels/eikonal/second_order_block.hpp"
+
+/// What happens to fronts before, between and after the rounds; callables for one index each.
+namespace voxherd::eikonal {
+
+/// Nothing reached, everybody asleep. One index a block of a front, the block that stands for none included.
+struct front_clearer {
+  front_view front;
+
+  VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
+    const std::uint32_t all = front.blocks + 1, k = i / all, block = i % all;
+    float* values = front.value + k * front.values_of_front();
+    for (std::uint32_t slot = 0; slot < 2; ++slot)
+      for (int c = 0; c < block_cells; ++c) values[front.place(block, slot) + static_cast<unsigned>(c)] = unreached;
+    if (block == front.blocks) {
+      for (float* least : front.least) least[k] = unreached;
+      return;
+    }
+    front.state[std::size_t{k} * front.blocks + block] = 0;
+    for (float* trigger : front.trigger) trigger[std::size_t{k} * front.blocks + block] = unreached;
+  }
+};
+
+/// A start as the device has it.
+struct start_cell {
+  std::uint32_t front, cell;
+  float arrival;
+};
+
+/// Puts a start in and wakes its block and those that read it, in round 1. A voxel named twice has the lesser arrival.
+template <class Team>
+struct front_starter {
+  Team team;
+  front_view front;
+  graph_view graph;
+  const start_cell* start;
+
+  VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
+    const start_cell s = start[i];
+    const std::uint32_t block = s.cell / block_cells;
+    float* value = front.value + s.front * front.values_of_front() + front.place(block, 0) + s.cell % block_cells;
+    team.lower(value, s.arrival);
+    float* trigger = front.trigger[1] + std::size_t{s.front} * front.blocks;
+    team.lower(trigger + block, s.arrival);
+    for (std::uint32_t n = graph.told_first[block]; n < graph.told_first[block + 1]; ++n)
+      if ((graph.told[n].cells[0] >> (s.cell % block_cells) & 1) != 0)
+        team.lower(trigger + graph.told[n].block, s.arrival);
+    team.lower(front.least[1] + s.front, s.arrival);
+  }
+};
+
+/// Where a front's values are when nobody is at work on it.
+VOXHERD_FUNCTION inline const float* resting(const front_view& f, std::uint32_t k, std::uint32_t block) {
+  return f.value + k * f.values_of_front() + f.place(block, f.state[std::size_t{k} * f.blocks + block] & 1);
+}
+
+/// Chooses, cell by cell, the differences of second order. One index a cell of a front.
+struct second_order_chooser {
+  front_view front;
+  graph_view graph;
+  std::uint32_t first_front;
+
+  VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
+    const std::uint32_t cells = front.blocks * block_cells, k = first_front + i / cells, cell = i % cells;
+    const std::uint32_t block = cell / block_cells;
+    const float own = resting(front, k, block)[cell % block_cells];
+    std::uint32_t chosen = 0;
+    for (int d = 0; d < selling_directions && own < unreached; ++d) {
+      const float forward = at(k, block, cell, 2 * d), backward = at(k, block, cell, 2 * d + 1);
+      const bool is_backward = backward < forward;
+      const float near = is_backward ? backward : forward;
+      if (!(near < own)) continue;
+      const float far = at(k, block, cell, first_neighbours + 2 * d + (is_backward ? 1 : 0));
+      chosen |= (choice::used | (is_backward ? choice::backward : 0u) | (far < near ? choice::second : 0u))
+                << (choice::width * d);
+    }
+    front.choice[std::size_t{k} * cells + cell] = chosen;
+  }
+
+ private:
+  VOXHERD_FUNCTION float at(std::uint32_t k, std::uint32_t block, std::uint32_t cell, int n) const {
+    const unsigned there =
+        graph.neighbour[(std::size_t{block} * second_neighbours + static_cast<unsigned>(n)) * block_cells +
+                        cell % block_cells];
+    if (there == cell % block_cells) return unreached;  // no neighbour
+    return resting(front, k, graph.read_block[graph.read_first[block] + there / block_cells])[there % block_cells];
+  }
+};
+
+struct start_fixer {
+  front_view front;
+  const start_cell* start;
+
+  VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
+    front.choice[std::size_t{start[i].front} * front.blocks * block_cells + start[i].cell] = choice::fixed;
+  }
+};
+
+/// Wakes every block that was reached, for `round`. One index a block of a front.
+template <class Team>
+struct front_waker {
+  Team team;
+  front_view front;
+  std::uint32_t first_front, round;
+
+  VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
+    const std::uint32_t k = first_front + i / front.blocks, block = i % front.blocks;
+    const float* values = resting(front, k, block);
+    float least = unreached;
+    for (int c = 0; c < block_cells; ++c) least = values[c] < least ? values[c] : least;
+    if (!(least < unreached)) return;
+    team.lower(front.trigger[round % 2] + std::size_t{k} * front.blocks + block, least);
+    team.lower(front.least[round % 3] + k, least);
+  }
+};
+
+/// Final values by cell, in one place for all that reads them. One index a cell of a front.
+struct arrival_gatherer {
+  front_view front;
+  float* arrival;  ///< (fronts, cells)
+
+  VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
+    const std::uint32_t cells = front.blocks * block_cells, k = i / cells, cell = i % cells;
+    arrival[i] = resting(front, k, cell / block_cells)[cell % block_cells];
+  }
+};
+
+}  // namespace voxherd::eikonal

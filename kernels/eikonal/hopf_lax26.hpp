@@ -1,0 +1,173 @@
+#pragma once
+
+#include "kernels/portable/function.hpp"
+#include "kernels/portable/lane_math.hpp"
+
+namespace voxherd::eikonal {
+
+/// Arrival time at a voxel from its 26 neighbours' by the formula of Hopf and Lax (Bornemann & Rasch, Comput Visual Sci
+/// 9:57, 2006): the least, over points y of the surface that 48 triangles between the neighbours form, of u(y),
+/// linear in each triangle, plus the cost of the straight path from y. Found as the least over the stationary points in
+/// 48 triangles, 72 edges and 26 vertices that lie inside of them; each is an upper bound by itself.
+///
+/// On a simplex with vertices f_i, p . f_i = u - v_i for the unknown p, so differences of the v_i are components of p
+/// in a basis of whole numbers, and one unknown component remains of p . S p = 1. The stationary point lies inside
+/// where q = S p is a positive sum of the f_i. Bases are such that S enters, and its inverse never does.
+template <class Number>
+struct hopf_lax26 {
+  /// S: xx, xy, xz, yy, yz, zz in index space.
+  VOXHERD_FUNCTION explicit hopf_lax26(const Number (&s)[6]) : s_{s[0], s[1], s[2], s[3], s[4], s[5]} {
+    const plane xy = eliminated(s[0], s[3], s[1], s[2], s[4], s[5]);
+    det_ = (xy.aa * xy.bb - xy.ab * xy.ab) * s[5];
+  }
+
+  /// `u(dx, dy, dz)`: arrival time at that neighbour, `unreached` or more where there is none; dx, dy, dz are -1, 0, 1
+  /// and not all 0. The smallest u, or `old` where that is smaller.
+  template <class Neighbours>
+  VOXHERD_FUNCTION Number operator()(const Neighbours& u, Number old) const {
+    Number best = old;
+    plane_neighbours<0, 1>(best, u, eliminated(s_[0], s_[3], s_[1], s_[2], s_[4], s_[5]), s_[5]);
+    plane_neighbours<0, 2>(best, u, eliminated(s_[0], s_[5], s_[2], s_[1], s_[4], s_[3]), s_[3]);
+    plane_neighbours<1, 2>(best, u, eliminated(s_[3], s_[5], s_[4], s_[1], s_[2], s_[0]), s_[0]);
+    VOXHERD_UNROLL_BY(1)
+    for (int signs = 0; signs < 4; ++signs) {
+      const int y = signs & 1 ? -1 : 1, z = signs & 2 ? -1 : 1;
+      octants(best, u, y, z);
+    }
+    return best;
+  }
+
+ private:
+  /// S on two axes where the third component of S p is 0
+  struct plane {
+    Number aa, bb, ab;
+  };
+  VOXHERD_FUNCTION static plane eliminated(Number aa, Number bb, Number ab, Number ac, Number bc, Number cc) {
+    const Number per_cc = lane::reciprocal(cc);
+    const Number f = ac * per_cc, g = bc * per_cc;
+    return {lane::fma(-f, ac, aa), lane::fma(-g, bc, bb), lane::fma(-f, bc, ab)};
+  }
+
+  /// Edges of triangles between the neighbour f of value `near` and f + d of value `far`. S on the plane of f and d:
+  /// first for f, mixed for both.
+  struct edge {
+    Number first, mixed, det, per_first;
+    VOXHERD_FUNCTION edge(Number a, Number b, Number d) : first(a), mixed(b), det(d), per_first(lane::reciprocal(a)) {}
+    VOXHERD_FUNCTION void lower(Number& best, Number near, Number far) const {
+      const Number d = near - far;
+      const Number z = det * d;
+      const Number root = lane::sqrt(lane::fma(-z, d, first));  // no number passes no comparison
+      const Number q = lane::fma(mixed, root, z);
+      const Number u = lane::fma(lane::fma(-mixed, d, root), per_first, near);
+      best = lane::select((q >= 0.0f) & (q <= first * root) & (u < best), u, best);
+    }
+  };
+
+  /// Vertices a, a + b and edges between them in the plane of two axes, and the vertices on the axes.
+  template <int A, int B, class Neighbours>
+  VOXHERD_FUNCTION void plane_neighbours(Number& best, const Neighbours& u, const plane& q, Number s_cc) const {
+    const Number det = det_ * lane::reciprocal(s_cc), per_det = s_cc * lane::reciprocal(det_);
+    const Number step_a = lane::sqrt(q.bb * per_det), step_b = lane::sqrt(q.aa * per_det);
+    VOXHERD_UNROLL_BY(1)
+    for (int side = 1; side >= -1; side -= 2) {
+      const Number ab = static_cast<float>(side) * q.ab;
+      const Number step = lane::sqrt((q.aa + q.bb - 2.0f * ab) * per_det);
+      const edge from_a(q.aa, ab, det), from_b(q.bb, ab, det);
+      VOXHERD_UNROLL
+      for (int sign = 1; sign >= -1; sign -= 2) {
+        const int b = sign * side;
+        const Number on_a = A == 0 ? u(sign, 0, 0) : u(0, sign, 0);
+        const Number on_b = B == 1 ? u(0, b, 0) : u(0, 0, b);
+        const Number both = A == 1 ? u(0, sign, b) : B == 1 ? u(sign, b, 0) : u(sign, 0, b);
+        best = lane::min(lane::min(best, both + step), lane::min(on_a + step_a, on_b + step_b));
+        from_a.lower(best, on_a, both);
+        from_b.lower(best, on_b, both);
+      }
+    }
+  }
+
+  /// Values at the neighbours of an octant.
+  struct corner {
+    Number x, y, z, xy, xz, yz, xyz;
+  };
+  template <class Neighbours>
+  VOXHERD_FUNCTION static corner values(const Neighbours& u, int x, int y, int z) {
+    return {u(x, 0, 0), u(0, y, 0), u(0, 0, z), u(x, y, 0), u(x, 0, z), u(0, y, z), u(x, y, z)};
+  }
+
+  /// The octants of (1, y, z) and (-1, -y, -z).
+  template <class Neighbours>
+  VOXHERD_FUNCTION void octants(Number& best, const Neighbours& u, int y, int z) const {
+    const Number xx = s_[0], yy = s_[3], zz = s_[5];
+    const Number xy = static_cast<float>(y) * s_[1], xz = static_cast<float>(z) * s_[2];
+    const Number yz = static_cast<float>(y * z) * s_[4];
+    const corner v = values(u, 1, y, z), w = values(u, -1, -y, -z);
+    const Number per_xy = lane::reciprocal(xx + yy - 2.0f * xy);
+    const Number per_xz = lane::reciprocal(xx + zz - 2.0f * xz);
+    const Number per_yz = lane::reciprocal(yy + zz - 2.0f * yz);
+
+    const Number xx_yz = lane::fma(-(xz - xy) * per_yz, xz - xy, xx);  // from x to x + (y + z)
+    const Number x_yz = lane::fma(-(xz - xy) * per_yz, yz - yy, xy);
+    const edge x_far(xx_yz, x_yz, det_ * per_yz);
+    const Number in_yz = lane::fma(-yz, yz, yy * zz) * per_yz;
+    const Number step = lane::sqrt((xx_yz + in_yz - 2.0f * x_yz) * (yy + zz - 2.0f * yz) * lane::reciprocal(det_));
+    best = lane::min(best, lane::min(v.xyz, w.xyz) + step);
+
+    x_far.lower(best, v.x, v.xyz);
+    x_far.lower(best, w.x, w.xyz);
+    across(best, yy, xy, yz, xx, xz, per_xz, v.y, w.y, v.xyz, w.xyz);
+    across(best, zz, xz, yz, xx, xy, per_xy, v.z, w.z, v.xyz, w.xyz);
+    upwards(best, xx, xy, xz, yz, per_xy, v.xy, w.xy, v.xyz, w.xyz);
+    upwards(best, xx, xz, xy, yz, per_xz, v.xz, w.xz, v.xyz, w.xyz);
+    upwards(best, yy, yz, xy, xz, per_yz, v.yz, w.yz, v.xyz, w.xyz);
+
+    triangles(best, xx, yy, zz, xy, xz, yz, v.x, v.xy, v.xz, v.xyz, w.x, w.xy, w.xz, w.xyz);
+    triangles(best, yy, xx, zz, xy, yz, xz, v.y, v.xy, v.yz, v.xyz, w.y, w.xy, w.yz, w.xyz);
+    triangles(best, zz, xx, yy, xz, yz, xy, v.z, v.xz, v.yz, v.xyz, w.z, w.xz, w.yz, w.xyz);
+  }
+
+  /// Edges from a to a + (b + c).
+  VOXHERD_FUNCTION void across(Number& best, Number aa, Number ab, Number ac, Number bb, Number bc, Number per_bc,
+                               Number near, Number other_near, Number far, Number other_far) const {
+    const Number f = (ac - ab) * per_bc;
+    const edge e(lane::fma(-f, ac - ab, aa), lane::fma(-f, bc - bb, ab), det_ * per_bc);
+    e.lower(best, near, far);
+    e.lower(best, other_near, other_far);
+  }
+  /// Edges from a + b to (a + b) + c.
+  VOXHERD_FUNCTION void upwards(Number& best, Number aa, Number ab, Number ac, Number bc, Number per_ab, Number near,
+                                Number other_near, Number far, Number other_far) const {
+    const Number f = (ab - aa) * per_ab;
+    const edge e(lane::fma(-f, ab - aa, aa), lane::fma(-f, bc - ac, ac), det_ * per_ab);
+    e.lower(best, near, far);
+    e.lower(best, other_near, other_far);
+  }
+
+  /// Triangles a, a + b, a + b + c and a, a + c, a + b + c.
+  VOXHERD_FUNCTION static void triangles(Number& best, Number aa, Number bb, Number cc, Number ab, Number ac, Number bc,
+                                         Number a, Number a_b, Number a_c, Number far, Number other_a, Number other_a_b,
+                                         Number other_a_c, Number other_far) {
+    const Number per_aa = lane::reciprocal(aa);
+    const Number fb = ab * per_aa, fc = ac * per_aa;
+    const plane q{lane::fma(-fb, ab, bb), lane::fma(-fc, ac, cc), lane::fma(-fb, ac, bc)};
+    const plane turned{q.bb, q.aa, q.ab};
+    triangle(best, aa, ab, ac, per_aa, fb, fc, q, a, a_b, far);
+    triangle(best, aa, ab, ac, per_aa, fb, fc, q, other_a, other_a_b, other_far);
+    triangle(best, aa, ac, ab, per_aa, fc, fb, turned, a, a_c, far);
+    triangle(best, aa, ac, ab, per_aa, fc, fb, turned, other_a, other_a_c, other_far);
+  }
+  VOXHERD_FUNCTION static void triangle(Number& best, Number aa, Number ab, Number ac, Number per_aa, Number fb,
+                                        Number fc, const plane& q, Number first, Number second, Number third) {
+    const Number db = first - second, dc = second - third;
+    const Number zb = lane::fma(q.aa, db, q.ab * dc), zc = lane::fma(q.ab, db, q.bb * dc);
+    const Number root = lane::sqrt(per_aa * lane::fma(-db, zb, lane::fma(-dc, zc, Number(1.0f))));
+    const Number qb = lane::fma(ab, root, zb), qc = lane::fma(ac, root, zc);
+    const Number u = first + lane::fma(-fb, db, lane::fma(-fc, dc, root));
+    best = lane::select((aa * root >= qb) & (qb >= qc) & (qc >= 0.0f) & (u < best), u, best);
+  }
+
+  Number s_[6];
+  Number det_;  ///< of S
+};
+
+}  // namespace voxherd::eikonal

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "kernels/device/cuda_check.cuh"
+#include "kernels/eikonal/block_visit.hpp"
+#include "kernels/eikonal/cuda_block_team.cuh"
+
+/// All rounds of all fronts in one cooperative kernel: the host looks at nothing until it ends.
+namespace voxherd::eikonal {
+
+inline constexpr int round_threads = 512, round_warps = round_threads / 32;
+inline constexpr int list_length = 4 * round_threads;
+/// Entries side by side in memory that belong to the same thread block: one sector of 32 bytes.
+inline constexpr std::uint32_t entry_group = 8;
+
+struct round_counts {
+  std::uint64_t visits;
+  std::uint32_t next_round;
+  std::uint32_t unused;
+};
+
+/// An entry is a block of a front. Each thread block watches over its own share of them, spread over all, and its
+/// warps visit those awake.
+template <class Scheme>
+class round_worker {
+ public:
+  using visit_type = block_visit<cuda_block_team, Scheme>;
+  struct shared {
+    typename visit_type::scratch scratch[round_warps];
+    std::uint32_t list[list_length];
+    std::uint32_t listed;
+  };
+
+  __device__ round_worker(const visit_type& visit, shared& s) : visit_(visit), s_(s) {}
+
+  __device__ bool anybody_awake(std::uint32_t round) const {
+    bool awake = false;
+    for (std::uint32_t k = threadIdx.x; k < visit_.front.fronts; k += round_threads)
+      awake = awake || __ldcg(visit_.front.least[round % 3] + k) < unreached;
+    return __syncthreads_or(awake) != 0;
+  }
+
+  __device__ void forget_round_after_next(std::uint32_t round) const {
+    if (blockIdx.x != 0) return;
+    for (std::uint32_t k = threadIdx.x; k < visit_.front.fronts; k += round_threads)
+      __stcg(visit_.front.least[(round + 2) % 3] + k, unreached);
+  }
+
+  __device__ std::uint64_t run(std::uint32_t round) const {
+    const std::uint32_t entries = visit_.front.fronts * visit_.front.blocks;
+    const std::uint32_t groups = (entries + entry_group - 1) / entry_group;
+    const std::uint32_t own = (groups + gridDim.x - 1) / gridDim.x * entry_group;
+    std::uint64_t visits = 0;
+    for (std::uint32_t first = 0; first < own; first += list_length) {
+      if (threadIdx.x == 0) s_.listed = 0;
+      __syncthreads();
+      for (std::uint32_t i = first + threadIdx.x; i < own && i < first + list_length; i += round_threads) {
+        const std::uint32_t entry = (i / entry_group * gridDim.x + blockIdx.x) * entry_group + i % entry_group;
+        if (entry < entries) look_at(entry, round);
+      }
+      __syncthreads();
+      const std::uint32_t listed = s_.listed;
+      const std::uint32_t warp = threadIdx.x / 32;
+      for (std::uint32_t n = warp; n < listed; n += round_warps) {
+        const std::uint32_t entry = s_.list[n];
+        visit_(cuda_block_team{}, s_.scratch[warp], entry / visit_.front.blocks, entry % visit_.front.blocks, round);
+        __syncwarp();
+      }
+      visits += listed;
+      __syncthreads();
+    }
+    return visits;
+  }
+
+ private:
+  __device__ void look_at(std::uint32_t entry, std::uint32_t round) const {
+    const front_view& f = visit_.front;
+    float* trigger = f.trigger[round % 2] + entry;
+    const float t = __ldcg(trigger);
+    if (!(t < unreached)) return;
+    __stcg(trigger, unreached);
+    const std::uint32_t k = entry / f.blocks;
+    if (t <= __ldcg(f.least[round % 3] + k) + visit_.rules.cut) {
+      s_.list[atomicAdd(&s_.listed, 1u)] = entry;
+    } else {
+      const cuda_block_team team;
+      team.lower(f.trigger[(round + 1) % 2] + entry, t);
+      team.lower(f.least[(round + 1) % 3] + k, t);
+    }
+  }
+
+  const visit_type& visit_;
+  shared& s_;
+};
+
+template <class Scheme>
+__global__ void __launch_bounds__(round_threads, 2)
+    round_kernel(const __grid_constant__ block_visit<cuda_block_team, Scheme> visit, std::uint32_t round,
+                 std::uint32_t most, round_counts* counts) {
+  __shared__ typename round_worker<Scheme>::shared s;
+  const round_worker<Scheme> worker(visit, s);
+  std::uint64_t visits = 0;
+  for (; round < most && worker.anybody_awake(round); ++round) {
+    worker.forget_round_after_next(round);
+    visits += worker.run(round);
+    cooperative_groups::this_grid().sync();
+  }
+  if (threadIdx.x != 0) return;
+  atomicAdd(reinterpret_cast<unsigned long long*>(&counts->visits), static_cast<unsigned long long>(visits));
+  if (blockIdx.x == 0) counts->next_round = round;
+}
+
+/// As many thread blocks as the device holds at once.
+template <class Scheme>
+int resident_blocks(int device) {
+  int per_processor = 0, processors = 0;
+  VOXHERD_CUDA_CHECK(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, round_kernel<Scheme>, round_threads, 0));
+  VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  return per_processor * processors;
+}
+
+template <class Scheme>
+void launch_rounds(const block_visit<cuda_block_team, Scheme>& visit, std::uint32_t round, std::uint32_t most,
+                   round_counts* counts, int thread_blocks, cudaStream_t stream) {
+  auto v = visit;
+  void* arguments[] = {&v, &round, &most, &counts};
+  VOXHERD_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(round_kernel<Scheme>),
+                                                 dim3(static_cast<unsigned>(thread_blocks)), dim3(round_threads),
+                                                 arguments, 0, stream));
+}
+
+}  // namespace voxherd::eikonal

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "kernels/eikonal/block_graph.hpp"
+#include "kernels/eikonal/solver.hpp"
+
+namespace voxherd::eikonal {
+
+/// What every backend solves with.
+struct solver_parts {
+  lattice where;
+  block_graph graph;
+  solver_settings settings;
+  double axes_mm[9], origin_mm[3];
+  float typical_cost;  ///< of one voxel's way: the median
+};
+
+/// Rounds after which a front that still moves is given up.
+inline constexpr std::uint32_t most_rounds = 100000;
+
+std::unique_ptr<solver> make_solver_cpu(const device& d, solver_parts&& parts);
+std::unique_ptr<solver> make_solver_cuda(const device& d, solver_parts&& parts);
+
+/// A start's cell. Throws std::invalid_argument for a voxel that is not inside, an arrival that is no time.
+std::uint32_t checked_cell(const lattice& l, const start& s);
+
+}  // namespace voxherd::eikonal

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "kernels/eikonal/solver.hpp"
+#include "tests/reference/eikonal_cases.hpp"
+#include "tests/reference/eikonal_reference.hpp"
+
+/// Fronts, solutions and their errors for tests of the Hamilton-Jacobi solver.
+namespace voxherd::reference {
+
+/// A scheme and its order, with a name for tables.
+struct eikonal_scheme {
+  const char* name;
+  eikonal::scheme_kind kind;
+  int order;
+
+  eikonal::solver_settings settings() const {
+    eikonal::solver_settings s;
+    s.scheme = kind, s.order = order;
+    return s;
+  }
+};
+inline constexpr eikonal_scheme selling1{"selling o1", eikonal::scheme_kind::selling, 1};
+inline constexpr eikonal_scheme selling2{"selling o2", eikonal::scheme_kind::selling, 2};
+inline constexpr eikonal_scheme godunov27{"godunov27", eikonal::scheme_kind::godunov27, 1};
+inline constexpr eikonal_scheme hl26{"hl26", eikonal::scheme_kind::hl26, 1};
+inline constexpr eikonal_scheme eikonal_schemes[] = {selling1, selling2, godunov27, hl26};
+
+inline void PrintTo(const eikonal_scheme& s, std::ostream* out) { *out << s.name; }
+
+/// For each voxel of the grid its number in the mask, 2^32 - 1 outside.
+inline std::vector<std::uint32_t> mask_numbers(const eikonal_case& c) {
+  std::vector<std::uint32_t> numbers(c.inside.size(), ~0u);
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (c.inside[i]) numbers[i] = count++;
+  return numbers;
+}
+
+/// Index coordinates of the mask's voxels.
+inline std::vector<vec3> places_inside(const eikonal_case& c) {
+  std::vector<vec3> places;
+  std::size_t i = 0;
+  for (std::uint64_t z = 0; z < c.size[2]; ++z)
+    for (std::uint64_t y = 0; y < c.size[1]; ++y)
+      for (std::uint64_t x = 0; x < c.size[0]; ++x, ++i)
+        if (c.inside[i]) places.push_back({double(x), double(y), double(z)});
+  return places;
+}
+
+using starts = std::vector<eikonal::start>;
+
+/// The exact arrival times of all voxels within `radius` voxels of a place: what a table of errors starts from.
+inline starts exact_ball(const eikonal_case& c, const vec3& source, double radius) {
+  starts ball;
+  const auto places = places_inside(c);
+  for (std::uint32_t n = 0; n < places.size(); ++n)
+    if (norm(places[n] - source) <= radius) ball.push_back({n, static_cast<float>(c.distance(source, places[n]))});
+  return ball;
+}
+inline starts exact_ball(const eikonal_case& c, double radius) { return exact_ball(c, c.source, radius); }
+
+/// A voxel with arrival time 0.
+inline starts one_voxel(const eikonal_case& c, const vec3& place) { return {{mask_numbers(c)[c.linear(place)], 0}}; }
+inline starts one_voxel(const eikonal_case& c) { return one_voxel(c, c.source); }
+
+inline eikonal::start_list fronts_of(const std::vector<starts>& each) {
+  eikonal::start_list list;
+  for (const auto& front : each) {
+    list.starts.insert(list.starts.end(), front.begin(), front.end());
+    list.offsets.push_back(list.starts.size());
+  }
+  return list;
+}
+
+/// Arrival times on the mask, by the solver under test.
+inline std::vector<float> arrivals_of(const device& d, const eikonal_case& c, const starts& front,
+                                      const eikonal::solver_settings& settings) {
+  use_device(d);
+  const auto solver = eikonal::make_solver(d, c.field(), settings);
+  std::vector<float> u(solver->voxels());
+  const auto report = solver->solve(fronts_of({front}));
+  if (!report.converged) throw std::runtime_error(c.name + ": not converged");
+  solver->arrivals(0, 1, u.data());
+  return u;
+}
+
+template <class Number>
+double arrival_at(const eikonal_case& c, const std::vector<Number>& u, const vec3& place) {
+  return double(u[mask_numbers(c)[c.linear(place)]]);
+}
+
+/// Sum of |u - exact| over the sum of exact, on all voxels.
+template <class Number>
+double relative_l1(const eikonal_case& c, const std::vector<Number>& u) {
+  const auto places = places_inside(c);
+  double error = 0, all = 0;
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    const double exact = c.distance(c.source, places[n]);
+    error += std::abs(double(u[n]) - exact), all += exact;
+  }
+  return error / all;
+}
+
+/// The largest |a - b| / b; infinite where one is infinite and the other is not.
+template <class NumberA, class NumberB>
+double largest_difference(const std::vector<NumberA>& a, const std::vector<NumberB>& b) {
+  double largest = a.size() == b.size() ? 0 : INFINITY;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const double x = double(a[i]), y = double(b[i]);
+    if (x == y) continue;
+    largest = std::max(largest, std::isinf(x) != std::isinf(y) ? INFINITY : std::abs(x - y) / std::abs(y));
+  }
+  return largest;
+}
+
+}  // namespace voxherd::reference
