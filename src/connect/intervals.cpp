@@ -77,6 +77,17 @@ replicate_summary summarise(std::vector<float>& costs, double percent) {
   return r;
 }
 
+void refuse_too_many_costs(const connect_inputs& in) {
+  constexpr double most = 16e9;
+  const std::size_t regions = in.labels.size();
+  const double bytes = 4.0 * static_cast<double>(in.options.bootstrap.replicates * regions * regions);
+  if (in.options.connectome && bytes > most)
+    throw failure(exit_status::usage,
+                  fmt::format("--bootstrap {} of {} regions: the replicates' costs take {:.0f} GB, expected at most "
+                              "{:.0f}; give fewer replicates, or fewer --labels",
+                              in.options.bootstrap.replicates, regions, 1e-9 * bytes, 1e-9 * most));
+}
+
 std::vector<constant> interval_constants(const result_reader& step, const connect_inputs& in) {
   const std::uint64_t replicates = step.item_voxels().size();
   const std::vector<std::uint64_t> shape = step.output("cost").shape;

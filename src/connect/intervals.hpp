@@ -20,6 +20,9 @@ struct replicate_summary {
 /// costs. `costs`: at least one; sorted here.
 replicate_summary summarise(std::vector<float>& costs, double percent);
 
+/// Throws failure (usage) where rank 0 would have to hold more than 16 GB of replicates' costs.
+void refuse_too_many_costs(const connect_inputs& inputs);
+
 /// Of every cost of the step's file: constants cost_low, cost_high, cost_mean, cost_sd and cost_replicates, of the
 /// matrix's shape in group "connectome"; for two ends single numbers in group "pathway", with replicate_cost, which has
 /// them all. By one process; says in the log what it has found. Throws failure.

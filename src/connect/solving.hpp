@@ -1,5 +1,7 @@
 #pragma once
 
+#include <numeric>
+
 #include "kernels/eikonal/solver.hpp"
 #include "src/connect/fronts.hpp"
 
@@ -11,7 +13,9 @@ template <class Use>
 void solve_fronts(eikonal::solver& solver, const eikonal::start_list& all, std::size_t first, std::size_t count,
                   const Use& use) {
   try {
-    solver.solve(some_starts(all, first, count));
+    std::vector<std::uint32_t> fronts(count);
+    std::iota(fronts.begin(), fronts.end(), static_cast<std::uint32_t>(first));
+    solver.solve(starts_of(all, fronts));
   } catch (const device_out_of_memory&) {
     if (count == 1) throw;
     solve_fronts(solver, all, first, count / 2, use);
