@@ -37,7 +37,7 @@ double mean(const std::vector<float>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// All of the problem's parts begin with a solver that has solved once.
+/// Timed: solve().
 class eikonal_problem : public problem {
  public:
   eikonal_problem(const device& d, const eikonal_run& how)
@@ -102,7 +102,9 @@ class eikonal_problem : public problem {
     const std::vector<float> expected = arrivals_of(*other, 0);
     if (cuda) {
       const double difference = largest_difference(first_, expected);
-      return difference < 1e-3 ? "" : fmt::format("{:.1e} away from what the CPU has", difference);
+      // Where two neighbours are about as early, second order may choose either.
+      const double allowed = how_.settings.order == 2 ? 2e-3 : 2e-5;
+      return difference < allowed ? "" : fmt::format("{:.1e} away from what the CPU has", difference);
     }
     const double over = mean(first_) / mean(expected);
     return over > 0.6 && over < 1.7 ? "" : fmt::format("{:.2f} times selling's arrival times in the mean", over);
@@ -137,6 +139,7 @@ class eikonal_problem : public problem {
   mutable std::vector<float> first_;  ///< front 0 of the run that was verified
 };
 
+/// Timed: make_solver().
 class set_up_problem final : public eikonal_problem {
  public:
   using eikonal_problem::eikonal_problem;
@@ -153,117 +156,11 @@ class set_up_problem final : public eikonal_problem {
   counters more() const override { return {{"blocks", static_cast<double>(solver_->blocks())}}; }
 };
 
-class region_problem final : public eikonal_problem {
- public:
-  region_problem(const device& d, const eikonal_run& how) : eikonal_problem(d, how) {
-    eikonal_problem::run();
-    solver_->set_regions(volume_->regions);
-    costs_.resize(fronts() * fronts());
-  }
-  void run() override {
-    use_device(device_);
-    solver_->region_costs(costs_.data());
-  }
-  /// Against plain loops over the first front.
-  std::string complaint() const override {
-    const std::vector<float> u = arrivals_of(*solver_, 0);
-    const auto& r = volume_->regions;
-    for (std::size_t k = 0; k < fronts(); ++k) {
-      double least = INFINITY, sum = 0;
-      for (std::uint64_t i = r.offsets[k]; i < r.offsets[k + 1]; ++i) {
-        const double one = static_cast<double>(u[r.voxels[i]]);
-        least = std::min(least, one), sum += one;
-      }
-      const double average = sum / static_cast<double>(r.offsets[k + 1] - r.offsets[k]);
-      if (static_cast<double>(costs_[k].least) != least ||
-          !(std::abs(static_cast<double>(costs_[k].mean) - average) <= 1e-5 * average))
-        return fmt::format("region {}: least {} and mean {}, expected {} and {}", k, costs_[k].least, costs_[k].mean,
-                           least, average);
-    }
-    return "";
-  }
-  std::size_t voxels() const override { return costs_.size(); }
-  std::string unit() const override { return "pair"; }
-  double device_seconds() const override { return 0; }
-  counters more() const override { return {{"fronts", static_cast<double>(fronts())}}; }
-
- private:
-  std::vector<region_cost> costs_;
-};
-
-class path_problem final : public eikonal_problem {
- public:
-  path_problem(const device& d, const eikonal_run& how) : eikonal_problem(d, how) {
-    eikonal_problem::run();
-    solver_->set_regions(volume_->regions);
-    costs_.resize(fronts() * fronts());
-    solver_->region_costs(costs_.data());
-    for (std::uint32_t f = 0; f < fronts(); ++f)
-      for (std::uint32_t r = 0; r < fronts(); ++r)
-        if (f != r) requests_.push_back({f, costs_[f * fronts() + r].least_voxel});
-    scores_.resize(requests_.size());
-  }
-  void run() override {
-    use_device(device_);
-    solver_->score_paths(requests_, {}, scores_.data());
-  }
-  /// All end in their sources; they cost about what the arrival times say.
-  std::string complaint() const override {
-    const double at_source = part_at_source();
-    if (!(at_source > 0.99)) return fmt::format("{:.1f} % of the paths end in their source", 100 * at_source);
-    const double over = median_over_arrival();
-    return over > 0.5 && over < 1.2 ? "" : fmt::format("a path costs {:.2f} of its arrival time (median)", over);
-  }
-  std::size_t voxels() const override {
-    std::size_t steps = 0;
-    for (const path_score& s : scores_) steps += s.steps;
-    return steps;
-  }
-  std::string unit() const override { return "step"; }
-  double device_seconds() const override { return 0; }
-  counters more() const override {
-    return {{"fronts", static_cast<double>(fronts())},
-            {"paths", static_cast<double>(requests_.size())},
-            {"part_at_source", part_at_source()},
-            {"cost_over_arrival", median_over_arrival()}};
-  }
-
- private:
-  double part_at_source() const {
-    const auto count =
-        std::count_if(scores_.begin(), scores_.end(), [](const path_score& s) { return s.end == path_end::source; });
-    return static_cast<double>(count) / static_cast<double>(scores_.size());
-  }
-  double median_over_arrival() const {
-    std::vector<double> over;
-    std::size_t i = 0;
-    for (std::size_t f = 0; f < fronts(); ++f)
-      for (std::size_t r = 0; r < fronts(); ++r) {
-        if (f == r) continue;
-        over.push_back(static_cast<double>(scores_[i++].cost) / static_cast<double>(costs_[f * fronts() + r].least));
-      }
-    std::nth_element(over.begin(), over.begin() + static_cast<long>(over.size() / 2), over.end());
-    return over[over.size() / 2];
-  }
-
-  std::vector<region_cost> costs_;
-  std::vector<path_request> requests_;
-  std::vector<path_score> scores_;
-};
-
 }  // namespace
 
 std::unique_ptr<problem> make_eikonal_problem(const device& d, const eikonal_run& how) {
-  switch (how.part) {
-    case eikonal_part::set_up:
-      return std::make_unique<set_up_problem>(d, how);
-    case eikonal_part::region_costs:
-      return std::make_unique<region_problem>(d, how);
-    case eikonal_part::paths:
-      return std::make_unique<path_problem>(d, how);
-    case eikonal_part::solve:
-      break;
-  }
+  if (how.part == eikonal_part::set_up) return std::make_unique<set_up_problem>(d, how);
+  if (how.part != eikonal_part::solve) return make_connectome_problem(d, how);
   return std::make_unique<eikonal_problem>(d, how);
 }
 

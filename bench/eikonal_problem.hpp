@@ -28,4 +28,8 @@ struct eikonal_run {
 /// the CPU; the first and the last of several fronts are as if solved alone.
 std::unique_ptr<problem> make_eikonal_problem(const device& d, const eikonal_run& how);
 
+/// Its parts region_costs and paths. Costs: against plain loops; paths: they end in their sources, and cost about what
+/// the arrival times say.
+std::unique_ptr<problem> make_connectome_problem(const device& d, const eikonal_run& how);
+
 }  // namespace voxherd::bench

@@ -95,8 +95,8 @@ std::uint64_t rim(int dx, int dy, int dz) {
   return cells;
 }
 
-/// Neighbouring blocks, which of a cell's 26 neighbours may be reached, and what is read of whom.
-void read_neighbours(const lattice_view& l, std::uint32_t block, std::uint32_t* near_block, std::uint32_t* near_open,
+/// Neighbouring blocks, which of a cell's 26 neighbours may not be reached, and what is read of whom.
+void read_neighbours(const lattice_view& l, std::uint32_t block, std::uint32_t* near_block, std::uint32_t* near_closed,
                      std::vector<read_cells>* reads) {
   std::array<int, 3> corner{};
   for (std::uint32_t c = 0; c < block_cells; ++c) {
@@ -115,13 +115,13 @@ void read_neighbours(const lattice_view& l, std::uint32_t block, std::uint32_t* 
     std::uint32_t bits = 0;
     for (int n = 0; inside(x, y, z) && n < 27; ++n) {
       const int e[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-      if (n == 13 || !step_rule(inside)(x, y, z, e)) continue;
-      bits |= 1u << n;
+      if (n == 13 || !inside(x + e[0], y + e[1], z + e[2])) continue;
       const auto side = [](int place) { return place < 0 ? 0 : place >= block_side ? 2 : 1; };
       near_block[side(c % 4 + e[0]) + 3 * side(c / 4 % 4 + e[1]) + 9 * side(c / 16 + e[2])] =
           static_cast<std::uint32_t>(l.cell_at(x + e[0], y + e[1], z + e[2])) / block_cells;
+      if (!step_rule(inside)(x, y, z, e)) bits |= 1u << n;
     }
-    near_open[block * block_cells + static_cast<std::uint32_t>(c)] = bits;
+    near_closed[block * block_cells + static_cast<std::uint32_t>(c)] = bits;
   }
   if (reads == nullptr) return;
   for (int n = 0; n < 27; ++n) {
@@ -146,8 +146,8 @@ void turn_round(const std::vector<std::vector<read_cells>>& reads, block_graph& 
 }  // namespace
 
 graph_view block_graph::view() const {
-  return {blocks,      neighbours,        neighbour.data(), read_first.data(), read_block.data(), told_first.data(),
-          told.data(), near_block.data(), near_open.data()};
+  return {blocks,      neighbours,        neighbour.data(),  read_first.data(), read_block.data(), told_first.data(),
+          told.data(), near_block.data(), near_closed.data()};
 }
 
 block_graph build_graph(const lattice& l, const solver_settings& settings, int threads) {
@@ -157,7 +157,7 @@ block_graph build_graph(const lattice& l, const solver_settings& settings, int t
   if (along_directions) g.neighbours = settings.order == 2 ? second_neighbours : first_neighbours;
   g.neighbour.resize(l.cells() * static_cast<std::size_t>(g.neighbours));
   g.near_block.resize(std::size_t{27} * g.blocks);
-  g.near_open.resize(l.cells());
+  g.near_closed.resize(l.cells());
   const lattice_view view = l.view();
   std::vector<std::vector<read_cells>> reads(g.blocks);
   std::vector<std::uint64_t> dropped(g.blocks);
@@ -168,7 +168,7 @@ block_graph build_graph(const lattice& l, const solver_settings& settings, int t
       reads[b] = std::move(reader.reads);
       dropped[b] = reader.dropped;
     }
-    read_neighbours(view, b, &g.near_block[std::size_t{27} * b], g.near_open.data(),
+    read_neighbours(view, b, &g.near_block[std::size_t{27} * b], g.near_closed.data(),
                     along_directions ? nullptr : &reads[b]);
   });
   for (const std::uint64_t d : dropped) g.dropped += d;

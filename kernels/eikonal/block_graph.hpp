@@ -32,14 +32,15 @@ struct graph_view {
   const std::uint32_t* told_first;  ///< blocks + 1
   const dependent* told;
   const std::uint32_t* near_block;  ///< (blocks, 27): x fastest, the block itself in the middle; `blocks` for none
-  const std::uint32_t* near_open;   ///< 1 a cell: bit dx+1 + 3 (dy+1) + 9 (dz+1) where that neighbour may be reached
+  const std::uint32_t*
+      near_closed;  ///< 1 a cell: bit dx+1 + 3 (dy+1) + 9 (dz+1) for a neighbour in the mask that may not be reached
 };
 
 struct block_graph {
   std::uint32_t blocks = 0;
   int neighbours = 0;
   std::vector<std::uint16_t> neighbour;
-  std::vector<std::uint32_t> read_first, read_block, told_first, near_block, near_open;
+  std::vector<std::uint32_t> read_first, read_block, told_first, near_block, near_closed;
   std::vector<dependent> told;
   std::uint64_t dropped = 0;  ///< neighbours left out because a block would read more than `most_read` others
 

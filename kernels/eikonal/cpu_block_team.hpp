@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -8,6 +9,16 @@
 
 namespace voxherd::eikonal {
 
+namespace detail {
+
+constexpr auto all_cube_places() {
+  std::array<std::int32_t, block_cells> places{};
+  for (int c = 0; c < block_cells; ++c) places[static_cast<std::size_t>(c)] = cube_place(c);
+  return places;
+}
+
+}  // namespace detail
+
 /// One CPU thread that works on a block: a number is a SIMD register of as many cells. The same interface as
 /// cuda_block_team.
 struct cpu_block_team {
@@ -15,6 +26,7 @@ struct cpu_block_team {
   static constexpr int lanes = static_cast<int>(number::size());
   static constexpr int chunks = block_cells / lanes;
   static_assert(block_cells % lanes == 0);
+  static constexpr auto cube_places = detail::all_cube_places();
 
   /// N numbers a cell.
   template <int N>
@@ -44,6 +56,25 @@ struct cpu_block_team {
       return lane::gather(values, places[n] + chunk * lanes);
     }
   };
+
+  /// The cells' own numbers in a cube, cube_block.hpp's, or those beside them for an address moved by cube_step().
+  number read_cube(const float* cube, int chunk) const {
+    return lane::gather(cube, cube_places.data() + chunk * lanes);
+  }
+  void write_cube(float* cube, int chunk, number x) const {
+    for (int l = 0; l < lanes; ++l)
+      cube[cube_places[static_cast<std::size_t>(chunk * lanes + l)]] = x[static_cast<std::size_t>(l)];
+  }
+  /// Bits of the cells' words.
+  bool any_set(const std::uint32_t* words, int chunk) const {
+    std::uint32_t all = 0;
+    for (int l = 0; l < lanes; ++l) all |= words[chunk * lanes + l];
+    return all != 0;
+  }
+  number unless_set(const std::uint32_t* words, int chunk, int bit, number x, float otherwise) const {
+    const number set([&](auto l) { return static_cast<float>(words[chunk * lanes + static_cast<int>(l)] >> bit & 1); });
+    return lane::select(set > 0.5f, number(otherwise), x);
+  }
 
   template <class Work>
   void each_cell(int chunk, const Work& work) const {

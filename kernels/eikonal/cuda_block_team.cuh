@@ -49,6 +49,15 @@ struct cuda_block_team {
     }
   };
 
+  __device__ float read_cube(const float* cube, int chunk) const { return cube[cube_place(chunk * lanes + lane)]; }
+  __device__ void write_cube(float* cube, int chunk, float x) const { cube[cube_place(chunk * lanes + lane)] = x; }
+  __device__ bool any_set(const std::uint32_t* words, int chunk) const {
+    return __any_sync(all, __ldg(words + chunk * lanes + lane) != 0);
+  }
+  __device__ float unless_set(const std::uint32_t* words, int chunk, int bit, float x, float otherwise) const {
+    return (__ldg(words + chunk * lanes + lane) >> bit & 1) != 0 ? otherwise : x;
+  }
+
   template <class Work>
   __device__ void each_cell(int chunk, const Work& work) const {
     work(chunk * lanes + lane);

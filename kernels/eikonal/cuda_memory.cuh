@@ -52,14 +52,14 @@ class cuda_graph {
         read_block_(copied(g.read_block, s)),
         told_first_(copied(g.told_first, s)),
         near_block_(copied(g.near_block, s)),
-        near_open_(copied(g.near_open, s)),
+        near_closed_(copied(g.near_closed, s)),
         told_(copied(g.told, s)) {
     view_.neighbour = neighbour_.data();
     view_.read_first = read_first_.data();
     view_.read_block = read_block_.data();
     view_.told_first = told_first_.data();
     view_.near_block = near_block_.data();
-    view_.near_open = near_open_.data();
+    view_.near_closed = near_closed_.data();
     view_.told = told_.data();
   }
   const graph_view& view() const { return view_; }
@@ -67,7 +67,7 @@ class cuda_graph {
  private:
   graph_view view_;
   device_buffer<std::uint16_t> neighbour_;
-  device_buffer<std::uint32_t> read_first_, read_block_, told_first_, near_block_, near_open_;
+  device_buffer<std::uint32_t> read_first_, read_block_, told_first_, near_block_, near_closed_;
   device_buffer<dependent> told_;
 };
 

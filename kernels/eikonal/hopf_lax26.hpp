@@ -17,7 +17,10 @@ template <class Number>
 struct hopf_lax26 {
   /// S: xx, xy, xz, yy, yz, zz in index space.
   VOXHERD_FUNCTION explicit hopf_lax26(const Number (&s)[6]) : s_{s[0], s[1], s[2], s[3], s[4], s[5]} {
-    const plane xy = eliminated(s[0], s[3], s[1], s[2], s[4], s[5]);
+    per_s_[0] = lane::reciprocal(s[0]);
+    per_s_[1] = lane::reciprocal(s[3]);
+    per_s_[2] = lane::reciprocal(s[5]);
+    const plane xy = eliminated(s[0], s[3], s[1], s[2], s[4], per_s_[2]);
     det_ = (xy.aa * xy.bb - xy.ab * xy.ab) * s[5];
   }
 
@@ -26,9 +29,9 @@ struct hopf_lax26 {
   template <class Neighbours>
   VOXHERD_FUNCTION Number operator()(const Neighbours& u, Number old) const {
     Number best = old;
-    plane_neighbours<0, 1>(best, u, eliminated(s_[0], s_[3], s_[1], s_[2], s_[4], s_[5]), s_[5]);
-    plane_neighbours<0, 2>(best, u, eliminated(s_[0], s_[5], s_[2], s_[1], s_[4], s_[3]), s_[3]);
-    plane_neighbours<1, 2>(best, u, eliminated(s_[3], s_[5], s_[4], s_[1], s_[2], s_[0]), s_[0]);
+    plane_neighbours<0, 1>(best, u, eliminated(s_[0], s_[3], s_[1], s_[2], s_[4], per_s_[2]), per_s_[2]);
+    plane_neighbours<0, 2>(best, u, eliminated(s_[0], s_[5], s_[2], s_[1], s_[4], per_s_[1]), per_s_[1]);
+    plane_neighbours<1, 2>(best, u, eliminated(s_[3], s_[5], s_[4], s_[1], s_[2], per_s_[0]), per_s_[0]);
     VOXHERD_UNROLL_BY(1)
     for (int signs = 0; signs < 4; ++signs) {
       const int y = signs & 1 ? -1 : 1, z = signs & 2 ? -1 : 1;
@@ -42,8 +45,7 @@ struct hopf_lax26 {
   struct plane {
     Number aa, bb, ab;
   };
-  VOXHERD_FUNCTION static plane eliminated(Number aa, Number bb, Number ab, Number ac, Number bc, Number cc) {
-    const Number per_cc = lane::reciprocal(cc);
+  VOXHERD_FUNCTION static plane eliminated(Number aa, Number bb, Number ab, Number ac, Number bc, Number per_cc) {
     const Number f = ac * per_cc, g = bc * per_cc;
     return {lane::fma(-f, ac, aa), lane::fma(-g, bc, bb), lane::fma(-f, bc, ab)};
   }
@@ -65,8 +67,8 @@ struct hopf_lax26 {
 
   /// Vertices a, a + b and edges between them in the plane of two axes, and the vertices on the axes.
   template <int A, int B, class Neighbours>
-  VOXHERD_FUNCTION void plane_neighbours(Number& best, const Neighbours& u, const plane& q, Number s_cc) const {
-    const Number det = det_ * lane::reciprocal(s_cc), per_det = s_cc * lane::reciprocal(det_);
+  VOXHERD_FUNCTION void plane_neighbours(Number& best, const Neighbours& u, const plane& q, Number per_cc) const {
+    const Number det = det_ * per_cc, per_det = lane::reciprocal(det);
     const Number step_a = lane::sqrt(q.bb * per_det), step_b = lane::sqrt(q.aa * per_det);
     VOXHERD_UNROLL_BY(1)
     for (int side = 1; side >= -1; side -= 2) {
@@ -121,9 +123,9 @@ struct hopf_lax26 {
     upwards(best, xx, xz, xy, yz, per_xz, v.xz, w.xz, v.xyz, w.xyz);
     upwards(best, yy, yz, xy, xz, per_yz, v.yz, w.yz, v.xyz, w.xyz);
 
-    triangles(best, xx, yy, zz, xy, xz, yz, v.x, v.xy, v.xz, v.xyz, w.x, w.xy, w.xz, w.xyz);
-    triangles(best, yy, xx, zz, xy, yz, xz, v.y, v.xy, v.yz, v.xyz, w.y, w.xy, w.yz, w.xyz);
-    triangles(best, zz, xx, yy, xz, yz, xy, v.z, v.xz, v.yz, v.xyz, w.z, w.xz, w.yz, w.xyz);
+    triangles(best, xx, per_s_[0], yy, zz, xy, xz, yz, v.x, v.xy, v.xz, v.xyz, w.x, w.xy, w.xz, w.xyz);
+    triangles(best, yy, per_s_[1], xx, zz, xy, yz, xz, v.y, v.xy, v.yz, v.xyz, w.y, w.xy, w.yz, w.xyz);
+    triangles(best, zz, per_s_[2], xx, yy, xz, yz, xy, v.z, v.xz, v.yz, v.xyz, w.z, w.xz, w.yz, w.xyz);
   }
 
   /// Edges from a to a + (b + c).
@@ -144,12 +146,11 @@ struct hopf_lax26 {
   }
 
   /// Triangles a, a + b, a + b + c and a, a + c, a + b + c.
-  VOXHERD_FUNCTION static void triangles(Number& best, Number aa, Number bb, Number cc, Number ab, Number ac, Number bc,
-                                         Number a, Number a_b, Number a_c, Number far, Number other_a, Number other_a_b,
-                                         Number other_a_c, Number other_far) {
-    const Number per_aa = lane::reciprocal(aa);
+  VOXHERD_FUNCTION static void triangles(Number& best, Number aa, Number per_aa, Number bb, Number cc, Number ab,
+                                         Number ac, Number bc, Number a, Number a_b, Number a_c, Number far,
+                                         Number other_a, Number other_a_b, Number other_a_c, Number other_far) {
     const Number fb = ab * per_aa, fc = ac * per_aa;
-    const plane q{lane::fma(-fb, ab, bb), lane::fma(-fc, ac, cc), lane::fma(-fb, ac, bc)};
+    const plane q = eliminated(bb, cc, bc, ab, ac, per_aa);
     const plane turned{q.bb, q.aa, q.ab};
     triangle(best, aa, ab, ac, per_aa, fb, fc, q, a, a_b, far);
     triangle(best, aa, ab, ac, per_aa, fb, fc, q, other_a, other_a_b, other_far);
@@ -167,7 +168,8 @@ struct hopf_lax26 {
   }
 
   Number s_[6];
-  Number det_;  ///< of S
+  Number per_s_[3];  ///< 1 / S_dd
+  Number det_;       ///< of S
 };
 
 }  // namespace voxherd::eikonal

@@ -16,6 +16,15 @@ inline constexpr int block_cells = 64;
 /// S = sum of weight_i e_i e_i^T, i < 6, e_i of whole numbers (Selling's decomposition).
 inline constexpr int selling_directions = 6;
 
+/// A block and one voxel around it.
+inline constexpr int cube_side = block_side + 2, cube_cells = cube_side * cube_side * cube_side;
+
+/// Place in the cube of a cell of the block, and of its neighbour at (dx, dy, dz).
+VOXHERD_FUNCTION constexpr int cube_place(int cell) {
+  return cell % 4 + 1 + cube_side * (cell / 4 % 4 + 1 + cube_side * (cell / 16 + 1));
+}
+VOXHERD_FUNCTION constexpr int cube_step(int dx, int dy, int dz) { return dx + cube_side * (dy + cube_side * dz); }
+
 /// A masked grid with its tensors as kernels read it. Pointers are the device's. Index space: voxels are cubes of
 /// side 1; grad(u) . S grad(u) = 1.
 struct lattice_view {

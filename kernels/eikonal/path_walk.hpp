@@ -55,8 +55,8 @@ struct path_walk {
   VOXHERD_FUNCTION path_end follow() {
     if (!read.is_reached(here)) return path_end::unreached;
     const auto patience = static_cast<std::uint32_t>(3 / how.step_voxels) + 1;  // a voxel's diagonal, nearly twice
-    float least = unreached;
-    std::uint32_t idle = 0;  // steps since the path came nearer to the source
+    float least = unreached, until = unreached;  // no flow before an arrival time below `until`
+    std::uint32_t idle = 0;                      // steps since the path came nearer to the source
     while (true) {
       const flow nearest = read.flows[here.cell];
       const bool may_step = record.steps < how.max_steps;
@@ -68,7 +68,8 @@ struct path_walk {
       if (!may_step) return path_end::steps;
       idle = nearest.arrival < least ? 0 : idle + 1;
       least = fminf(least, nearest.arrival);
-      if (idle < patience && step_along_flow()) continue;
+      if (idle < patience && nearest.arrival < until && step_along_flow()) continue;
+      until = fminf(until, nearest.arrival);
       if (!step_to_neighbour()) return path_end::stuck;
     }
   }
@@ -100,9 +101,13 @@ struct path_walk {
     const path_reader::blend flow_here = read.blended(here);
     float s[6];
     if (geodesic::dot(flow_here.direction, flow_here.direction) > 0 && read.tensor_at(here, s)) {
-      const float left = (flow_here.arrival - read.flows[here.cell].arrival) / piece_cost(s, flow_here.direction);
-      const path_reader::place end = read.moved(here, flow_here.direction, fminf(left, 1));
-      if (left > 1e-3f && read.is_clear(here, end)) go(end);
+      float left = (flow_here.arrival - read.flows[here.cell].arrival) / piece_cost(s, flow_here.direction);
+      for (int halving = 0; halving < 3 && left > 1e-3f; ++halving, left *= 0.5f) {
+        const path_reader::place end = read.moved(here, flow_here.direction, fminf(left, 1));
+        if (!read.is_reached(end) || read.flows[end.cell].has_direction() || !read.is_clear(here, end)) continue;
+        go(end);
+        break;
+      }
     }
     return path_end::source;
   }
@@ -126,12 +131,16 @@ struct path_walk {
     const std::int32_t best =
         best_neighbour(read.lattice, static_cast<std::uint32_t>(here.cell), here.at, arrival, step);
     if (best < 0) return false;
+    const float e[3] = {static_cast<float>(step[0]), static_cast<float>(step[1]), static_cast<float>(step[2])};
     const float x[3] = {static_cast<float>(here.at[0]), static_cast<float>(here.at[1]), static_cast<float>(here.at[2])};
-    const path_reader::place there = read.place_at(
-        x[0] + static_cast<float>(step[0]), x[1] + static_cast<float>(step[1]), x[2] + static_cast<float>(step[2]));
+    const path_reader::place beside = read.moved(here, e, 1);
+    const path_reader::place there = read.place_at(x[0] + e[0], x[1] + e[1], x[2] + e[2]);
     const path_reader::place centre = read.place_at(x[0], x[1], x[2]);
     const bool at_centre = here.x[0] == x[0] && here.x[1] == x[1] && here.x[2] == x[2];
-    go(at_centre || read.is_clear(here, there) ? there : centre);
+    if (read.is_clear(here, beside))
+      go(beside);
+    else
+      go(at_centre || read.is_clear(here, there) ? there : centre);
     return true;
   }
 };

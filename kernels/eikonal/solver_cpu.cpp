@@ -7,7 +7,9 @@
 
 #include "kernels/device/each_cpu.hpp"
 #include "kernels/eikonal/cpu_block_team.hpp"
+#include "kernels/eikonal/cube_block.hpp"
 #include "kernels/eikonal/front_steps.hpp"
+#include "kernels/eikonal/readings_cpu.hpp"
 #include "kernels/eikonal/second_order_block.hpp"
 #include "kernels/eikonal/selling_block.hpp"
 #include "kernels/eikonal/solver_backends.hpp"
@@ -108,6 +110,7 @@ class cpu_solver final : public solver {
     const auto begin = std::chrono::steady_clock::now();
     const auto count = static_cast<std::uint32_t>(list.fronts());
     memory_.reserve(count, parts_.where.blocks, parts_.settings.order);
+    readings_.set_fronts(list);
     const front_view f = memory_.view(parts_.where.blocks);
     each_on_cpu(threads_, count * (f.blocks + 1), front_clearer{f});
     std::vector<start_cell> starts;
@@ -143,14 +146,14 @@ class cpu_solver final : public solver {
       }
   }
 
-  void set_regions(const region_list&) override { throw std::logic_error("eikonal: not there yet"); }
-  void region_costs(region_cost*) const override { throw std::logic_error("eikonal: not there yet"); }
-  void score_paths(std::span<const path_request>, const path_settings&, path_score*) const override {
-    throw std::logic_error("eikonal: not there yet");
+  void set_regions(const region_list& regions) override { readings_.set_regions(regions); }
+  void region_costs(region_cost* to) const override { readings_.region_costs(memory_.arrival.data(), to); }
+  void score_paths(std::span<const path_request> paths, const path_settings& how, path_score* to) const override {
+    readings_.follow(memory_.arrival.data(), paths, how, to, nullptr, nullptr);
   }
-  void trace_paths(std::span<const path_request>, const path_settings&, std::span<const std::uint64_t>,
-                   float*) const override {
-    throw std::logic_error("eikonal: not there yet");
+  void trace_paths(std::span<const path_request> paths, const path_settings& how,
+                   std::span<const std::uint64_t> offsets, float* world_mm) const override {
+    readings_.follow(memory_.arrival.data(), paths, how, nullptr, offsets.data(), world_mm);
   }
 
  private:
@@ -164,8 +167,13 @@ class cpu_solver final : public solver {
 
   std::uint32_t run(const front_view& f, std::uint32_t k, const std::vector<start_cell>& starts, int threads,
                     std::uint64_t& visits) const {
+    const float* tensor = parts_.where.tensor.data();
     const float* weight = parts_.where.weight.data();
-    std::uint32_t round = rounds(f, selling_scheme{weight}, k, 1, threads, visits);
+    if (parts_.settings.scheme == scheme_kind::godunov27)
+      return rounds(f, cube_scheme<godunov27_local>{tensor}, k, 1, threads, visits);
+    if (parts_.settings.scheme == scheme_kind::hl26)
+      return rounds(f, cube_scheme<hopf_lax26_local>{tensor}, k, 1, threads, visits);
+    const std::uint32_t round = rounds(f, selling_scheme{weight}, k, 1, threads, visits);
     if (parts_.settings.order == 1) return round;
     const graph_view g = parts_.graph.view();
     each_on_cpu(threads, static_cast<std::uint32_t>(parts_.where.cells()), second_order_chooser{f, g, k});
@@ -178,6 +186,7 @@ class cpu_solver final : public solver {
   int threads_;
   solver_parts parts_;
   front_memory memory_;
+  cpu_readings readings_{parts_, threads_};
 };
 
 }  // namespace

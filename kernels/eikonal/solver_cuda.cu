@@ -1,8 +1,10 @@
 #include <limits>
 #include <stdexcept>
 
+#include "kernels/eikonal/cube_block.hpp"
 #include "kernels/eikonal/cuda_memory.cuh"
 #include "kernels/eikonal/front_steps.hpp"
+#include "kernels/eikonal/readings.cuh"
 #include "kernels/eikonal/round_kernel.cuh"
 #include "kernels/eikonal/second_order_block.hpp"
 #include "kernels/eikonal/selling_block.hpp"
@@ -49,6 +51,7 @@ class cuda_solver final : public solver {
     if (cells >> 32 != 0) throw std::invalid_argument("eikonal: too many fronts at once for so many voxels");
     const front_view f = fronts_.reserve(count, parts_.where.blocks, parts_.settings.order);
     arrival_.reserve(cells);
+    readings_.set_fronts(list);
     std::vector<start_cell> starts;
     for (std::uint32_t k = 0; k < count; ++k)
       for (std::uint64_t i = list.offsets[k]; i < list.offsets[k + 1]; ++i)
@@ -61,7 +64,7 @@ class cuda_solver final : public solver {
     const auto n = static_cast<std::uint32_t>(starts.size());
     each_on_gpu(stream_, n, front_starter<cuda_thread_team>{{}, f, graph_.view(), on_device.data()});
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(counts_.data(), 0, sizeof(round_counts), stream_));
-    run(f, selling_scheme{lattice_.view().weight}, 1);
+    run_first_order(f);
     if (parts_.settings.order == 2) {
       each_on_gpu(stream_, static_cast<std::uint32_t>(cells), second_order_chooser{f, graph_.view(), 0});
       each_on_gpu(stream_, n, start_fixer{f, on_device.data()});
@@ -87,17 +90,28 @@ class cuda_solver final : public solver {
     }
   }
 
-  void set_regions(const region_list&) override { throw std::logic_error("eikonal: not there yet"); }
-  void region_costs(region_cost*) const override { throw std::logic_error("eikonal: not there yet"); }
-  void score_paths(std::span<const path_request>, const path_settings&, path_score*) const override {
-    throw std::logic_error("eikonal: not there yet");
+  void set_regions(const region_list& regions) override { readings_.set_regions(regions); }
+  void region_costs(region_cost* to) const override { readings_.region_costs(arrival_.data(), to); }
+  void score_paths(std::span<const path_request> paths, const path_settings& how, path_score* to) const override {
+    readings_.score(arrival_.data(), paths, how, to);
   }
-  void trace_paths(std::span<const path_request>, const path_settings&, std::span<const std::uint64_t>,
-                   float*) const override {
-    throw std::logic_error("eikonal: not there yet");
+  void trace_paths(std::span<const path_request> paths, const path_settings& how,
+                   std::span<const std::uint64_t> offsets, float* world_mm) const override {
+    readings_.trace(arrival_.data(), paths, how, offsets, world_mm);
   }
 
  private:
+  void run_first_order(const front_view& f) const {
+    switch (parts_.settings.scheme) {
+      case scheme_kind::selling:
+        return run(f, selling_scheme{lattice_.view().weight}, 1);
+      case scheme_kind::godunov27:
+        return run(f, cube_scheme<godunov27_local>{lattice_.view().tensor}, 1);
+      case scheme_kind::hl26:
+        return run(f, cube_scheme<hopf_lax26_local>{lattice_.view().tensor}, 1);
+    }
+  }
+
   template <class Scheme>
   void run(const front_view& f, const Scheme& scheme, std::uint32_t round) const {
     const bool fills = f.fronts * f.blocks > blocks_that_fill;
@@ -123,6 +137,7 @@ class cuda_solver final : public solver {
   cuda_fronts fronts_;
   device_buffer<float> arrival_;
   mutable device_buffer<float> sorted_;
+  cuda_readings readings_{parts_, lattice_, stream_};
 };
 
 }  // namespace

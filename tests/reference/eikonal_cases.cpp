@@ -125,9 +125,10 @@ eikonal_case two_rooms(passage how, const mat3& S, std::uint64_t side) {
     return carved(filled(S, side), "two_rooms_corner", source, [=](auto x, auto y, auto z) {
       return (x < half && y < half && z < half) || (x >= half && y >= half && z >= half);
     });
-  return carved(filled(S, side), "two_rooms", source, [=](auto x, auto y, auto z) {
-    return x < half - 4 || x >= half + 4 || (y == half && z == half);
-  });
+  if (how == passage::wall)
+    return carved(filled(S, side), "two_rooms_wall", source, [=](auto x, auto y, auto) { return x + y != side; });
+  return carved(filled(S, side), "two_rooms", source,
+                [=](auto x, auto y, auto z) { return x < half - 4 || x >= half + 4 || (y == half && z == half); });
 }
 
 std::array<vec3, 2> corridor_ends(std::uint64_t side) {
@@ -148,6 +149,16 @@ eikonal_case island(const mat3& S, std::uint64_t side) {
 }
 
 vec3 on_island(std::uint64_t side) { return {double(side) - 2, double(side) - 3, double(side) - 2}; }
+
+eikonal_case ragged() {
+  const sampling_grid grid{{23, 18, 26}, 2 * identity3, {5, 11, 3}};
+  const vec3 source{11, 9, 12};
+  return carved(sampled_case("", std::make_shared<pullback_field>(), grid, source), "ragged", source,
+                [](auto x, auto y, auto z) {
+                  const std::uint64_t hash = (x * 73856093 ^ y * 19349663 ^ z * 83492791) * 0x9e3779b97f4a7c15u >> 40;
+                  return hash % 5 != 0 || (x == 11 && y == 9 && z == 12);
+                });
+}
 
 }  // namespace eikonal_cases
 }  // namespace voxherd::reference

@@ -21,7 +21,7 @@ struct eikonal_case {
   std::function<double(const vec3& from, const vec3& to)> distance;  ///< cost of the cheapest path; empty: not known
 
   eikonal::speed_field field() const;
-  bool has(const vec3& x) const;          ///< whether the voxel that x lies in is in the grid and in the mask
+  bool has(const vec3& x) const;            ///< whether the voxel that x lies in is in the grid and in the mask
   std::size_t linear(const vec3& x) const;  ///< linear index of the voxel nearest to x, which is in the grid
 };
 
@@ -37,11 +37,11 @@ mat3 fibre_tensor(const vec3& t, double ratio);
 /// places are those of side 64.
 namespace eikonal_cases {
 
-eikonal_case constant(const mat3& S, std::uint64_t side);   ///< from the middle
-eikonal_case paper_example(std::uint64_t side);             ///< Jeong 2007, example 1: 1 on the diagonal, 0.9 beside it
-eikonal_case half_space(std::uint64_t side);                ///< S = ((z + 8) / 32)^2 I, from (32, 32, 24)
-eikonal_case fish_eye(std::uint64_t side);                  ///< the focus is outside
-eikonal_case pullback(std::uint64_t side);                  ///< turning tensors of ratio 14 to 22, from the middle
+eikonal_case constant(const mat3& S, std::uint64_t side);  ///< from the middle
+eikonal_case paper_example(std::uint64_t side);            ///< Jeong 2007, example 1: 1 on the diagonal, 0.9 beside it
+eikonal_case half_space(std::uint64_t side);               ///< S = ((z + 8) / 32)^2 I, from (32, 32, 24)
+eikonal_case fish_eye(std::uint64_t side);                 ///< the focus is outside
+eikonal_case pullback(std::uint64_t side);                 ///< turning tensors of ratio 14 to 22, from the middle
 
 /// Fibres wound about (31.5, 31.5) with a pitch of 24; speed 1 along them, sqrt(across) beside; from (48, 31, 4).
 eikonal_case helix(double across, std::uint64_t side);
@@ -54,6 +54,7 @@ enum class passage {
   corridor,  ///< one voxel wide and high, eight long
   edge,      ///< the rooms touch along an edge: no way
   corner,    ///< the rooms touch in a corner: no way
+  wall,      ///< a slanted wall of one voxel between them, past which edges touch: no way
 };
 
 /// Two rooms of the same tensor S in `side`^3 voxels; the source is in the lower one. Sides from 20 on.
@@ -67,6 +68,9 @@ vec3 other_room(passage how, std::uint64_t side);
 /// A cube with the source, a smaller cube beside it that touches nothing.
 eikonal_case island(const mat3& S, std::uint64_t side);
 vec3 on_island(std::uint64_t side);
+
+/// The pullback on a grid of three odd sizes, a fifth of whose voxels are not in the mask.
+eikonal_case ragged();
 
 }  // namespace eikonal_cases
 }  // namespace voxherd::reference

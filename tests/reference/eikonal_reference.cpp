@@ -2,114 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+#include <functional>
+
+#include "tests/reference/eikonal_updates.hpp"
 
 namespace voxherd::reference {
-namespace {
-
-constexpr double unreached = INFINITY;
-constexpr std::size_t nowhere = ~std::size_t{0};
-
-bool is_inside(const eikonal::speed_field& field, const voxel3& x) {
-  for (std::size_t d = 0; d < 3; ++d)
-    if (x[d] < 0 || x[d] >= long(field.size[d])) return false;
-  return field.inside[(std::size_t(x[2]) * field.size[1] + std::size_t(x[1])) * field.size[0] + std::size_t(x[0])] != 0;
-}
-
-/// Whether the axes of `crossed` can be stepped along one after another, in some order, without leaving the mask.
-bool has_way_by_faces(const eikonal::speed_field& field, const voxel3& at, const voxel3& sign,
-                      const std::vector<std::size_t>& crossed) {
-  std::vector<std::size_t> order = crossed;  // increasing, as next_permutation wants it
-  do {
-    voxel3 x = at;
-    bool open = true;
-    for (const std::size_t d : order) x[d] += sign[d], open = open && is_inside(field, x);
-    if (open) return true;
-  } while (std::next_permutation(order.begin(), order.end()));
-  return false;
-}
-
-std::array<double, 6> tensor_at(const eikonal::speed_field& field, std::size_t linear) {
-  std::array<double, 6> S;
-  for (std::size_t i = 0; i < 6; ++i) S[i] = double(field.tensors[8 * linear + i]);
-  return S;
-}
-
-double product(const std::array<double, 6>& S, const voxel3& a, const voxel3& b) {
-  const double x = double(b[0]), y = double(b[1]), z = double(b[2]);
-  return double(a[0]) * (S[0] * x + S[1] * y + S[2] * z) + double(a[1]) * (S[1] * x + S[3] * y + S[4] * z) +
-         double(a[2]) * (S[2] * x + S[4] * y + S[5] * z);
-}
-
-}  // namespace
-
-bool step_is_open(const eikonal::speed_field& field, const voxel3& from, const voxel3& e) {
-  // Axis d's k-th face is crossed at (2 k + 1) / (2 |e_d|); times 2 |e_x e_y e_z| that is a whole number.
-  voxel3 sign, length, next{0, 0, 0}, at = from;
-  long common = 1;
-  for (std::size_t d = 0; d < 3; ++d) {
-    sign[d] = e[d] < 0 ? -1 : 1, length[d] = std::labs(e[d]);
-    if (length[d]) common *= length[d];
-  }
-  if (!is_inside(field, from)) return false;
-  while (true) {
-    const auto time = [&](std::size_t d) {
-      return next[d] < length[d] ? (2 * next[d] + 1) * (common / length[d]) : 4 * common;
-    };
-    const long soonest = std::min({time(0), time(1), time(2)});
-    if (soonest == 4 * common) return true;
-    std::vector<std::size_t> crossed;
-    for (std::size_t d = 0; d < 3; ++d)
-      if (time(d) == soonest) crossed.push_back(d);
-    if (!has_way_by_faces(field, at, sign, crossed)) return false;
-    for (const std::size_t d : crossed) at[d] += sign[d], ++next[d];
-  }
-}
-
-std::array<whole_number_direction, 6> selling_directions_of(const std::array<double, 6>& S) {
-  std::array<voxel3, 4> b{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {-1, -1, -1}}};
-  const double tiny = 1e-14 * (S[0] + S[3] + S[5]);
-  const auto acute = [&](std::size_t& i, std::size_t& j) {
-    for (i = 0; i < 4; ++i)
-      for (j = i + 1; j < 4; ++j)
-        if (product(S, b[i], b[j]) > tiny) return true;
-    return false;
-  };
-  for (std::size_t i, j; acute(i, j);) {
-    for (std::size_t k = 0; k < 4; ++k)
-      if (k != i && k != j)
-        for (std::size_t d = 0; d < 3; ++d) b[k][d] += b[i][d];
-    for (long& c : b[i]) c = -c;
-  }
-  std::array<whole_number_direction, 6> directions;
-  std::size_t n = 0;
-  for (std::size_t i = 0; i < 4; ++i)
-    for (std::size_t j = i + 1; j < 4; ++j) {
-      std::array<std::size_t, 2> other{};
-      for (std::size_t k = 0, m = 0; k < 4; ++k)
-        if (k != i && k != j) other[m++] = k;
-      const voxel3 &p = b[other[0]], &q = b[other[1]];
-      directions[n++] = {std::max(0.0, -product(S, b[i], b[j])),
-                         {p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]}};
-    }
-  return directions;
-}
-
-double upwind_root(std::vector<upwind_term> terms) {
-  std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
-  double u = unreached;
-  // a u^2 - 2 b u + c = 1 of the terms below u, taken one by one from the smallest on; about the smallest value, for
-  // the digits.
-  double a = 0, b = 0, c = 0;
-  const double least = terms.empty() ? 0 : terms[0].value;
-  for (const auto& [weight, value] : terms) {
-    if (!(value < u) || weight <= 0 || value == unreached) continue;
-    const double v = value - least;
-    a += weight, b += weight * v, c += weight * v * v;
-    u = least + (b + std::sqrt(std::max(0.0, b * b - a * (c - 1)))) / a;
-  }
-  return u;
-}
 
 std::vector<std::size_t> voxels_inside(const eikonal::speed_field& field) {
   std::vector<std::size_t> voxels;
@@ -120,6 +17,27 @@ std::vector<std::size_t> voxels_inside(const eikonal::speed_field& field) {
 
 namespace {
 
+constexpr double unreached = INFINITY;
+constexpr std::size_t nowhere = ~std::size_t{0};
+
+/// A scheme's update of one voxel of the grid, from the arrival times (nz, ny, nx) of all; infinite outside the mask.
+using local_update = std::function<double(std::size_t linear, const std::vector<double>& arrival)>;
+
+std::array<double, 6> tensor_at(const eikonal::speed_field& field, std::size_t linear) {
+  std::array<double, 6> S;
+  for (std::size_t i = 0; i < 6; ++i) S[i] = double(field.tensors[8 * linear + i]);
+  return S;
+}
+
+voxel3 place_of(const eikonal::speed_field& field, std::size_t linear) {
+  const long nx = long(field.size[0]), ny = long(field.size[1]);
+  return {long(linear) % nx, long(linear) / nx % ny, long(linear) / nx / ny};
+}
+
+std::size_t moved(const eikonal::speed_field& field, std::size_t linear, const voxel3& e) {
+  return std::size_t(long(linear) + e[0] + long(field.size[0]) * (e[1] + long(field.size[1]) * e[2]));
+}
+
 /// A voxel's neighbours along one of its directions, nowhere where a step is not open.
 struct neighbour_pair {
   double weight = 0;
@@ -129,9 +47,8 @@ struct neighbour_pair {
 class selling_stencils {
  public:
   explicit selling_stencils(const eikonal::speed_field& field) : pairs_(field.inside.size()) {
-    const long nx = long(field.size[0]), ny = long(field.size[1]);
     for (const std::size_t i : voxels_inside(field)) {
-      const voxel3 x{long(i) % nx, long(i) / nx % ny, long(i) / nx / ny};
+      const voxel3 x = place_of(field, i);
       const auto directions = selling_directions_of(tensor_at(field, i));
       for (std::size_t n = 0; n < 6; ++n) {
         const auto& [weight, e] = directions[n];
@@ -140,10 +57,9 @@ class selling_stencils {
           const long s = side == 0 ? 1 : -1;
           const voxel3 step{s * e[0], s * e[1], s * e[2]};
           const voxel3 near{x[0] + step[0], x[1] + step[1], x[2] + step[2]};
-          const long stride = step[0] + nx * (step[1] + ny * step[2]);
           if (!step_is_open(field, x, step)) continue;
-          pairs_[i][n].near[side] = std::size_t(long(i) + stride);
-          if (step_is_open(field, near, step)) pairs_[i][n].far[side] = std::size_t(long(i) + 2 * stride);
+          pairs_[i][n].near[side] = moved(field, i, step);
+          if (step_is_open(field, near, step)) pairs_[i][n].far[side] = moved(field, moved(field, i, step), step);
         }
       }
     }
@@ -155,12 +71,14 @@ class selling_stencils {
     return upwind_root(terms);
   }
 
-  /// Keeps of each pair the smaller neighbour, and the one behind it where that is smaller still.
+  /// Keeps of each pair the smaller neighbour where it is smaller than the voxel, and the one behind it where that is
+  /// smaller still: what is left needs earlier voxels alone.
   void freeze(const std::vector<double>& u) {
-    for (auto& voxel : pairs_)
-      for (auto& p : voxel) {
+    for (std::size_t i = 0; i < pairs_.size(); ++i)
+      for (auto& p : pairs_[i]) {
         const std::size_t side = at(u, p.near[1]) < at(u, p.near[0]) ? 1 : 0;
-        p.near[0] = p.near[side], p.far[0] = p.far[side];
+        p.near = {p.near[side], nowhere}, p.far = {p.far[side], nowhere};
+        if (!(at(u, p.near[0]) < u[i])) p.near[0] = nowhere;
         if (!(at(u, p.far[0]) < at(u, p.near[0]))) p.far[0] = nowhere;
       }
   }
@@ -168,11 +86,11 @@ class selling_stencils {
   double second_order(std::size_t i, const std::vector<double>& u) const {
     std::vector<upwind_term> terms;
     for (const auto& p : pairs_[i]) {
-      const double near = at(u, p.near[0]);
-      if (p.far[0] == nowhere)
-        terms.push_back({p.weight, near});
+      const double near = at(u, p.near[0]), far = at(u, p.far[0]);
+      if (far < near)
+        terms.push_back({9 * p.weight / 4, near + (near - far) / 3});
       else
-        terms.push_back({9 * p.weight / 4, near + (near - at(u, p.far[0])) / 3});
+        terms.push_back({p.weight, near});
     }
     return upwind_root(terms);
   }
@@ -183,13 +101,52 @@ class selling_stencils {
   std::vector<std::array<neighbour_pair, 6>> pairs_;
 };
 
-/// Sweeps over the voxels that are not fixed.
+/// Hopf and Lax: the cheapest straight path from a simplex between neighbours. With the octants' simplices that is the
+/// Hamiltonian of Godunov, where the paper's scheme has a solution.
+class simplex_stencils {
+ public:
+  simplex_stencils(const eikonal::speed_field& field, const std::vector<std::vector<voxel3>>& simplices)
+      : field_(field), simplices_(simplices) {}
+
+  double operator()(std::size_t i, const std::vector<double>& u) const {
+    const auto s = tensor_at(field_, i);
+    const mat3 S{{{s[0], s[1], s[2]}, {s[1], s[3], s[4]}, {s[2], s[4], s[5]}}};
+    const voxel3 x = place_of(field_, i);
+    std::array<double, 27> value;  // of the neighbour (dx, dy, dz) at 13 + dx + 3 dy + 9 dz
+    double first = unreached;
+    for (long n = 0; n < 27; ++n) {
+      const voxel3 e{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+      value[std::size_t(n)] = n != 13 && step_is_open(field_, x, e) ? u[moved(field_, i, e)] : unreached;
+      first = std::min(first, value[std::size_t(n)]);
+    }
+    if (!(first < u[i])) return unreached;  // no path comes from later ones
+    double least = unreached;
+    std::vector<double> values;
+    for (const auto& vertices : simplices_) {
+      values.clear();
+      for (const voxel3& e : vertices) values.push_back(value[std::size_t(13 + e[0] + 3 * e[1] + 9 * e[2])]);
+      if (*std::max_element(values.begin(), values.end()) < unreached)
+        least = std::min(least, simplex_cost(S, vertices, values));
+    }
+    return least;
+  }
+
+ private:
+  const eikonal::speed_field& field_;
+  std::vector<std::vector<voxel3>> simplices_;
+};
+
+/// Sweeps over the voxels.
 class sweeper {
  public:
   sweeper(const eikonal::speed_field& field, const std::vector<eikonal::start>& starts)
       : size_(field.size), free_(field.inside.begin(), field.inside.end()), u_(field.inside.size(), unreached) {
     const auto voxels = voxels_inside(field);
-    for (const auto& [voxel, arrival] : starts) u_[voxels[voxel]] = double(arrival), free_[voxels[voxel]] = 0;
+    for (const auto& [voxel, arrival] : starts) u_[voxels[voxel]] = double(arrival), starts_.push_back(voxels[voxel]);
+  }
+
+  void fix_starts() {
+    for (const std::size_t i : starts_) free_[i] = 0;
   }
 
   const std::vector<double>& arrival() const { return u_; }
@@ -222,6 +179,7 @@ class sweeper {
 
   std::array<std::uint64_t, 3> size_;
   std::vector<std::uint8_t> free_;
+  std::vector<std::size_t> starts_;
   std::vector<double> u_;
   int sweeps_ = 0;
 };
@@ -237,11 +195,13 @@ reference_solution solve_reference(const eikonal::speed_field& field, const std:
     converged = sweeps.until_nothing_changes([&](auto i, const auto& u) { return stencils.first_order(i, u); }, false);
     if (order == 2 && converged) {
       stencils.freeze(sweeps.arrival());
+      sweeps.fix_starts();
       converged =
           sweeps.until_nothing_changes([&](auto i, const auto& u) { return stencils.second_order(i, u); }, true);
     }
   } else {
-    throw std::logic_error("to be merged");
+    const auto simplices = scheme == eikonal::scheme_kind::hl26 ? cube_simplices() : octant_simplices();
+    converged = sweeps.until_nothing_changes(simplex_stencils(field, simplices), false);
   }
   reference_solution solution{{}, sweeps.sweeps(), converged};
   for (const std::size_t i : voxels_inside(field)) solution.arrival.push_back(sweeps.arrival()[i]);

@@ -1,31 +1,31 @@
-#pragma once
+#include "kernels/eikonal/front_start.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <vector>
 
-#include "kernels/eikonal/front_start.hpp"
+#include "kernels/eikonal/lattice_builder.hpp"
 #include "kernels/eikonal/neighbour.hpp"
-#include "kernels/eikonal/solver.hpp"
 #include "kernels/portable/cholesky.hpp"
 
 namespace voxherd::eikonal {
 
-/// A start with its voxel's place.
+namespace {
+
+constexpr float least_radius = 1;            // voxels from which the way to a single voxel is straight
+constexpr std::size_t most_candidates = 64;  // for the point's voxel
+
 struct placed_start {
   int at[3];
+  std::uint32_t cell;
   float arrival;
 };
 
-namespace detail {
-
-/// sqrt((x - s) . S^-1 (x - s)) solved for s by least squares, as u^2 - x . S^-1 x is linear in s and s . S^-1 s; x
+/// u = sqrt((x - s) . S^-1 (x - s)) solved for s by least squares, as u^2 - x . S^-1 x is linear in s and s . S^-1 s; x
 /// from `centre` on. Starts in one plane leave s in it.
-inline std::optional<front_start> fit_point(std::span<const placed_start> starts, const int (&centre)[3],
-                                            const float (&s)[6]) {
+std::optional<front_start> fit_point(std::span<const placed_start> starts, const int (&centre)[3],
+                                     const float (&s)[6]) {
   double normal[packed_size(4)] = {}, right[4] = {};
   const double tensor[6] = {s[0], s[1], s[2], s[3], s[4], s[5]};
   for (const placed_start& start : starts) {
@@ -44,7 +44,7 @@ inline std::optional<front_start> fit_point(std::span<const placed_start> starts
   for (int i = 0; i < 3; ++i) normal[packed_index(i, i)] += 1e-10 * trace;
   if (!cholesky_factor<4>(normal)) return std::nullopt;
   cholesky_solve<4>(normal, right);
-  front_start found{{}, 1, 0};
+  front_start found{{}, least_radius, 0};
   for (int d = 0; d < 3; ++d) {
     if (!(std::abs(right[d]) < 0.501)) return std::nullopt;  // S is that of the voxel which the point is in
     found.point[d] = static_cast<float>(centre[d] + right[d]);
@@ -63,12 +63,7 @@ inline std::optional<front_start> fit_point(std::span<const placed_start> starts
   return found;
 }
 
-}  // namespace detail
-
-/// Tells a front that started at a point (one voxel, or the exact arrival times around a point that starts_at_point()
-/// gives) from any other, and where the point is. `starts`: of one front. `tensor_at(at, s)` reads the voxel's tensor.
-template <class TensorAt>
-front_start find_front_start(std::span<const placed_start> starts, const TensorAt& tensor_at) {
+front_start find_front_start(const lattice_view& l, std::span<const placed_start> starts) {
   front_start elsewhere{{0, 0, 0}, -1, 0};
   if (starts.empty()) return elsewhere;
   double mean[3] = {};
@@ -80,7 +75,7 @@ front_start find_front_start(std::span<const placed_start> starts, const TensorA
   }
   if (starts.size() == 1) {
     const placed_start& only = starts[0];
-    return {{float(only.at[0]), float(only.at[1]), float(only.at[2])}, 1, only.arrival};
+    return {{float(only.at[0]), float(only.at[1]), float(only.at[2])}, least_radius, only.arrival};
   }
   if (same) return elsewhere;
   // The point is near the starts' mean: its voxel is one of those next to it, unless the mask has cut the ball.
@@ -90,13 +85,29 @@ front_start find_front_start(std::span<const placed_start> starts, const TensorA
   std::vector<placed_start> nearest(starts.begin(), starts.end());
   std::stable_sort(nearest.begin(), nearest.end(),
                    [&](const placed_start& a, const placed_start& b) { return distance(a) < distance(b); });
-  if (nearest.size() > 64) nearest.resize(64);
+  if (nearest.size() > most_candidates) nearest.resize(most_candidates);
   for (const placed_start& candidate : nearest) {
     float s[6];
-    tensor_at(candidate.at, s);
-    if (const auto found = detail::fit_point(starts, candidate.at, s)) return *found;
+    read_tensor(l, candidate.cell, s);
+    if (const auto found = fit_point(starts, candidate.at, s)) return *found;
   }
   return elsewhere;
+}
+
+}  // namespace
+
+std::vector<front_start> find_front_starts(const lattice& l, const start_list& fronts) {
+  std::vector<front_start> found;
+  for (std::size_t k = 0; k < fronts.fronts(); ++k) {
+    std::vector<placed_start> starts;
+    for (std::uint64_t i = fronts.offsets[k]; i < fronts.offsets[k + 1]; ++i) {
+      placed_start s{{}, l.cell_of_number.at(fronts.starts[i].voxel), fronts.starts[i].arrival};
+      voxel_place(l.view(), l.voxel_of[s.cell], s.at);
+      starts.push_back(s);
+    }
+    found.push_back(find_front_start(l.view(), starts));
+  }
+  return found;
 }
 
 }  // namespace voxherd::eikonal
