@@ -99,7 +99,8 @@ void read_solver(const arguments& args, connect_options& o) {
   o.solver.scheme = option::word<scheme_kind>(
       args, "scheme",
       {{"selling", scheme_kind::selling}, {"godunov27", scheme_kind::godunov27}, {"hl26", scheme_kind::hl26}});
-  o.solver.order = static_cast<int>(option::integer(args, "order", 1, 2));
+  o.solver.order = o.solver.scheme == scheme_kind::selling ? 2 : 1;
+  if (args.has("order")) o.solver.order = static_cast<int>(option::integer(args, "order", 1, 2));
   if (o.solver.order == 2 && o.solver.scheme != scheme_kind::selling)
     refuse("--order 2 belongs to --scheme selling; leave it out");
   o.solver.tolerance = static_cast<float>(option::number(args, "tolerance", 0, 0.01));
@@ -163,7 +164,7 @@ void add_solver_options(po::options_description& options) {
     ("smooth", option::real(0, "0"), "deviation of log-Euclidean smoothing, 0 to 10 voxels; 0: none")
     ("max-ratio", option::real(100, "100"), "largest ratio of the squared speeds along and across fibres, 1 to 10000")
     ("scheme", option::text("selling"), "selling | godunov27 | hl26: how an arrival time follows from its neighbours'")
-    ("order", option::whole(1), "1 | 2: of the differences; 2 with selling alone")
+    ("order", option::whole_by_others("2; godunov27, hl26 1"), "1 | 2: of the differences; 2 with selling alone")
     ("tolerance", option::real(1e-6, "1e-06"), "a change below this part of an arrival time is none, 0 to 0.01")
     ("in-place", po::bool_switch(), "faster, but no two runs give the same bytes");
   // clang-format on
@@ -173,7 +174,7 @@ void add_answer_options(po::options_description& options) {
   // clang-format off
   options.add_options()
     ("epsilon", option::real(0.05, "0.05"),
-     "the pathway is made of paths dearer than the cheapest by up to this part, 0.0001 to 10")
+     "the pathway's paths are dearer than the cheapest by up to this part, 0.0001 to 10")
     ("paths", option::file(), "result file of fibres: through the pathway's voxels, or the cheapest of each pair")
     ("path-count", option::whole(1000), "paths through the pathway at most, 1 to 1000000; with --from and --to")
     ("bootstrap", option::whole(0),

@@ -10,20 +10,23 @@
 
 namespace voxherd {
 
-/// Voxels on near-optimal paths between two regions at one epsilon: those of excess cost up to it that hang together
-/// (by 26 neighbours) and touch both regions.
+/// Voxels on near-optimal paths between two regions at one epsilon: the parts (of 26 neighbours: the cheapest path runs
+/// diagonally, too) of voxels whose total is up to 1 + epsilon of the joining one that touch both regions. The joining
+/// total is the least at which there is such a part: the least of all if solving were exact, and what its error comes
+/// to otherwise; without it a small epsilon would hold nothing.
 struct pathway_extent {
   double epsilon = 0;
   std::uint64_t voxels = 0;
   double mean_FA = 0, min_FA = 0;  ///< NaN where there are no voxels
 };
 
-/// The smaller cost is, the surer is what lies within: three numbers that would be one if solving were exact.
+/// The first three would be one number if solving were exact.
 struct pathway_cost {
-  float least_total = 0;  ///< min of u1 + u2
-  float from_at_to = 0;   ///< least u1 in the region `to`
-  float to_at_from = 0;   ///< least u2 in the region `from`
-  double gap() const;     ///< largest relative difference between them
+  float least_total = 0;      ///< min of u1 + u2
+  float from_at_to = 0;       ///< least u1 in the region `to`
+  float to_at_from = 0;       ///< least u2 in the region `from`
+  double joining_excess = 0;  ///< of the joining total
+  double gap() const;         ///< largest relative difference between them
 };
 
 struct pathway {
