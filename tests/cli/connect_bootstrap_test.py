@@ -5,24 +5,16 @@ import subprocess
 import unittest
 
 import numpy as np
-from geodesic_jobs import GeodesicJobs
-from toy_jobs import VOXHERD, digest, h5py, last_words, ranks_of, voxherd, wait_for_batches
+from connect_jobs import ConnectJobs, Maps
+from toy_jobs import VOXHERD, digest, last_words, ranks_of, voxherd, wait_for_batches
 
 USAGE = 2
 COLUMNS = ("cost_low", "cost_high", "cost_mean", "cost_sd", "cost_replicates")
 
 
-def group(path, name):
-    with h5py.File(path, "r") as f:
-        return {key: f[name][key][()] for key in f[name]}
-
-
-class ConnectJobs(GeodesicJobs):
-    def words(self, out, *options, scan=None):
-        return ("connect", *super().words(out, *options, scan=scan)[1:])
-
-    def two(self, first=1, second=2):
-        return ("--from", self.ends, "--from-labels", str(first), "--to", self.ends, "--to-labels", str(second))
+class BootstrapJobs(ConnectJobs):
+    def two(self):
+        return self.ends_of(1, 2)
 
     def all(self):
         return ("--connectome", self.ends, "--labels", "1,2,3,4,5")
@@ -34,9 +26,9 @@ class ConnectJobs(GeodesicJobs):
         return folder
 
 
-class Intervals(ConnectJobs):
+class Intervals(BootstrapJobs):
     def test_two_regions_have_the_percentiles_of_the_replicates_about_their_cost(self):
-        p = group(self.make("two.h5", *self.two(), "--bootstrap", "60", "--interval", "80"), "pathway")
+        p = Maps(self.make("two.h5", *self.two(), "--bootstrap", "60", "--interval", "80")).pathway
         costs = p["replicate_cost"].astype(float)
         self.assertEqual(costs.shape, (60,))
         self.assertEqual(len(set(costs)), 60)
@@ -47,8 +39,8 @@ class Intervals(ConnectJobs):
         self.assertLess(abs(p["cost"][0] - costs.mean()), 3 * costs.std())
 
     def test_a_connectome_has_an_interval_for_each_pair_and_is_otherwise_the_same(self):
-        plain = group(self.make("plain.h5", *self.all()), "connectome")
-        c = group(self.make("all.h5", *self.all(), "--bootstrap", "40"), "connectome")
+        plain = Maps(self.make("plain.h5", *self.all())).connectome
+        c = Maps(self.make("all.h5", *self.all(), "--bootstrap", "40")).connectome
         for name in plain:
             np.testing.assert_array_equal(plain[name], c[name])
         self.assertEqual(set(c) - set(plain), set(COLUMNS))
@@ -66,7 +58,7 @@ class Intervals(ConnectJobs):
         deviation = []
         for i, noise in enumerate((("--noise", "none"), ("--snr", "100"), ("--snr", "20"))):
             scan = self.scan(self.phantom(f"phantom{i}", *noise, "--fibres", "1", "--bvalues", "1000"))
-            c = group(self.make(f"{i}.h5", *self.all(), "--bootstrap", "30", scan=scan), "connectome")
+            c = Maps(self.make(f"{i}.h5", *self.all(), "--bootstrap", "30", scan=scan)).connectome
             apart = ~np.eye(5, dtype=bool)
             deviation.append(np.median(c["cost_sd"][apart] / c["cost"][apart]))
         self.assertGreater(deviation[0], 0)
@@ -74,14 +66,14 @@ class Intervals(ConnectJobs):
         self.assertLess(deviation[1], 0.4 * deviation[2])
 
     def test_another_seed_gives_other_replicates_and_more_replicates_begin_with_the_same(self):
-        costs = [group(self.make(f"{i}.h5", *self.two(), *options), "pathway")["replicate_cost"]
+        costs = [Maps(self.make(f"{i}.h5", *self.two(), *options)).pathway["replicate_cost"]
                  for i, options in enumerate((("--bootstrap", "5"), ("--bootstrap", "8"),
                                               ("--bootstrap", "5", "--bootstrap-seed", "1")))]
         np.testing.assert_array_equal(costs[0], costs[1][:5])
         self.assertEqual(set(costs[0]) & set(costs[2]), set())
 
 
-class Jobs(ConnectJobs):
+class Jobs(BootstrapJobs):
     def test_any_number_of_ranks_and_any_batch_gives_the_same_bytes(self):
         options = (*self.all(), "--bootstrap", "9")
         one = digest(self.make("1.h5", *options))
@@ -108,7 +100,7 @@ class Jobs(ConnectJobs):
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("killed")], ["killed.h5"])
 
 
-class Errors(ConnectJobs):
+class Errors(BootstrapJobs):
     def refuse(self, words, *options, scan=None):
         rc, said = self.launch(self.path("refused.h5"), *self.two(), *options, scan=scan)
         self.assertEqual(rc, USAGE, said)
