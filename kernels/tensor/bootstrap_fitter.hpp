@@ -53,7 +53,7 @@ class bootstrap_refitter {
   VOXHERD_FUNCTION bootstrap_refitter(tensor_design design, bootstrap_settings settings)
       : design_(design), settings_(settings) {}
 
-  /// `voxel`: linear indices, one a lane. `data_status` and `tensor`: of these voxels. False: the fit has diverged.
+  /// `voxel`: linear indices, one a lane. `tensor`: mm2/s. False where the fit has diverged.
   VOXHERD_FUNCTION mask operator()(const bootstrap_place& from, const std::uint64_t* voxel, std::uint64_t replicate,
                                    Number (&tensor)[6]) const {
     const tensor_weighting weighting = settings_.tensor.weighting;
