@@ -268,14 +268,34 @@ class Places(ConnectJobs):
         self.assertRegex(self.said, r"1 of 21 voxels are never reached, 1 of them in 1 islands")
         self.assertEqual(np.isinf(Maps(out).inside("first_cost")).sum(), 1)
 
-    def test_a_region_without_passable_voxels_is_named_and_infinite(self):
-        within = self.write("within.nii", self.mask & (self.labels != 3))
+    def test_what_is_beside_a_region_stands_for_it_where_fronts_may_not_pass(self):
+        two = np.isin(self.labels, (1, 2))
+        within = self.write("within.nii", self.mask & ~two)
+        out = self.make("out.h5", *self.ends_of(1, 2), "--within", within)
+        result = Maps(out)
+        for label, name in ((1, "arrival_from"), (2, "arrival_to")):
+            region = np.pad(self.labels == label, 1)
+            beside = np.zeros_like(region)
+            for axis in range(3):
+                for step in (1, -1):
+                    beside |= np.roll(region, step, axis)
+            beside = beside[1:-1, 1:-1, 1:-1] & self.mask & ~two
+            start = result.maps[name].transpose(2, 1, 0) == 0
+            np.testing.assert_array_equal(start & self.mask & ~two, beside)
+        self.assertGreater(result.pathway["cost"][0], 0)
+
+    def test_a_region_that_nothing_passable_touches_is_named_and_infinite(self):
+        region = np.pad(self.labels == 3, 1)
+        for axis in range(3):
+            region = region | np.roll(region, 1, axis) | np.roll(region, -1, axis)
+        within = self.write("within.nii", self.mask & ~region[1:-1, 1:-1, 1:-1])
         out = self.make("out.h5", "--connectome", self.ends, "--within", within, "--paths", self.path("paths.h5"))
         os.remove(self.path("paths.h5"))
         self.assertRegex(self.said, r"1 of 14 regions have no voxel .*: 3\n")
         cost = Maps(out).connectome["cost"]
         self.assertTrue(np.isinf(cost[2]).all() and np.isinf(cost[:, 2]).all())
         self.assertEqual(np.isinf(cost).sum(), 27)
+        self.assertIn(3, Maps(out).connectome["labels"])
 
     def test_points_are_taken_in_world_mm(self):
         affine = nibabel.load(self.ends).affine
