@@ -13,7 +13,7 @@ namespace detail {
 
 constexpr auto all_cube_places() {
   std::array<std::int32_t, block_cells> places{};
-  for (int c = 0; c < block_cells; ++c) places[static_cast<std::size_t>(c)] = cube_place(c) - cube_place(0);
+  for (int c = 0; c < block_cells; ++c) places[static_cast<std::size_t>(c)] = cube_place(c);
   return places;
 }
 
@@ -64,14 +64,13 @@ struct cpu_block_team {
     number read(const float* values, int chunk, int n) const { return lane::gather(values, places[n] + chunk * lanes); }
   };
 
-  /// The cells' numbers in a cube, cube_block.hpp's, or those a cube_step() away. Places count from the first cell's,
-  /// so that no address lies before the cube.
-  number read_cube(const float* cube, int step, int chunk) const {
-    return lane::gather(cube + (cube_place(0) + step), cube_places.data() + chunk * lanes);
+  /// The cells' own numbers in a cube, cube_block.hpp's, or those `step` beside them, a cube_step().
+  number read_cube(const float* cube, int chunk, int step) const {
+    return lane::gather(cube, cube_places.data() + chunk * lanes, step);
   }
   void write_cube(float* cube, int chunk, number x) const {
     for (int l = 0; l < lanes; ++l)
-      cube[cube_place(0) + cube_places[static_cast<std::size_t>(chunk * lanes + l)]] = x[static_cast<std::size_t>(l)];
+      cube[cube_places[static_cast<std::size_t>(chunk * lanes + l)]] = x[static_cast<std::size_t>(l)];
   }
   /// Bits of the cells' words.
   bool any_set(const std::uint32_t* words, int chunk) const {

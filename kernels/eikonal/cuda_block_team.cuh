@@ -65,7 +65,7 @@ struct cuda_block_team {
     }
   };
 
-  __device__ float read_cube(const float* cube, int step, int chunk) const {
+  __device__ float read_cube(const float* cube, int chunk, int step) const {
     return cube[cube_place(chunk * lanes + lane) + step];
   }
   __device__ void write_cube(float* cube, int chunk, float x) const { cube[cube_place(chunk * lanes + lane)] = x; }
