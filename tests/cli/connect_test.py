@@ -201,6 +201,14 @@ class Connectome(ConnectJobs):
             self.assertLess(i, j)
             self.assertEqual((cost, length), (m["cost"][i - 1, j - 1], m["length_mm"][i - 1, j - 1]))
 
+    def test_the_cheapest_partner_of_each_end_is_that_of_its_bundle(self):
+        # Straight, a fan, and two arcs that touch: sharpened, since bundles have edges and neighbours.
+        out = self.make("out.h5", "--connectome", self.ends, "--labels", "7,8,9,10,11,12,13,14", "--smooth", "0.7",
+                        "--alpha", "5", "--max-ratio", "1000")
+        cost = Maps(out).connectome["cost"]
+        np.fill_diagonal(cost, np.inf)
+        self.assertEqual((cost.argmin(axis=1) + 7).tolist(), [8, 7, 10, 9, 12, 11, 14, 13])
+
     def test_names_head_the_rows_and_columns_of_the_csv(self):
         names = self.path("names.txt")
         with open(names, "w", encoding="utf-8") as file:
