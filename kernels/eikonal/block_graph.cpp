@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "kernels/device/each_cpu.hpp"
+#include "kernels/eikonal/neighbour.hpp"
 #include "kernels/eikonal/step_rule.hpp"
 
 namespace voxherd::eikonal {
@@ -15,6 +17,27 @@ struct read_cells {
   std::uint64_t cells[2];
 };
 
+/// Some direction that matters leads nowhere on both sides.
+bool is_walled_in(const lattice_view& l, std::uint32_t cell) {
+  constexpr float matters = 1e-3f;
+  float trace = 0;
+  for (const int e : {0, 3, 5}) trace += l.tensor[lattice_view::plane(cell, selling_directions, e)];
+  for (int i = 0; i < selling_directions; ++i)
+    if ((l.open[cell] >> (2 * i) & 3) == 0 &&
+        l.weight[lattice_view::plane(cell, selling_directions, i)] > matters * trace)
+      return true;
+  return false;
+}
+
+/// Cost of a voxel along an axis, sqrt(S^-1)_dd.
+float face_cost(const lattice_view& l, std::uint32_t cell, int axis) {
+  double s[6];
+  for (int n = 0; n < 6; ++n) s[n] = l.tensor[lattice_view::plane(cell, selling_directions, n)];
+  const double minors[3] = {s[3] * s[5] - s[4] * s[4], s[0] * s[5] - s[2] * s[2], s[0] * s[3] - s[1] * s[1]};
+  const double det = s[0] * minors[0] - s[1] * (s[1] * s[5] - s[4] * s[2]) + s[2] * (s[1] * s[4] - s[3] * s[2]);
+  return static_cast<float>(std::sqrt(minors[axis] / det));
+}
+
 /// What one block reads: the list, and its cells' neighbours as numbers in it.
 class block_reader {
  public:
@@ -25,17 +48,38 @@ class block_reader {
 
   void read_along_directions() {
     for (std::uint32_t c = 0; c < block_cells; ++c) {
-      for (int n = 0; n < pairs_; ++n) at(n, c) = c | c << 16;
+      for (int n = 0; n < pairs_; ++n) to_[static_cast<std::uint32_t>(n) * block_cells + c] = c | c << 16;
       const std::uint32_t cell = block_ * block_cells + c;
-      if (lattice_.voxel_of[cell] >= 0) read_cell(cell, c);
+      if (lattice_.voxel_of[cell] < 0) continue;
+      const std::uint64_t dropped_before = dropped;
+      read_cell(cell, c);
+      if (dropped != dropped_before || is_walled_in(lattice_, cell)) read_across_faces(cell, c);
     }
   }
 
   std::vector<read_cells> reads;
   std::uint64_t dropped = 0;
+  std::vector<std::uint32_t> net_pair;  ///< (3, 64), empty where no cell needs it
+  std::vector<float> net_cost;
 
  private:
-  std::uint32_t& at(int n, std::uint32_t c) { return to_[static_cast<std::uint32_t>(n) * block_cells + c]; }
+  void read_across_faces(std::uint32_t cell, std::uint32_t c) {
+    if (net_pair.empty()) {
+      for (std::uint32_t n = 0; n < 3 * block_cells; ++n) net_pair.push_back((n % block_cells) * 0x10001u);
+      net_cost.assign(std::size_t{3} * block_cells, 0);
+    }
+    int at[3];
+    voxel_place(lattice_, lattice_.voxel_of[cell], at);
+    for (unsigned d = 0; d < 3; ++d) {
+      net_cost[d * block_cells + c] = face_cost(lattice_, cell, static_cast<int>(d));
+      for (int side = 0; side < 2; ++side) {
+        int there[3] = {at[0], at[1], at[2]};
+        there[d] += side == 0 ? 1 : -1;
+        const std::int32_t near = lattice_.cell_at(there[0], there[1], there[2]);
+        if (near >= 0) take(near, 0, side, net_pair[d * block_cells + c]);
+      }
+    }
+  }
 
   void read_cell(std::uint32_t cell, std::uint32_t c) {
     const std::int32_t voxel = lattice_.voxel_of[cell];
@@ -48,9 +92,10 @@ class block_reader {
         if ((lattice_.open[cell] >> (2 * i + side) & 1) == 0) continue;
         const int s = side == 0 ? 1 : -1;
         const std::int32_t near = lattice_.cell_at(x + s * e[0], y + s * e[1], z + s * e[2]);
-        if (!take(near, 0, i, side, c) || pairs_ == first_pairs) continue;
+        if (!take(near, 0, side, pair(i, c)) || pairs_ == first_pairs) continue;
         if (may_go_on(x + s * e[0], y + s * e[1], z + s * e[2], s, e))
-          take(lattice_.cell_at(x + 2 * s * e[0], y + 2 * s * e[1], z + 2 * s * e[2]), 1, first_pairs + i, side, c);
+          take(lattice_.cell_at(x + 2 * s * e[0], y + 2 * s * e[1], z + 2 * s * e[2]), 1, side,
+               pair(first_pairs + i, c));
       }
     }
   }
@@ -61,7 +106,9 @@ class block_reader {
     return step_rule(inside)(x, y, z, step);
   }
 
-  bool take(std::int32_t cell, int from_order, int n, int side, std::uint32_t c) {
+  std::uint32_t& pair(int n, std::uint32_t c) { return to_[static_cast<std::uint32_t>(n) * block_cells + c]; }
+
+  bool take(std::int32_t cell, int from_order, int side, std::uint32_t& pair) {
     const auto block = static_cast<std::uint32_t>(cell) / block_cells;
     auto place = std::find_if(reads.begin(), reads.end(), [&](const read_cells& r) { return r.block == block; });
     if (place == reads.end()) {
@@ -74,7 +121,7 @@ class block_reader {
     const std::uint32_t there = static_cast<std::uint32_t>(cell) % block_cells;
     for (int order = from_order; order < 2; ++order) place->cells[order] |= std::uint64_t{1} << there;
     const std::uint32_t number = static_cast<std::uint32_t>(place - reads.begin()) * block_cells + there;
-    at(n, c) = side == 0 ? (at(n, c) & 0xffff0000u) | number : (at(n, c) & 0xffffu) | number << 16;
+    pair = side == 0 ? (pair & 0xffff0000u) | number : (pair & 0xffffu) | number << 16;
     return true;
   }
 
@@ -158,15 +205,8 @@ void turn_round(const std::vector<std::vector<read_cells>>& reads, block_graph& 
 }  // namespace
 
 graph_view block_graph::view() const {
-  return {blocks,
-          pairs,
-          neighbour.data(),
-          read_stride,
-          read_block.data(),
-          told_first.data(),
-          told.data(),
-          near_block.data(),
-          near_closed.data()};
+  return {blocks,          pairs,           neighbour.data(),  read_stride, read_block.data(), net_of.data(),
+          net_pair.data(), net_cost.data(), told_first.data(), told.data(), near_block.data(), near_closed.data()};
 }
 
 block_graph build_graph(const lattice& l, const solver_settings& settings, int threads) {
@@ -180,6 +220,8 @@ block_graph build_graph(const lattice& l, const solver_settings& settings, int t
   const lattice_view view = l.view();
   std::vector<std::vector<read_cells>> reads(g.blocks);
   std::vector<std::uint64_t> dropped(g.blocks);
+  std::vector<std::vector<std::uint32_t>> net_pair(g.blocks);
+  std::vector<std::vector<float>> net_cost(g.blocks);
   each_on_cpu(threads, g.blocks, [&](std::uint32_t b) {
     if (along_directions) {
       block_reader reader(view, b, g.pairs,
@@ -187,11 +229,19 @@ block_graph build_graph(const lattice& l, const solver_settings& settings, int t
       reader.read_along_directions();
       reads[b] = std::move(reader.reads);
       dropped[b] = reader.dropped;
+      net_pair[b] = std::move(reader.net_pair);
+      net_cost[b] = std::move(reader.net_cost);
     }
     read_neighbours(view, b, &g.near_block[std::size_t{27} * b], g.near_closed.data(),
                     along_directions ? nullptr : &reads[b]);
   });
   for (const std::uint64_t d : dropped) g.dropped += d;
+  for (std::uint32_t b = 0; b < g.blocks; ++b) {
+    const bool has_net = !net_pair[b].empty();
+    g.net_of.push_back(has_net ? static_cast<std::int32_t>(g.net_cost.size() / (3 * block_cells)) : -1);
+    g.net_pair.insert(g.net_pair.end(), net_pair[b].begin(), net_pair[b].end());
+    g.net_cost.insert(g.net_cost.end(), net_cost[b].begin(), net_cost[b].end());
+  }
   list_reads(reads, g);
   // A block is not told of its own changes: it goes on until there are none.
   for (std::uint32_t b = 0; b < g.blocks; ++b)

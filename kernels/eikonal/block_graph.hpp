@@ -34,6 +34,9 @@ struct graph_view {
   const std::uint32_t* neighbour;   ///< (blocks, pairs, 64)
   std::uint32_t read_stride;        ///< blocks in a list, those to spare being the block itself; a multiple of 32
   const std::uint32_t* read_block;  ///< (blocks, read_stride): what each block reads, itself first
+  const std::int32_t* net_of;       ///< number of a block's net (face_net.hpp), -1 for none
+  const std::uint32_t* net_pair;    ///< (nets, 3, 64): neighbours across faces along x, y, z, places as above
+  const float* net_cost;            ///< (nets, 3, 64): of a step to them
   const std::uint32_t* told_first;  ///< blocks + 1
   const dependent* told;
   const std::uint32_t* near_block;  ///< (blocks, 27): x fastest, the block itself in the middle; `blocks` for none
@@ -46,6 +49,9 @@ struct block_graph {
   int pairs = 0;
   std::uint32_t read_stride = 0;
   std::vector<std::uint32_t> neighbour, read_block, told_first, near_block, near_closed;
+  std::vector<std::int32_t> net_of;
+  std::vector<std::uint32_t> net_pair;
+  std::vector<float> net_cost;
   std::vector<dependent> told;
   std::uint64_t dropped = 0;  ///< neighbours left out because a block would read more than `most_read` others
 

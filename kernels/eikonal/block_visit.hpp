@@ -34,7 +34,8 @@ struct block_visit {
     // All that does not change is asked for first: nothing waits for it but the work itself.
     typename Scheme::template at<Team> here(scheme, graph, block);
     const std::uint32_t told[2] = {graph.told_first[block], graph.told_first[block + 1]};
-    const std::uint32_t slot = front.in_place ? 0 : team.fetch(states + block) & 1;
+    const std::uint32_t state = team.fetch(states + block), slot = state & 1;
+    const bool first = (state >> 1) < rules.first_round;
     here.begin(team, front.choice ? front.choice + std::size_t{k} * front.blocks * block_cells : nullptr);
     here.find(team, s, [&](std::uint32_t other) {
       return front.place(other,
@@ -59,8 +60,9 @@ struct block_visit {
         team.sync();
       }
     }
-    finish(team, s, here, block, then, values + front.place(block, front.in_place ? 0 : 1 - slot), told, settled, wake);
-    if (!front.in_place) team.once([&] { team.put(states + block, 2 * round + 1 - slot); });
+    const std::uint32_t after = front.in_place ? 0 : 1 - slot;
+    finish(team, s, here, block, then, first, values + front.place(block, after), told, settled, wake);
+    team.once([&] { team.put(states + block, 2 * round + after); });
   }
 
  private:
@@ -68,14 +70,14 @@ struct block_visit {
 
   template <class At, class Wake>
   VOXHERD_FUNCTION void finish(const Team& team, scratch& s, const At& here, std::uint32_t block,
-                               const number (&then)[Team::chunks], float* after, const std::uint32_t (&told)[2],
-                               bool settled, const Wake& wake) const {
+                               const number (&then)[Team::chunks], bool first, float* after,
+                               const std::uint32_t (&told)[2], bool settled, const Wake& wake) const {
     std::uint64_t changed = 0;
     number lowest = unreached;
     VOXHERD_UNROLL
     for (int chunk = 0; chunk < Team::chunks; ++chunk) {
       const number now = here.value(team, s, chunk);
-      const auto differ = differs(now, then[chunk]);
+      const auto differ = first ? now < unreached : differs(now, then[chunk]);
       changed |= team.bits(differ, chunk);
       lowest = lane::min(lowest, lane::select(differ, now, number(unreached)));
       team.store(after, chunk, now);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 
 #include "kernels/eikonal/lattice.hpp"
+#include "kernels/eikonal/unreached.hpp"
 #include "kernels/portable/simd_gather.hpp"
 
 namespace voxherd::eikonal {
@@ -81,6 +83,14 @@ struct cpu_block_team {
   number unless_set(const std::uint32_t* words, int chunk, int bit, number x, float otherwise) const {
     const number set([&](auto l) { return static_cast<float>(words[chunk * lanes + static_cast<int>(l)] >> bit & 1); });
     return lane::select(set > 0.5f, number(otherwise), x);
+  }
+
+  /// The lesser of a pair's values (place_of()) as far as it lies in the block.
+  number lesser_inside(const float* own, const std::uint32_t* pairs, int chunk) const {
+    return number([&](auto l) {
+      const std::uint32_t pair = pairs[chunk * lanes + static_cast<int>(l)], a = pair & 0xffffu, b = pair >> 16;
+      return std::min(a < block_cells ? own[a] : unreached, b < block_cells ? own[b] : unreached);
+    });
   }
 
   template <class Work>

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/eikonal/lattice.hpp"
+#include "kernels/eikonal/unreached.hpp"
 
 namespace voxherd::eikonal {
 
@@ -74,6 +75,11 @@ struct cuda_block_team {
   }
   __device__ float unless_set(const std::uint32_t* words, int chunk, int bit, float x, float otherwise) const {
     return (__ldg(words + chunk * lanes + lane) >> bit & 1) != 0 ? otherwise : x;
+  }
+
+  __device__ float lesser_inside(const float* own, const std::uint32_t* pairs, int chunk) const {
+    const std::uint32_t pair = __ldg(pairs + chunk * lanes + lane), a = pair & 0xffffu, b = pair >> 16;
+    return fminf(a < block_cells ? own[a] : unreached, b < block_cells ? own[b] : unreached);
   }
 
   template <class Work>

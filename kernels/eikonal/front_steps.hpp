@@ -30,25 +30,39 @@ struct start_cell {
   float arrival;
 };
 
-/// Puts a start in and wakes its block and those that read it, in round 1. A voxel named twice has the lesser arrival.
+/// Puts a start in. A voxel named twice has the lesser arrival.
 template <class Team>
 struct front_starter {
   Team team;
   front_view front;
-  graph_view graph;
   const start_cell* start;
 
   VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
     const start_cell s = start[i];
+    team.lower(
+        front.value + s.front * front.values_of_front() + front.place(s.cell / block_cells, 0) + s.cell % block_cells,
+        s.arrival);
+  }
+};
+
+/// Wakes a start's block and those that read it, for `round`.
+template <class Team>
+struct front_waker {
+  Team team;
+  front_view front;
+  graph_view graph;
+  const start_cell* start;
+  std::uint32_t round;
+
+  VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
+    const start_cell s = start[i];
     const std::uint32_t block = s.cell / block_cells;
-    float* value = front.value + s.front * front.values_of_front() + front.place(block, 0) + s.cell % block_cells;
-    team.lower(value, s.arrival);
-    float* trigger = front.triggers(s.front, 1);
+    float* trigger = front.triggers(s.front, round);
     team.lower(trigger + block, s.arrival);
     for (std::uint32_t n = graph.told_first[block]; n < graph.told_first[block + 1]; ++n)
       if ((graph.told[n].cells[0] >> (s.cell % block_cells) & 1) != 0)
         team.lower(trigger + graph.told[n].block, s.arrival);
-    team.lower(front.least[1] + s.front, s.arrival);
+    team.lower(front.least[round % 3] + s.front, s.arrival);
   }
 };
 
@@ -98,24 +112,6 @@ struct start_fixer {
 
   VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
     front.choice[std::size_t{start[i].front} * front.blocks * block_cells + start[i].cell] = choice::fixed;
-  }
-};
-
-/// Wakes every block that was reached, for `round`. One index a block of a front.
-template <class Team>
-struct front_waker {
-  Team team;
-  front_view front;
-  std::uint32_t first_front, round;
-
-  VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
-    const std::uint32_t k = first_front + i / front.blocks, block = i % front.blocks;
-    const float* values = resting(front, k, block);
-    float least = unreached;
-    for (int c = 0; c < block_cells; ++c) least = values[c] < least ? values[c] : least;
-    if (!(least < unreached)) return;
-    team.lower(front.triggers(k, round) + block, least);
-    team.lower(front.least[round % 3] + k, least);
   }
 };
 

@@ -9,9 +9,10 @@
 /// All rounds of all fronts in one cooperative kernel: the host looks at nothing until it ends.
 namespace voxherd::eikonal {
 
-inline constexpr int round_threads = 448, round_team_warps = 2;
-using round_team = cuda_block_team<round_team_warps>;
-inline constexpr int round_teams = round_threads / round_team::lanes;
+using round_team = cuda_block_team<2>;
+/// Threads of a block, two blocks to a processor: as many as have the registers that the scheme needs.
+template <class Scheme>
+inline constexpr int round_threads = Scheme::order == 2 ? 384 : 448;
 /// Blocks woken that a thread block collects before it puts them on the list of all.
 inline constexpr std::uint32_t collected = 1024;
 /// Up to so many fronts have their earliest trigger gathered by each thread block first.
@@ -37,10 +38,11 @@ template <class Scheme>
 class round_worker {
  public:
   using visit_type = block_visit<round_team, Scheme>;
+  static constexpr int threads = round_threads<Scheme>, teams_here = threads / round_team::lanes;
   struct shared {
-    typename visit_type::scratch scratch[round_teams];
-    uint2 todo[round_teams][most_together];  ///< front, block
-    std::uint32_t todo_count[round_teams];
+    typename visit_type::scratch scratch[teams_here];
+    uint2 todo[teams_here][most_together];  ///< front, block
+    std::uint32_t todo_count[teams_here];
     std::uint32_t woken[collected];
     float earliest[gathered_fronts];  ///< what will wake somebody in the next round
     std::uint32_t woken_count, first_place;
@@ -56,7 +58,7 @@ class round_worker {
     if (threadIdx.x == 0) s_.woken_count = 0;
     if (blockIdx.x == 0 && threadIdx.x == 0) __stcg(lists_.count[(round + 2) % 3], 0u);
     if (waits()) {
-      for (std::uint32_t k = threadIdx.x; k < f.fronts; k += round_threads) {
+      for (std::uint32_t k = threadIdx.x; k < f.fronts; k += threads) {
         if (k < gathered_fronts) s_.earliest[k] = unreached;
         if (blockIdx.x != 0) continue;
         // Nobody reads or writes those of the round after next in this one.
@@ -69,7 +71,7 @@ class round_worker {
   }
 
   __device__ std::uint64_t run(std::uint32_t round, std::uint32_t awake) const {
-    const std::uint32_t teams = gridDim.x * round_teams;
+    const std::uint32_t teams = gridDim.x * teams_here;
     const std::uint32_t together = min(max(awake / (turns * teams), 1u), most_together);
     std::uint64_t visits = 0;
     for (std::uint32_t first = (blockIdx.x + gridDim.x * team_number_) * together; first < awake;
@@ -141,7 +143,7 @@ class round_worker {
     if (waits() && threadIdx.x < f.fronts && threadIdx.x < gathered_fronts && s_.earliest[threadIdx.x] < unreached)
       team_.lower(f.least[(round + 1) % 3] + threadIdx.x, s_.earliest[threadIdx.x]);
     __syncthreads();
-    for (std::uint32_t i = threadIdx.x; i < count; i += round_threads)
+    for (std::uint32_t i = threadIdx.x; i < count; i += threads)
       __stcg(lists_.entry[(round + 1) % 2] + s_.first_place + i, s_.woken[i]);
   }
 
@@ -153,7 +155,7 @@ class round_worker {
 };
 
 template <class Scheme>
-__global__ void __launch_bounds__(round_threads, 2)
+__global__ void __launch_bounds__(round_threads<Scheme>, 2)
     round_kernel(const __grid_constant__ block_visit<round_team, Scheme> visit,
                  const __grid_constant__ round_lists lists, std::uint32_t round, std::uint32_t most,
                  round_counts* counts) {
@@ -188,7 +190,7 @@ template <class Scheme>
 int resident_blocks(int device) {
   int per_processor = 0, processors = 0;
   VOXHERD_CUDA_CHECK(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, round_kernel<Scheme>, round_threads, 0));
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, round_kernel<Scheme>, round_threads<Scheme>, 0));
   VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   return per_processor * processors;
 }
@@ -200,8 +202,8 @@ void launch_rounds(const block_visit<round_team, Scheme>& visit, const round_lis
   auto l = lists;
   void* arguments[] = {&v, &l, &round, &most, &counts};
   VOXHERD_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(round_kernel<Scheme>),
-                                                 dim3(static_cast<unsigned>(thread_blocks)), dim3(round_threads),
-                                                 arguments, 0, stream));
+                                                 dim3(static_cast<unsigned>(thread_blocks)),
+                                                 dim3(round_threads<Scheme>), arguments, 0, stream));
 }
 
 }  // namespace voxherd::eikonal

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/eikonal/block_visit.hpp"
+#include "kernels/eikonal/face_net.hpp"
 #include "kernels/eikonal/selling_update.hpp"
 
 namespace voxherd::eikonal {
@@ -30,7 +31,8 @@ struct second_order_scheme {
           reads_(graph.read_block + std::size_t{block} * graph.read_stride),
           read_count_(static_cast<int>(graph.read_stride)),
           weight_(scheme.weight + std::size_t{block} * selling_directions * block_cells),
-          pairs_(graph.neighbour + std::size_t{block} * second_pairs * block_cells) {}
+          pairs_(graph.neighbour + std::size_t{block} * second_pairs * block_cells),
+          net_(graph, block) {}
 
     VOXHERD_FUNCTION void begin(const Team& team, const std::uint32_t* choices) {
       choices_ = choices + std::size_t{block_} * block_cells;
@@ -53,6 +55,7 @@ struct second_order_scheme {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
         team.store(s.value, chunk, team.fetch_cells(own, chunk));
+        if (net_.is_there()) net_.load(team, chunk, values_, s.base);
         team.each_cell(chunk, [&](int cell) {
           const std::uint32_t chosen = choices_[cell];
           fixed_.set(chunk, 0, cell, (chosen & choice::fixed) != 0 ? 1.0f : 0.0f);
@@ -92,7 +95,8 @@ struct second_order_scheme {
         e.v[i] = lane::select(second, near + (near - far) * (1.0f / 3.0f), near);
         bound = lane::min(bound, e.v[i] + lane::select(second, step * (2.0f / 3.0f), step));
       }
-      const number u = e.newton(lane::min(e.newton_from_anywhere(lane::min(old, bound)), bound));
+      number u = e.newton(lane::min(e.newton_from_anywhere(lane::min(old, bound)), bound));
+      if (net_.is_there()) u = net_.lowered(team, s.value, chunk, u);
       const auto keeps = fixed_.get(team, chunk, 0) > 0.5f;
       return lane::select(keeps, old, lane::min(u, number(unreached)));
     }
@@ -109,6 +113,7 @@ struct second_order_scheme {
     const std::uint32_t* choices_ = nullptr;
     typename Team::template fixed_numbers<selling_directions> weight_;
     typename Team::template fixed_words<second_pairs> pairs_;
+    face_net<Team> net_;
     typename Team::template cell_numbers<2 * selling_directions> outside_;
     typename Team::template cell_places<2 * selling_directions> inside_;
     typename Team::template cell_numbers<selling_directions> step_;

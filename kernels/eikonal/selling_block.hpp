@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/eikonal/block_visit.hpp"
+#include "kernels/eikonal/face_net.hpp"
 #include "kernels/eikonal/selling_update.hpp"
 
 namespace voxherd::eikonal {
@@ -21,7 +22,8 @@ struct selling_scheme {
         : reads_(graph.read_block + std::size_t{block} * graph.read_stride),
           read_count_(static_cast<int>(graph.read_stride)),
           weight_(scheme.weight + std::size_t{block} * selling_directions * block_cells),
-          pairs_(graph.neighbour + std::size_t{block} * static_cast<unsigned>(graph.pairs) * block_cells) {}
+          pairs_(graph.neighbour + std::size_t{block} * static_cast<unsigned>(graph.pairs) * block_cells),
+          net_(graph, block) {}
 
     VOXHERD_FUNCTION void begin(const Team& team, const std::uint32_t*) {
       VOXHERD_UNROLL
@@ -40,6 +42,7 @@ struct selling_scheme {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
         team.store(s.value, chunk, team.fetch_cells(own, chunk));
+        if (net_.is_there()) net_.load(team, chunk, values_, s.base);
         team.each_cell(chunk, [&](int cell) {
           // All loads before the first use: they are under way together.
           float outside[first_pairs][2];
@@ -84,7 +87,8 @@ struct selling_scheme {
       number u = old;
       const auto fresh = old >= unreached;
       if (team.any_lane(fresh)) u = lane::select(fresh, e.bound(), old);
-      return e.newton(u);
+      u = e.newton(u);
+      return net_.is_there() ? net_.lowered(team, s.value, chunk, u) : u;
     }
 
    private:
@@ -92,6 +96,7 @@ struct selling_scheme {
     int read_count_;
     typename Team::template fixed_numbers<selling_directions> weight_;
     typename Team::template fixed_words<first_pairs> pairs_;
+    face_net<Team> net_;
     typename Team::template cell_numbers<selling_directions> outside_;
     typename Team::template cell_places<2 * selling_directions> inside_;
   };

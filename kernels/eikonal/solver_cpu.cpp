@@ -125,8 +125,9 @@ class cpu_solver final : public solver {
     for (std::uint32_t k = 0; k < count; ++k)
       for (std::uint64_t i = list.offsets[k]; i < list.offsets[k + 1]; ++i)
         starts.push_back({k, checked_cell(parts_.where, list.starts[i]), list.starts[i].arrival});
-    each_on_cpu(1, static_cast<std::uint32_t>(starts.size()),
-                front_starter<cpu_block_team>{{}, f, parts_.graph.view(), starts.data()});
+    const auto n = static_cast<std::uint32_t>(starts.size());
+    each_on_cpu(1, n, front_starter<cpu_block_team>{{}, f, starts.data()});
+    each_on_cpu(1, n, front_waker<cpu_block_team>{{}, f, parts_.graph.view(), starts.data(), 1});
 
     // Fronts side by side when there are enough of them, else blocks of a front.
     const bool side_by_side = static_cast<int>(count) >= threads_;
@@ -168,7 +169,7 @@ class cpu_solver final : public solver {
   template <class Scheme>
   std::uint32_t rounds(const front_view& f, const Scheme& scheme, std::uint32_t k, std::uint32_t from, int threads,
                        std::uint64_t& visits) const {
-    const round_rules rules{tolerance_of(Scheme::order, parts_.settings), cut_voxels * parts_.typical_cost,
+    const round_rules rules{from, tolerance_of(Scheme::order, parts_.settings), cut_voxels * parts_.typical_cost,
                             growth_voxels * parts_.typical_cost, inner_iterations};
     return round_loop<Scheme>({parts_.graph.view(), f, rules, scheme}, threads)(k, from, visits);
   }
@@ -185,9 +186,11 @@ class cpu_solver final : public solver {
     if (parts_.settings.order == 1) return round;
     const graph_view g = parts_.graph.view();
     each_on_cpu(threads, static_cast<std::uint32_t>(parts_.where.cells()), second_order_chooser{f, g, k});
-    for (const start_cell& s : starts)
-      if (s.front == k) start_fixer{f, &s}(0);
-    each_on_cpu(threads, f.blocks, front_waker<cpu_block_team>{{}, f, k, round});
+    for (const start_cell& s : starts) {
+      if (s.front != k) continue;
+      start_fixer{f, &s}(0);
+      front_waker<cpu_block_team>{{}, f, g, &s, round}(0);
+    }
     return rounds(f, second_order_scheme{weight}, k, round, threads, visits);
   }
 

@@ -64,14 +64,15 @@ class cuda_solver final : public solver {
     begin.record(stream_);
     each_on_gpu(stream_, count * (f.blocks + 1), front_clearer{f});
     const auto n = static_cast<std::uint32_t>(starts.size());
-    each_on_gpu(stream_, n, front_starter<cuda_thread_team>{{}, f, graph_.view(), on_device.data()});
+    each_on_gpu(stream_, n, front_starter<cuda_thread_team>{{}, f, on_device.data()});
+    each_on_gpu(stream_, n, front_waker<cuda_thread_team>{{}, f, graph_.view(), on_device.data(), 1});
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(counts_.data(), 0, sizeof(round_counts), stream_));
     run_first_order(f);
     if (parts_.settings.order == 2) {
       each_on_gpu(stream_, static_cast<std::uint32_t>(cells), second_order_chooser{f, graph_.view(), 0});
       each_on_gpu(stream_, n, start_fixer{f, on_device.data()});
       const std::uint32_t round = counts().next_round;
-      each_on_gpu(stream_, count * f.blocks, front_waker<cuda_thread_team>{{}, f, 0, round});
+      each_on_gpu(stream_, n, front_waker<cuda_thread_team>{{}, f, graph_.view(), on_device.data(), round});
       run(f, second_order_scheme{lattice_.view().weight}, round);
     }
     each_on_gpu(stream_, static_cast<std::uint32_t>(cells), arrival_gatherer{f, arrival_.data()});
@@ -123,7 +124,7 @@ class cuda_solver final : public solver {
 
   template <class Scheme>
   void run(const front_view& f, const Scheme& scheme, std::uint32_t round) {
-    const round_rules rules{tolerance_of(Scheme::order, parts_.settings), cut_for<Scheme>(f),
+    const round_rules rules{round, tolerance_of(Scheme::order, parts_.settings), cut_for<Scheme>(f),
                             growth_voxels * parts_.typical_cost, inner_iterations};
     const std::uint32_t entries = f.fronts * f.blocks;
     const round_lists lists = fronts_.empty_lists(f.fronts, f.blocks, stream_);

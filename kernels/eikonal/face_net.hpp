@@ -1,0 +1,54 @@
+#pragma once
+
+#include "kernels/eikonal/block_visit.hpp"
+
+namespace voxherd::eikonal {
+
+/// For cells that cannot be reached along some of Selling's directions because the mask is in the way: straight steps
+/// to the six neighbours across faces, u <= v + sqrt(e . S^-1 e). Each is the cost of a path, so an upper bound; and
+/// whatever hangs together by faces is reached.
+template <class Team>
+class face_net {
+ public:
+  using number = typename Team::number;
+
+  VOXHERD_FUNCTION face_net(const graph_view& graph, std::uint32_t block) : net_(graph.net_of[block]) {
+    if (!is_there()) return;
+    const std::size_t first = std::size_t{3} * block_cells * static_cast<unsigned>(net_);
+    pairs_ = graph.net_pair + first;
+    costs_ = graph.net_cost + first;
+  }
+
+  VOXHERD_FUNCTION bool is_there() const { return net_ >= 0; }
+
+  /// What comes from other blocks, which are held still.
+  VOXHERD_FUNCTION void load(const Team& team, int chunk, const float* values, const std::uint32_t* base) {
+    team.each_cell(chunk, [&](int cell) {
+      float least = unreached;
+      for (int d = 0; d < 3; ++d)
+        for (int side = 0; side < 2; ++side) {
+          const std::uint32_t there = place_of(pairs_[d * block_cells + cell], side);
+          if (there < block_cells) continue;
+          least = lane::min(least, team.fetch(values + base[there / block_cells] + there % block_cells) +
+                                       costs_[d * block_cells + cell]);
+        }
+      outside_.set(chunk, 0, cell, least);
+    });
+  }
+
+  VOXHERD_FUNCTION number lowered(const Team& team, const float* own, int chunk, number u) const {
+    u = lane::min(u, outside_.get(team, chunk, 0));
+    for (int d = 0; d < 3; ++d)
+      u = lane::min(
+          u, team.lesser_inside(own, pairs_ + d * block_cells, chunk) + team.load(costs_ + d * block_cells, chunk));
+    return u;
+  }
+
+ private:
+  std::int32_t net_;
+  const std::uint32_t* pairs_ = nullptr;
+  const float* costs_ = nullptr;
+  typename Team::template cell_numbers<1> outside_;
+};
+
+}  // namespace voxherd::eikonal
