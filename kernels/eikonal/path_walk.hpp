@@ -53,7 +53,7 @@ struct path_walk {
   path_reader::place here;  ///< in the mask
 
   VOXHERD_FUNCTION path_end follow() {
-    if (!read.is_reached(here)) return path_end::unreached;
+    if (!read.is_reached(here)) return path_end::never_reached;
     const auto patience = static_cast<std::uint32_t>(3 / how.step_voxels) + 1;  // a voxel's diagonal, nearly twice
     float least = unreached, until = unreached;  // no flow before an arrival time below `until`
     std::uint32_t idle = 0;                      // steps since the path came nearer to the source

@@ -67,10 +67,10 @@ struct path_request {
 };
 
 enum class path_end : std::uint32_t {
-  source,     ///< where the front started
-  steps,      ///< max_steps were not enough
-  stuck,      ///< no neighbour is nearer to the source
-  unreached,  ///< the voxel has no arrival time
+  source,         ///< where the front started
+  steps,          ///< max_steps were not enough
+  stuck,          ///< no neighbour is nearer to the source
+  never_reached,  ///< the voxel has no arrival time
 };
 
 struct path_score {

@@ -55,7 +55,7 @@ class arrival_runner final : public batch_runner {
       rows_of<float>(outputs, 5)[at + i] = infinite;
       rows_of<float>(outputs, 6)[at + i] = infinite;
       rows_of<std::uint32_t>(outputs, 7)[at + i] = 0;
-      rows_of<std::uint8_t>(outputs, 8)[at + i] = static_cast<std::uint8_t>(path_end::unreached);
+      rows_of<std::uint8_t>(outputs, 8)[at + i] = static_cast<std::uint8_t>(path_end::never_reached);
       if (costs_[i].reached == 0) continue;
       asked.push_back({static_cast<std::uint32_t>(i / regions_), costs_[i].least_voxel});
       place.push_back(at + i);

@@ -171,7 +171,7 @@ TEST(EikonalPaths, EndWhateverTheFlow) {
   for (const vec3& v : scattered_voxels(c, 4)) {
     const bool reached = std::isfinite(solution[numbers[c.linear(v)]]);
     const followed_path path = bench.follow(v);
-    ASSERT_EQ(path.score.end, reached ? path_end::source : path_end::unreached);
+    ASSERT_EQ(path.score.end, reached ? path_end::source : path_end::never_reached);
     for (const vec3& p : path.points_mm) ASSERT_TRUE(c.has(p));
   }
 }
@@ -184,7 +184,7 @@ TEST(EikonalPaths, SayWhyTheyEnded) {
   const std::uint32_t inside = numbers[c.linear({9, 9, 9})], island = numbers[c.linear(eikonal_cases::on_island(20))];
 
   const auto paths = followed(*solver, {{0, island}, {0, inside}});
-  EXPECT_EQ(paths[0].score.end, path_end::unreached);
+  EXPECT_EQ(paths[0].score.end, path_end::never_reached);
   EXPECT_EQ(paths[0].score.steps, 0u);
   EXPECT_EQ(paths[0].points_mm, std::vector<vec3>{eikonal_cases::on_island(20)});
   EXPECT_EQ(paths[1].score.end, path_end::source);
