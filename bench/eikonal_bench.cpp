@@ -79,9 +79,8 @@ void add_sizes(const place& where) {
 }
 
 void add_parts(const place& where) {
-  for (const char* volume : {"const/64", "pullback/201", "brain/1"})
-    for (const scheme& s : schemes)
-      if (s.order == 1) add("set_up", volume, s, false, where, eikonal_part::set_up);
+  for (const char* volume : {"const/64", "helix/100", "pullback/201", "brain/1"})
+    for (const scheme& s : schemes) add("set_up", volume, s, false, where, eikonal_part::set_up);
   for (const char* volume : {"brain/16", "brain/100"}) {
     add("region_costs", volume, schemes[0], false, where, eikonal_part::region_costs);
     add("paths", volume, schemes[0], false, where, eikonal_part::paths);

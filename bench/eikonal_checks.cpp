@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "tests/reference/eikonal_reference.hpp"
+#include "tests/reference/eikonal_updates.hpp"
 
 namespace voxherd::bench {
 
@@ -28,22 +29,31 @@ struct limits {
 /// Relative L1 errors at 64^3 from a ball of 2 voxels: selling's as tests/reference's solver has them in double, the
 /// others' as a prototype had them.
 limits error_at_64(const std::string& kind) {
-  if (kind == "const") return {0.0256, 0.0039, 0.0347, 0.0070};
-  if (kind == "half_space") return {0.0358, 0.0026, 0.0358, 0.0134};
-  return {0.0337, 0.0043, 0.0369, 0.0132};  // pullback
+  if (kind == "const") return {0.0256, 0.00263, 0.0347, 0.0070};
+  if (kind == "half_space") return {0.0358, 0.00251, 0.0358, 0.0134};
+  return {0.0337, 0.00453, 0.0369, 0.0132};  // pullback
 }
 
-/// Errors shrink with the voxel; a tenth is allowed for what is not of leading order.
+/// Second order's errors, as tests/reference's solver has them: they do not fall as the voxel's square (from 32^3 to
+/// 64^3 faster, where the ball is seven voxels and then 33; from 64^3 to 128^3 with orders of 1 to 2.3).
+double second_order_error(const std::string& kind, double side) {
+  if (side < 64) return kind == "const" ? 0.0118 : kind == "half_space" ? 0.0270 : 0.0205;
+  if (side < 128) return error_at_64(kind).selling2;
+  return (kind == "const" ? 0.00110 : kind == "half_space" ? 0.00124 : 0.00090) * 128 / side;
+}
+
+/// First order's shrink with the voxel; a seventh is allowed for what is not of leading order.
 std::string complaint_of_error(const eikonal_volume& v, const solver_settings& how, const std::vector<float>& u) {
   const std::string kind = v.name.substr(0, v.name.find('/'));
+  const double side = static_cast<double>(v.of.size[0]), coarser = 64 / side;
   if (kind == "tilted") {
-    const double over = over_exact_along_fibre(v, u), most = limits{1.2, 1.2, 2.4, 2.1}.of(how);
+    const double over = over_exact_along_fibre(v, u), most = 1 + coarser * limits{0.1, 0.1, 1.4, 1.1}.of(how);
     return over > 0.99 && over < most
                ? ""
                : fmt::format("{:.3f} times the exact time along the fibre, expected 0.99 to {}", over, most);
   }
-  const double error = relative_L1(v, u), side = static_cast<double>(v.of.size[0]);
-  const double allowed = 1.1 * error_at_64(kind).of(how) * std::pow(64 / side, how.order);
+  const double known = how.order == 2 ? second_order_error(kind, side) : error_at_64(kind).of(how) * coarser;
+  const double error = relative_L1(v, u), allowed = 1.15 * known;
   return error < allowed ? "" : fmt::format("relative L1 error {:.3e}, expected below {:.3e}", error, allowed);
 }
 

@@ -69,6 +69,12 @@ struct batch {
   std::uint64_t item_count = 0;
 };
 
+/// A batch's rows of output i, as numbers of its type.
+template <class T>
+T* rows_of(std::span<const std::span<std::byte>> outputs, std::size_t i) {
+  return reinterpret_cast<T*>(outputs[i].data());
+}
+
 /// Computes batches on one device, one at a time. Owns its scratch memory; used by one thread.
 class batch_runner {
  public:
@@ -116,7 +122,8 @@ class analysis {
   virtual int lanes() const { return 1; }
 
   /// Items that a GPU wants at once, up to 1 << 20: a batch of the plan's own choice has up to this many, memory
-  /// allowing. On CPU ranks a batch has up to 8192, or a 16th of this where that is more.
+  /// allowing. On CPU ranks a batch has up to 8192, or a 16th of this where that is more; where this is below
+  /// 128, items are large ones, and a batch has few of them.
   virtual std::uint64_t most_items_per_batch() const { return 32768; }
 };
 

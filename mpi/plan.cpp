@@ -29,6 +29,7 @@ std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device
                                     std::size_t device_bytes_per_item, int lanes, std::uint64_t most) {
   // 256 batches keep CPU ranks busy to the end; a GPU wants thousands of items at once and comes in smaller numbers.
   if (free_device_bytes == 0) {
+    if (most < cpu_step) return std::clamp<std::uint64_t>(items / 256, 1, std::max<std::uint64_t>(1, most));
     return std::clamp(rounded_up(items / 256, cpu_step), cpu_step, std::max(8 * step, most / 16));
   }
   const std::uint64_t largest = std::max<std::uint64_t>(1, most);

@@ -14,6 +14,9 @@ void add_run_options(po::options_description& options);
 /// and may be added to.
 run_settings read_run_settings(const session& s, const arguments& args);
 
+/// The settings of a step before the last one: its file, OUT.NAME, lies beside the result's and goes at the end.
+run_settings step_settings(const run_settings& how, const std::string& name);
+
 /// This rank's device: --backend auto|cpu|cuda, one GPU a rank by node-local rank, UUIDs compared within the node;
 /// two ranks on one GPU is a usage failure unless --share-gpu. In CPU mode no CUDA call is made.
 device choose_device(const session& s, const arguments& args);

@@ -25,9 +25,10 @@ struct block_visit {
   round_rules rules;
   Scheme scheme;
 
-  /// `least`: where to put the smallest arrival time that wakes somebody.
+  /// `wake(block, when)` is called for each block to be visited again, by different members of the team.
+  template <class Wake>
   VOXHERD_FUNCTION void operator()(const Team& team, scratch& s, std::uint32_t k, std::uint32_t block,
-                                   std::uint32_t round, float* least) const {
+                                   std::uint32_t round, const Wake& wake) const {
     float* values = front.value + k * front.values_of_front();
     std::uint32_t* states = front.state + std::size_t{k} * front.blocks;
     // All that does not change is asked for first: nothing waits for it but the work itself.
@@ -58,18 +59,17 @@ struct block_visit {
         team.sync();
       }
     }
-    finish(team, s, here, k, block, round, then, values + front.place(block, front.in_place ? 0 : 1 - slot), told,
-           settled, least);
+    finish(team, s, here, block, then, values + front.place(block, front.in_place ? 0 : 1 - slot), told, settled, wake);
     if (!front.in_place) team.once([&] { team.put(states + block, 2 * round + 1 - slot); });
   }
 
  private:
   VOXHERD_FUNCTION auto differs(number now, number then) const { return lane::abs(now - then) > rules.tolerance * now; }
 
-  template <class At>
-  VOXHERD_FUNCTION void finish(const Team& team, scratch& s, const At& here, std::uint32_t k, std::uint32_t block,
-                               std::uint32_t round, const number (&then)[Team::chunks], float* after,
-                               const std::uint32_t (&told)[2], bool settled, float* least) const {
+  template <class At, class Wake>
+  VOXHERD_FUNCTION void finish(const Team& team, scratch& s, const At& here, std::uint32_t block,
+                               const number (&then)[Team::chunks], float* after, const std::uint32_t (&told)[2],
+                               bool settled, const Wake& wake) const {
     std::uint64_t changed = 0;
     number lowest = unreached;
     VOXHERD_UNROLL
@@ -80,16 +80,15 @@ struct block_visit {
       lowest = lane::min(lowest, lane::select(differ, now, number(unreached)));
       team.store(after, chunk, now);
     }
+    if (front.in_place) team.publish();
     const float when = team.of_all(s.exchange, changed, lowest);
     if (changed == 0) return;
-    float* next = front.triggers(k, round + 1);
     team.share(static_cast<int>(told[1] - told[0]), [&](int n) {
       const dependent& d = graph.told[told[0] + static_cast<std::uint32_t>(n)];
-      if ((d.cells[Scheme::order - 1] & changed) != 0) team.lower(next + d.block, when);
+      if ((d.cells[Scheme::order - 1] & changed) != 0) wake(d.block, when);
     });
     team.once([&] {
-      if (!settled) team.lower(next + block, when);
-      team.lower(least, when);
+      if (!settled) wake(block, when);
     });
   }
 };

@@ -99,8 +99,9 @@ struct cpu_block_team {
   T fetch(const T* from) const {
     return std::atomic_ref<T>(*const_cast<T*>(from)).load(std::memory_order_relaxed);
   }
-  float fetch_if(bool condition, const float* from, float otherwise) const {
-    return condition ? fetch(from) : otherwise;
+  /// values[place] or `otherwise`; a GPU reads `spare` then.
+  float fetch_if(bool condition, const float* values, std::uint32_t place, std::uint32_t, float otherwise) const {
+    return condition ? fetch(values + place) : otherwise;
   }
   void put(std::uint32_t* to, std::uint32_t x) const {
     std::atomic_ref<std::uint32_t>(*to).store(x, std::memory_order_relaxed);
@@ -125,6 +126,7 @@ struct cpu_block_team {
   /// Joins what each member of the team has: bits of all, least of all.
   float of_all(std::uint32_t*, std::uint64_t&, number least) const { return lane::stdx::hmin(least); }
   void sync() const {}
+  void publish() const {}
   template <class Work>
   void share(int count, const Work& work) const {
     for (int i = 0; i < count; ++i) work(i);

@@ -87,17 +87,21 @@ struct cuda_block_team {
   __device__ T fetch(const T* from) const {
     return __ldcg(from);
   }
-  /// Without a branch, so that others can be asked for while this one is under way.
-  __device__ float fetch_if(bool condition, const float* from, float otherwise) const {
-    float value;
-    asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %1, 0;\n mov.f32 %0, %3;\n @p ld.global.cg.f32 %0, [%2];\n}"
-                 : "=f"(value)
-                 : "r"(static_cast<int>(condition)), "l"(from), "f"(otherwise));
-    return value;
+  /// values[place] or `otherwise`; without a branch, so that others can be asked for while this one is under way:
+  /// `spare` is a place that may be read instead.
+  __device__ float fetch_if(bool condition, const float* values, std::uint32_t place, std::uint32_t spare,
+                            float otherwise) const {
+    const float value = __ldcg(values + (condition ? place : spare));
+    return condition ? value : otherwise;
   }
   __device__ void put(std::uint32_t* to, std::uint32_t x) const { __stcg(to, x); }
-  /// *to = min(*to, x), both at least 0, where integers are in the same order.
-  __device__ void lower(float* to, float x) const { atomicMin(reinterpret_cast<int*>(to), __float_as_int(x)); }
+  /// *to = min(*to, x), both at least 0, where integers are in the same order. Returns what was there.
+  __device__ float lower(float* to, float x) const {
+    return __int_as_float(atomicMin(reinterpret_cast<int*>(to), __float_as_int(x)));
+  }
+
+  /// What this lane has written is seen by all before what it writes next.
+  __device__ void publish() const { __threadfence(); }
 
   /// Nobody goes on before all have come here.
   __device__ bool any(bool condition) const {

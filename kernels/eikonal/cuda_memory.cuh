@@ -6,6 +6,7 @@
 #include "kernels/device/each_cuda.cuh"
 #include "kernels/eikonal/block_graph.hpp"
 #include "kernels/eikonal/fronts.hpp"
+#include "kernels/eikonal/round_kernel.cuh"
 
 /// Lattice, graph and fronts in a GPU's memory.
 namespace voxherd::eikonal {
@@ -88,9 +89,16 @@ class cuda_fronts {
             in_place};
   }
 
+  /// Lists of who is awake, empty.
+  round_lists empty_lists(std::size_t entries, cudaStream_t stream) {
+    for (auto& l : entry_) l.reserve(entries);
+    VOXHERD_CUDA_CHECK(cudaMemsetAsync(count_.data(), 0, 3 * sizeof(std::uint32_t), stream));
+    return {{entry_[0].data(), entry_[1].data()}, {count_.data(), count_.data() + 1, count_.data() + 2}};
+  }
+
  private:
   device_buffer<float> value_, trigger_[2], least_[3];
-  device_buffer<std::uint32_t> state_, choice_;
+  device_buffer<std::uint32_t> state_, choice_, entry_[2], count_{3};
 };
 
 }  // namespace voxherd::eikonal

@@ -9,17 +9,15 @@
 /// All rounds of all fronts in one cooperative kernel: the host looks at nothing until it ends.
 namespace voxherd::eikonal {
 
-inline constexpr int round_threads = 512, round_teams_warps = 2;
-using round_team = cuda_block_team<round_teams_warps>;
+inline constexpr int round_threads = 384, round_team_warps = 2;
+using round_team = cuda_block_team<round_team_warps>;
 inline constexpr int round_teams = round_threads / round_team::lanes;
-inline constexpr int list_length = 2 * round_threads;
-/// Passes of a thread block over its share before it waits for the others, where blocks see each other's newest
-/// values.
-inline constexpr int passes_in_place = 4;
+/// Blocks woken that a thread block collects before it puts them on the list of all.
+inline constexpr std::uint32_t collected = 1024;
 /// Up to so many fronts have their earliest trigger gathered by each thread block first.
 inline constexpr std::uint32_t gathered_fronts = 256;
-/// Entries side by side in memory that belong to the same thread block: one sector of 32 bytes.
-inline constexpr std::uint32_t entry_group = 8;
+/// Entries that a team looks at together: as many as leave each team with several turns.
+inline constexpr std::uint32_t most_together = 32, turns = 4;
 
 struct round_counts {
   std::uint64_t visits;
@@ -27,112 +25,154 @@ struct round_counts {
   std::uint32_t unused;
 };
 
-/// An entry is a block of a front. Each thread block watches over its own share of them, spread over all, and its
-/// teams visit those awake.
+/// Who is awake. An entry is a block of a front, front * blocks + block. Lists are in no order: what a round does
+/// depends on none.
+struct round_lists {
+  std::uint32_t* entry[2];  ///< (fronts * blocks), by parity of the round
+  std::uint32_t* count[3];  ///< by round modulo 3
+};
+
 template <class Scheme>
 class round_worker {
  public:
   using visit_type = block_visit<round_team, Scheme>;
   struct shared {
     typename visit_type::scratch scratch[round_teams];
-    uint2 list[list_length];          ///< front, block
+    uint2 todo[round_teams][most_together];  ///< front, block
+    std::uint32_t todo_count[round_teams];
+    std::uint32_t woken[collected];
     float earliest[gathered_fronts];  ///< what will wake somebody in the next round
-    std::uint32_t listed;
+    std::uint32_t woken_count, first_place;
   };
 
-  __device__ round_worker(const visit_type& visit, shared& s) : visit_(visit), s_(s) {}
+  __device__ round_worker(const visit_type& visit, const round_lists& lists, shared& s)
+      : visit_(visit), lists_(lists), s_(s), team_number_(threadIdx.x / round_team::lanes) {}
 
-  /// Whether somebody is, and what this thread block's first entries wait for.
-  __device__ bool begin(std::uint32_t round) {
+  /// Number of entries awake.
+  __device__ std::uint32_t begin(std::uint32_t round) const {
     const front_view& f = visit_.front;
-    const std::uint32_t entry = entry_at(threadIdx.x);
-    waiting_ = entry < entries() ? __ldcg(trigger_of(round) + entry) : unreached;
-    bool awake = false;
-    for (std::uint32_t k = threadIdx.x; k < f.fronts; k += round_threads) {
-      awake = awake || __ldcg(f.least[round % 3] + k) < unreached;
-      if (k < gathered_fronts) s_.earliest[k] = unreached;
-      // Nobody reads or writes those of the round after next in this one.
-      if (blockIdx.x == 0) __stcg(f.least[(round + 2) % 3] + k, unreached);
+    const std::uint32_t awake = __ldcg(lists_.count[round % 3]);
+    if (threadIdx.x == 0) s_.woken_count = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0) __stcg(lists_.count[(round + 2) % 3], 0u);
+    if (waits()) {
+      for (std::uint32_t k = threadIdx.x; k < f.fronts; k += round_threads) {
+        if (k < gathered_fronts) s_.earliest[k] = unreached;
+        // Nobody reads or writes those of the round after next in this one.
+        if (blockIdx.x == 0) __stcg(f.least[(round + 2) % 3] + k, unreached);
+      }
     }
-    if (threadIdx.x == 0) s_.listed = 0;
-    return __syncthreads_or(awake) != 0;
+    __syncthreads();
+    return awake;
   }
 
-  __device__ std::uint64_t run(std::uint32_t round) {
-    const front_view& f = visit_.front;
-    const std::uint32_t own = (entries() / entry_group + gridDim.x) / gridDim.x * entry_group;
+  __device__ std::uint64_t run(std::uint32_t round, std::uint32_t awake) const {
+    const std::uint32_t teams = gridDim.x * round_teams;
+    const std::uint32_t together = min(max(awake / (turns * teams), 1u), most_together);
     std::uint64_t visits = 0;
-    for (int pass = 0; pass < (visit_.front.in_place ? passes_in_place : 1); ++pass)
-      for (std::uint32_t first = 0; first < own; first += list_length) {
-        for (std::uint32_t i = first + threadIdx.x; i < own && i < first + list_length; i += round_threads) {
-          const std::uint32_t entry = entry_at(i);
-          if (entry >= entries()) continue;
-          look_at(entry, i == threadIdx.x && pass == 0 ? waiting_ : __ldcg(trigger_of(round) + entry), round);
-        }
-        __syncthreads();
-        const std::uint32_t listed = s_.listed, team = threadIdx.x / round_team::lanes;
-        for (std::uint32_t n = team; n < listed; n += round_teams) {
-          const uint2 next = s_.list[n];
-          visit_(round_team{}, s_.scratch[team], next.x, next.y, round, earliest_of(next.x, round));
-        }
-        visits += listed;
-        __syncthreads();
-        if (threadIdx.x == 0) s_.listed = 0;
-        __syncthreads();
+    for (std::uint32_t first = (blockIdx.x + gridDim.x * team_number_) * together; first < awake;
+         first += teams * together) {
+      if (team_.lane < 32) choose(round, first + static_cast<std::uint32_t>(team_.lane), min(first + together, awake));
+      team_.sync();
+      const std::uint32_t count = s_.todo_count[team_number_];
+      for (std::uint32_t n = 0; n < count; ++n) {
+        const uint2 next = s_.todo[team_number_][n];
+        visit_(team_, s_.scratch[team_number_], next.x, next.y, round, [&](std::uint32_t block, float when) {
+          wake(round, next.x * visit_.front.blocks + block, next.x, when);
+        });
+        team_.sync();
       }
-    if (f.fronts <= gathered_fronts && threadIdx.x < f.fronts && s_.earliest[threadIdx.x] < unreached)
-      round_team{}.lower(f.least[(round + 1) % 3] + threadIdx.x, s_.earliest[threadIdx.x]);
+      visits += count;
+      team_.sync();
+    }
+    __syncthreads();
+    put_on_list(round);
     return visits;
   }
 
  private:
-  __device__ float* earliest_of(std::uint32_t k, std::uint32_t round) const {
-    return visit_.front.fronts <= gathered_fronts ? s_.earliest + k : visit_.front.least[(round + 1) % 3] + k;
-  }
+  __device__ bool waits() const { return visit_.rules.cut < unreached; }
 
-  __device__ std::uint32_t entries() const { return visit_.front.fronts * visit_.front.blocks; }
-  __device__ static std::uint32_t entry_at(std::uint32_t i) {
-    return (i / entry_group * gridDim.x + blockIdx.x) * entry_group + i % entry_group;
-  }
-  __device__ float* trigger_of(std::uint32_t round) const { return visit_.front.triggers(0, round); }
-
-  /// `t`: what woke the entry.
-  __device__ void look_at(std::uint32_t entry, float t, std::uint32_t round) const {
-    if (!(t < unreached)) return;
+  /// By the team's first warp, an entry a lane: those to be visited now, while the others go on waiting.
+  __device__ void choose(std::uint32_t round, std::uint32_t i, std::uint32_t end) const {
     const front_view& f = visit_.front;
-    const std::uint32_t k = f.fronts == 1 ? 0 : entry / f.blocks;
-    if (t <= __ldcg(f.least[round % 3] + k) + visit_.rules.cut) {
-      __stcg(trigger_of(round) + entry, unreached);
-      s_.list[atomicAdd(&s_.listed, 1u)] = make_uint2(k, entry - k * f.blocks);
-      return;
+    std::uint32_t entry = 0, k = 0;
+    bool now = i < end;
+    if (now) {
+      entry = __ldcg(lists_.entry[round % 2] + i);
+      float* trigger = f.triggers(0, round) + entry;
+      k = f.fronts == 1 ? 0 : entry / f.blocks;
+      // Taken before any value is read: who wakes the block from now on does so for another visit.
+      const float t = __int_as_float(atomicExch(reinterpret_cast<int*>(trigger), __float_as_int(unreached)));
+      if (waits()) {
+        now = t <= __ldcg(f.least[round % 3] + k) + visit_.rules.cut;
+        if (!now) wake(round, entry, k, t);
+      }
     }
-    if (!visit_.front.in_place) {
-      __stcg(trigger_of(round) + entry, unreached);
-      round_team{}.lower(trigger_of(round + 1) + entry, t);
-    }
-    round_team{}.lower(earliest_of(k, round), t);
+    const unsigned chosen = __ballot_sync(0xffffffffu, now);
+    if (now) s_.todo[team_number_][__popc(chosen & ((1u << team_.lane) - 1))] = make_uint2(k, entry - k * f.blocks);
+    if (team_.lane == 0) s_.todo_count[team_number_] = static_cast<std::uint32_t>(__popc(chosen));
+  }
+
+  /// For the next round. Who comes first puts the entry on the list.
+  __device__ void wake(std::uint32_t round, std::uint32_t entry, std::uint32_t k, float when) const {
+    const front_view& f = visit_.front;
+    if (waits()) team_.lower(k < gathered_fronts ? s_.earliest + k : f.least[(round + 1) % 3] + k, when);
+    if (team_.lower(f.triggers(0, round + 1) + entry, when) < unreached) return;
+    const std::uint32_t place = atomicAdd(&s_.woken_count, 1u);
+    if (place < collected)
+      s_.woken[place] = entry;
+    else
+      lists_.entry[(round + 1) % 2][atomicAdd(lists_.count[(round + 1) % 3], 1u)] = entry;
+  }
+
+  __device__ void put_on_list(std::uint32_t round) const {
+    const front_view& f = visit_.front;
+    const std::uint32_t count = min(s_.woken_count, collected);
+    if (threadIdx.x == 0 && count > 0) s_.first_place = atomicAdd(lists_.count[(round + 1) % 3], count);
+    if (waits() && threadIdx.x < f.fronts && threadIdx.x < gathered_fronts && s_.earliest[threadIdx.x] < unreached)
+      team_.lower(f.least[(round + 1) % 3] + threadIdx.x, s_.earliest[threadIdx.x]);
+    __syncthreads();
+    for (std::uint32_t i = threadIdx.x; i < count; i += round_threads)
+      __stcg(lists_.entry[(round + 1) % 2] + s_.first_place + i, s_.woken[i]);
   }
 
   const visit_type& visit_;
+  const round_lists& lists_;
   shared& s_;
-  float waiting_ = unreached;
+  round_team team_;
+  std::uint32_t team_number_;
 };
 
 template <class Scheme>
 __global__ void __launch_bounds__(round_threads, 2)
-    round_kernel(const __grid_constant__ block_visit<round_team, Scheme> visit, std::uint32_t round, std::uint32_t most,
+    round_kernel(const __grid_constant__ block_visit<round_team, Scheme> visit,
+                 const __grid_constant__ round_lists lists, std::uint32_t round, std::uint32_t most,
                  round_counts* counts) {
   __shared__ typename round_worker<Scheme>::shared s;
-  round_worker<Scheme> worker(visit, s);
+  const round_worker<Scheme> worker(visit, lists, s);
   std::uint64_t visits = 0;
-  for (; round < most && worker.begin(round); ++round) {
-    visits += worker.run(round);
+  for (; round < most; ++round) {
+    const std::uint32_t awake = worker.begin(round);
+    if (awake == 0) break;
+    visits += worker.run(round, awake);
     cooperative_groups::this_grid().sync();
   }
-  if (threadIdx.x != 0) return;
-  atomicAdd(reinterpret_cast<unsigned long long*>(&counts->visits), static_cast<unsigned long long>(visits));
-  if (blockIdx.x == 0) counts->next_round = round;
+  if (threadIdx.x % round_team::lanes == 0)
+    atomicAdd(reinterpret_cast<unsigned long long*>(&counts->visits), static_cast<unsigned long long>(visits));
+  if (blockIdx.x == 0 && threadIdx.x == 0) counts->next_round = round;
 }
+
+/// Puts the entries that have a trigger for `round` on its list. One index an entry.
+struct list_starter {
+  front_view front;
+  round_lists lists;
+  std::uint32_t round;
+
+  __device__ void operator()(std::uint32_t entry) const {
+    if (front.triggers(0, round)[entry] < unreached)
+      lists.entry[round % 2][atomicAdd(lists.count[round % 3], 1u)] = entry;
+  }
+};
 
 /// As many thread blocks as the device holds at once.
 template <class Scheme>
@@ -145,10 +185,11 @@ int resident_blocks(int device) {
 }
 
 template <class Scheme>
-void launch_rounds(const block_visit<round_team, Scheme>& visit, std::uint32_t round, std::uint32_t most,
-                   round_counts* counts, int thread_blocks, cudaStream_t stream) {
+void launch_rounds(const block_visit<round_team, Scheme>& visit, const round_lists& lists, std::uint32_t round,
+                   std::uint32_t most, round_counts* counts, int thread_blocks, cudaStream_t stream) {
   auto v = visit;
-  void* arguments[] = {&v, &round, &most, &counts};
+  auto l = lists;
+  void* arguments[] = {&v, &l, &round, &most, &counts};
   VOXHERD_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(round_kernel<Scheme>),
                                                  dim3(static_cast<unsigned>(thread_blocks)), dim3(round_threads),
                                                  arguments, 0, stream));

@@ -62,8 +62,8 @@ struct second_order_scheme {
                 place_of(pairs_.get(chunk, m % 2 * first_pairs + m / 2, cell), (c & choice::backward) != 0 ? 1 : 0);
             const bool inside = is && there < block_cells;
             outside_.set(chunk, m, cell,
-                         team.fetch_if(is && !inside, values_ + s.base[there / block_cells] + there % block_cells,
-                                       inside ? -1.0f : unreached));
+                         team.fetch_if(is && !inside, values_, s.base[there / block_cells] + there % block_cells,
+                                       s.base[0] + static_cast<unsigned>(cell), inside ? -1.0f : unreached));
             inside_.set(s.value, chunk, m, cell, inside ? static_cast<int>(there) : cell);
           }
         });

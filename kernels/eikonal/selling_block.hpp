@@ -48,8 +48,9 @@ struct selling_scheme {
             VOXHERD_UNROLL
             for (int side = 0; side < 2; ++side) {
               const std::uint32_t there = place_of(pairs_.get(chunk, i, cell), side);
-              outside[i][side] = team.fetch_if(there >= block_cells,
-                                               values_ + s.base[there / block_cells] + there % block_cells, unreached);
+              outside[i][side] =
+                  team.fetch_if(there >= block_cells, values_, s.base[there / block_cells] + there % block_cells,
+                                s.base[0] + static_cast<unsigned>(cell), unreached);
             }
           }
           VOXHERD_UNROLL

@@ -47,8 +47,8 @@ std::unique_ptr<solver> make_solver(const device& d, const speed_field& field, c
 }
 
 std::size_t device_bytes_per_front(std::uint64_t blocks) {
-  // two slots of values, second order's choices, gathered arrivals; state, two triggers
-  return (blocks + 1) * (block_cells * (2 + 1 + 1) + 3) * sizeof(float);
+  // two slots of values, second order's choices, gathered arrivals; state, two triggers, two lists
+  return (blocks + 1) * (block_cells * (2 + 1 + 1) + 5) * sizeof(float);
 }
 
 std::uint32_t checked_cell(const lattice& l, const start& s) {

@@ -101,7 +101,7 @@ class cuda_solver final : public solver {
   }
 
  private:
-  void run_first_order(const front_view& f) const {
+  void run_first_order(const front_view& f) {
     switch (parts_.settings.scheme) {
       case scheme_kind::selling:
         return run(f, selling_scheme{lattice_.view().weight}, 1);
@@ -113,11 +113,14 @@ class cuda_solver final : public solver {
   }
 
   template <class Scheme>
-  void run(const front_view& f, const Scheme& scheme, std::uint32_t round) const {
+  void run(const front_view& f, const Scheme& scheme, std::uint32_t round) {
     const bool fills = f.fronts * f.blocks > blocks_that_fill;
     const round_rules rules{parts_.settings.tolerance, fills ? cut_voxels * parts_.typical_cost : unreached,
                             inner_iterations};
-    launch_rounds<Scheme>({graph_.view(), f, rules, scheme}, round, most_rounds, counts_.data(),
+    const std::uint32_t entries = f.fronts * f.blocks;
+    const round_lists lists = fronts_.empty_lists(entries, stream_);
+    each_on_gpu(stream_, entries, list_starter{f, lists, round});
+    launch_rounds<Scheme>({graph_.view(), f, rules, scheme}, lists, round, most_rounds, counts_.data(),
                           resident_blocks<Scheme>(ordinal_), stream_);
   }
 

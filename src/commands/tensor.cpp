@@ -11,11 +11,6 @@ namespace voxherd {
 
 namespace {
 
-template <class T>
-T* values(std::span<const std::span<std::byte>> outputs, std::size_t i) {
-  return reinterpret_cast<T*>(outputs[i].data());
-}
-
 class tensor_runner final : public batch_runner {
  public:
   explicit tensor_runner(std::unique_ptr<tensor_solver> solver) : solver_(std::move(solver)) {}
@@ -23,12 +18,12 @@ class tensor_runner final : public batch_runner {
   void run(const batch& items, std::span<const std::byte> input,
            std::span<const std::span<std::byte>> outputs) override {
     std::size_t next = 0;
-    const auto take = [&] { return values<float>(outputs, next++); };
+    const auto take = [&] { return rows_of<float>(outputs, next++); };
     tensor_outputs out{};  // in the order of tensor_analysis::outputs
     for (float** place : {&out.tensor, &out.S0, &out.FA, &out.MD, &out.AD, &out.RD, &out.V1, &out.V2, &out.V3, &out.L1,
                           &out.L2, &out.L3, &out.residual})
       *place = take();
-    out.status = values<std::uint8_t>(outputs, next);
+    out.status = rows_of<std::uint8_t>(outputs, next);
     solver_->fit(items.item_count, reinterpret_cast<const float*>(input.data()), out);
   }
 

@@ -19,11 +19,6 @@ constexpr const char* stop_words[geodesic::stop_reasons] = {
     "end of the mask", "longest length", "curvature",        "low FA",
     "energy drift",    "loop",           "degenerate field"};
 
-template <class T>
-T* values(std::span<const std::span<std::byte>> outputs, std::size_t i) {
-  return reinterpret_cast<T*>(outputs[i].data());
-}
-
 std::string listed(const std::vector<std::uint64_t>& counts, const char* const* words, std::size_t first) {
   std::string text;
   for (std::size_t i = first; i < counts.size(); ++i) {
@@ -57,14 +52,14 @@ std::vector<output_spec> score_outputs() {
 
 geodesic::score_view view_of(std::span<const std::span<std::byte>> outputs) {
   geodesic::score_view view{};
-  view.verdict = values<std::uint8_t>(outputs, 0);
-  view.regions = values<std::int32_t>(outputs, 1);
-  view.stops = values<std::uint8_t>(outputs, 2);
-  view.steps = values<std::uint32_t>(outputs, 3);
+  view.verdict = rows_of<std::uint8_t>(outputs, 0);
+  view.regions = rows_of<std::int32_t>(outputs, 1);
+  view.stops = rows_of<std::uint8_t>(outputs, 2);
+  view.steps = rows_of<std::uint32_t>(outputs, 3);
   std::size_t next = 4;
   for (float** real :
        {&view.measure, &view.length_mm, &view.metric_length, &view.relative, &view.weakest, &view.mean_FA, &view.drift})
-    *real = values<float>(outputs, next++);
+    *real = rows_of<float>(outputs, next++);
   return view;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "src/metric_options.hpp"
 #include "src/option_values.hpp"
 
 namespace voxherd {
@@ -16,7 +17,6 @@ using geodesic::direction_kind;
 using geodesic::integrator;
 using geodesic::interpolation;
 using geodesic::measure_kind;
-using geodesic::metric_kind;
 using geodesic::ray_form;
 using geodesic::ray_settings;
 using option::refuse;
@@ -110,14 +110,8 @@ void read_measure(const arguments& args, ray_settings& r) {
 /// numbers do to them in a real brain.
 geodesic::preparation read_preparation(const arguments& args, ray_form form) {
   geodesic::preparation how;
-  how.metric = option::word<metric_kind>(args, "metric",
-                                         {{"inverse", metric_kind::inverse},
-                                          {"adjugate", metric_kind::adjugate},
-                                          {"power", metric_kind::power},
-                                          {"jeong", metric_kind::jeong}});
-  how.alpha = option::number(args, "alpha", 0.1, 10);
-  if (how.metric != metric_kind::power && how.metric != metric_kind::jeong)
-    refuse_given(args, "alpha", "without --metric power or jeong");
+  how.metric = read_metric(args);
+  how.alpha = read_alpha(args, how.metric, 1);
   const bool tensor_geodesics = form == ray_form::christoffel || form == ray_form::hamiltonian;
   how.smoothing_voxels = args.has("smooth") ? option::number(args, "smooth", 0, 10) : (tensor_geodesics ? 0.7 : 0.0);
   how.least_eigenvalue = args.has("least-eigenvalue") ? option::number(args, "least-eigenvalue", 0.0001, 1)

@@ -38,16 +38,6 @@ std::unique_ptr<geodesic::field> prepare(const session& s, const geodesic_inputs
   return field;
 }
 
-/// The settings of a step before the last one: its file lies beside the result's and goes at the end.
-run_settings step_settings(const run_settings& how) {
-  run_settings step = how;
-  step.out = how.out + ".scores";
-  step.label = "scores";
-  step.is_step = true;
-  step.json.clear();
-  return step;
-}
-
 std::vector<scored_fibre> read_own_share(const session& s, const std::string& scores, fibre_counts& counts) {
   std::vector<scored_fibre> accepted;
   s.agree([&] {
@@ -79,7 +69,7 @@ exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& 
   const auto field = prepare(s, inputs, d);
   nlohmann::json also{{"preparation_seconds", seconds_since(start)}, {"preparation_device_seconds", field->seconds}};
 
-  const run_settings step = step_settings(how);
+  const run_settings step = step_settings(how, "scores");
   start = clock::now();
   {
     scoring scores(inputs, *field);

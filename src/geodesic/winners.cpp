@@ -16,11 +16,6 @@ std::uint64_t points_of(const scored_fibre& f, double distance_mm) {
   return std::clamp<std::uint64_t>(wanted, std::min<std::uint64_t>(2, most), most);
 }
 
-template <class T>
-T* values(std::span<const std::span<std::byte>> outputs, std::size_t i) {
-  return reinterpret_cast<T*>(outputs[i].data());
-}
-
 class winners_runner final : public batch_runner {
  public:
   winners_runner(std::unique_ptr<geodesic::tracker> tracker, const connections& found,
@@ -36,11 +31,11 @@ class winners_runner final : public batch_runner {
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     const std::size_t scores = outputs.size() - 4;
     copy_scores(items, view_of(outputs.first(scores)));
-    std::copy_n(fibres_.data() + items.first_item, items.item_count, values<std::uint64_t>(outputs, scores));
-    tracker_->trace(
-        fibres_.subspan(items.first_item, items.item_count), steps_ + 2 * items.first_item,
-        offsets_.subspan(items.first_item, items.item_count + 1),
-        {values<float>(outputs, scores + 1), values<float>(outputs, scores + 2), values<float>(outputs, scores + 3)});
+    std::copy_n(fibres_.data() + items.first_item, items.item_count, rows_of<std::uint64_t>(outputs, scores));
+    tracker_->trace(fibres_.subspan(items.first_item, items.item_count), steps_ + 2 * items.first_item,
+                    offsets_.subspan(items.first_item, items.item_count + 1),
+                    {rows_of<float>(outputs, scores + 1), rows_of<float>(outputs, scores + 2),
+                     rows_of<float>(outputs, scores + 3)});
   }
 
  private:

@@ -19,9 +19,10 @@ void require_fibres(const result_reader& r) {
            o.shape == std::vector<std::uint64_t>{3};
   };
   if (std::any_of(r.outputs().begin(), r.outputs().end(), holds)) return;
-  throw failure(exit_status::bad_data, fmt::format("{}: a result of {} holds no fibres, expected one of geodesic; "
-                                                   "--to nifti writes the maps of any result",
-                                                   r.path(), r.analysis_name()));
+  throw failure(exit_status::bad_data,
+                fmt::format("{}: a result of {} holds no fibres, expected one of geodesic, or of connect "
+                            "--paths; --to nifti writes the maps of any result",
+                            r.path(), r.analysis_name()));
 }
 
 }  // namespace

@@ -148,11 +148,11 @@ class Refusals(ExportedFibres):
         for kind in ("tck", "trk", "trx"):
             self.refuse(65, "a result of tensor holds no fibres, expected one of geodesic", self.path("tensor.h5"), "--to",
                         kind, self.path(f"no.{kind}"))
-        self.refuse(65, "run geodesic with --connectome", self.path("tensor.h5"), "--to", "csv", self.path("no"))
+        self.refuse(65, "run connect or geodesic with --connectome", self.path("tensor.h5"), "--to", "csv", self.path("no"))
 
     def test_a_result_without_what_is_asked_for_is_refused(self):
         alone = self.make("alone.h5", "--no-connectome")
-        self.refuse(65, "run geodesic with --connectome", alone, "--to", "csv", self.path("no"))
+        self.refuse(65, "run connect or geodesic with --connectome", alone, "--to", "csv", self.path("no"))
         self.refuse(65, "holds no maps; --to trx writes fibres", self.result, "--to", "nifti", self.path("no"))
 
     def test_a_wrong_place_is_refused(self):

@@ -1,0 +1,69 @@
+#include "src/connect/fronts.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+
+#include "src/input/grid_space.hpp"
+
+namespace voxherd {
+
+namespace {
+
+std::vector<eikonal::start> starts_in(const connect_inputs& in, const front_field& field, std::size_t region) {
+  const end_choice& end = region == 0 ? in.options.from : in.options.to;
+  if (!in.options.connectome && end.file.empty()) {
+    const auto index = grid_space(in.grid).to_index(end.point_mm);
+    return starts_at_point(field.view(), index, in.options.ball_voxels);
+  }
+  std::vector<eikonal::start> starts;
+  for (std::uint64_t i = in.regions.offsets[region]; i < in.regions.offsets[region + 1]; ++i)
+    starts.push_back({in.regions.voxels[i], 0});
+  return starts;
+}
+
+}  // namespace
+
+front_field make_front_field(const connect_inputs& inputs, const geodesic::tensor_image& image, const device& d,
+                             std::uint64_t& repaired) {
+  const auto prepared = geodesic::make_field(d, image, {}, inputs.options.how, geodesic::field_kind::tensor, false);
+  front_field f;
+  f.size = image.size;
+  f.axes_mm = image.axes_mm;
+  f.origin_mm = image.origin_mm;
+  f.tensors = geodesic::host_values(*prepared);
+  f.inside = inputs.inside;
+  f.cost_scale = std::sqrt(prepared->scale);
+  f.seconds = prepared->seconds;
+  repaired = prepared->repaired;
+  for (std::size_t r = 0; r < inputs.regions.regions(); ++r) {
+    const auto starts = starts_in(inputs, f, r);
+    f.starts.starts.insert(f.starts.starts.end(), starts.begin(), starts.end());
+    f.starts.offsets.push_back(f.starts.starts.size());
+  }
+  return f;
+}
+
+front_field prepare_fronts(const session& s, const connect_inputs& inputs, const device& d) {
+  front_field field;
+  std::uint64_t repaired = 0;
+  s.agree([&] {
+    use_device(d);
+    field = make_front_field(inputs, inputs.image, d, repaired);
+  });
+  if (repaired > 0) spdlog::warn("{} voxels have a tensor that is not positive definite; it was repaired", repaired);
+  return field;
+}
+
+eikonal::start_list starts_of(const eikonal::start_list& all, std::span<const std::uint32_t> fronts) {
+  eikonal::start_list some;
+  for (const std::uint32_t f : fronts) {
+    some.starts.insert(some.starts.end(), all.starts.begin() + static_cast<std::ptrdiff_t>(all.offsets[f]),
+                       all.starts.begin() + static_cast<std::ptrdiff_t>(all.offsets[f + 1]));
+    some.offsets.push_back(some.starts.size());
+  }
+  return some;
+}
+
+}  // namespace voxherd
