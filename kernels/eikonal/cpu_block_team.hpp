@@ -33,6 +33,7 @@ struct cpu_block_team {
   struct cell_numbers {
     alignas(64) float numbers[N][block_cells];
     void set(int, int n, int cell, float x) { numbers[n][cell] = x; }
+    void put(const cpu_block_team& team, int chunk, int n, number x) { team.store(numbers[n], chunk, x); }
     number get(const cpu_block_team& team, int chunk, int n) const { return team.load(numbers[n], chunk); }
   };
 

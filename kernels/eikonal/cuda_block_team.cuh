@@ -21,6 +21,7 @@ struct cuda_block_team {
   struct cell_numbers {
     float numbers[chunks][N];
     __device__ void set(int chunk, int n, int, float x) { numbers[chunk][n] = x; }
+    __device__ void put(const cuda_block_team&, int chunk, int n, float x) { numbers[chunk][n] = x; }
     __device__ float get(const cuda_block_team&, int chunk, int n) const { return numbers[chunk][n]; }
   };
 

@@ -90,14 +90,19 @@ class cuda_fronts {
   }
 
   /// Lists of who is awake, empty.
-  round_lists empty_lists(std::size_t entries, cudaStream_t stream) {
+  round_lists empty_lists(std::uint32_t fronts, std::uint32_t blocks, cudaStream_t stream) {
+    const std::size_t entries = std::size_t{fronts} * blocks;
     for (auto& l : entry_) l.reserve(entries);
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(count_.data(), 0, 3 * sizeof(std::uint32_t), stream));
-    return {{entry_[0].data(), entry_[1].data()}, {count_.data(), count_.data() + 1, count_.data() + 2}};
+    limit_.reserve(std::size_t{2} * fronts);
+    VOXHERD_CUDA_CHECK(cudaMemsetAsync(limit_.data(), 0, std::size_t{2} * fronts * sizeof(float), stream));
+    return {{entry_[0].data(), entry_[1].data()},
+            {count_.data(), count_.data() + 1, count_.data() + 2},
+            {limit_.data(), limit_.data() + fronts}};
   }
 
  private:
-  device_buffer<float> value_, trigger_[2], least_[3];
+  device_buffer<float> value_, trigger_[2], least_[3], limit_;
   device_buffer<std::uint32_t> state_, choice_, entry_[2], count_{3};
 };
 

@@ -9,7 +9,7 @@
 /// All rounds of all fronts in one cooperative kernel: the host looks at nothing until it ends.
 namespace voxherd::eikonal {
 
-inline constexpr int round_threads = 384, round_team_warps = 2;
+inline constexpr int round_threads = 448, round_team_warps = 2;
 using round_team = cuda_block_team<round_team_warps>;
 inline constexpr int round_teams = round_threads / round_team::lanes;
 /// Blocks woken that a thread block collects before it puts them on the list of all.
@@ -30,6 +30,7 @@ struct round_counts {
 struct round_lists {
   std::uint32_t* entry[2];  ///< (fronts * blocks), by parity of the round
   std::uint32_t* count[3];  ///< by round modulo 3
+  float* limit[2];          ///< (fronts), by parity: triggers later than this wait
 };
 
 template <class Scheme>
@@ -57,8 +58,10 @@ class round_worker {
     if (waits()) {
       for (std::uint32_t k = threadIdx.x; k < f.fronts; k += round_threads) {
         if (k < gathered_fronts) s_.earliest[k] = unreached;
+        if (blockIdx.x != 0) continue;
         // Nobody reads or writes those of the round after next in this one.
-        if (blockIdx.x == 0) __stcg(f.least[(round + 2) % 3] + k, unreached);
+        __stcg(f.least[(round + 2) % 3] + k, unreached);
+        __stcg(lists_.limit[round % 2] + k, limit_of(k, round));
       }
     }
     __syncthreads();
@@ -92,6 +95,13 @@ class round_worker {
  private:
   __device__ bool waits() const { return visit_.rules.cut < unreached; }
 
+  /// It rises whether or not the rear moves: values that creep there hold up nobody.
+  __device__ float limit_of(std::uint32_t k, std::uint32_t round) const {
+    const float cut = visit_.rules.cut;
+    return fmaxf(__ldcg(visit_.front.least[round % 3] + k) + cut,
+                 __ldcg(lists_.limit[(round + 1) % 2] + k) + 0.5f * cut);
+  }
+
   /// By the team's first warp, an entry a lane: those to be visited now, while the others go on waiting.
   __device__ void choose(std::uint32_t round, std::uint32_t i, std::uint32_t end) const {
     const front_view& f = visit_.front;
@@ -104,7 +114,7 @@ class round_worker {
       // Taken before any value is read: who wakes the block from now on does so for another visit.
       const float t = __int_as_float(atomicExch(reinterpret_cast<int*>(trigger), __float_as_int(unreached)));
       if (waits()) {
-        now = t <= __ldcg(f.least[round % 3] + k) + visit_.rules.cut;
+        now = t <= limit_of(k, round);
         if (!now) wake(round, entry, k, t);
       }
     }

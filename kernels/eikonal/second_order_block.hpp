@@ -38,6 +38,9 @@ struct second_order_scheme {
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
         pairs_.load(team, chunk);
         weight_.load(team, chunk);
+        VOXHERD_UNROLL
+        for (int i = 0; i < selling_directions; ++i)
+          step_.put(team, chunk, i, selling_equation<number>::step(weight_.get(team, chunk, i)));
       }
     }
 
@@ -79,16 +82,17 @@ struct second_order_scheme {
 
     VOXHERD_FUNCTION number update(const Team& team, const scratch& s, int chunk, number old) const {
       selling_equation<number> e;
+      number bound = unreached;
       VOXHERD_UNROLL
       for (int i = 0; i < selling_directions; ++i) {
         const number near = neighbour(team, s, chunk, 2 * i), far = neighbour(team, s, chunk, 2 * i + 1);
         const auto second = far < near;
-        const number w = weight_.get(team, chunk, i);
+        const number w = weight_.get(team, chunk, i), step = step_.get(team, chunk, i);
         e.weight[i] = lane::select(second, 2.25f * w, w);
         e.v[i] = lane::select(second, near + (near - far) * (1.0f / 3.0f), near);
+        bound = lane::min(bound, e.v[i] + lane::select(second, step * (2.0f / 3.0f), step));
       }
-      number u = e.bound();
-      for (int n = 0; n < 4; ++n) u = e.newton(u);
+      const number u = e.newton(lane::min(e.newton_from_anywhere(lane::min(old, bound)), bound));
       const auto keeps = fixed_.get(team, chunk, 0) > 0.5f;
       return lane::select(keeps, old, lane::min(u, number(unreached)));
     }
@@ -107,6 +111,7 @@ struct second_order_scheme {
     typename Team::template fixed_words<second_pairs> pairs_;
     typename Team::template cell_numbers<2 * selling_directions> outside_;
     typename Team::template cell_places<2 * selling_directions> inside_;
+    typename Team::template cell_numbers<selling_directions> step_;
     typename Team::template cell_numbers<1> fixed_;
   };
 };

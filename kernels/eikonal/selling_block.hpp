@@ -84,7 +84,7 @@ struct selling_scheme {
       number u = old;
       const auto fresh = old >= unreached;
       if (team.any_lane(fresh)) u = lane::select(fresh, e.bound(), old);
-      return e.newton(e.newton(u));
+      return e.newton(u);
     }
 
    private:

@@ -14,6 +14,12 @@ struct solver_parts {
   float typical_cost;  ///< of one voxel's way: the median
 };
 
+/// Of the first order's solution second order takes only which neighbours come before: it need not be exact.
+inline float tolerance_of(int order, const solver_settings& s) {
+  constexpr float for_choices = 1e-3f;
+  return order < s.order && s.tolerance < for_choices ? for_choices : s.tolerance;
+}
+
 /// Rounds after which a front that still moves is given up.
 inline constexpr std::uint32_t most_rounds = 100000;
 

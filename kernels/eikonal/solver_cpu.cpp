@@ -84,7 +84,9 @@ class round_loop {
     const front_view& f = visit_.front;
     float* trigger = f.triggers(k, round);
     float* next = f.triggers(k, round + 1);
-    const float limit = f.least[round % 3][k] + visit_.rules.cut;
+    // It rises whether or not the rear moves: values that creep there hold up nobody.
+    limit_ = std::max(f.least[round % 3][k] + visit_.rules.cut, limit_ + 0.5f * visit_.rules.cut);
+    const float limit = limit_;
     now_.clear();
     for (std::uint32_t b = 0; b < f.blocks; ++b) {
       const float t = trigger[b];
@@ -102,6 +104,7 @@ class round_loop {
   visit visit_;
   int threads_;
   std::vector<std::uint32_t> now_;
+  float limit_ = 0;
 };
 
 class cpu_solver final : public solver {
@@ -165,7 +168,8 @@ class cpu_solver final : public solver {
   template <class Scheme>
   std::uint32_t rounds(const front_view& f, const Scheme& scheme, std::uint32_t k, std::uint32_t from, int threads,
                        std::uint64_t& visits) const {
-    const round_rules rules{parts_.settings.tolerance, cut_voxels * parts_.typical_cost, inner_iterations};
+    const round_rules rules{tolerance_of(Scheme::order, parts_.settings), cut_voxels * parts_.typical_cost,
+                            inner_iterations};
     return round_loop<Scheme>({parts_.graph.view(), f, rules, scheme}, threads)(k, from, visits);
   }
 

@@ -14,9 +14,11 @@ namespace voxherd::eikonal {
 
 namespace {
 
-/// Waiting for the front's rear pays only where the device is full without what lies ahead.
-constexpr float cut_voxels = 16;
+/// Fronts with more blocks fill the device many times over: a narrow front visits few of them in vain. Smaller ones are
+/// done sooner by a wider front; the updates of nearest neighbours correct themselves so long that it pays to let all
+/// go on.
 constexpr std::uint32_t blocks_that_fill = 20000;
+constexpr float narrow_cut_voxels = 8, wide_cut_voxels = 24;
 constexpr int inner_iterations = 4;
 
 /// A front's arrival times in the order of voxels, infinity for none.
@@ -113,12 +115,17 @@ class cuda_solver final : public solver {
   }
 
   template <class Scheme>
+  float cut_for(const front_view& f) const {
+    const bool fills = std::size_t{f.fronts} * f.blocks > blocks_that_fill;
+    if (!fills && Scheme::values == cube_cells) return unreached;
+    return (fills ? narrow_cut_voxels : wide_cut_voxels) * parts_.typical_cost;
+  }
+
+  template <class Scheme>
   void run(const front_view& f, const Scheme& scheme, std::uint32_t round) {
-    const bool fills = f.fronts * f.blocks > blocks_that_fill;
-    const round_rules rules{parts_.settings.tolerance, fills ? cut_voxels * parts_.typical_cost : unreached,
-                            inner_iterations};
+    const round_rules rules{tolerance_of(Scheme::order, parts_.settings), cut_for<Scheme>(f), inner_iterations};
     const std::uint32_t entries = f.fronts * f.blocks;
-    const round_lists lists = fronts_.empty_lists(entries, stream_);
+    const round_lists lists = fronts_.empty_lists(f.fronts, f.blocks, stream_);
     each_on_gpu(stream_, entries, list_starter{f, lists, round});
     launch_rounds<Scheme>({graph_.view(), f, rules, scheme}, lists, round, most_rounds, counts_.data(),
                           resident_blocks<Scheme>(ordinal_), stream_);
