@@ -64,9 +64,9 @@ struct cpu_block_team {
     number read(const float* values, int chunk, int n) const { return lane::gather(values, places[n] + chunk * lanes); }
   };
 
-  /// The cells' own numbers in a cube, cube_block.hpp's, or those beside them for an address moved by cube_step().
-  number read_cube(const float* cube, int chunk) const {
-    return lane::gather(cube, cube_places.data() + chunk * lanes);
+  /// The cells' own numbers in a cube, cube_block.hpp's, or those `step` beside them, a cube_step().
+  number read_cube(const float* cube, int chunk, int step) const {
+    return lane::gather(cube, cube_places.data() + chunk * lanes, step);
   }
   void write_cube(float* cube, int chunk, number x) const {
     for (int l = 0; l < lanes; ++l)

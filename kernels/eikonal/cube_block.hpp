@@ -44,7 +44,7 @@ struct cube_scheme {
     }
 
     VOXHERD_FUNCTION number value(const Team& team, const scratch& s, int chunk) const {
-      return team.read_cube(s.value, chunk);
+      return team.read_cube(s.value, chunk, 0);
     }
     VOXHERD_FUNCTION void put(const Team& team, scratch& s, int chunk, number u) const {
       team.write_cube(s.value, chunk, u);
@@ -55,7 +55,7 @@ struct cube_scheme {
       VOXHERD_UNROLL
       for (int n = 0; n < 6; ++n) tensor[n] = team.load(tensor_ + n * block_cells, chunk);
       const auto neighbour = [&](int dx, int dy, int dz) -> number {
-        const number u = team.read_cube(s.value + cube_step(dx, dy, dz), chunk);
+        const number u = team.read_cube(s.value, chunk, cube_step(dx, dy, dz));
         if (!walled_) return u;
         return team.unless_set(closed_, chunk, dx + 1 + 3 * (dy + 1) + 9 * (dz + 1), u, unreached);
       };

@@ -65,7 +65,9 @@ struct cuda_block_team {
     }
   };
 
-  __device__ float read_cube(const float* cube, int chunk) const { return cube[cube_place(chunk * lanes + lane)]; }
+  __device__ float read_cube(const float* cube, int chunk, int step) const {
+    return cube[cube_place(chunk * lanes + lane) + step];
+  }
   __device__ void write_cube(float* cube, int chunk, float x) const { cube[cube_place(chunk * lanes + lane)] = x; }
   __device__ bool any_set(const std::uint32_t* words, int chunk) const {
     return __any_sync(whole_warp, __ldg(words + chunk * lanes + lane) != 0);

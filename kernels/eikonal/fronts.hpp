@@ -38,6 +38,7 @@ VOXHERD_FUNCTION inline std::uint32_t slot_before(std::uint32_t state, std::uint
 struct round_rules {
   float tolerance;  ///< relative
   float cut;        ///< blocks woken later than the earliest by more wait
+  float growth;     ///< of what they wait for, in each round, where the earliest stays
   int inner;        ///< iterations in a block
 };
 

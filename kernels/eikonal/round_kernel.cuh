@@ -97,9 +97,8 @@ class round_worker {
 
   /// It rises whether or not the rear moves: values that creep there hold up nobody.
   __device__ float limit_of(std::uint32_t k, std::uint32_t round) const {
-    const float cut = visit_.rules.cut;
-    return fmaxf(__ldcg(visit_.front.least[round % 3] + k) + cut,
-                 __ldcg(lists_.limit[(round + 1) % 2] + k) + 0.5f * cut);
+    return fmaxf(__ldcg(visit_.front.least[round % 3] + k) + visit_.rules.cut,
+                 __ldcg(lists_.limit[(round + 1) % 2] + k) + visit_.rules.growth);
   }
 
   /// By the team's first warp, an entry a lane: those to be visited now, while the others go on waiting.

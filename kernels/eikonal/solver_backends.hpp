@@ -16,7 +16,7 @@ struct solver_parts {
 
 /// Of the first order's solution second order takes only which neighbours come before: it need not be exact.
 inline float tolerance_of(int order, const solver_settings& s) {
-  constexpr float for_choices = 1e-3f;
+  constexpr float for_choices = 1e-4f;
   return order < s.order && s.tolerance < for_choices ? for_choices : s.tolerance;
 }
 

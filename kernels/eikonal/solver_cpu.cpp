@@ -19,7 +19,7 @@ namespace voxherd::eikonal {
 namespace {
 
 /// A narrow front visits few blocks twice; a thread has nothing else to fill a wider one with.
-constexpr float cut_voxels = 2;
+constexpr float cut_voxels = 2, growth_voxels = 1;
 constexpr int inner_iterations = 4;
 
 struct front_memory {
@@ -85,7 +85,7 @@ class round_loop {
     float* trigger = f.triggers(k, round);
     float* next = f.triggers(k, round + 1);
     // It rises whether or not the rear moves: values that creep there hold up nobody.
-    limit_ = std::max(f.least[round % 3][k] + visit_.rules.cut, limit_ + 0.5f * visit_.rules.cut);
+    limit_ = std::max(f.least[round % 3][k] + visit_.rules.cut, limit_ + visit_.rules.growth);
     const float limit = limit_;
     now_.clear();
     for (std::uint32_t b = 0; b < f.blocks; ++b) {
@@ -169,7 +169,7 @@ class cpu_solver final : public solver {
   std::uint32_t rounds(const front_view& f, const Scheme& scheme, std::uint32_t k, std::uint32_t from, int threads,
                        std::uint64_t& visits) const {
     const round_rules rules{tolerance_of(Scheme::order, parts_.settings), cut_voxels * parts_.typical_cost,
-                            inner_iterations};
+                            growth_voxels * parts_.typical_cost, inner_iterations};
     return round_loop<Scheme>({parts_.graph.view(), f, rules, scheme}, threads)(k, from, visits);
   }
 

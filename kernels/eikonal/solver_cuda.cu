@@ -18,7 +18,7 @@ namespace {
 /// done sooner by a wider front; the updates of nearest neighbours correct themselves so long that it pays to let all
 /// go on.
 constexpr std::uint32_t blocks_that_fill = 20000;
-constexpr float narrow_cut_voxels = 8, wide_cut_voxels = 24;
+constexpr float narrow_cut_voxels = 8, wide_cut_voxels = 24, growth_voxels = 0.5;
 constexpr int inner_iterations = 4;
 
 /// A front's arrival times in the order of voxels, infinity for none.
@@ -123,7 +123,8 @@ class cuda_solver final : public solver {
 
   template <class Scheme>
   void run(const front_view& f, const Scheme& scheme, std::uint32_t round) {
-    const round_rules rules{tolerance_of(Scheme::order, parts_.settings), cut_for<Scheme>(f), inner_iterations};
+    const round_rules rules{tolerance_of(Scheme::order, parts_.settings), cut_for<Scheme>(f),
+                            growth_voxels * parts_.typical_cost, inner_iterations};
     const std::uint32_t entries = f.fronts * f.blocks;
     const round_lists lists = fronts_.empty_lists(f.fronts, f.blocks, stream_);
     each_on_gpu(stream_, entries, list_starter{f, lists, round});

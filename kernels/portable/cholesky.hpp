@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/portable/double_math.hpp"
 #include "kernels/portable/function.hpp"
 
 namespace voxherd {
@@ -31,6 +32,26 @@ VOXHERD_FUNCTION inline bool cholesky_factor(T (&a)[packed_size(N)]) {
     a[packed_index(i, i)] = 1 / std::sqrt(pivot);
   }
   return true;
+}
+
+/// The same for a number type of several lanes (or double): which lanes came out well, without a branch. Others hold
+/// numbers of no use, or NaN.
+template <int N, class Mask, class T>
+VOXHERD_FUNCTION inline Mask cholesky_factor_lanes(T (&a)[packed_size(N)]) {
+  Mask good(true);
+  for (int i = 0; i < N; ++i) {
+    for (int j = 0; j < i; ++j) {
+      T sum = a[packed_index(i, j)];
+      for (int k = 0; k < j; ++k) sum -= a[packed_index(i, k)] * a[packed_index(j, k)];
+      a[packed_index(i, j)] = sum * a[packed_index(j, j)];
+    }
+    const T diagonal = a[packed_index(i, i)];
+    T pivot = diagonal;
+    for (int k = 0; k < i; ++k) pivot -= a[packed_index(i, k)] * a[packed_index(i, k)];
+    good = pivot > std::numeric_limits<double>::epsilon() * diagonal && good;
+    a[packed_index(i, i)] = 1 / lane::sqrt(pivot);
+  }
+  return good;
 }
 
 /// Solves A x = b with the factor that cholesky_factor left; `x` holds b on entry.

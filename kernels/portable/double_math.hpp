@@ -22,6 +22,7 @@ VOXHERD_FUNCTION inline double select(bool condition, double a, double b) { retu
 #if !defined(__CUDACC__)
 inline double_lanes max(double_lanes a, double_lanes b) { return stdx::max(a, b); }
 inline double_lanes min(double_lanes a, double_lanes b) { return stdx::min(a, b); }
+inline double_lanes sqrt(double_lanes x) { return stdx::sqrt(x); }
 inline double_lanes select(const double_lanes::mask_type& condition, double_lanes a, double_lanes b) {
   stdx::where(condition, b) = a;
   return b;

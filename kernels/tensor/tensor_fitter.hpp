@@ -8,6 +8,7 @@
 #include "kernels/portable/symmetric_eigen3.hpp"
 #include "kernels/portable/voxel_status.hpp"
 #include "kernels/tensor/tensor.hpp"
+#include "kernels/tensor/tensor_model.hpp"
 
 namespace voxherd {
 
@@ -16,14 +17,6 @@ struct signal_row {
   const float* first;
   std::size_t stride;
   VOXHERD_FUNCTION double operator[](std::size_t k) const { return static_cast<double>(first[k * stride]); }
-};
-
-/// q = sqrt(b / largest b) g of every measurement, 3 numbers each: b g g^T is then q q^T times the largest b,
-/// and the columns of the normal equations are of one size.
-struct tensor_design {
-  const double* q;
-  std::size_t measurements;
-  double largest_b_s_per_mm2;
 };
 
 struct tensor_fit {
@@ -42,45 +35,80 @@ struct tensor_fit {
 /// equations square once more; float would leave no correct digit there.
 class tensor_fitter {
  public:
-  static constexpr int unknowns = 7;
+  static constexpr int unknowns = tensor_model::unknowns;
+  using deviation = tensor_model::deviation<double>;
+
+  /// The least squares' solution, in the model's units.
+  struct solution {
+    voxel_status status = voxel_status::singular;
+    double largest = 0;                         ///< sample
+    double p[unknowns] = {};                    ///< of the last pass
+    double before[unknowns] = {};               ///< of the pass before the last one, whose signals gave its weights
+    double factor[packed_size(unknowns)] = {};  ///< Cholesky's of the last pass's normal matrix
+  };
 
   VOXHERD_FUNCTION tensor_fitter(tensor_design design, tensor_settings settings)
       : design_(design), settings_(settings) {}
 
-  VOXHERD_FUNCTION tensor_fit operator()(signal_row row) const {
-    tensor_fit result;
-    double largest = 0;
-    result.status = examine(row, largest);
-    if (result.status != voxel_status::fitted) return result;
+  VOXHERD_FUNCTION tensor_fit operator()(signal_row row) const { return finish(row, solve(row)); }
 
+  VOXHERD_FUNCTION solution solve(signal_row row) const {
+    solution found;
+    found.status = examine(row, found.largest);
+    if (found.status != voxel_status::fitted) return found;
     const deviation bend = read_deviation(row);
-    double p[unknowns] = {};
-    const int refits = settings_.weighting == tensor_weighting::iterated ? settings_.iterations : 0;
-    for (int pass = 0; pass <= refits; ++pass) {
-      if (!solve(row, bend, largest, pass, p))
-        return failed(pass == 0 ? voxel_status::singular : voxel_status::diverged);
+    for (int pass = 0; pass <= refits(); ++pass) {
+      for (int i = 0; i < unknowns; ++i) found.before[i] = found.p[i];
+      if (solve_pass(row, bend, pass, found)) continue;
+      found.status = pass == 0 ? voxel_status::singular : voxel_status::diverged;
+      return found;
     }
+    return found;
+  }
+
+  VOXHERD_FUNCTION tensor_fit finish(signal_row row, const solution& found) const {
+    if (found.status != voxel_status::fitted) return failed(found.status);
+    tensor_fit result;
+    result.status = found.status;
     // Signals were scaled to 1 at the largest sample and b to 1 at the largest b.
-    result.S0 = largest * std::exp(p[6]);
-    for (int i = 0; i < 6; ++i) result.tensor[i] = p[i] / design_.largest_b_s_per_mm2;
-    result.residual = rms_residual(row, bend, largest, p);
-    if (!(result.S0 <= FLT_MAX) || !(result.residual <= largest)) return failed(voxel_status::diverged);
+    result.S0 = found.largest * std::exp(found.p[6]);
+    for (int i = 0; i < 6; ++i) result.tensor[i] = found.p[i] / design_.largest_b_s_per_mm2;
+    result.residual = rms_residual(row, read_deviation(row), found.largest, found.p);
+    if (!(result.S0 <= FLT_MAX) || !(result.residual <= found.largest)) return failed(voxel_status::diverged);
     const double(&d)[6] = result.tensor;
     result.eigen = symmetric_eigen3(d[0], d[1], d[2], d[3], d[4], d[5]);
     return result;
   }
 
- private:
-  /// Gradient non-linearity: the gradients felt are v = (I + L) g, so b g g^T becomes b v v^T.
-  struct deviation {
-    double matrix[3][3];
-  };
+  /// What a wild bootstrap gives a random sign: measurement k's residual of the logarithm over sqrt(1 - leverage)
+  /// (HC2). Times its weight's root it would be of one variance for all k; it stays with its own measurement, so the
+  /// root cancels. 0 for a sample at its floor, which has no logarithm, and where the fit goes through the sample.
+  VOXHERD_FUNCTION double free_residual(signal_row row, const deviation& bend, const solution& found,
+                                        std::size_t k) const {
+    constexpr double least_freedom = 1e-6;
+    const double s = row[k] / found.largest;
+    if (!(s > tensor_model::floor_of_largest)) return 0;
+    double x[unknowns];
+    design_row(k, bend, x);
+    const double freedom = 1 - weight(s, x, found.before, refits()) * leverage_of_unit_weight(found.factor, x);
+    const double residual = std::log(s) - tensor_model::log_prediction(x, found.p);
+    return freedom > least_freedom ? residual / std::sqrt(freedom) : 0;
+  }
 
-  /// Samples below this part of the voxel's largest count as this much: their logarithm must exist. Their weight makes
-  /// them harmless where the fit is weighted. The value is the one that MRtrix3's dwi2tensor results show.
-  static constexpr double floor_of_largest = 1e-6;
-  /// Keeps exp() and its square finite for a hopeless fit.
-  static constexpr double largest_exponent = 150;
+  VOXHERD_FUNCTION deviation read_deviation(signal_row row) const {
+    deviation bend{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    if (!settings_.gradient_deviation) return bend;
+    for (int column = 0; column < 3; ++column)
+      for (int line = 0; line < 3; ++line)
+        bend.matrix[line][column] += row[design_.measurements + static_cast<std::size_t>(3 * column + line)];
+    return bend;
+  }
+
+ private:
+  /// Fits after the first.
+  VOXHERD_FUNCTION int refits() const {
+    return settings_.weighting == tensor_weighting::iterated ? settings_.iterations : 0;
+  }
 
   VOXHERD_FUNCTION static tensor_fit failed(voxel_status why) {
     tensor_fit nothing;
@@ -106,37 +134,29 @@ class tensor_fitter {
     return voxel_status::fitted;
   }
 
-  VOXHERD_FUNCTION deviation read_deviation(signal_row row) const {
-    deviation bend{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    if (!settings_.gradient_deviation) return bend;
-    for (int column = 0; column < 3; ++column)
-      for (int line = 0; line < 3; ++line)
-        bend.matrix[line][column] += row[design_.measurements + static_cast<std::size_t>(3 * column + line)];
-    return bend;
-  }
-
   VOXHERD_FUNCTION void design_row(std::size_t k, const deviation& bend, double (&x)[unknowns]) const {
     const double* g = design_.q + 3 * k;
-    double q[3] = {g[0], g[1], g[2]};
     if (settings_.gradient_deviation)
-      for (int i = 0; i < 3; ++i) q[i] = bend.matrix[i][0] * g[0] + bend.matrix[i][1] * g[1] + bend.matrix[i][2] * g[2];
-    x[0] = -q[0] * q[0];
-    x[1] = -2 * q[0] * q[1];
-    x[2] = -2 * q[0] * q[2];
-    x[3] = -q[1] * q[1];
-    x[4] = -2 * q[1] * q[2];
-    x[5] = -q[2] * q[2];
-    x[6] = 1;
+      tensor_model::design_row(g, bend, x);
+    else
+      tensor_model::design_row(g, x);
   }
 
   VOXHERD_FUNCTION static double relative_signal(double y, double largest) {
     const double s = y / largest;
-    return s > floor_of_largest ? s : floor_of_largest;
+    return s > tensor_model::floor_of_largest ? s : tensor_model::floor_of_largest;
   }
 
-  VOXHERD_FUNCTION static double log_prediction(const double (&x)[unknowns], const double (&p)[unknowns]) {
-    double sum = p[6];
-    for (int i = 0; i < 6; ++i) sum += x[i] * p[i];
+  /// x . N^-1 x, N the normal matrix: |y|^2, L y = x.
+  VOXHERD_FUNCTION static double leverage_of_unit_weight(const double (&factor)[packed_size(unknowns)],
+                                                         const double (&x)[unknowns]) {
+    double y[unknowns], sum = 0;
+    for (int i = 0; i < unknowns; ++i) {
+      y[i] = x[i];
+      for (int j = 0; j < i; ++j) y[i] -= factor[packed_index(i, j)] * y[j];
+      y[i] *= factor[packed_index(i, i)];
+      sum += y[i] * y[i];
+    }
     return sum;
   }
 
@@ -144,29 +164,29 @@ class tensor_fitter {
   VOXHERD_FUNCTION double weight(double s, const double (&x)[unknowns], const double (&p)[unknowns], int pass) const {
     if (settings_.weighting == tensor_weighting::ordinary) return 1;
     if (pass == 0) return s * s;
-    double e = log_prediction(x, p);
-    e = e > largest_exponent ? largest_exponent : e < -largest_exponent ? -largest_exponent : e;
+    double e = tensor_model::log_prediction(x, p);
+    constexpr double most = tensor_model::largest_exponent;
+    e = e > most ? most : e < -most ? -most : e;
     return std::exp(2 * e);
   }
 
-  VOXHERD_FUNCTION bool solve(signal_row row, const deviation& bend, double largest, int pass,
-                              double (&p)[unknowns]) const {
-    double normal[packed_size(unknowns)] = {};
+  VOXHERD_FUNCTION bool solve_pass(signal_row row, const deviation& bend, int pass, solution& found) const {
     double right[unknowns] = {};
+    for (double& element : found.factor) element = 0;
     for (std::size_t k = 0; k < design_.measurements; ++k) {
       double x[unknowns];
       design_row(k, bend, x);
-      const double s = relative_signal(row[k], largest);
-      const double w = weight(s, x, p, pass);
+      const double s = relative_signal(row[k], found.largest);
+      const double w = weight(s, x, found.p, pass);
       const double weighted_log = w * std::log(s);
       for (int i = 0; i < unknowns; ++i) {
         right[i] += weighted_log * x[i];
-        for (int j = 0; j <= i; ++j) normal[packed_index(i, j)] += w * x[i] * x[j];
+        for (int j = 0; j <= i; ++j) found.factor[packed_index(i, j)] += w * x[i] * x[j];
       }
     }
-    if (!cholesky_factor<unknowns>(normal)) return false;
-    cholesky_solve<unknowns>(normal, right);
-    for (int i = 0; i < unknowns; ++i) p[i] = right[i];
+    if (!cholesky_factor<unknowns>(found.factor)) return false;
+    cholesky_solve<unknowns>(found.factor, right);
+    for (int i = 0; i < unknowns; ++i) found.p[i] = right[i];
     return true;
   }
 
@@ -176,7 +196,7 @@ class tensor_fitter {
     for (std::size_t k = 0; k < design_.measurements; ++k) {
       double x[unknowns];
       design_row(k, bend, x);
-      const double difference = row[k] - largest * std::exp(log_prediction(x, p));
+      const double difference = row[k] - largest * std::exp(tensor_model::log_prediction(x, p));
       sum += difference * difference;
     }
     return std::sqrt(sum / static_cast<double>(design_.measurements));

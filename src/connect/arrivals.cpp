@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+
+#include "src/connect/solving.hpp"
 
 namespace voxherd {
 
@@ -24,29 +25,18 @@ class arrival_runner final : public batch_runner {
   }
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    solve(items.first_item, items.item_count, 0, outputs);
+    solve_fronts(*solver_, field_.starts, items.first_item, items.item_count,
+                 [&](std::size_t first, std::size_t count) {
+                   const std::size_t at = first - items.first_item;
+                   float* arrival = rows_of<float>(outputs, 0) + at * voxels_;
+                   solver_->arrivals(0, count, arrival);
+                   std::for_each(arrival, arrival + count * voxels_, [&](float& u) { u *= scale_; });
+                   copy_costs(count, at * regions_, outputs);
+                   copy_paths(count, at * regions_, outputs);
+                 });
   }
 
  private:
-  /// Fronts [first, first + count), whose rows begin at row `at`; in halves where the device has no room for all.
-  void solve(std::size_t first, std::size_t count, std::size_t at, std::span<const std::span<std::byte>> outputs) {
-    try {
-      std::vector<std::uint32_t> fronts(count);
-      std::iota(fronts.begin(), fronts.end(), static_cast<std::uint32_t>(first));
-      solver_->solve(starts_of(field_.starts, fronts));
-    } catch (const device_out_of_memory&) {
-      if (count == 1) throw;
-      solve(first, count / 2, at, outputs);
-      solve(first + count / 2, count - count / 2, at + count / 2, outputs);
-      return;
-    }
-    float* arrival = rows_of<float>(outputs, 0) + at * voxels_;
-    solver_->arrivals(0, count, arrival);
-    std::for_each(arrival, arrival + count * voxels_, [&](float& u) { u *= scale_; });
-    copy_costs(count, at * regions_, outputs);
-    copy_paths(count, at * regions_, outputs);
-  }
-
   void copy_costs(std::size_t count, std::size_t at, std::span<const std::span<std::byte>> outputs) {
     costs_.resize(count * regions_);
     solver_->region_costs(costs_.data());

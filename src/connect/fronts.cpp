@@ -5,16 +5,20 @@
 
 #include <cmath>
 
+#include "src/connect/image_box.hpp"
 #include "src/input/grid_space.hpp"
 
 namespace voxherd {
 
 namespace {
 
-std::vector<eikonal::start> starts_in(const connect_inputs& in, const front_field& field, std::size_t region) {
+/// `first_voxel`: of the image, where the field begins.
+std::vector<eikonal::start> starts_in(const connect_inputs& in, const front_field& field,
+                                      const std::array<std::uint64_t, 3>& first_voxel, std::size_t region) {
   const end_choice& end = region == 0 ? in.options.from : in.options.to;
   if (!in.options.connectome && end.file.empty()) {
-    const auto index = grid_space(in.grid).to_index(end.point_mm);
+    auto index = grid_space(in.grid).to_index(end.point_mm);
+    for (std::size_t axis = 0; axis < 3; ++axis) index[axis] -= static_cast<double>(first_voxel[axis]);
     return starts_at_point(field.view(), index, in.options.ball_voxels);
   }
   std::vector<eikonal::start> starts;
@@ -27,18 +31,20 @@ std::vector<eikonal::start> starts_in(const connect_inputs& in, const front_fiel
 
 front_field make_front_field(const connect_inputs& inputs, const geodesic::tensor_image& image, const device& d,
                              std::uint64_t& repaired) {
-  const auto prepared = geodesic::make_field(d, image, {}, inputs.options.how, geodesic::field_kind::tensor, false);
+  const image_box box = box_of(image.inside, image.size);
+  const geodesic::tensor_image part = cropped(image, box);
+  const auto prepared = geodesic::make_field(d, part, {}, inputs.options.how, geodesic::field_kind::tensor, false);
   front_field f;
-  f.size = image.size;
-  f.axes_mm = image.axes_mm;
-  f.origin_mm = image.origin_mm;
+  f.size = part.size;
+  f.axes_mm = part.axes_mm;
+  f.origin_mm = part.origin_mm;
   f.tensors = geodesic::host_values(*prepared);
-  f.inside = inputs.inside;
+  f.inside = cropped(inputs.inside, image.size, box);
   f.cost_scale = std::sqrt(prepared->scale);
   f.seconds = prepared->seconds;
   repaired = prepared->repaired;
   for (std::size_t r = 0; r < inputs.regions.regions(); ++r) {
-    const auto starts = starts_in(inputs, f, r);
+    const auto starts = starts_in(inputs, f, box.first, r);
     f.starts.starts.insert(f.starts.starts.end(), starts.begin(), starts.end());
     f.starts.offsets.push_back(f.starts.starts.size());
   }

@@ -5,7 +5,8 @@
 
 namespace voxherd {
 
-/// What fronts spread through, and where they start; the same on every rank.
+/// What fronts spread through, and where they start; the same on every rank. The part of the image that has tensors:
+/// voxels keep their numbers.
 struct front_field {
   std::array<std::uint64_t, 3> size{};
   std::array<double, 9> axes_mm{};

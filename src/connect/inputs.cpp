@@ -38,12 +38,13 @@ connect_inputs read_connect_inputs(const session& s, const arguments& args, cons
   (void)check_tensor_source_options(args);
   connect_inputs in;
   in.options = read_connect_options(args);
-  tensor_source tensors = read_tensor_source(s, args, d);
+  tensor_source tensors = read_tensor_source(s, args, d, {false, in.options.bootstrap.replicates > 0});
   in.grid = tensors.grid;
   in.provenance = tensors.provenance;
   s.on_root([&] { read_connect_regions(tensors, in); });
   share(s, in);
   in.image = std::move(tensors.image);
+  in.signals = std::move(tensors.signals);
   in.configuration = nlohmann::json::object();
   add_to_configuration(in.options, args, in.configuration);
   if (!in.names.empty()) in.configuration["region-names"] = in.names;

@@ -25,6 +25,7 @@ struct connect_inputs {
   eikonal::region_list regions;       ///< their voxels; a region of a parcellation may have none
   std::vector<std::string> names;     ///< of the regions, from --region-names; empty without
   connect_options options;
+  kept_signals signals;          ///< for a bootstrap alone
   nlohmann::json provenance;     ///< of the input files, for run_settings::provenance["inputs"]
   nlohmann::json configuration;  ///< what changes the result, for run_settings::configuration
 

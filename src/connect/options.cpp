@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "src/input/input_file.hpp"
 #include "src/input/label_image.hpp"
@@ -122,6 +123,20 @@ void read_files(const arguments& args, connect_options& o) {
   o.path_count = static_cast<std::uint64_t>(option::integer(args, "path-count", 1, 1'000'000));
 }
 
+void read_bootstrap(const arguments& args, connect_options& o) {
+  o.bootstrap.replicates = static_cast<std::uint64_t>(option::integer(args, "bootstrap", 0, 10000));
+  constexpr long long largest_seed = std::numeric_limits<long long>::max();
+  o.bootstrap.seed = static_cast<std::uint64_t>(option::integer(args, "bootstrap-seed", 0, largest_seed));
+  o.bootstrap.interval_percent = option::number(args, "interval", 1, 99.9);
+  if (o.bootstrap.replicates > 0) {
+    if (args.has("tensor"))
+      refuse(
+          "--bootstrap resamples the diffusion-weighted series; give --dwi, --bvals and --bvecs instead of --tensor");
+    return;
+  }
+  for (const char* name : {"bootstrap-seed", "interval"}) refuse_given(args, name, "without --bootstrap");
+}
+
 void add_region_options(po::options_description& options) {
   const auto list = [] { return po::value<std::string>()->value_name("LIST"); };
   const auto place = [] { return po::value<std::string>()->value_name("X,Y,Z"); };
@@ -162,6 +177,10 @@ void add_answer_options(po::options_description& options) {
      "the pathway's paths are dearer than the cheapest by up to this part, 0.0001 to 10")
     ("paths", option::file(), "result file of fibres: through the pathway's voxels, or the cheapest of each pair")
     ("path-count", option::whole(1000), "paths through the pathway at most, 1 to 1000000; with --from and --to")
+    ("bootstrap", option::whole(0),
+     "replicates of a wild bootstrap of --dwi, for an interval of every cost, 0 to 10000; 0: none")
+    ("bootstrap-seed", option::whole(8665904), "random seed of the bootstrap, 0 or more")
+    ("interval", option::real(95, "95"), "part of the replicates within the interval, 1 to 99.9 %")
     ("arrivals", option::file(), "keep the arrival times of every region's front in this result file");
   // clang-format on
 }
@@ -181,6 +200,7 @@ connect_options read_connect_options(const arguments& args) {
   read_solver(args, o);
   o.epsilon = option::number(args, "epsilon", 0.0001, 10);
   read_files(args, o);
+  read_bootstrap(args, o);
   return o;
 }
 
@@ -193,6 +213,11 @@ void add_to_configuration(const connect_options& o, const arguments& args, nlohm
   c["tolerance"] = args.get<double>("tolerance");
   c["in-place"] = o.solver.in_place;
   c["paths"] = !o.paths.empty();
+  c["bootstrap"] = o.bootstrap.replicates;
+  if (o.bootstrap.replicates > 0) {
+    c["bootstrap-seed"] = o.bootstrap.seed;
+    c["interval"] = o.bootstrap.interval_percent;
+  }
   if (o.connectome) {
     c["labels"] = o.labels;
     return;

@@ -20,6 +20,12 @@ struct end_choice {
   std::array<double, 3> point_mm{};  ///< world, RAS+
 };
 
+struct bootstrap_options {
+  std::uint64_t replicates = 0;  ///< 0: none
+  std::uint64_t seed = 0;
+  double interval_percent = 95;
+};
+
 struct connect_options {
   end_choice from, to;
   bool connectome = false;
@@ -34,6 +40,7 @@ struct connect_options {
   double epsilon = 0.05;
   std::string paths, arrivals;  ///< files to be kept; "" for none
   std::uint64_t path_count = 0;
+  bootstrap_options bootstrap;
 };
 
 /// Everything that `voxherd connect` takes besides tensors and the options of every run.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "src/connect/region_names.hpp"
 #include "src/input/fingerprint.hpp"
@@ -39,21 +40,53 @@ void find_voxels(const tensor_source& tensors, connect_inputs& in) {
     refuse(fmt::format("{}: no voxel of --within has a tensor; is it of this subject?", printable(in.options.within)));
 }
 
-/// The numbers of those of `image_voxels` that fronts may pass.
-std::vector<std::uint32_t> numbers_of(const std::vector<std::uint64_t>& image_voxels, const connect_inputs& in) {
-  std::vector<std::uint32_t> numbers;
-  auto at = in.voxels.begin();
-  for (const std::uint64_t v : image_voxels) {
-    at = std::lower_bound(at, in.voxels.end(), v);
-    if (at != in.voxels.end() && *at == v) numbers.push_back(static_cast<std::uint32_t>(at - in.voxels.begin()));
+/// Of each passable voxel the region it stands for: its own, or where it has none the most frequent one (the first of
+/// equals) among the six voxels beside it where fronts may not pass. So a region of grey matter is entered from the
+/// white matter that `inside` ends with. `region`: (nz, ny, nx), 0 for none.
+std::vector<std::int32_t> regions_of_voxels(const std::vector<std::int32_t>& region, const connect_inputs& in) {
+  const auto& size = in.grid.size;
+  const std::array<std::uint64_t, 3> stride{1, size[0], size[0] * size[1]};
+  std::vector<std::int32_t> own(in.voxels.size());
+  for (std::size_t n = 0; n < own.size(); ++n) {
+    const std::uint64_t v = in.voxels[n];
+    own[n] = region[v];
+    if (own[n] != 0) continue;
+    std::map<std::int32_t, int> beside;
+    for (std::size_t d = 0; d < 3; ++d) {
+      const std::uint64_t at = v / stride[d] % size[d];
+      if (at > 0 && in.inside[v - stride[d]] == 0) ++beside[region[v - stride[d]]];
+      if (at + 1 < size[d] && in.inside[v + stride[d]] == 0) ++beside[region[v + stride[d]]];
+    }
+    beside.erase(0);
+    int most = 0;
+    for (const auto& [number, count] : beside) {
+      if (count > most) own[n] = number;
+      most = std::max(most, count);
+    }
   }
-  return numbers;
+  return own;
 }
 
-void add_region(std::int32_t label, const std::vector<std::uint32_t>& voxels, connect_inputs& in) {
-  in.labels.push_back(label);
-  in.regions.voxels.insert(in.regions.voxels.end(), voxels.begin(), voxels.end());
-  in.regions.offsets.push_back(in.regions.voxels.size());
+/// Lists the voxels of regions 1 to labels.size(), and says which have none.
+std::vector<std::int32_t> add_regions(const std::vector<std::int32_t>& region, const std::vector<std::int32_t>& labels,
+                                      connect_inputs& in) {
+  const std::vector<std::int32_t> own = regions_of_voxels(region, in);
+  std::vector<std::vector<std::uint32_t>> voxels(labels.size());
+  std::uint64_t beside = 0;
+  for (std::uint32_t n = 0; n < own.size(); ++n) {
+    if (own[n] == 0) continue;
+    voxels[static_cast<std::size_t>(own[n] - 1)].push_back(n);
+    beside += region[in.voxels[n]] == 0 ? 1 : 0;
+  }
+  if (beside > 0) spdlog::info("{} voxels beside regions stand for parts of them where fronts may not pass", beside);
+  std::vector<std::int32_t> without;
+  for (std::size_t r = 0; r < labels.size(); ++r) {
+    in.regions.voxels.insert(in.regions.voxels.end(), voxels[r].begin(), voxels[r].end());
+    in.regions.offsets.push_back(in.regions.voxels.size());
+    if (voxels[r].empty()) without.push_back(labels[r]);
+  }
+  in.labels = labels;
+  return without;
 }
 
 std::uint64_t voxel_at(const std::array<double, 3>& point_mm, const char* side, const image_grid& grid) {
@@ -72,38 +105,42 @@ std::uint64_t voxel_at(const std::array<double, 3>& point_mm, const char* side, 
   return nearest[0] + grid.size[0] * (nearest[1] + grid.size[1] * nearest[2]);
 }
 
-void read_end(const end_choice& end, const std::string& side, std::int32_t number, connect_inputs& in) {
-  const char* passable = in.options.within.empty() ? "where there is a tensor" : "inside --within with a tensor";
+/// The image's voxels of one end. `passable`: in words, for messages.
+std::vector<std::uint64_t> read_end(const end_choice& end, const std::string& side, const char* passable,
+                                    connect_inputs& in) {
   if (end.file.empty()) {
-    const auto voxels = numbers_of({voxel_at(end.point_mm, side.c_str(), in.grid)}, in);
-    if (voxels.empty())
+    const std::uint64_t voxel = voxel_at(end.point_mm, side.c_str(), in.grid);
+    if (in.inside[voxel] == 0)
       refuse(fmt::format("--{}-point {},{},{}: its voxel is not {}; is it in world mm (RAS+), and of this subject?",
                          side, end.point_mm[0], end.point_mm[1], end.point_mm[2], passable));
-    return add_region(number, voxels, in);
+    return {voxel};
   }
   const label_image image = read_labels(end.file, in.grid, end.labels.empty() ? label_kind::mask : label_kind::labels);
   check_labels(image, end.labels, (side + "-labels").c_str());
   in.provenance[side] = fingerprint(end.file);
-  const auto all = image.voxels_with(end.labels);
-  const auto voxels = numbers_of(all, in);
-  if (voxels.empty())
-    refuse(
-        fmt::format("--{} {}: none of its {} voxels is {}; give a mask that reaches into it, or a wider one for the "
-                    "paths",
-                    side, printable(end.file), all.size(), passable));
-  spdlog::info("--{}: {} voxels, {} of them {}", side, all.size(), voxels.size(), passable);
-  add_region(number, voxels, in);
+  return image.voxels_with(end.labels);
 }
 
-void check_ends_apart(const connect_inputs& in) {
-  const auto middle = in.regions.voxels.begin() + static_cast<std::ptrdiff_t>(in.regions.offsets[1]);
-  std::vector<std::uint32_t> shared;
-  std::set_intersection(in.regions.voxels.begin(), middle, middle, in.regions.voxels.end(), std::back_inserter(shared));
-  if (!shared.empty())
+void read_ends(connect_inputs& in) {
+  const char* passable = in.options.within.empty() ? "where there is a tensor" : "inside --within with a tensor";
+  const auto from = read_end(in.options.from, "from", passable, in), to = read_end(in.options.to, "to", passable, in);
+  std::vector<std::int32_t> region(in.inside.size(), 0);
+  for (const std::uint64_t v : from) region[v] = 1;
+  const auto shared = std::count_if(to.begin(), to.end(), [&](std::uint64_t v) { return region[v] == 1; });
+  if (shared > 0)
     refuse(
         fmt::format("--from and --to share {} voxels: there is no way between them; give regions apart from each "
                     "other",
-                    shared.size()));
+                    shared));
+  for (const std::uint64_t v : to) region[v] = 2;
+  for (const std::int32_t none : add_regions(region, {1, 2}, in))
+    refuse(
+        fmt::format("--{} {}: none of its {} voxels is {}, or beside a voxel that is; give a region that reaches "
+                    "there, or a wider mask",
+                    none == 1 ? "from" : "to", printable((none == 1 ? in.options.from : in.options.to).file),
+                    none == 1 ? from.size() : to.size(), passable));
+  spdlog::info("--from: {} voxels, {} of them or beside them {}; --to: {}, {}", from.size(), in.regions.offsets[1],
+               passable, to.size(), in.regions.offsets[2] - in.regions.offsets[1]);
 }
 
 void read_parcellation(connect_inputs& in) {
@@ -116,17 +153,12 @@ void read_parcellation(connect_inputs& in) {
   if (labels.size() > most_regions || labels.size() < 2)
     refuse(fmt::format("{}: {} regions, expected 2 to {}; choose some with --labels", printable(path), labels.size(),
                        most_regions));
-  std::vector<std::vector<std::uint32_t>> voxels(labels.size());
-  for (std::uint32_t n = 0; n < in.voxels.size(); ++n) {
-    const auto at = std::lower_bound(labels.begin(), labels.end(), image.label[in.voxels[n]]);
-    if (at != labels.end() && *at == image.label[in.voxels[n]])
-      voxels[static_cast<std::size_t>(at - labels.begin())].push_back(n);
+  std::vector<std::int32_t> region(image.label.size(), 0);
+  for (std::size_t v = 0; v < region.size(); ++v) {
+    const auto at = std::lower_bound(labels.begin(), labels.end(), image.label[v]);
+    if (at != labels.end() && *at == image.label[v]) region[v] = static_cast<std::int32_t>(at - labels.begin()) + 1;
   }
-  std::vector<std::int32_t> without;
-  for (std::size_t r = 0; r < labels.size(); ++r) {
-    add_region(labels[r], voxels[r], in);
-    if (voxels[r].empty()) without.push_back(labels[r]);
-  }
+  const std::vector<std::int32_t> without = add_regions(region, labels, in);
   if (without.size() == labels.size())
     refuse(
         fmt::format("{}: none of its {} regions has a voxel where fronts may pass; is it of this subject, and does "
@@ -141,11 +173,7 @@ void read_parcellation(connect_inputs& in) {
 
 void read_connect_regions(const tensor_source& tensors, connect_inputs& in) {
   find_voxels(tensors, in);
-  if (!in.options.connectome) {
-    read_end(in.options.from, "from", 1, in);
-    read_end(in.options.to, "to", 2, in);
-    return check_ends_apart(in);
-  }
+  if (!in.options.connectome) return read_ends(in);
   read_parcellation(in);
   if (in.options.region_names.empty()) return;
   in.names = read_region_names(in.options.region_names, in.labels);

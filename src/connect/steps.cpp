@@ -10,7 +10,9 @@
 #include "kernels/geodesic/prepare_voxel.hpp"
 #include "mpi/signals.hpp"
 #include "src/connect/arrivals.hpp"
+#include "src/connect/bootstrap.hpp"
 #include "src/connect/connectome.hpp"
+#include "src/connect/intervals.hpp"
 #include "src/connect/maps.hpp"
 #include "src/connect/paths.hpp"
 #include "src/connect/pathway.hpp"
@@ -91,6 +93,22 @@ evaluation evaluate(const session& s, const connect_inputs& in, const front_fiel
   return e;
 }
 
+/// Adds the intervals of all costs to what has been found. The step's file is left for the last step to remove.
+exit_status run_bootstrap(const session& s, const connect_inputs& in, const run_settings& step, const device& d,
+                          const device_hooks& hooks, findings& found, nlohmann::json& also) {
+  const auto start = clock::now();
+  bootstrap_costs costs(in, d);
+  const exit_status status = run(s, costs, step, hooks);
+  if (status != exit_status::whole) return status;
+  findings intervals;
+  s.on_root([&] { intervals.constants = interval_constants(result_reader(step.out), in); });
+  intervals.share(s);
+  found.constants.insert(found.constants.end(), intervals.constants.begin(), intervals.constants.end());
+  also["bootstrap"] = costs.times().as_json();
+  also["bootstrap_seconds"] = seconds_since(start);
+  return status;
+}
+
 run_settings settings_of_arrivals(const connect_inputs& in, const run_settings& how) {
   run_settings step = step_settings(how, "arrivals");
   if (in.options.arrivals.empty()) return step;
@@ -109,6 +127,7 @@ run_settings settings_of_paths(const connect_inputs& in, const run_settings& how
 }  // namespace
 
 exit_status run_connect_steps(session& s, const connect_inputs& inputs, const run_settings& how, const device& d) {
+  refuse_too_many_costs(inputs);
   const stop_signals signals;  // one that comes between two steps is not lost
   const device_hooks hooks = hooks_for(d);
   if (is_whole_already(s, "connect", how, hooks)) return exit_status::whole;
@@ -140,6 +159,12 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
     also["paths_seconds"] = seconds_since(start);
   }
 
+  const run_settings of_bootstrap = step_settings(how, "bootstrap");
+  if (inputs.options.bootstrap.replicates > 0) {
+    const exit_status status = run_bootstrap(s, inputs, of_bootstrap, d, hooks, e.found, also);
+    if (status != exit_status::whole) return status;
+  }
+
   run_settings last = how;
   last.label = "maps";
   last.also_in_summary = also;
@@ -147,6 +172,8 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
   const exit_status status = run(s, maps, last, hooks);
   if (status == exit_status::whole && inputs.options.arrivals.empty())
     s.on_root([&] { std::filesystem::remove(step.out); });
+  if (status == exit_status::whole && inputs.options.bootstrap.replicates > 0)
+    s.on_root([&] { std::filesystem::remove(of_bootstrap.out); });
   return status;
 }
 

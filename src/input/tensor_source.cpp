@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "kernels/geodesic/finsler_fit.hpp"
-#include "kernels/portable/voxel_status.hpp"
 #include "src/input/dwi.hpp"
 #include "src/input/fingerprint.hpp"
 #include "src/input/grid_space.hpp"
@@ -101,40 +100,31 @@ tensor_source from_file(const session& s, const arguments& args) {
   return source;
 }
 
-tensor_source from_dwi(const session& s, const arguments& args, const device& d, bool with_quartics) {
+tensor_source from_dwi(const session& s, const arguments& args, const device& d, tensor_extras wanted) {
   dwi_series dwi(s, args);
-  fitted_tensors fitted = with_quartics ? fit_norms(s, dwi, d) : fit_tensors(s, dwi, d);
+  fitted_tensors fitted = wanted.quartics ? fit_norms(s, dwi, d) : fit_tensors(s, dwi, d);
   tensor_source source;
   source.grid = dwi.grid();
   source.provenance = dwi.provenance();
   place_image(source.grid, source.image);
   source.image.tensor.assign(6 * source.grid.voxel_count(), 0);
   source.image.inside.assign(source.grid.voxel_count(), 0);
-  const matrix3 frame = bvec_frame(source.grid);
-  if (with_quartics) {
-    source.quartics.assign(15 * source.grid.voxel_count(), 0);
-    geodesic::rotate_quartics(frame, fitted.quartic);
-  }
   const auto& voxels = dwi.item_voxels();
-  std::size_t without = 0;
-  for (std::size_t i = 0; i < voxels.size(); ++i) {
-    const float* d6 = fitted.tensor.data() + 6 * i;
-    if (fitted.status[i] != static_cast<std::uint8_t>(voxel_status::fitted) || !(d6[0] + d6[3] + d6[5] > 0)) {
-      ++without;
-      continue;
-    }
-    float* place = source.image.tensor.data() + 6 * voxels[i];
-    std::copy(d6, d6 + 6, place);
-    rotate_tensor(frame, place);
-    source.image.inside[voxels[i]] = 1;
-    if (with_quartics) std::copy_n(fitted.quartic.data() + 15 * i, 15, source.quartics.data() + 15 * voxels[i]);
-  }
+  const std::size_t without = place_tensors(source.grid, voxels, fitted.tensor, fitted.status, source.image);
   if (without == voxels.size())
     throw failure(exit_status::bad_data, fmt::format("{}: a tensor could be fitted in none of {} voxels",
                                                      printable(args.get<std::string>("dwi")), voxels.size()));
   if (without > 0)
     spdlog::warn("{} of {} voxels have no tensor (no fit, or a trace that is not positive); left out", without,
                  voxels.size());
+  if (wanted.quartics) {
+    source.quartics.assign(15 * source.grid.voxel_count(), 0);
+    geodesic::rotate_quartics(bvec_frame(source.grid), fitted.quartic);
+    for (std::size_t i = 0; i < voxels.size(); ++i)
+      if (source.image.inside[voxels[i]] != 0)
+        std::copy_n(fitted.quartic.data() + 15 * i, 15, source.quartics.data() + 15 * voxels[i]);
+  }
+  if (wanted.signals) s.agree([&] { source.signals = keep_signals(dwi, source.image.inside); });
   return source;
 }
 
@@ -163,9 +153,8 @@ tensor_input check_tensor_source_options(const arguments& args) {
   return tensor_input::file;
 }
 
-tensor_source read_tensor_source(const session& s, const arguments& args, const device& d, bool with_quartics) {
-  return check_tensor_source_options(args) == tensor_input::dwi ? from_dwi(s, args, d, with_quartics)
-                                                                : from_file(s, args);
+tensor_source read_tensor_source(const session& s, const arguments& args, const device& d, tensor_extras wanted) {
+  return check_tensor_source_options(args) == tensor_input::dwi ? from_dwi(s, args, d, wanted) : from_file(s, args);
 }
 
 }  // namespace voxherd

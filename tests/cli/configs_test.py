@@ -34,6 +34,8 @@ class Configs(unittest.TestCase):
         toy = os.path.join(self.folder, "toy")
         if command == "geodesic":
             options += ("--seed-image", f"{toy}/nodif_brain_mask.nii.gz")
+        if command == "connect":
+            options += ("--connectome", f"{toy}/truth/ends.nii.gz")
         return voxherd(command, "--dwi", f"{toy}/data.nii", "--bvals", f"{toy}/bvals", "--bvecs", f"{toy}/bvecs",
                        "--mask", f"{toy}/nodif_brain_mask.nii.gz", "--backend", "cpu", "--threads", "1", "--dry-run",
                        "--out", os.path.join(self.folder, "out.h5"), *options)

@@ -13,6 +13,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import numpy as np
+import sift_phantom
 from geodesic_jobs import ENDS, GeodesicJobs, Result
 from toy_jobs import h5py, voxherd
 
@@ -22,7 +23,6 @@ try:
 except ImportError:
     vtk = None
 
-SIFT = os.path.join(os.environ.get("VOXHERD_DATA", ""), "mrtrix3_test_data", "SIFT_phantom")
 VOXEL_MM = 2.5
 STEP_MM = VOXEL_MM / 2
 ROUNDING_MM = 1e-3
@@ -254,19 +254,14 @@ class Tilted(GeodesicJobs):
 @unittest.skipUnless(os.path.isdir(SIFT), "no MRtrix3 test data (VOXHERD_DATA)")
 @unittest.skipUnless(shutil.which("mrconvert"), "no MRtrix3")
 class SiftPhantom(GeodesicJobs):
-    """Two straight bundles of 3 x 3 voxels, 12 and 4 voxels long; regions 1 and 2 lie at the ends of the upper one, 3
-    and 4 at those of the lower one. Nothing else is connected: MRtrix3's own connectome has zeros there."""
+    """Two bundles, each with a region at either end."""
 
-    TRUE = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
+    TRUE = sift_phantom.TRUE
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        folder = cls.sift = os.path.join(cls.shared, "sift")
-        os.mkdir(folder)
-        for words in (("dwi.mif", "-export_grad_fsl", f"{folder}/bvecs", f"{folder}/bvals", f"{folder}/data.nii"),
-                      ("mask.mif", f"{folder}/nodif_brain_mask.nii.gz"), ("parc.mif", f"{folder}/parc.nii")):
-            subprocess.run(["mrconvert", "-quiet", os.path.join(SIFT, words[0]), *words[1:]], check=True, timeout=60)
+        cls.sift = sift_phantom.convert(os.path.join(cls.shared, "sift"))
 
     def connectome(self, name, *options, scan=None):
         mask, parcels = f"{self.sift}/nodif_brain_mask.nii.gz", f"{self.sift}/parc.nii"
@@ -297,23 +292,8 @@ class SiftPhantom(GeodesicJobs):
                     off = np.linalg.norm(np.cross(fibre - fibre[0], chord / np.linalg.norm(chord)), axis=1)
                     self.assertLess(off.max(), 2.0)  # a voxel: rays bend at the faces alone
 
-    def grey(self):
-        """The same scan with the background filled by grey matter (0.8e-3 mm2/s)."""
-        folder = self.path("grey")
-        os.mkdir(folder)
-        image = nibabel.load(f"{self.sift}/data.nii")
-        signal, b = image.get_fdata(dtype=np.float32), np.loadtxt(f"{self.sift}/bvals")
-        tract = nibabel.load(f"{self.sift}/nodif_brain_mask.nii.gz").get_fdata() > 0
-        signal[~tract] = 10 * np.exp(-b * 0.8e-3)
-        nibabel.save(nibabel.Nifti1Image(signal, image.affine), f"{folder}/data.nii")
-        nibabel.save(nibabel.Nifti1Image(np.ones(tract.shape, np.uint8), image.affine),
-                     f"{folder}/nodif_brain_mask.nii.gz")
-        for name in ("bvals", "bvecs"):
-            shutil.copy(f"{self.sift}/{name}", folder)
-        return folder
-
     def test_through_grey_matter_a_sharpened_metric_ranks_the_true_connections_first(self):
-        folder = self.grey()
+        folder = sift_phantom.in_grey_matter(self.sift, self.path("grey"))
         options = ("--measure", "relative", "--direction-set", "cone", "--cone", "20")
         streamlines = self.connectome("streamline.h5", "--form", "streamline", scan=folder)
         np.testing.assert_array_equal(streamlines.connectome["count"] > 0, self.TRUE > 0)

@@ -9,7 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 VOXHERD = os.environ["VOXHERD"]
 INPUTS, RUN = "Inputs of diffusion analyses", "Options of every run"
 # Sections whose options a command has besides its own.
-SHARED = {"tensor": [INPUTS, RUN], "ballstick": [INPUTS, RUN], "geodesic": [INPUTS, RUN],
+SHARED = {"tensor": [INPUTS, RUN], "ballstick": [INPUTS, RUN], "geodesic": [INPUTS, RUN], "connect": [INPUTS, RUN],
           "bedpostx": ["voxherd ballstick", RUN]}
 
 

@@ -5,6 +5,8 @@
 #include <numbers>
 #include <vector>
 
+#include "kernels/portable/draws.hpp"
+
 namespace voxherd::reference {
 
 namespace {
@@ -101,48 +103,125 @@ double tensor_signal(const gradient_table& g, std::size_t k, const std::array<do
   return double(S0 * std::exp(predicted_log(design_row(g, k, deviation), p)));
 }
 
-tensor_voxel fit_tensor(const gradient_table& g, std::span<const float> row, const tensor_settings& settings) {
-  const std::size_t count = g.size();
-  const auto signals = row.first(count);
-  tensor_voxel result;
-  result.status = status_of(signals);
-  if (result.status != voxel_status::fitted) return result;
+namespace {
 
+/// The equations of one voxel and their solution.
+struct logarithmic_fit {
+  std::vector<row7> design;
+  std::vector<real> logs, weights;
+  std::vector<bool> at_floor;
+  real largest = 0;
+  row7 p{};
+};
+
+logarithmic_fit equations_of(const gradient_table& g, std::span<const float> row, const tensor_settings& settings) {
+  const std::size_t count = g.size();
   std::array<double, 9> deviation{};
   if (settings.gradient_deviation) std::copy_n(row.begin() + std::ptrdiff_t(count), 9, deviation.begin());
-  const real floor = 1e-6L * *std::max_element(signals.begin(), signals.end());
-  std::vector<row7> design(count);
-  std::vector<real> logs(count), weights(count);
+  logarithmic_fit f;
+  f.largest = *std::max_element(row.begin(), row.begin() + std::ptrdiff_t(count));
   for (std::size_t k = 0; k < count; ++k) {
-    const real s = std::max(real(signals[k]), floor);
-    design[k] = design_row(g, k, deviation);
-    logs[k] = std::log(s);
-    weights[k] = settings.weighting == tensor_weighting::ordinary ? 1 : s * s;
+    f.design.push_back(design_row(g, k, deviation));
+    f.at_floor.push_back(row[k] <= 1e-6L * f.largest);
+    f.logs.push_back(std::log(std::max(real(row[k]), 1e-6L * f.largest)));
   }
-  row7 p = weighted_fit(design, logs, weights);
-  for (int i = 0; settings.weighting == tensor_weighting::iterated && i < settings.iterations; ++i) {
-    for (std::size_t k = 0; k < count; ++k) weights[k] = std::exp(2 * predicted_log(design[k], p));
-    p = weighted_fit(design, logs, weights);
-  }
+  return f;
+}
 
-  real squares = 0;
-  for (std::size_t k = 0; k < count; ++k) {
-    const real difference = signals[k] - std::exp(predicted_log(design[k], p));
-    squares += difference * difference;
+void weigh_by(const std::vector<real>& log_signals, const tensor_settings& settings, logarithmic_fit& f) {
+  f.weights.assign(f.logs.size(), 1);
+  if (settings.weighting == tensor_weighting::ordinary) return;
+  for (std::size_t k = 0; k < f.logs.size(); ++k) f.weights[k] = std::exp(2 * log_signals[k]);
+}
+
+std::vector<real> predicted_logs(const logarithmic_fit& f, const row7& p) {
+  std::vector<real> logs;
+  for (const row7& x : f.design) logs.push_back(predicted_log(x, p));
+  return logs;
+}
+
+/// Fits with weights from `first`, then `refits` times with those of the last fit.
+void fit_again_and_again(const std::vector<real>& first, int refits, const tensor_settings& settings,
+                         logarithmic_fit& f) {
+  weigh_by(first, settings, f);
+  f.p = weighted_fit(f.design, f.logs, f.weights);
+  for (int i = 0; i < refits; ++i) {
+    weigh_by(predicted_logs(f, f.p), settings, f);
+    f.p = weighted_fit(f.design, f.logs, f.weights);
   }
-  result.residual = double(std::sqrt(squares / real(count)));
+}
+
+int refits_of(const tensor_settings& settings) {
+  return settings.weighting == tensor_weighting::iterated ? settings.iterations : 0;
+}
+
+void describe(const row7& p, tensor_voxel& result) {
   result.S0 = double(std::exp(p[6]));
-  if (!(result.residual <= *std::max_element(signals.begin(), signals.end()))) {
-    result = {};
-    result.status = voxel_status::diverged;
-    return result;
-  }
   for (std::size_t i = 0; i < 6; ++i) result.tensor[i] = double(p[i] / 1000);
   result.eigenvalues = eigenvalues_of(result.tensor);
   const auto& l = result.eigenvalues;
   const double mean = (l[0] + l[1] + l[2]) / 3;
   const double spread = (l[0] - mean) * (l[0] - mean) + (l[1] - mean) * (l[1] - mean) + (l[2] - mean) * (l[2] - mean);
   result.FA = std::sqrt(1.5 * spread / (l[0] * l[0] + l[1] * l[1] + l[2] * l[2]));
+}
+
+/// w_k x_k . (X^T W X)^-1 x_k: row k of the hat matrix, times what it does to measurement k itself.
+real leverage(const logarithmic_fit& f, std::size_t k) {
+  std::vector<real> unit(f.logs.size(), 0);
+  unit[k] = 1;
+  return predicted_log(f.design[k], weighted_fit(f.design, unit, f.weights));
+}
+
+bool is_turned(std::uint64_t seed, std::uint64_t voxel, std::uint64_t replicate, std::size_t k) {
+  const auto words = draw_words(seed, voxel, replicate + (std::uint64_t{k / 128} << 32));
+  return (words.v[k % 128 / 32] >> (k % 32)) % 2 == 1;
+}
+
+}  // namespace
+
+tensor_voxel fit_tensor(const gradient_table& g, std::span<const float> row, const tensor_settings& settings) {
+  const auto signals = row.first(g.size());
+  tensor_voxel result;
+  result.status = status_of(signals);
+  if (result.status != voxel_status::fitted) return result;
+
+  logarithmic_fit f = equations_of(g, row, settings);
+  fit_again_and_again(f.logs, refits_of(settings), settings, f);
+  real squares = 0;
+  for (std::size_t k = 0; k < g.size(); ++k) {
+    const real difference = signals[k] - std::exp(predicted_log(f.design[k], f.p));
+    squares += difference * difference;
+  }
+  result.residual = double(std::sqrt(squares / real(g.size())));
+  if (!(result.residual <= f.largest)) {
+    result = {};
+    result.status = voxel_status::diverged;
+    return result;
+  }
+  describe(f.p, result);
+  return result;
+}
+
+tensor_voxel refit_tensor(const gradient_table& g, std::span<const float> row, const bootstrap_settings& settings,
+                          std::uint64_t voxel, std::uint64_t replicate) {
+  tensor_voxel result = fit_tensor(g, row, settings.tensor);
+  if (result.status != voxel_status::fitted || replicate == 0) return result;
+
+  logarithmic_fit f = equations_of(g, row, settings.tensor);
+  fit_again_and_again(f.logs, refits_of(settings.tensor), settings.tensor, f);
+  const std::vector<real> fitted = predicted_logs(f, f.p);
+  logarithmic_fit again = f;
+  for (std::size_t k = 0; k < g.size(); ++k) {
+    const real residual = f.at_floor[k] ? 0 : (f.logs[k] - fitted[k]) / std::sqrt(1 - leverage(f, k));
+    again.logs[k] = fitted[k] + (is_turned(settings.seed, voxel, replicate, k) ? -residual : residual);
+  }
+  const bool iterated = settings.tensor.weighting == tensor_weighting::iterated;
+  fit_again_and_again(iterated ? fitted : again.logs, iterated ? std::max(settings.tensor.iterations, 1) - 1 : 0,
+                      settings.tensor, again);
+  result = {};
+  for (const real y : predicted_logs(again, again.p))
+    if (!(y < std::log(10 * f.largest))) result.status = voxel_status::diverged;
+  if (result.status == voxel_status::fitted) describe(again.p, result);
   return result;
 }
 

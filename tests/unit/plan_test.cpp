@@ -133,3 +133,9 @@ TEST(BatchItemsForPoints, MakeBatchesOf256Megabytes) {
   EXPECT_GE(batch_items_for_points(outputs, std::vector<std::uint64_t>{0, 0}), std::uint64_t{1} << 40);
   EXPECT_GE(batch_items_for_points({outputs[2]}, {}), std::uint64_t{1} << 40);
 }
+
+TEST(AutomaticBatch, IsAFewLargeItemsOnTheHost) {
+  EXPECT_EQ(automatic_batch_items(116, 0, 1 << 20, 1, 16), 1u);
+  EXPECT_EQ(automatic_batch_items(1000, 0, 1 << 20, 1, 62), 3u);
+  EXPECT_EQ(automatic_batch_items(100000, 0, 1 << 20, 1, 127), 127u);
+}

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "kernels/tensor/tensor.hpp"
+
+namespace voxherd {
+
+/// Wild bootstrap of a tensor fit (Liu, Ann Stat 16:1696, 1988; for diffusion tensors Whitcher et al., Hum Brain Mapp
+/// 29:346, 2008): the fitted logarithms plus their residuals, each over sqrt(1 - leverage) (HC2: MacKinnon & White,
+/// J Econometrics 29:305, 1985) and with a random sign, are fitted again in the same way.
+///
+/// HC2 rather than HC3, which divides by 1 - leverage: its residuals have the noise's variance where the weights are
+/// right, and as many signs as measurements leave a fit of seven numbers few degrees of freedom to be generous with.
+/// Iterated fits begin with the weights of the data's last fit instead of the replicate's own samples: turned round,
+/// the residual of a sample lost in noise makes a signal larger than all others.
+struct bootstrap_settings {
+  tensor_settings tensor;
+  std::uint64_t seed = 0;
+};
+
+/// Holds a series' voxels on one device. Owns its memory there; used by one thread.
+class tensor_bootstrap {
+ public:
+  virtual ~tensor_bootstrap() = default;
+
+  virtual std::size_t voxels() const = 0;
+
+  /// Of all voxels: 6 numbers as tensor_outputs::tensor, and voxel_status; tensors are zero where it is not `fitted`.
+  /// Replicate 0: the data's own, as tensor_solver fits them. A voxel's result depends on the seed, its linear
+  /// index, the replicate and its signals alone. A replicate whose fit foretells a signal of ten times the voxel's
+  /// largest has `diverged`. Throws device_error.
+  virtual void fit(std::uint64_t replicate, float* tensor, std::uint8_t* status) = 0;
+};
+
+/// `voxels`: linear indices in the image; `rows`: as many rows as tensor_solver::fit takes. Both are read here alone.
+/// Replicates count to 2^32 - 1. After use_device(d). Throws device_error, and std::invalid_argument for rows of
+/// another size.
+std::unique_ptr<tensor_bootstrap> make_tensor_bootstrap(const device& d, const gradient_table& gradients,
+                                                        const bootstrap_settings& settings,
+                                                        std::span<const std::uint64_t> voxels,
+                                                        std::span<const float> rows);
+
+/// Device memory that one voxel takes.
+std::size_t bootstrap_device_bytes_per_voxel(std::size_t measurements, bool gradient_deviation);
+
+}  // namespace voxherd

@@ -1,0 +1,473 @@
+"""voxherd connect: what costs are, pathways, connectomes, paths as fibres, any number of ranks, killed and resumed."""
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import numpy as np
+from connect_jobs import ConnectJobs, Maps
+from geodesic_jobs import Result
+from toy_jobs import VOXHERD, alone, digest, h5py, kill_any, last_words, ranks_of, voxherd, wait_for_batches, wait_for_ranks
+
+try:
+    import nibabel
+except ImportError:
+    nibabel = None
+
+USAGE, BAD_DATA, MISSING = 2, 65, 66
+PROGRAM = "voxherd"
+needs_nibabel = unittest.skipIf(nibabel is None, "python3-nibabel is not installed")
+
+
+@needs_nibabel
+class Units(ConnectJobs):
+    """Free diffusion, where arrival times are distance over the square root of the diffusivity."""
+    SIDE, ZOOM = 21, np.array([2.0, 2.0, 2.5])
+
+    def tensors(self, diffusivity):
+        path = self.path(f"D{diffusivity}.nii")
+        data = np.zeros((self.SIDE,) * 3 + (6,), np.float32)
+        data[..., :3] = diffusivity  # MRtrix: xx, yy, zz first
+        nibabel.save(nibabel.Nifti1Image(data, np.diag([*self.ZOOM, 1])), path)
+        return path
+
+    def arrival(self, diffusivity, *options):
+        tensors, out = self.tensors(diffusivity), self.path("out.h5")
+        rc, said = self.launch(out, "--from-point", "20,20,25", "--to-point", "34,20,25", "--overwrite", *options,
+                               scan=("--tensor", tensors, "--tensor-from", "mrtrix"))
+        self.assertEqual(rc, 0, said)
+        result = Maps(out)
+        return result, result.maps["arrival_from"].transpose(2, 1, 0)
+
+    def test_costs_are_distance_over_the_root_of_the_diffusivity(self):
+        middle = np.array([10, 10, 10])
+        place = np.stack(np.meshgrid(*[np.arange(self.SIDE)] * 3, indexing="ij"), -1)
+        distance = np.linalg.norm((place - middle) * self.ZOOM, axis=-1)
+        for metric in ("jeong", "inverse"):
+            for diffusivity in (0.0007, 0.003):
+                result, arrival = self.arrival(diffusivity, "--metric", metric)
+                expected = distance / np.sqrt(diffusivity)
+                axis = (arrival[:, 10, 10], expected[:, 10, 10])
+                np.testing.assert_allclose(*axis, rtol=1e-5)
+                # Second order, exact within three voxels: the error is largest along diagonals.
+                self.assertLess(np.abs(arrival - expected).sum() / expected.sum(), 0.01)
+                self.assertEqual(result.unit["arrival_from"], "s^(1/2)")
+                self.assertAlmostEqual(result.pathway["cost"][0], 14 / np.sqrt(diffusivity), delta=1e-3 * 14 / np.sqrt(diffusivity))
+                self.assertAlmostEqual(result.pathway["length_mm"][0], 14, delta=0.5)
+
+    def test_the_other_metrics_have_costs_in_their_own_unit(self):
+        for metric, factor in ((("power", "--alpha", "2"), 1 / 0.0007), (("adjugate",), 0.0007)):
+            result, arrival = self.arrival(0.0007, "--metric", *metric)
+            self.assertAlmostEqual(arrival[17, 10, 10] / (14 * factor), 1, delta=1e-5)
+            self.assertEqual(result.unit["total"], "metric")
+
+
+class Pathway(ConnectJobs):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.whole = os.path.join(cls.shared, "whole")
+        os.mkdir(cls.whole)
+        cls.out, cls.paths, cls.arrivals = (os.path.join(cls.whole, f"{n}.h5") for n in ("out", "paths", "arrivals"))
+        case = cls("run_once")
+        rc, cls.said = case.launch(cls.out, *case.ends_of(1, 2), "--paths", cls.paths, "--arrivals", cls.arrivals,
+                                   "--epsilon", "0.1")
+        assert rc == 0, cls.said
+        cls.result = Maps(cls.out)
+
+    def run_once(self):
+        pass
+
+    def test_the_steps_files_are_those_asked_for(self):
+        self.assertEqual(sorted(os.listdir(self.whole)), ["arrivals.h5", "out.h5", "paths.h5"])
+        for name in (self.out, self.paths, self.arrivals):
+            self.assertEqual(voxherd("verify", name)[0], 0)
+
+    def test_maps_are_what_they_are_called(self):
+        r = self.result
+        start, total = r.inside("arrival_from"), r.inside("total")
+        self.assertEqual((start == 0).sum(), 20)
+        np.testing.assert_array_equal(total, start + r.inside("arrival_to"))
+        least = r.pathway["cost"][0]
+        self.assertEqual(total.min(), np.float32(least))
+        np.testing.assert_allclose(r.inside("excess"), (total - least) / least, atol=1e-6)
+        rows = Maps(self.arrivals).samples
+        np.testing.assert_array_equal(rows["arrival"], [start, r.inside("arrival_to")])
+        self.assertEqual(rows["cost"][0, 1], r.pathway["cost_from_at_to"][0])
+        costs = [r.pathway[f"cost{n}"][0] for n in ("", "_from_at_to", "_to_at_from")]
+        self.assertAlmostEqual(r.pathway["gap"][0], max(costs) / min(costs) - 1, places=6)
+        self.assertLess(r.pathway["gap"][0], 0.1)
+
+    def test_the_pathway_hangs_together_and_is_as_large_as_the_curve_says(self):
+        r = self.result
+        inside = r.maps["pathway"].astype(bool)
+        limit = 1.1 * (1 + r.pathway["joining_excess"][0]) - 1
+        self.assertLessEqual(r.maps["excess"][inside].max(), limit)
+        place = np.argwhere(inside)
+        reached, border = {tuple(place[0])}, [place[0]]
+        everything = set(map(tuple, place))
+        while border:
+            at = border.pop()
+            for step in np.ndindex(3, 3, 3):
+                other = tuple(at + np.array(step) - 1)
+                if other in everything - reached:
+                    reached.add(other)
+                    border.append(np.array(other))
+        self.assertEqual(reached, everything)
+        for end in ("arrival_from", "arrival_to"):
+            self.assertTrue((r.maps[end][inside] == 0).any())
+        volume, epsilon = r.pathway["volume_mm3"], r.pathway["epsilon"]
+        self.assertEqual(len(epsilon), 40)
+        self.assertTrue((np.diff(volume) >= 0).all() and volume[0] > 0)
+        own = inside.sum() * 2.5 ** 3
+        self.assertTrue(volume[epsilon < 0.1][-1] <= own <= volume[epsilon > 0.1][0])
+        self.assertRegex(self.said, rf"pathway at --epsilon 0.1: {inside.sum()} voxels")
+        self.assertTrue((r.pathway["min_FA"] <= r.pathway["mean_FA"]).all())
+
+    def test_paths_run_from_region_to_region_at_the_cost_of_their_voxel(self):
+        fibres = Result(self.paths)
+        self.assertGreater(len(fibres), 50)
+        with h5py.File(self.out) as f:
+            to_world = f["image"].attrs["voxel_to_world"].reshape(4, 4)
+        inverse = np.linalg.inv(to_world)
+        total, start, end = (self.result.maps[n].ravel() for n in ("total", "arrival_from", "arrival_to"))
+        for i, points in enumerate(fibres):
+            length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
+            self.assertAlmostEqual(length, fibres.samples["length_mm"][i], delta=1e-3)
+            self.assertEqual(fibres.samples["cost"][i], total[fibres.voxel[i]])
+            self.assertAlmostEqual(fibres.samples["path_cost"][i] / fibres.samples["cost"][i], 1, delta=0.25)
+            for point, arrival in ((points[0], start), (points[-1], end)):
+                x, y, z = np.rint(inverse[:3, :3] @ point + inverse[:3, 3]).astype(int)
+                self.assertEqual(arrival[x + 20 * (y + 20 * z)], 0)
+        self.assertTrue((fibres.samples["regions"] == (1, 2)).all())
+
+    @needs_nibabel
+    def test_nibabel_reads_the_exported_paths(self):
+        fibres = Result(self.paths)
+        tck = self.path("paths.tck")
+        self.assertEqual(voxherd("export", self.paths, "--to", "tck", tck)[0], 0)
+        streamlines = nibabel.streamlines.load(tck).streamlines
+        self.assertEqual(len(streamlines), len(fibres))
+        for mine, theirs in zip(fibres, streamlines):
+            np.testing.assert_allclose(mine, theirs, atol=1e-4)
+
+    def test_fewer_paths_are_taken_from_the_whole_pathway(self):
+        paths = self.path("few.h5")
+        rc, said = self.launch(self.path("out.h5"), *self.ends_of(1, 2), "--paths", paths, "--path-count", "7",
+                               "--epsilon", "0.1")
+        self.assertEqual(rc, 0, said)
+        few, all_costs = Result(paths).samples["cost"], Result(self.paths).samples["cost"]
+        self.assertEqual(len(few), 7)
+        self.assertEqual(few[0], all_costs.min())
+        self.assertGreater(few[-1], np.median(all_costs))
+
+    def test_another_order_of_the_ends_gives_the_same_pathway(self):
+        out = self.make("back.h5", *self.ends_of(2, 1), "--epsilon", "0.1")
+        back = Maps(out)
+        np.testing.assert_array_equal(back.maps["arrival_to"], self.result.maps["arrival_from"])
+        np.testing.assert_array_equal(back.maps["pathway"], self.result.maps["pathway"])
+
+
+class Connectome(ConnectJobs):
+    def test_matrices_maps_and_rows_belong_together(self):
+        arrivals, paths = self.path("arrivals.h5"), self.path("paths.h5")
+        rc, said = self.launch(self.path("out.h5"), "--connectome", self.ends, "--arrivals", arrivals, "--paths", paths)
+        self.assertEqual(rc, 0, said)
+        r, rows, fibres = Maps(self.path("out.h5")), Maps(arrivals).samples, Result(paths)
+        m = r.connectome
+        self.assertEqual(m["labels"].tolist(), list(range(1, 15)))
+        for name in ("cost", "mean_cost", "length_mm", "path_cost"):
+            np.testing.assert_array_equal(m[name], rows[name])
+        off = ~np.eye(14, dtype=bool)
+        self.assertTrue((np.diag(m["cost"]) == 0).all() and (m["cost"][off] > 0).all())
+        self.assertTrue((m["mean_cost"] >= m["cost"]).all())
+        np.testing.assert_allclose(m["mean_speed"][off], (m["length_mm"][off] / m["cost"][off]))
+        np.testing.assert_allclose(m["asymmetry"], np.where(off, 2 * abs(m["cost"] - m["cost"].T) /
+                                                            np.where(off, m["cost"] + m["cost"].T, 1), 0))
+        order = np.sort(rows["arrival"], axis=0)
+        np.testing.assert_array_equal(r.inside("first_cost"), order[0])
+        np.testing.assert_array_equal(r.inside("second_cost"), order[1])
+        np.testing.assert_array_equal(r.inside("nearest_region"), rows["arrival"].argmin(0) + 1)
+        for j in range(14):
+            self.assertEqual(rows["cost"][0, j], rows["arrival"][0, rows["best_voxel"][0, j]])
+        pairs = [tuple(p) for p in fibres.samples["regions"]]
+        self.assertEqual(pairs, sorted(set(pairs)))
+        self.assertGreater(len(pairs), 85)
+        for (i, j), cost, length in zip(pairs, fibres.samples["cost"], fibres.samples["length_mm"]):
+            self.assertLess(i, j)
+            self.assertEqual((cost, length), (m["cost"][i - 1, j - 1], m["length_mm"][i - 1, j - 1]))
+
+    def test_names_head_the_rows_and_columns_of_the_csv(self):
+        names = self.path("names.txt")
+        with open(names, "w", encoding="utf-8") as file:
+            file.write("# toy\n" + "".join(f"{i},Bundle_{i},{2000 + i}\n" for i in range(1, 14)) + '14 "the, last"\n')
+        out = self.make("out.h5", "--connectome", self.ends, "--labels", "2,5,14", "--region-names", names)
+        self.assertEqual(voxherd("export", out, "--to", "csv", self.path("csv"))[0], 0)
+        with open(self.path("csv/cost.csv"), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        self.assertEqual(lines[0], ',Bundle_2,Bundle_5,"the, last"')
+        self.assertTrue(lines[1].startswith("Bundle_2,0,") and lines[3].startswith('"the, last",'))
+        self.assertEqual(len(lines), 4)
+        with open(self.path("csv/nodes.tsv"), encoding="utf-8") as file:
+            self.assertEqual(file.read().splitlines()[1:], ["1\t2\tBundle_2", "2\t5\tBundle_5", "3\t14\tthe, last"])
+
+    def test_without_names_the_csv_holds_numbers_alone(self):
+        out = self.make("out.h5", "--connectome", self.ends)
+        self.assertEqual(voxherd("export", out, "--to", "csv", self.path("csv"))[0], 0)
+        np.testing.assert_array_equal(np.loadtxt(self.path("csv/cost.csv"), delimiter=","),
+                                      Maps(out).connectome["cost"])
+
+
+@needs_nibabel
+class Places(ConnectJobs):
+    """Masks, islands, points."""
+
+    def write(self, name, data):
+        path = self.path(name)
+        nibabel.save(nibabel.Nifti1Image(data.astype(np.uint8), nibabel.load(self.ends).affine), path)
+        return path
+
+    def setUp(self):
+        super().setUp()
+        self.labels = np.asarray(nibabel.load(self.ends).dataobj)
+        self.mask = np.asarray(nibabel.load(f"{self.toy}/nodif_brain_mask.nii.gz").dataobj) > 0
+
+    def test_paths_stay_within_and_islands_are_infinite(self):
+        open_part = self.mask.copy()
+        middle = int(np.argwhere(self.labels == 1)[:, 0].mean() + np.argwhere(self.labels == 2)[:, 0].mean()) // 2
+        open_part[middle:middle + 4] = False  # wider than a stencil's step
+        within = self.write("within.nii", open_part)
+        rc, said = self.launch(self.path("never.h5"), *self.ends_of(1, 2), "--within", within)
+        self.assertEqual(rc, BAD_DATA, said)
+        self.assertIn("no path joins the two regions", said)
+        self.assertNotIn("never.h5", self.left_over())
+        for name in self.left_over():
+            if name.startswith("never"):
+                os.remove(self.path(name))
+        out = self.make("out.h5", "--connectome", self.ends, "--within", within)
+        self.assertIn("without a path", self.said)
+        result = Maps(out)
+        self.assertEqual(len(result.voxel), open_part.sum())
+        self.assertTrue(np.isinf(result.connectome["cost"][0, 1]))
+        self.assertTrue(np.isinf(result.connectome["length_mm"][0, 1]))
+        self.assertEqual(result.connectome["mean_speed"][0, 1], 0)
+        self.assertEqual(result.connectome["asymmetry"][0, 1], 0)
+
+    def test_islands_without_a_region_are_counted_and_infinite(self):
+        far = self.mask & (self.labels == 0)
+        corner = np.argwhere(far)[np.abs(np.argwhere(far)[:, None] - np.argwhere(self.labels == 1)).max(2).min(1).argmax()]
+        only = self.labels == 1
+        only[tuple(corner)] = True
+        seeds = np.where(self.labels == 1, 1, 0)
+        seeds[tuple(np.argwhere(self.labels == 1)[0])] = 2
+        out = self.make("out.h5", "--connectome", self.write("two.nii", seeds), "--within", self.write("only.nii", only))
+        self.assertRegex(self.said, r"1 of 21 voxels are never reached, 1 of them in 1 islands")
+        self.assertEqual(np.isinf(Maps(out).inside("first_cost")).sum(), 1)
+
+    def test_what_is_beside_a_region_stands_for_it_where_fronts_may_not_pass(self):
+        two = np.isin(self.labels, (1, 2))
+        within = self.write("within.nii", self.mask & ~two)
+        out = self.make("out.h5", *self.ends_of(1, 2), "--within", within)
+        result = Maps(out)
+        for label, name in ((1, "arrival_from"), (2, "arrival_to")):
+            region = np.pad(self.labels == label, 1)
+            beside = np.zeros_like(region)
+            for axis in range(3):
+                for step in (1, -1):
+                    beside |= np.roll(region, step, axis)
+            beside = beside[1:-1, 1:-1, 1:-1] & self.mask & ~two
+            start = result.maps[name].transpose(2, 1, 0) == 0
+            np.testing.assert_array_equal(start & self.mask & ~two, beside)
+        self.assertGreater(result.pathway["cost"][0], 0)
+
+    def test_a_region_that_nothing_passable_touches_is_named_and_infinite(self):
+        region = np.pad(self.labels == 3, 1)
+        for axis in range(3):
+            region = region | np.roll(region, 1, axis) | np.roll(region, -1, axis)
+        within = self.write("within.nii", self.mask & ~region[1:-1, 1:-1, 1:-1])
+        out = self.make("out.h5", "--connectome", self.ends, "--within", within, "--paths", self.path("paths.h5"))
+        os.remove(self.path("paths.h5"))
+        self.assertRegex(self.said, r"1 of 14 regions have no voxel .*: 3\n")
+        cost = Maps(out).connectome["cost"]
+        self.assertTrue(np.isinf(cost[2]).all() and np.isinf(cost[:, 2]).all())
+        self.assertEqual(np.isinf(cost).sum(), 27)
+        self.assertIn(3, Maps(out).connectome["labels"])
+
+    def test_points_are_taken_in_world_mm(self):
+        affine = nibabel.load(self.ends).affine
+        one, two = (np.argwhere(self.labels == n)[10] for n in (1, 2))
+        place = [affine[:3, :3] @ voxel + affine[:3, 3] for voxel in (one, two)]
+        words = [x for end, p in zip(("from", "to"), place) for x in (f"--{end}-point", ",".join(map(str, p)))]
+        result = Maps(self.make("out.h5", *words, "--ball", "2"))
+        for name, voxel in (("arrival_from", one), ("arrival_to", two)):
+            arrival = np.where(self.mask, result.maps[name].transpose(2, 1, 0), np.inf)
+            np.testing.assert_array_equal(np.argwhere(arrival < 1e-3), [voxel])
+        self.assertAlmostEqual(result.pathway["length_mm"][0], np.linalg.norm(place[1] - place[0]), delta=8)
+
+
+class Ranks(ConnectJobs):
+    def test_any_number_of_ranks_and_any_batch_gives_the_same_bytes(self):
+        for options in (self.ends_of(1, 2), ("--connectome", self.ends)):
+            expected = None
+            for ranks, more in ((1, ()), (2, ()), (3, ("--batch", "5")), (5, ("--schedule", "static"))):
+                names = [self.path(f"{n}.h5") for n in ("out", "paths", "arrivals")]
+                rc, said = self.launch(names[0], *options, "--overwrite", "--paths", names[1], "--arrivals", names[2],
+                                       *more, ranks=ranks)
+                self.assertEqual(rc, 0, said)
+                digests = [digest(name) for name in names]
+                expected = expected or digests
+                self.assertEqual(digests, expected, f"{ranks} ranks")
+
+    def test_every_scheme_gives_the_same_bytes_on_two_ranks(self):
+        for scheme in (("selling", "--order", "1"), ("hl26",), ("godunov27",)):
+            one, two = (self.make(f"{scheme[0]}{n}.h5", "--connectome", self.ends, "--scheme", *scheme, ranks=n)
+                        for n in (1, 2))
+            self.assertEqual(digest(one), digest(two))
+            self.assertTrue(np.isfinite(Maps(one).connectome["cost"]).all(), scheme)
+
+
+class KillAndResume(ConnectJobs):
+    """On a phantom large enough for each step to be caught at work."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.toy = os.path.join(cls.shared, "large")
+        subprocess.run([VOXHERD, "phantom", "dwi", "--preset", "toy", "--size", "40x40x24", "--threads", "1", "--out",
+                        cls.toy], check=True, capture_output=True, timeout=120)
+        cls.ends = os.path.join(cls.toy, "truth", "ends.nii.gz")
+        cls.expected = None
+
+    def options(self, out):
+        return ("--connectome", self.ends, "--order", "1", "--paths", out + ".fibres", "--batch", "3", "--resume")
+
+    def reference(self):
+        if not self.expected:
+            start = time.time()
+            out = self.path("reference.h5")
+            rc, said = self.launch(out, *self.options(out))
+            self.assertEqual(rc, 0, said)
+            type(self).expected = (digest(out), digest(out + ".fibres"))
+            type(self).seconds = time.time() - start
+        return self.expected
+
+    def resume_and_compare(self, out, ranks):
+        rc, said = self.launch(out, *self.options(out), ranks=ranks)
+        self.assertEqual(rc, 0, said)
+        self.assertEqual((digest(out), digest(out + ".fibres")), self.reference())
+        for name in (out, out + ".fibres"):
+            self.assertEqual(voxherd("verify", name)[0], 0)
+        self.assertFalse(os.path.exists(out + ".arrivals"))
+
+    def test_kill_9_at_any_time_then_another_rank_count_gives_the_same_bytes(self):
+        self.reference()
+        seed = int.from_bytes(os.urandom(4), "little")
+        print(f"seed {seed}")
+        chance = random.Random(seed)
+        for attempt in range(3):
+            out = self.path(f"killed{attempt}.h5")
+            for ranks in chance.sample([1, 2, 3], 2):
+                job = self.begin(ranks, out, *self.options(out))
+                pids = wait_for_ranks(job, ranks, PROGRAM)
+                time.sleep(chance.uniform(0, self.seconds))
+                if pids and job.poll() is None:
+                    kill_any(pids, chance)
+                said = last_words(job, PROGRAM)
+                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
+            self.resume_and_compare(out, chance.choice([1, 2, 3]))
+
+    def test_sigterm_in_each_step_ends_with_status_75_and_is_resumed(self):
+        out = self.path("stopped.h5")
+        for name in (out + ".arrivals", out + ".fibres", out):
+            job = self.begin(2, out, *self.options(out))
+            wait_for_batches(name, 2)
+            os.kill(ranks_of(job, PROGRAM)[1], signal.SIGTERM)
+            said = job.communicate(timeout=120)[1]
+            self.assertEqual(job.returncode, 75, said)
+            self.assertEqual(said.count("--resume"), 1, said)
+            self.assertEqual(voxherd("verify", name + ".part")[0], 0)
+        self.resume_and_compare(out, 3)
+
+    def test_another_study_is_not_resumed(self):
+        out = self.path("other.h5")
+        rc, said = self.launch(out, *self.options(out))
+        self.assertEqual(rc, 0, said)
+        rc, said = self.launch(out, *self.options(out), "--alpha", "2")
+        self.assertEqual(rc, USAGE, said)
+        self.assertIn("alpha: 3.0 in the file, 2.0 now", said)
+        rc, said = self.launch(out, *self.options(out))
+        self.assertEqual(rc, 0, said)
+        self.assertIn("is whole already", said)
+
+
+class Errors(ConnectJobs):
+    def refused(self, status, expected, *options, scan=None, ranks=1):
+        rc, said = self.launch(self.path("never.h5"), *options, scan=scan, ranks=ranks)
+        with self.subTest(expected):
+            self.assertEqual(rc, status, said)
+            errors = [line for line in said.splitlines() if line.startswith("voxherd: error:")]
+            self.assertEqual(len(errors), 1, said)
+            self.assertIn(expected, errors[0])
+            self.assertEqual(os.listdir(self.folder), [])
+
+    def test_options_that_are_wrong_are_said_once_and_nothing_is_written(self):
+        ends = self.ends_of(1, 2)
+        self.refused(USAGE, "neither --from nor --from-point", ranks=2)
+        self.refused(USAGE, "neither --to nor --to-point", "--from", self.ends)
+        self.refused(USAGE, "--from-labels has no meaning with --from-point", "--from-point", "1,2,3", *ends[2:])
+        self.refused(USAGE, "--from-point 1,2: expected three numbers", "--from-point", "1,2", *ends[4:])
+        self.refused(USAGE, "--from-point 1,2,x: expected three numbers", "--from-point", "1,2,x", *ends[4:])
+        self.refused(USAGE, "--epsilon has no meaning with --connectome", "--connectome", self.ends, "--epsilon", "0.1")
+        self.refused(USAGE, "--from has no meaning with --connectome", "--connectome", self.ends, *ends)
+        self.refused(USAGE, "--labels has no meaning without --connectome", *ends, "--labels", "3")
+        self.refused(USAGE, "--ball has no meaning", *ends, "--ball", "2")
+        self.refused(USAGE, "--path-count has no meaning without --paths", *ends, "--path-count", "3")
+        self.refused(USAGE, "--alpha has no meaning", *ends, "--metric", "inverse", "--alpha", "2")
+        self.refused(USAGE, "--order 2 belongs to --scheme selling", *ends, "--scheme", "hl26", "--order", "2")
+        self.refused(USAGE, "--order 3: expected 1 to 2", *ends, "--order", "3")
+        self.refused(USAGE, "--scheme fast: expected one of", *ends, "--scheme", "fast")
+        self.refused(USAGE, "--max-ratio 0.5: expected 1 to 10000", *ends, "--max-ratio", "0.5")
+        self.refused(USAGE, "--epsilon 0: expected", *ends, "--epsilon", "0")
+        self.refused(USAGE, "--in-place never gives the same twice", *ends, "--in-place", "--paths", self.path("p.h5"))
+        self.refused(USAGE, "--paths and --out are one file", *ends, "--paths", self.path("never.h5"))
+
+    def test_files_that_are_wrong_are_named(self):
+        self.refused(MISSING, "none.nii", "--from", self.path("none.nii"), *self.ends_of(1, 2)[4:])
+        self.refused(BAD_DATA, "--to-labels 99", *self.ends_of(1, 99), ranks=3)
+        self.refused(BAD_DATA, "share 20 voxels", *self.ends_of(1, 1))
+        self.refused(BAD_DATA, "lies outside the image", "--from-point", "900,0,0", *self.ends_of(1, 2)[4:])
+        self.refused(BAD_DATA, "expected 2 to 4096", "--connectome", self.ends, "--labels", "3")
+        self.refused(MISSING, "names.txt", "--connectome", self.ends, "--region-names", self.path("names.txt"))
+
+    def test_a_table_of_names_that_is_none_is_refused_by_line(self):
+        for text, expected in (("1 A\nB 2\n", "line 2"), ("1 A\n1 B\n", "label 1 has a name already"),
+                               ("1\n", "expected a label and a name"), ("77 Z\n", "names none of the 14 regions")):
+            table = os.path.join(self.shared, "names.txt")
+            with open(table, "w", encoding="utf-8") as file:
+                file.write(text)
+            self.refused(BAD_DATA, expected, "--connectome", self.ends, "--region-names", table, ranks=2)
+
+    def test_results_in_the_way_are_refused_before_any_work(self):
+        for name in ("out.h5", "paths.h5"):
+            out, paths = self.path("out.h5"), self.path("paths.h5")
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write("mine")
+            rc, said = self.launch(out, *self.ends_of(1, 2), "--paths", paths)
+            self.assertEqual(rc, USAGE, said)
+            self.assertIn(name, said)
+            self.assertEqual(self.left_over(), [name])
+            os.remove(self.path(name))
+
+    def test_a_dry_run_says_what_would_be_done_and_leaves_nothing(self):
+        rc, said = self.launch(self.path("dry.h5"), "--connectome", self.ends, "--dry-run", ranks=2)
+        self.assertEqual(rc, 0, said)
+        self.assertIn("14 regions, 1536 voxels where fronts may pass", said)
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
