@@ -34,13 +34,6 @@ std::vector<float> peer_volume(const std::string& name) {
   return u;
 }
 
-template <class NumberA, class NumberB>
-double mean_difference(const std::vector<NumberA>& a, const std::vector<NumberB>& b) {
-  double sum = 0, all = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(double(a[i]) - double(b[i])), all += double(b[i]);
-  return sum / all;
-}
-
 /// The same scheme from one voxel: the same numbers.
 TEST(EikonalPeer, FirstOrderIsThePeers) {
   for (const auto& [c, name] : {std::pair{cases::paper_example(64), "const_diag_hfm_o1_f0_s0"},

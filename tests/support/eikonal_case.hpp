@@ -117,6 +117,17 @@ double largest_difference(const std::vector<NumberA>& a, const std::vector<Numbe
   return largest;
 }
 
+/// Sum of |a - b| over the sum of b, where both are finite.
+template <class NumberA, class NumberB>
+double mean_difference(const std::vector<NumberA>& a, const std::vector<NumberB>& b) {
+  double sum = 0, all = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::isinf(double(a[i])) || std::isinf(double(b[i]))) continue;
+    sum += std::abs(double(a[i]) - double(b[i])), all += double(b[i]);
+  }
+  return sum / all;
+}
+
 /// How well the sum of two fronts finds the straight path between them.
 struct pathway_score {
   double epsilon;  ///< the least excess over the cheapest sum that has every voxel of the path
