@@ -18,14 +18,14 @@ struct read_cells {
 /// What one block reads: the list, and its cells' neighbours as numbers in it.
 class block_reader {
  public:
-  block_reader(const lattice_view& l, std::uint32_t block, int neighbours, std::uint16_t* to)
-      : lattice_(l), block_(block), neighbours_(neighbours), to_(to) {
+  block_reader(const lattice_view& l, std::uint32_t block, int pairs, std::uint32_t* to)
+      : lattice_(l), block_(block), pairs_(pairs), to_(to) {
     reads.push_back({block, {0, 0}});
   }
 
   void read_along_directions() {
     for (std::uint32_t c = 0; c < block_cells; ++c) {
-      for (int n = 0; n < neighbours_; ++n) at(n, c) = static_cast<std::uint16_t>(c);
+      for (int n = 0; n < pairs_; ++n) at(n, c) = c | c << 16;
       const std::uint32_t cell = block_ * block_cells + c;
       if (lattice_.voxel_of[cell] >= 0) read_cell(cell, c);
     }
@@ -35,7 +35,7 @@ class block_reader {
   std::uint64_t dropped = 0;
 
  private:
-  std::uint16_t& at(int n, std::uint32_t c) { return to_[static_cast<std::uint32_t>(n) * block_cells + c]; }
+  std::uint32_t& at(int n, std::uint32_t c) { return to_[static_cast<std::uint32_t>(n) * block_cells + c]; }
 
   void read_cell(std::uint32_t cell, std::uint32_t c) {
     const std::int32_t voxel = lattice_.voxel_of[cell];
@@ -48,10 +48,9 @@ class block_reader {
         if ((lattice_.open[cell] >> (2 * i + side) & 1) == 0) continue;
         const int s = side == 0 ? 1 : -1;
         const std::int32_t near = lattice_.cell_at(x + s * e[0], y + s * e[1], z + s * e[2]);
-        if (!take(near, 0, 2 * i + side, c) || neighbours_ == first_neighbours) continue;
+        if (!take(near, 0, i, side, c) || pairs_ == first_pairs) continue;
         if (may_go_on(x + s * e[0], y + s * e[1], z + s * e[2], s, e))
-          take(lattice_.cell_at(x + 2 * s * e[0], y + 2 * s * e[1], z + 2 * s * e[2]), 1,
-               first_neighbours + 2 * i + side, c);
+          take(lattice_.cell_at(x + 2 * s * e[0], y + 2 * s * e[1], z + 2 * s * e[2]), 1, first_pairs + i, side, c);
       }
     }
   }
@@ -62,7 +61,7 @@ class block_reader {
     return step_rule(inside)(x, y, z, step);
   }
 
-  bool take(std::int32_t cell, int from_order, int n, std::uint32_t c) {
+  bool take(std::int32_t cell, int from_order, int n, int side, std::uint32_t c) {
     const auto block = static_cast<std::uint32_t>(cell) / block_cells;
     auto place = std::find_if(reads.begin(), reads.end(), [&](const read_cells& r) { return r.block == block; });
     if (place == reads.end()) {
@@ -74,14 +73,15 @@ class block_reader {
     }
     const std::uint32_t there = static_cast<std::uint32_t>(cell) % block_cells;
     for (int order = from_order; order < 2; ++order) place->cells[order] |= std::uint64_t{1} << there;
-    at(n, c) = static_cast<std::uint16_t>((place - reads.begin()) * block_cells + there);
+    const std::uint32_t number = static_cast<std::uint32_t>(place - reads.begin()) * block_cells + there;
+    at(n, c) = side == 0 ? (at(n, c) & 0xffff0000u) | number : (at(n, c) & 0xffffu) | number << 16;
     return true;
   }
 
   const lattice_view& lattice_;
   std::uint32_t block_;
-  int neighbours_;
-  std::uint16_t* to_;
+  int pairs_;
+  std::uint32_t* to_;
 };
 
 /// Cells of a block that the neighbour at (dx, dy, dz) of it reads, one voxel deep.
@@ -131,6 +131,18 @@ void read_neighbours(const lattice_view& l, std::uint32_t block, std::uint32_t* 
   }
 }
 
+/// All lists of the same length, so that where one begins need not be looked up.
+void list_reads(const std::vector<std::vector<read_cells>>& reads, block_graph& g) {
+  std::size_t longest = 1;
+  for (const auto& list : reads) longest = std::max(longest, list.size());
+  constexpr std::size_t step = 32;
+  g.read_stride = static_cast<std::uint32_t>((longest + step - 1) / step * step);
+  g.read_block.resize(std::size_t{g.blocks} * g.read_stride);
+  for (std::uint32_t b = 0; b < g.blocks; ++b)
+    for (std::uint32_t n = 0; n < g.read_stride; ++n)
+      g.read_block[std::size_t{b} * g.read_stride + n] = n < reads[b].size() ? reads[b][n].block : b;
+}
+
 /// Turns "reads" into "is read by".
 void turn_round(const std::vector<std::vector<read_cells>>& reads, block_graph& g) {
   g.told_first.assign(g.blocks + 1, 0);
@@ -146,16 +158,23 @@ void turn_round(const std::vector<std::vector<read_cells>>& reads, block_graph& 
 }  // namespace
 
 graph_view block_graph::view() const {
-  return {blocks,      neighbours,        neighbour.data(),  read_first.data(), read_block.data(), told_first.data(),
-          told.data(), near_block.data(), near_closed.data()};
+  return {blocks,
+          pairs,
+          neighbour.data(),
+          read_stride,
+          read_block.data(),
+          told_first.data(),
+          told.data(),
+          near_block.data(),
+          near_closed.data()};
 }
 
 block_graph build_graph(const lattice& l, const solver_settings& settings, int threads) {
   block_graph g;
   g.blocks = l.blocks;
   const bool along_directions = settings.scheme == scheme_kind::selling;
-  if (along_directions) g.neighbours = settings.order == 2 ? second_neighbours : first_neighbours;
-  g.neighbour.resize(l.cells() * static_cast<std::size_t>(g.neighbours));
+  if (along_directions) g.pairs = settings.order == 2 ? second_pairs : first_pairs;
+  g.neighbour.resize(l.cells() * static_cast<std::size_t>(g.pairs));
   g.near_block.resize(std::size_t{27} * g.blocks);
   g.near_closed.resize(l.cells());
   const lattice_view view = l.view();
@@ -163,7 +182,8 @@ block_graph build_graph(const lattice& l, const solver_settings& settings, int t
   std::vector<std::uint64_t> dropped(g.blocks);
   each_on_cpu(threads, g.blocks, [&](std::uint32_t b) {
     if (along_directions) {
-      block_reader reader(view, b, g.neighbours, &g.neighbour[std::size_t{b} * g.neighbours * block_cells]);
+      block_reader reader(view, b, g.pairs,
+                          &g.neighbour[std::size_t{b} * static_cast<unsigned>(g.pairs) * block_cells]);
       reader.read_along_directions();
       reads[b] = std::move(reader.reads);
       dropped[b] = reader.dropped;
@@ -172,11 +192,7 @@ block_graph build_graph(const lattice& l, const solver_settings& settings, int t
                     along_directions ? nullptr : &reads[b]);
   });
   for (const std::uint64_t d : dropped) g.dropped += d;
-  g.read_first.assign(1, 0);
-  for (auto& list : reads) {
-    for (const read_cells& r : list) g.read_block.push_back(r.block);
-    g.read_first.push_back(static_cast<std::uint32_t>(g.read_block.size()));
-  }
+  list_reads(reads, g);
   // A block is not told of its own changes: it goes on until there are none.
   for (std::uint32_t b = 0; b < g.blocks; ++b)
     std::erase_if(reads[b], [&](const read_cells& r) { return r.block == b; });

@@ -15,20 +15,25 @@ struct dependent {
   std::uint32_t unused;
 };
 
-/// Neighbours of a cell: 2 i and 2 i + 1 are x + e_i and x - e_i, 12 + 2 i and 13 + 2 i those twice as far.
-inline constexpr int first_neighbours = 12, second_neighbours = 24;
+/// Neighbours of a cell, in pairs: pair i is x + e_i and x - e_i, pair 6 + i those twice as far.
+inline constexpr int first_pairs = selling_directions, second_pairs = 2 * selling_directions;
 
 /// Blocks that a block may read, itself included: a neighbour's place is its number among them and its cell there.
 inline constexpr std::uint32_t most_read = 255;
+
+/// A pair's places: x + e_i in the lower half, x - e_i in the upper one.
+VOXHERD_FUNCTION inline std::uint32_t place_of(std::uint32_t pair, int side) {
+  return side == 0 ? pair & 0xffffu : pair >> 16;
+}
 
 /// How blocks hang together, as kernels read it. A neighbour is 64 * (number among the blocks read) + its cell in that
 /// block; a neighbour that there is not is the cell itself (number 0 is the block itself), which is never upwind.
 struct graph_view {
   std::uint32_t blocks;
-  int neighbours;                   ///< 0, 12 or 24 a cell
-  const std::uint16_t* neighbour;   ///< (blocks, neighbours, 64)
-  const std::uint32_t* read_first;  ///< blocks + 1: block b reads read_block[read_first[b]] to read_first[b + 1] - 1
-  const std::uint32_t* read_block;
+  int pairs;                        ///< 0, 6 or 12 a cell
+  const std::uint32_t* neighbour;   ///< (blocks, pairs, 64)
+  std::uint32_t read_stride;        ///< blocks in a list, those to spare being the block itself; a multiple of 32
+  const std::uint32_t* read_block;  ///< (blocks, read_stride): what each block reads, itself first
   const std::uint32_t* told_first;  ///< blocks + 1
   const dependent* told;
   const std::uint32_t* near_block;  ///< (blocks, 27): x fastest, the block itself in the middle; `blocks` for none
@@ -38,9 +43,9 @@ struct graph_view {
 
 struct block_graph {
   std::uint32_t blocks = 0;
-  int neighbours = 0;
-  std::vector<std::uint16_t> neighbour;
-  std::vector<std::uint32_t> read_first, read_block, told_first, near_block, near_closed;
+  int pairs = 0;
+  std::uint32_t read_stride = 0;
+  std::vector<std::uint32_t> neighbour, read_block, told_first, near_block, near_closed;
   std::vector<dependent> told;
   std::uint64_t dropped = 0;  ///< neighbours left out because a block would read more than `most_read` others
 

@@ -32,7 +32,7 @@ struct cpu_block_team {
   template <int N>
   struct cell_numbers {
     alignas(64) float numbers[N][block_cells];
-    void set(const cpu_block_team&, int, int n, int cell, float x) { numbers[n][cell] = x; }
+    void set(int, int n, int cell, float x) { numbers[n][cell] = x; }
     number get(const cpu_block_team& team, int chunk, int n) const { return team.load(numbers[n], chunk); }
   };
 
@@ -47,14 +47,20 @@ struct cpu_block_team {
     }
   };
 
+  template <int N>
+  struct fixed_words {
+    const std::uint32_t* planes;
+    explicit fixed_words(const std::uint32_t* first) : planes(first) {}
+    void load(const cpu_block_team&, int) const {}
+    std::uint32_t get(int, int n, int cell) const { return planes[n * block_cells + cell]; }
+  };
+
   /// N places a cell in an array of up to 256 numbers.
   template <int N>
   struct cell_places {
     alignas(64) std::int32_t places[N][block_cells];
-    void set(const cpu_block_team&, int, int n, int cell, int place) { places[n][cell] = place; }
-    number read(const cpu_block_team&, const float* values, int chunk, int n) const {
-      return lane::gather(values, places[n] + chunk * lanes);
-    }
+    void set(int, int n, int cell, int place) { places[n][cell] = place; }
+    number read(const float* values, int chunk, int n) const { return lane::gather(values, places[n] + chunk * lanes); }
   };
 
   /// The cells' own numbers in a cube, cube_block.hpp's, or those beside them for an address moved by cube_step().
@@ -105,13 +111,16 @@ struct cpu_block_team {
   }
 
   bool any(const number::mask_type& m) const { return lane::stdx::any_of(m); }
+  /// Of those that run in step: may differ within the team.
+  bool any_lane(const number::mask_type& m) const { return lane::stdx::any_of(m); }
   /// Which cells of the block.
   std::uint64_t bits(const number::mask_type& m, int chunk) const {
     std::uint64_t b = 0;
     for (int l = 0; l < lanes; ++l) b |= std::uint64_t{m[static_cast<std::size_t>(l)]} << l;
     return b << (chunk * lanes);
   }
-  float least(number x) const { return lane::stdx::hmin(x); }
+  /// Joins what each member of the team has: bits of all, least of all.
+  float of_all(std::uint32_t*, std::uint64_t&, number least) const { return lane::stdx::hmin(least); }
   void sync() const {}
   template <class Work>
   void share(int count, const Work& work) const {

@@ -24,21 +24,23 @@ struct cube_scheme {
           near_(graph.near_block + std::size_t{block} * 27),
           closed_(graph.near_closed + std::size_t{block} * block_cells) {}
 
+    VOXHERD_FUNCTION void begin(const Team& team, const std::uint32_t*) {
+      walled_ = false;
+      VOXHERD_UNROLL
+      for (int chunk = 0; chunk < Team::chunks; ++chunk) walled_ = team.any_set(closed_, chunk) || walled_;
+    }
+
     template <class Place>
     VOXHERD_FUNCTION void find(const Team& team, scratch& s, const Place& place) const {
       team.share(27, [&](int n) { s.base[n] = place(near_[n]); });
     }
 
-    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* values_, const float*, const std::uint32_t*) {
+    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* values_, const float*) {
       team.share(cube_cells, [&](int i) {
         const int x = i % cube_side - 1, y = i / cube_side % cube_side - 1, z = i / cube_side / cube_side - 1;
         const int block = side(x) + 3 * side(y) + 9 * side(z);
         s.value[i] = team.fetch(values_ + s.base[block] + (x & 3) + 4 * (y & 3) + 16 * (z & 3));
       });
-      team.sync();
-      walled_ = false;
-      VOXHERD_UNROLL
-      for (int chunk = 0; chunk < Team::chunks; ++chunk) walled_ = team.any_set(closed_, chunk) || walled_;
     }
 
     VOXHERD_FUNCTION number value(const Team& team, const scratch& s, int chunk) const {
@@ -57,9 +59,8 @@ struct cube_scheme {
         if (!walled_) return u;
         return team.unless_set(closed_, chunk, dx + 1 + 3 * (dy + 1) + 9 * (dz + 1), u, unreached);
       };
-      // Cells outside the mask have no tensor: what comes of it is no number, and must not reach their neighbours.
-      const number now = Local{}(tensor, neighbour, old);
-      return lane::select(now < old, now, old);
+      // A cell outside the mask has no tensor and stays unreached.
+      return lane::select(tensor[0] > 0.0f, Local{}(tensor, neighbour, old), old);
     }
 
    private:

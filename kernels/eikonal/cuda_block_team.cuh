@@ -6,11 +6,13 @@
 
 namespace voxherd::eikonal {
 
-/// A warp that works on a block: each lane has two cells, 32 apart. The same interface as cpu_block_team. What other
-/// warps write is read past the first-level cache, which knows nothing of them.
+/// One or two warps that work on a block. The same interface as cpu_block_team. What other teams write is read past the
+/// first-level cache, which knows nothing of them.
+template <int Warps>
 struct cuda_block_team {
+  static_assert(Warps == 1 || Warps == 2);
   using number = float;
-  static constexpr int lanes = 32, chunks = block_cells / lanes;
+  static constexpr int lanes = 32 * Warps, chunks = block_cells / lanes;
 
   __device__ cuda_block_team() : lane(static_cast<int>(threadIdx.x) % lanes) {}
   int lane;
@@ -18,11 +20,11 @@ struct cuda_block_team {
   template <int N>
   struct cell_numbers {
     float numbers[chunks][N];
-    __device__ void set(const cuda_block_team&, int chunk, int n, int, float x) { numbers[chunk][n] = x; }
+    __device__ void set(int chunk, int n, int, float x) { numbers[chunk][n] = x; }
     __device__ float get(const cuda_block_team&, int chunk, int n) const { return numbers[chunk][n]; }
   };
 
-  /// Read once into registers.
+  /// Numbers and words that do not change, read once into registers.
   template <int N>
   struct fixed_numbers {
     const float* planes;
@@ -34,16 +36,27 @@ struct cuda_block_team {
     }
     __device__ float get(const cuda_block_team&, int chunk, int n) const { return numbers[chunk][n]; }
   };
+  template <int N>
+  struct fixed_words {
+    const std::uint32_t* planes;
+    std::uint32_t words[chunks][N];
+    __device__ explicit fixed_words(const std::uint32_t* first) : planes(first) {}
+    __device__ void load(const cuda_block_team& team, int chunk) {
+#pragma unroll
+      for (int n = 0; n < N; ++n) words[chunk][n] = __ldg(planes + n * block_cells + chunk * lanes + team.lane);
+    }
+    __device__ std::uint32_t get(int chunk, int n, int) const { return words[chunk][n]; }
+  };
 
-  /// Four places to a register, as byte offsets.
+  /// Four places to a register, as byte offsets; set in rising order.
   template <int N>
   struct cell_places {
     std::uint32_t packed[chunks][(N + 3) / 4];
-    __device__ void set(const cuda_block_team&, int chunk, int n, int, int place) {
+    __device__ void set(int chunk, int n, int, int place) {
       const std::uint32_t shifted = static_cast<std::uint32_t>(place) * 4 << (8 * (n % 4));
       packed[chunk][n / 4] = n % 4 == 0 ? shifted : packed[chunk][n / 4] | shifted;
     }
-    __device__ float read(const cuda_block_team&, const float* values, int chunk, int n) const {
+    __device__ float read(const float* values, int chunk, int n) const {
       const std::uint32_t offset = packed[chunk][n / 4] >> (8 * (n % 4)) & 0xff;
       return *reinterpret_cast<const float*>(reinterpret_cast<const char*>(values) + offset);
     }
@@ -52,7 +65,7 @@ struct cuda_block_team {
   __device__ float read_cube(const float* cube, int chunk) const { return cube[cube_place(chunk * lanes + lane)]; }
   __device__ void write_cube(float* cube, int chunk, float x) const { cube[cube_place(chunk * lanes + lane)] = x; }
   __device__ bool any_set(const std::uint32_t* words, int chunk) const {
-    return __any_sync(all, __ldg(words + chunk * lanes + lane) != 0);
+    return __any_sync(whole_warp, __ldg(words + chunk * lanes + lane) != 0);
   }
   __device__ float unless_set(const std::uint32_t* words, int chunk, int bit, float x, float otherwise) const {
     return (__ldg(words + chunk * lanes + lane) >> bit & 1) != 0 ? otherwise : x;
@@ -74,18 +87,43 @@ struct cuda_block_team {
   }
   __device__ void put(std::uint32_t* to, std::uint32_t x) const { __stcg(to, x); }
   /// *to = min(*to, x), both at least 0, where integers are in the same order.
-  __device__ void lower(float* to, float x) const {
-    if (x < __ldcg(to)) atomicMin(reinterpret_cast<int*>(to), __float_as_int(x));
-  }
+  __device__ void lower(float* to, float x) const { atomicMin(reinterpret_cast<int*>(to), __float_as_int(x)); }
 
-  __device__ bool any(bool condition) const { return __any_sync(all, condition); }
+  /// Nobody goes on before all have come here.
+  __device__ bool any(bool condition) const {
+    if constexpr (Warps == 1) return __any_sync(whole_warp, condition);
+    int is;
+    asm volatile(
+        "{\n .reg .pred p, q;\n setp.ne.s32 p, %1, 0;\n barrier.cta.red.or.pred q, %2, %3, p;\n selp.s32 %0, 1, 0, "
+        "q;\n}"
+        : "=r"(is)
+        : "r"(static_cast<int>(condition)), "r"(barrier()), "n"(lanes)
+        : "memory");
+    return is != 0;
+  }
+  __device__ bool any_lane(bool condition) const { return __any_sync(whole_warp, condition); }
   __device__ std::uint64_t bits(bool condition, int chunk) const {
-    return static_cast<std::uint64_t>(__ballot_sync(all, condition)) << (chunk * lanes);
+    const int shift = Warps == 1 ? 32 * chunk : lane & 32;
+    return static_cast<std::uint64_t>(__ballot_sync(whole_warp, condition)) << shift;
   }
-  __device__ float least(float x) const {
-    return __int_as_float(static_cast<int>(__reduce_min_sync(all, __float_as_uint(x))));
+  __device__ float of_all(std::uint32_t* exchange, std::uint64_t& bits, float least) const {
+    const unsigned lowest = __reduce_min_sync(whole_warp, __float_as_uint(least));
+    if constexpr (Warps == 1) return __uint_as_float(lowest);
+    const int warp = lane / 32;
+    if (lane % 32 == 0) {
+      exchange[warp] = static_cast<std::uint32_t>(bits >> (32 * warp));
+      exchange[2 + warp] = lowest;
+    }
+    sync();
+    bits = static_cast<std::uint64_t>(exchange[1]) << 32 | exchange[0];
+    return __uint_as_float(min(exchange[2], exchange[3]));
   }
-  __device__ void sync() const { __syncwarp(); }
+  __device__ void sync() const {
+    if constexpr (Warps == 1)
+      __syncwarp();
+    else
+      asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier()), "n"(lanes) : "memory");
+  }
   template <class Work>
   __device__ void share(int count, const Work& work) const {
     for (int i = lane; i < count; i += lanes) work(i);
@@ -96,7 +134,9 @@ struct cuda_block_team {
   }
 
  private:
-  static constexpr unsigned all = 0xffffffffu;
+  static constexpr unsigned whole_warp = 0xffffffffu;
+  /// Barrier 0 is the thread block's.
+  __device__ static int barrier() { return 1 + static_cast<int>(threadIdx.x) / lanes; }
 };
 
 /// For callables of one thread each.

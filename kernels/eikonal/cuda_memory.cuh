@@ -48,14 +48,12 @@ class cuda_graph {
   cuda_graph(const block_graph& g, cudaStream_t s)
       : view_(g.view()),
         neighbour_(copied(g.neighbour, s)),
-        read_first_(copied(g.read_first, s)),
         read_block_(copied(g.read_block, s)),
         told_first_(copied(g.told_first, s)),
         near_block_(copied(g.near_block, s)),
         near_closed_(copied(g.near_closed, s)),
         told_(copied(g.told, s)) {
     view_.neighbour = neighbour_.data();
-    view_.read_first = read_first_.data();
     view_.read_block = read_block_.data();
     view_.told_first = told_first_.data();
     view_.near_block = near_block_.data();
@@ -66,8 +64,7 @@ class cuda_graph {
 
  private:
   graph_view view_;
-  device_buffer<std::uint16_t> neighbour_;
-  device_buffer<std::uint32_t> read_first_, read_block_, told_first_, near_block_, near_closed_;
+  device_buffer<std::uint32_t> neighbour_, read_block_, told_first_, near_block_, near_closed_;
   device_buffer<dependent> told_;
 };
 

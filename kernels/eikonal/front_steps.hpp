@@ -69,11 +69,11 @@ struct second_order_chooser {
     const float own = resting(front, k, block)[cell % block_cells];
     std::uint32_t chosen = 0;
     for (int d = 0; d < selling_directions && own < unreached; ++d) {
-      const float forward = at(k, block, cell, 2 * d), backward = at(k, block, cell, 2 * d + 1);
+      const float forward = at(k, block, cell, d, 0), backward = at(k, block, cell, d, 1);
       const bool is_backward = backward < forward;
       const float near = is_backward ? backward : forward;
       if (!(near < own)) continue;
-      const float far = at(k, block, cell, first_neighbours + 2 * d + (is_backward ? 1 : 0));
+      const float far = at(k, block, cell, first_pairs + d, is_backward ? 1 : 0);
       chosen |= (choice::used | (is_backward ? choice::backward : 0u) | (far < near ? choice::second : 0u))
                 << (choice::width * d);
     }
@@ -81,12 +81,14 @@ struct second_order_chooser {
   }
 
  private:
-  VOXHERD_FUNCTION float at(std::uint32_t k, std::uint32_t block, std::uint32_t cell, int n) const {
-    const unsigned there =
-        graph.neighbour[(std::size_t{block} * second_neighbours + static_cast<unsigned>(n)) * block_cells +
-                        cell % block_cells];
+  VOXHERD_FUNCTION float at(std::uint32_t k, std::uint32_t block, std::uint32_t cell, int pair, int side) const {
+    const std::uint32_t there =
+        place_of(graph.neighbour[(std::size_t{block} * second_pairs + static_cast<unsigned>(pair)) * block_cells +
+                                 cell % block_cells],
+                 side);
     if (there == cell % block_cells) return unreached;  // no neighbour
-    return resting(front, k, graph.read_block[graph.read_first[block] + there / block_cells])[there % block_cells];
+    return resting(front, k,
+                   graph.read_block[std::size_t{block} * graph.read_stride + there / block_cells])[there % block_cells];
   }
 };
 

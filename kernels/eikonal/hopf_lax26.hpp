@@ -21,6 +21,7 @@ struct hopf_lax26 {
     per_s_[1] = lane::reciprocal(s[3]);
     per_s_[2] = lane::reciprocal(s[5]);
     const plane xy = eliminated(s[0], s[3], s[1], s[2], s[4], per_s_[2]);
+    least_step_ = lane::sqrt(lane::min(per_s_[0], lane::min(per_s_[1], per_s_[2])));
     det_ = (xy.aa * xy.bb - xy.ab * xy.ab) * s[5];
   }
 
@@ -33,10 +34,7 @@ struct hopf_lax26 {
     plane_neighbours<0, 2>(best, u, eliminated(s_[0], s_[5], s_[2], s_[1], s_[4], per_s_[1]), per_s_[1]);
     plane_neighbours<1, 2>(best, u, eliminated(s_[3], s_[5], s_[4], s_[1], s_[2], per_s_[0]), per_s_[0]);
     VOXHERD_UNROLL_BY(1)
-    for (int signs = 0; signs < 4; ++signs) {
-      const int y = signs & 1 ? -1 : 1, z = signs & 2 ? -1 : 1;
-      octants(best, u, y, z);
-    }
+    for (int signs = 0; signs < 8; ++signs) octant(best, u, signs & 1 ? -1 : 1, signs & 2 ? -1 : 1, signs & 4 ? -1 : 1);
     return best;
   }
 
@@ -88,74 +86,56 @@ struct hopf_lax26 {
     }
   }
 
-  /// Values at the neighbours of an octant.
-  struct corner {
-    Number x, y, z, xy, xz, yz, xyz;
-  };
+  /// The corner of an octant, edges to it, and the triangles.
   template <class Neighbours>
-  VOXHERD_FUNCTION static corner values(const Neighbours& u, int x, int y, int z) {
-    return {u(x, 0, 0), u(0, y, 0), u(0, 0, z), u(x, y, 0), u(x, 0, z), u(0, y, z), u(x, y, z)};
-  }
+  VOXHERD_FUNCTION void octant(Number& best, const Neighbours& u, int sx, int sy, int sz) const {
+    const Number x = u(sx, 0, 0), y = u(0, sy, 0), z = u(0, 0, sz);
+    const Number x_y = u(sx, sy, 0), x_z = u(sx, 0, sz), y_z = u(0, sy, sz), far = u(sx, sy, sz);
+    const Number earliest =
+        lane::min(lane::min(lane::min(x, y), lane::min(z, far)), lane::min(x_y, lane::min(x_z, y_z)));
+    if (!lane::any(earliest + least_step_ < best)) return;
 
-  /// The octants of (1, y, z) and (-1, -y, -z).
-  template <class Neighbours>
-  VOXHERD_FUNCTION void octants(Number& best, const Neighbours& u, int y, int z) const {
     const Number xx = s_[0], yy = s_[3], zz = s_[5];
-    const Number xy = static_cast<float>(y) * s_[1], xz = static_cast<float>(z) * s_[2];
-    const Number yz = static_cast<float>(y * z) * s_[4];
-    const corner v = values(u, 1, y, z), w = values(u, -1, -y, -z);
-    const Number per_xy = lane::reciprocal(xx + yy - 2.0f * xy);
-    const Number per_xz = lane::reciprocal(xx + zz - 2.0f * xz);
-    const Number per_yz = lane::reciprocal(yy + zz - 2.0f * yz);
+    const Number xy = static_cast<float>(sx * sy) * s_[1], xz = static_cast<float>(sx * sz) * s_[2];
+    const Number yz = static_cast<float>(sy * sz) * s_[4];
+    const Number x_to_y = xx + yy - 2.0f * xy, x_to_z = xx + zz - 2.0f * xz, y_to_z = yy + zz - 2.0f * yz;
+    const Number per_xy = lane::reciprocal(x_to_y), per_xz = lane::reciprocal(x_to_z);
+    const Number per_yz = lane::reciprocal(y_to_z);
 
-    const Number xx_yz = lane::fma(-(xz - xy) * per_yz, xz - xy, xx);  // from x to x + (y + z)
-    const Number x_yz = lane::fma(-(xz - xy) * per_yz, yz - yy, xy);
-    const edge x_far(xx_yz, x_yz, det_ * per_yz);
+    const edge from_x = across(xx, xy, xz, yy, yz, per_yz);
     const Number in_yz = lane::fma(-yz, yz, yy * zz) * per_yz;
-    const Number step = lane::sqrt((xx_yz + in_yz - 2.0f * x_yz) * (yy + zz - 2.0f * yz) * lane::reciprocal(det_));
-    best = lane::min(best, lane::min(v.xyz, w.xyz) + step);
+    const Number step = lane::sqrt((from_x.first + in_yz - 2.0f * from_x.mixed) * y_to_z * lane::reciprocal(det_));
+    best = lane::min(best, far + step);
+    from_x.lower(best, x, far);
+    across(yy, xy, yz, xx, xz, per_xz).lower(best, y, far);
+    across(zz, xz, yz, xx, xy, per_xy).lower(best, z, far);
+    upwards(xx, xy, xz, yz, per_xy).lower(best, x_y, far);
+    upwards(xx, xz, xy, yz, per_xz).lower(best, x_z, far);
+    upwards(yy, yz, xy, xz, per_yz).lower(best, y_z, far);
 
-    x_far.lower(best, v.x, v.xyz);
-    x_far.lower(best, w.x, w.xyz);
-    across(best, yy, xy, yz, xx, xz, per_xz, v.y, w.y, v.xyz, w.xyz);
-    across(best, zz, xz, yz, xx, xy, per_xy, v.z, w.z, v.xyz, w.xyz);
-    upwards(best, xx, xy, xz, yz, per_xy, v.xy, w.xy, v.xyz, w.xyz);
-    upwards(best, xx, xz, xy, yz, per_xz, v.xz, w.xz, v.xyz, w.xyz);
-    upwards(best, yy, yz, xy, xz, per_yz, v.yz, w.yz, v.xyz, w.xyz);
-
-    triangles(best, xx, per_s_[0], yy, zz, xy, xz, yz, v.x, v.xy, v.xz, v.xyz, w.x, w.xy, w.xz, w.xyz);
-    triangles(best, yy, per_s_[1], xx, zz, xy, yz, xz, v.y, v.xy, v.yz, v.xyz, w.y, w.xy, w.yz, w.xyz);
-    triangles(best, zz, per_s_[2], xx, yy, xz, yz, xy, v.z, v.xz, v.yz, v.xyz, w.z, w.xz, w.yz, w.xyz);
+    triangles(best, xx, per_s_[0], yy, zz, xy, xz, yz, x, x_y, x_z, far);
+    triangles(best, yy, per_s_[1], xx, zz, xy, yz, xz, y, x_y, y_z, far);
+    triangles(best, zz, per_s_[2], xx, yy, xz, yz, xy, z, x_z, y_z, far);
   }
 
   /// Edges from a to a + (b + c).
-  VOXHERD_FUNCTION void across(Number& best, Number aa, Number ab, Number ac, Number bb, Number bc, Number per_bc,
-                               Number near, Number other_near, Number far, Number other_far) const {
+  VOXHERD_FUNCTION edge across(Number aa, Number ab, Number ac, Number bb, Number bc, Number per_bc) const {
     const Number f = (ac - ab) * per_bc;
-    const edge e(lane::fma(-f, ac - ab, aa), lane::fma(-f, bc - bb, ab), det_ * per_bc);
-    e.lower(best, near, far);
-    e.lower(best, other_near, other_far);
+    return edge(lane::fma(-f, ac - ab, aa), lane::fma(-f, bc - bb, ab), det_ * per_bc);
   }
   /// Edges from a + b to (a + b) + c.
-  VOXHERD_FUNCTION void upwards(Number& best, Number aa, Number ab, Number ac, Number bc, Number per_ab, Number near,
-                                Number other_near, Number far, Number other_far) const {
+  VOXHERD_FUNCTION edge upwards(Number aa, Number ab, Number ac, Number bc, Number per_ab) const {
     const Number f = (ab - aa) * per_ab;
-    const edge e(lane::fma(-f, ab - aa, aa), lane::fma(-f, bc - ac, ac), det_ * per_ab);
-    e.lower(best, near, far);
-    e.lower(best, other_near, other_far);
+    return edge(lane::fma(-f, ab - aa, aa), lane::fma(-f, bc - ac, ac), det_ * per_ab);
   }
 
   /// Triangles a, a + b, a + b + c and a, a + c, a + b + c.
   VOXHERD_FUNCTION static void triangles(Number& best, Number aa, Number per_aa, Number bb, Number cc, Number ab,
-                                         Number ac, Number bc, Number a, Number a_b, Number a_c, Number far,
-                                         Number other_a, Number other_a_b, Number other_a_c, Number other_far) {
+                                         Number ac, Number bc, Number a, Number a_b, Number a_c, Number far) {
     const Number fb = ab * per_aa, fc = ac * per_aa;
-    const plane q = eliminated(bb, cc, bc, ab, ac, per_aa);
-    const plane turned{q.bb, q.aa, q.ab};
+    const plane q = eliminated(bb, cc, bc, ab, ac, per_aa), turned{q.bb, q.aa, q.ab};
     triangle(best, aa, ab, ac, per_aa, fb, fc, q, a, a_b, far);
-    triangle(best, aa, ab, ac, per_aa, fb, fc, q, other_a, other_a_b, other_far);
     triangle(best, aa, ac, ab, per_aa, fc, fb, turned, a, a_c, far);
-    triangle(best, aa, ac, ab, per_aa, fc, fb, turned, other_a, other_a_c, other_far);
   }
   VOXHERD_FUNCTION static void triangle(Number& best, Number aa, Number ab, Number ac, Number per_aa, Number fb,
                                         Number fc, const plane& q, Number first, Number second, Number third) {
@@ -168,8 +148,9 @@ struct hopf_lax26 {
   }
 
   Number s_[6];
-  Number per_s_[3];  ///< 1 / S_dd
-  Number det_;       ///< of S
+  Number per_s_[3];    ///< 1 / S_dd
+  Number det_;         ///< of S
+  Number least_step_;  ///< no way from the surface costs less: sqrt(S_dd) is the speed across axis d
 };
 
 }  // namespace voxherd::eikonal

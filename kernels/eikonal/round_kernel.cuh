@@ -9,8 +9,12 @@
 /// All rounds of all fronts in one cooperative kernel: the host looks at nothing until it ends.
 namespace voxherd::eikonal {
 
-inline constexpr int round_threads = 512, round_warps = round_threads / 32;
+inline constexpr int round_threads = 512, round_teams_warps = 2;
+using round_team = cuda_block_team<round_teams_warps>;
+inline constexpr int round_teams = round_threads / round_team::lanes;
 inline constexpr int list_length = 4 * round_threads;
+/// Up to so many fronts have their earliest trigger gathered by each thread block first.
+inline constexpr std::uint32_t gathered_fronts = 256;
 /// Entries side by side in memory that belong to the same thread block: one sector of 32 bytes.
 inline constexpr std::uint32_t entry_group = 8;
 
@@ -21,59 +25,64 @@ struct round_counts {
 };
 
 /// An entry is a block of a front. Each thread block watches over its own share of them, spread over all, and its
-/// warps visit those awake.
+/// teams visit those awake.
 template <class Scheme>
 class round_worker {
  public:
-  using visit_type = block_visit<cuda_block_team, Scheme>;
+  using visit_type = block_visit<round_team, Scheme>;
   struct shared {
-    typename visit_type::scratch scratch[round_warps];
+    typename visit_type::scratch scratch[round_teams];
     std::uint32_t list[list_length];
+    float earliest[gathered_fronts];  ///< what will wake somebody in the next round
     std::uint32_t listed;
   };
 
   __device__ round_worker(const visit_type& visit, shared& s) : visit_(visit), s_(s) {}
 
   __device__ bool anybody_awake(std::uint32_t round) const {
+    const front_view& f = visit_.front;
     bool awake = false;
-    for (std::uint32_t k = threadIdx.x; k < visit_.front.fronts; k += round_threads)
-      awake = awake || __ldcg(visit_.front.least[round % 3] + k) < unreached;
+    for (std::uint32_t k = threadIdx.x; k < f.fronts; k += round_threads) {
+      awake = awake || __ldcg(f.least[round % 3] + k) < unreached;
+      if (k < gathered_fronts) s_.earliest[k] = unreached;
+      // Nobody reads or writes those of the round after next in this one.
+      if (blockIdx.x == 0) __stcg(f.least[(round + 2) % 3] + k, unreached);
+    }
+    if (threadIdx.x == 0) s_.listed = 0;
     return __syncthreads_or(awake) != 0;
   }
 
-  __device__ void forget_round_after_next(std::uint32_t round) const {
-    if (blockIdx.x != 0) return;
-    for (std::uint32_t k = threadIdx.x; k < visit_.front.fronts; k += round_threads)
-      __stcg(visit_.front.least[(round + 2) % 3] + k, unreached);
-  }
-
   __device__ std::uint64_t run(std::uint32_t round) const {
-    const std::uint32_t entries = visit_.front.fronts * visit_.front.blocks;
-    const std::uint32_t groups = (entries + entry_group - 1) / entry_group;
+    const front_view& f = visit_.front;
+    const std::uint32_t entries = f.fronts * f.blocks, groups = (entries + entry_group - 1) / entry_group;
     const std::uint32_t own = (groups + gridDim.x - 1) / gridDim.x * entry_group;
     std::uint64_t visits = 0;
     for (std::uint32_t first = 0; first < own; first += list_length) {
-      if (threadIdx.x == 0) s_.listed = 0;
-      __syncthreads();
       for (std::uint32_t i = first + threadIdx.x; i < own && i < first + list_length; i += round_threads) {
         const std::uint32_t entry = (i / entry_group * gridDim.x + blockIdx.x) * entry_group + i % entry_group;
         if (entry < entries) look_at(entry, round);
       }
       __syncthreads();
-      const std::uint32_t listed = s_.listed;
-      const std::uint32_t warp = threadIdx.x / 32;
-      for (std::uint32_t n = warp; n < listed; n += round_warps) {
-        const std::uint32_t entry = s_.list[n];
-        visit_(cuda_block_team{}, s_.scratch[warp], entry / visit_.front.blocks, entry % visit_.front.blocks, round);
-        __syncwarp();
+      const std::uint32_t listed = s_.listed, team = threadIdx.x / round_team::lanes;
+      for (std::uint32_t n = team; n < listed; n += round_teams) {
+        const std::uint32_t k = s_.list[n] / f.blocks;
+        visit_(round_team{}, s_.scratch[team], k, s_.list[n] % f.blocks, round, earliest_of(k, round));
       }
       visits += listed;
       __syncthreads();
+      if (threadIdx.x == 0) s_.listed = 0;
+      if (first + list_length < own) __syncthreads();
     }
+    if (f.fronts <= gathered_fronts && threadIdx.x < f.fronts && s_.earliest[threadIdx.x] < unreached)
+      round_team{}.lower(f.least[(round + 1) % 3] + threadIdx.x, s_.earliest[threadIdx.x]);
     return visits;
   }
 
  private:
+  __device__ float* earliest_of(std::uint32_t k, std::uint32_t round) const {
+    return visit_.front.fronts <= gathered_fronts ? s_.earliest + k : visit_.front.least[(round + 1) % 3] + k;
+  }
+
   __device__ void look_at(std::uint32_t entry, std::uint32_t round) const {
     const front_view& f = visit_.front;
     float* trigger = f.trigger[round % 2] + entry;
@@ -84,9 +93,9 @@ class round_worker {
     if (t <= __ldcg(f.least[round % 3] + k) + visit_.rules.cut) {
       s_.list[atomicAdd(&s_.listed, 1u)] = entry;
     } else {
-      const cuda_block_team team;
+      const round_team team;
       team.lower(f.trigger[(round + 1) % 2] + entry, t);
-      team.lower(f.least[(round + 1) % 3] + k, t);
+      team.lower(earliest_of(k, round), t);
     }
   }
 
@@ -96,13 +105,12 @@ class round_worker {
 
 template <class Scheme>
 __global__ void __launch_bounds__(round_threads, 2)
-    round_kernel(const __grid_constant__ block_visit<cuda_block_team, Scheme> visit, std::uint32_t round,
-                 std::uint32_t most, round_counts* counts) {
+    round_kernel(const __grid_constant__ block_visit<round_team, Scheme> visit, std::uint32_t round, std::uint32_t most,
+                 round_counts* counts) {
   __shared__ typename round_worker<Scheme>::shared s;
   const round_worker<Scheme> worker(visit, s);
   std::uint64_t visits = 0;
   for (; round < most && worker.anybody_awake(round); ++round) {
-    worker.forget_round_after_next(round);
     visits += worker.run(round);
     cooperative_groups::this_grid().sync();
   }
@@ -122,7 +130,7 @@ int resident_blocks(int device) {
 }
 
 template <class Scheme>
-void launch_rounds(const block_visit<cuda_block_team, Scheme>& visit, std::uint32_t round, std::uint32_t most,
+void launch_rounds(const block_visit<round_team, Scheme>& visit, std::uint32_t round, std::uint32_t most,
                    round_counts* counts, int thread_blocks, cudaStream_t stream) {
   auto v = visit;
   void* arguments[] = {&v, &round, &most, &counts};

@@ -26,33 +26,39 @@ struct second_order_scheme {
     using scratch = visit_scratch<values>;
 
     VOXHERD_FUNCTION at(const second_order_scheme& scheme, const graph_view& graph, std::uint32_t block)
-        : graph_(graph),
+        : block_(block),
+          reads_(graph.read_block + std::size_t{block} * graph.read_stride),
+          read_count_(static_cast<int>(graph.read_stride)),
           weight_(scheme.weight + std::size_t{block} * selling_directions * block_cells),
-          neighbours_(graph.neighbour + std::size_t{block} * second_neighbours * block_cells),
-          block_(block) {}
+          pairs_(graph.neighbour + std::size_t{block} * second_pairs * block_cells) {}
+
+    VOXHERD_FUNCTION void begin(const Team& team, const std::uint32_t* choices) {
+      choices_ = choices + std::size_t{block_} * block_cells;
+      VOXHERD_UNROLL
+      for (int chunk = 0; chunk < Team::chunks; ++chunk) {
+        pairs_.load(team, chunk);
+        weight_.load(team, chunk);
+      }
+    }
 
     template <class Place>
     VOXHERD_FUNCTION void find(const Team& team, scratch& s, const Place& place) const {
-      const std::uint32_t first = graph_.read_first[block_];
-      team.share(static_cast<int>(graph_.read_first[block_ + 1] - first),
-                 [&](int n) { s.base[n] = place(graph_.read_block[first + static_cast<std::uint32_t>(n)]); });
+      team.share(read_count_, [&](int n) { s.base[n] = place(reads_[n]); });
     }
 
-    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* values_, const float* own,
-                               const std::uint32_t* choices) {
+    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* values_, const float* own) {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
         team.store(s.value, chunk, team.fetch_cells(own, chunk));
-        weight_.load(team, chunk);
         team.each_cell(chunk, [&](int cell) {
-          const std::uint32_t chosen = choices[std::size_t{block_} * block_cells + static_cast<unsigned>(cell)];
-          fixed_.set(team, chunk, 0, cell, (chosen & choice::fixed) != 0 ? 1.0f : 0.0f);
+          const std::uint32_t chosen = choices_[cell];
+          fixed_.set(chunk, 0, cell, (chosen & choice::fixed) != 0 ? 1.0f : 0.0f);
           VOXHERD_UNROLL
           for (int i = 0; i < selling_directions; ++i) {
             const std::uint32_t c = chosen >> (choice::width * i) & choice::bits;
-            const int n = 2 * i + ((c & choice::backward) != 0 ? 1 : 0);
-            take(team, s, values_, (c & choice::used) != 0, n, chunk, 2 * i, cell);
-            take(team, s, values_, (c & choice::second) != 0, first_neighbours + n, chunk, 2 * i + 1, cell);
+            const int side = (c & choice::backward) != 0 ? 1 : 0;
+            take(team, s, values_, (c & choice::used) != 0, i, side, chunk, 2 * i, cell);
+            take(team, s, values_, (c & choice::second) != 0, first_pairs + i, side, chunk, 2 * i + 1, cell);
           }
         });
       }
@@ -83,12 +89,12 @@ struct second_order_scheme {
 
    private:
     /// A neighbour in the block by its place, one elsewhere by its value, none by a value beyond all others.
-    VOXHERD_FUNCTION void take(const Team& team, const scratch& s, const float* values_, bool is, int n, int chunk,
-                               int m, int cell) {
-      const unsigned there = neighbours_[n * block_cells + cell], number_of_block = there / block_cells;
+    VOXHERD_FUNCTION void take(const Team& team, const scratch& s, const float* values_, bool is, int n, int side,
+                               int chunk, int m, int cell) {
+      const std::uint32_t there = place_of(pairs_.get(chunk, n, cell), side), number_of_block = there / block_cells;
       const bool inside = is && number_of_block == 0;
-      inside_.set(team, chunk, m, cell, inside ? static_cast<int>(there) : cell);
-      outside_.set(team, chunk, m, cell,
+      inside_.set(chunk, m, cell, inside ? static_cast<int>(there) : cell);
+      outside_.set(chunk, m, cell,
                    inside ? -1.0f
                    : !is  ? unreached
                           : team.fetch(values_ + s.base[number_of_block] + there % block_cells));
@@ -96,13 +102,15 @@ struct second_order_scheme {
 
     VOXHERD_FUNCTION number neighbour(const Team& team, const scratch& s, int chunk, int m) const {
       const number outside = outside_.get(team, chunk, m);
-      return lane::select(outside < 0.0f, inside_.read(team, s.value, chunk, m), outside);
+      return lane::select(outside < 0.0f, inside_.read(s.value, chunk, m), outside);
     }
 
-    graph_view graph_;
-    typename Team::template fixed_numbers<selling_directions> weight_;
-    const std::uint16_t* neighbours_;
     std::uint32_t block_;
+    const std::uint32_t* reads_;
+    int read_count_;
+    const std::uint32_t* choices_ = nullptr;
+    typename Team::template fixed_numbers<selling_directions> weight_;
+    typename Team::template fixed_words<second_pairs> pairs_;
     typename Team::template cell_numbers<2 * selling_directions> outside_;
     typename Team::template cell_places<2 * selling_directions> inside_;
     typename Team::template cell_numbers<1> fixed_;

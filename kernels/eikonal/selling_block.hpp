@@ -18,43 +18,46 @@ struct selling_scheme {
     using scratch = visit_scratch<values>;
 
     VOXHERD_FUNCTION at(const selling_scheme& scheme, const graph_view& graph, std::uint32_t block)
-        : graph_(graph),
+        : reads_(graph.read_block + std::size_t{block} * graph.read_stride),
+          read_count_(static_cast<int>(graph.read_stride)),
           weight_(scheme.weight + std::size_t{block} * selling_directions * block_cells),
-          neighbours_(graph.neighbour + std::size_t{block} * static_cast<unsigned>(graph.neighbours) * block_cells),
-          block_(block) {}
+          pairs_(graph.neighbour + std::size_t{block} * static_cast<unsigned>(graph.pairs) * block_cells) {}
+
+    VOXHERD_FUNCTION void begin(const Team& team, const std::uint32_t*) {
+      VOXHERD_UNROLL
+      for (int chunk = 0; chunk < Team::chunks; ++chunk) {
+        pairs_.load(team, chunk);
+        weight_.load(team, chunk);
+      }
+    }
 
     template <class Place>
     VOXHERD_FUNCTION void find(const Team& team, scratch& s, const Place& place) const {
-      const std::uint32_t first = graph_.read_first[block_];
-      team.share(static_cast<int>(graph_.read_first[block_ + 1] - first),
-                 [&](int n) { s.base[n] = place(graph_.read_block[first + static_cast<std::uint32_t>(n)]); });
+      team.share(read_count_, [&](int n) { s.base[n] = place(reads_[n]); });
     }
 
-    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* values_, const float* own,
-                               const std::uint32_t*) {
+    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* values_, const float* own) {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
         team.store(s.value, chunk, team.fetch_cells(own, chunk));
-        weight_.load(team, chunk);
         VOXHERD_UNROLL
-        for (int i = 0; i < selling_directions; ++i) {
-          const std::uint16_t* pair = neighbours_ + 2 * i * block_cells;
+        for (int i = 0; i < selling_directions; ++i)
           team.each_cell(chunk, [&](int cell) {
-            const unsigned there[2] = {pair[cell], pair[block_cells + cell]};
+            const std::uint32_t pair = pairs_.get(chunk, i, cell);
             float outside = unreached;
-            int inside[2];
+            int inside[2] = {cell, cell};
             VOXHERD_UNROLL
             for (int side = 0; side < 2; ++side) {
-              const unsigned number_of_block = there[side] / block_cells;
-              inside[side] = number_of_block == 0 ? static_cast<int>(there[side]) : cell;
-              if (number_of_block != 0)
-                outside = lane::min(outside, team.fetch(values_ + s.base[number_of_block] + there[side] % block_cells));
+              const std::uint32_t there = place_of(pair, side);
+              if (there < block_cells)
+                inside[side] = static_cast<int>(there);
+              else
+                outside = lane::min(outside, team.fetch(values_ + s.base[there / block_cells] + there % block_cells));
             }
-            outside_.set(team, chunk, i, cell, outside);
-            inside_.set(team, chunk, 2 * i, cell, inside[0]);
-            inside_.set(team, chunk, 2 * i + 1, cell, inside[1]);
+            outside_.set(chunk, i, cell, outside);
+            inside_.set(chunk, 2 * i, cell, inside[0]);
+            inside_.set(chunk, 2 * i + 1, cell, inside[1]);
           });
-        }
       }
     }
 
@@ -70,20 +73,20 @@ struct selling_scheme {
       VOXHERD_UNROLL
       for (int i = 0; i < selling_directions; ++i) {
         e.weight[i] = weight_.get(team, chunk, i);
-        e.v[i] = lane::min(outside_.get(team, chunk, i), lane::min(inside_.read(team, s.value, chunk, 2 * i),
-                                                                   inside_.read(team, s.value, chunk, 2 * i + 1)));
+        e.v[i] = lane::min(outside_.get(team, chunk, i),
+                           lane::min(inside_.read(s.value, chunk, 2 * i), inside_.read(s.value, chunk, 2 * i + 1)));
       }
       number u = old;
       const auto fresh = old >= unreached;
-      if (team.any(fresh)) u = lane::select(fresh, e.bound(), old);
+      if (team.any_lane(fresh)) u = lane::select(fresh, e.bound(), old);
       return e.newton(e.newton(u));
     }
 
    private:
-    graph_view graph_;
+    const std::uint32_t* reads_;
+    int read_count_;
     typename Team::template fixed_numbers<selling_directions> weight_;
-    const std::uint16_t* neighbours_;
-    std::uint32_t block_;
+    typename Team::template fixed_words<first_pairs> pairs_;
     typename Team::template cell_numbers<selling_directions> outside_;
     typename Team::template cell_places<2 * selling_directions> inside_;
   };

@@ -67,7 +67,7 @@ class round_loop {
 #pragma omp parallel for num_threads(threads_) schedule(dynamic, 4) if (threads_ > 1 && n > 8)
       for (std::int64_t i = 0; i < n; ++i) {
         typename visit::scratch s;
-        visit_(cpu_block_team{}, s, k, now_[static_cast<std::size_t>(i)], round);
+        visit_(cpu_block_team{}, s, k, now_[static_cast<std::size_t>(i)], round, f.least[(round + 1) % 3] + k);
       }
     }
     return round;

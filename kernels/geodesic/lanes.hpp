@@ -19,7 +19,7 @@ VOXHERD_FUNCTION inline float get(float x, int) { return x; }
 VOXHERD_FUNCTION inline void put(float& x, int, float value) { x = value; }
 VOXHERD_FUNCTION inline bool get(bool m, int) { return m; }
 VOXHERD_FUNCTION inline void put(bool& m, int, bool value) { m = value; }
-VOXHERD_FUNCTION inline bool any(bool m) { return m; }
+using lane::any;
 
 #if !defined(__CUDACC__)
 template <>
@@ -32,7 +32,6 @@ inline float get(const lane::float_lanes& x, int i) { return x[static_cast<std::
 inline void put(lane::float_lanes& x, int i, float value) { x[static_cast<std::size_t>(i)] = value; }
 inline bool get(const lane::float_lanes::mask_type& m, int i) { return m[static_cast<std::size_t>(i)]; }
 inline void put(lane::float_lanes::mask_type& m, int i, bool value) { m[static_cast<std::size_t>(i)] = value; }
-inline bool any(const lane::float_lanes::mask_type& m) { return lane::stdx::any_of(m); }
 #endif
 
 }  // namespace voxherd::geodesic

@@ -74,6 +74,8 @@ VOXHERD_FUNCTION inline float round(float x) { return rintf(x); }
 VOXHERD_FUNCTION inline float max(float a, float b) { return a > b ? a : b; }
 VOXHERD_FUNCTION inline float min(float a, float b) { return a < b ? a : b; }
 VOXHERD_FUNCTION inline float select(bool condition, float a, float b) { return condition ? a : b; }
+/// Whether it holds in any lane: for leaving out what no lane needs.
+VOXHERD_FUNCTION inline bool any(bool condition) { return condition; }
 
 }  // namespace voxherd::lane
 

@@ -26,6 +26,8 @@ inline float_lanes select(const float_lanes::mask_type& condition, float_lanes a
   return b;
 }
 
+inline bool any(const float_lanes::mask_type& condition) { return stdx::any_of(condition); }
+
 /// 2^x for x <= 126, relative error 1e-7; 0 below -126. Adding 1.5 * 2^23 leaves round(x) in the low bits.
 inline float_lanes exp2(float_lanes x) {
   constexpr float shift = 12582912.0f;
