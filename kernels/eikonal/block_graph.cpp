@@ -6,6 +6,7 @@
 
 #include "kernels/device/each_cpu.hpp"
 #include "kernels/eikonal/neighbour.hpp"
+#include "kernels/eikonal/net_cells.hpp"
 #include "kernels/eikonal/step_rule.hpp"
 
 namespace voxherd::eikonal {
@@ -16,18 +17,6 @@ struct read_cells {
   std::uint32_t block;
   std::uint64_t cells[2];
 };
-
-/// Some direction that matters leads nowhere on both sides.
-bool is_walled_in(const lattice_view& l, std::uint32_t cell) {
-  constexpr float matters = 1e-3f;
-  float trace = 0;
-  for (const int e : {0, 3, 5}) trace += l.tensor[lattice_view::plane(cell, selling_directions, e)];
-  for (int i = 0; i < selling_directions; ++i)
-    if ((l.open[cell] >> (2 * i) & 3) == 0 &&
-        l.weight[lattice_view::plane(cell, selling_directions, i)] > matters * trace)
-      return true;
-  return false;
-}
 
 /// Cost of a voxel along an axis, sqrt(S^-1)_dd.
 float face_cost(const lattice_view& l, std::uint32_t cell, int axis) {
@@ -41,8 +30,9 @@ float face_cost(const lattice_view& l, std::uint32_t cell, int axis) {
 /// What one block reads: the list, and its cells' neighbours as numbers in it.
 class block_reader {
  public:
-  block_reader(const lattice_view& l, std::uint32_t block, int pairs, std::uint32_t* to)
-      : lattice_(l), block_(block), pairs_(pairs), to_(to) {
+  /// `needs_net`: one number a cell, or null
+  block_reader(const lattice_view& l, const std::uint8_t* needs_net, std::uint32_t block, int pairs, std::uint32_t* to)
+      : lattice_(l), needs_net_(needs_net), block_(block), pairs_(pairs), to_(to) {
     reads.push_back({block, {0, 0}});
   }
 
@@ -53,7 +43,7 @@ class block_reader {
       if (lattice_.voxel_of[cell] < 0) continue;
       const std::uint64_t dropped_before = dropped;
       read_cell(cell, c);
-      if (dropped != dropped_before || is_walled_in(lattice_, cell)) read_across_faces(cell, c);
+      if (dropped != dropped_before || (needs_net_ != nullptr && needs_net_[cell] != 0)) read_across_faces(cell, c);
     }
   }
 
@@ -126,6 +116,7 @@ class block_reader {
   }
 
   const lattice_view& lattice_;
+  const std::uint8_t* needs_net_;
   std::uint32_t block_;
   int pairs_;
   std::uint32_t* to_;
@@ -218,13 +209,14 @@ block_graph build_graph(const lattice& l, const solver_settings& settings, int t
   g.near_block.resize(std::size_t{27} * g.blocks);
   g.near_closed.resize(l.cells());
   const lattice_view view = l.view();
+  const std::vector<std::uint8_t> needs_net = along_directions ? cells_that_need_nets(l) : std::vector<std::uint8_t>{};
   std::vector<std::vector<read_cells>> reads(g.blocks);
   std::vector<std::uint64_t> dropped(g.blocks);
   std::vector<std::vector<std::uint32_t>> net_pair(g.blocks);
   std::vector<std::vector<float>> net_cost(g.blocks);
   each_on_cpu(threads, g.blocks, [&](std::uint32_t b) {
     if (along_directions) {
-      block_reader reader(view, b, g.pairs,
+      block_reader reader(view, needs_net.empty() ? nullptr : needs_net.data(), b, g.pairs,
                           &g.neighbour[std::size_t{b} * static_cast<unsigned>(g.pairs) * block_cells]);
       reader.read_along_directions();
       reads[b] = std::move(reader.reads);

@@ -4,9 +4,9 @@
 
 namespace voxherd::eikonal {
 
-/// For cells that cannot be reached along some of Selling's directions because the mask is in the way: straight steps
-/// to the six neighbours across faces, u <= v + sqrt(e . S^-1 e). Each is the cost of a path, so an upper bound; and
-/// whatever hangs together by faces is reached.
+/// For cells that no front gets to, or out of, along Selling's directions because the mask is in the way
+/// (net_cells.hpp): straight steps to the six neighbours across faces, u <= v + sqrt(e . S^-1 e). Each is the cost of a
+/// path, so an upper bound; and whatever hangs together by faces is reached.
 template <class Team>
 class face_net {
  public:
