@@ -14,9 +14,10 @@ namespace voxherd::eikonal {
 
 namespace {
 
-/// Fronts with more blocks fill the device many times over: a narrow front visits few of them in vain. Smaller ones are
-/// done sooner by a wider front; the updates of nearest neighbours correct themselves so long that it pays to let all
-/// go on.
+/// A front with more blocks fills the device many times over: if it is narrow, few of them are visited in vain. A smaller
+/// one is done sooner if it is wide; the updates of nearest neighbours correct themselves so long that it pays to let
+/// all go on. How many fronts are solved for together does not matter: last bits depend on the limit, and a front's are
+/// to be the same in any batch.
 constexpr std::uint32_t blocks_that_fill = 20000;
 constexpr float narrow_cut_voxels = 8, wide_cut_voxels = 24, growth_voxels = 0.5;
 constexpr int inner_iterations = 4;
@@ -117,7 +118,7 @@ class cuda_solver final : public solver {
 
   template <class Scheme>
   float cut_for(const front_view& f) const {
-    const bool fills = std::size_t{f.fronts} * f.blocks > blocks_that_fill;
+    const bool fills = f.blocks > blocks_that_fill;
     if (!fills && Scheme::values == cube_cells) return unreached;
     return (fills ? narrow_cut_voxels : wide_cut_voxels) * parts_.typical_cost;
   }
