@@ -125,4 +125,14 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
   return largest;
 }
 
+double mean_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  double sum = 0, all = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!std::isfinite(a[i]) || !std::isfinite(b[i])) continue;
+    sum += std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    all += static_cast<double>(b[i]);
+  }
+  return sum / all;
+}
+
 }  // namespace voxherd::bench

@@ -15,4 +15,7 @@ std::string complaint_of_arrivals(const eikonal_volume& v, const eikonal::solver
 /// Largest |a - b| / b, infinite where only one of them is finite.
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b);
 
+/// Sum of |a - b| over the sum of b, where both are finite.
+double mean_difference(const std::vector<float>& a, const std::vector<float>& b);
+
 }  // namespace voxherd::bench

@@ -101,10 +101,11 @@ class eikonal_problem : public problem {
     other->solve(front_alone(volume_->starts, 0));
     const std::vector<float> expected = arrivals_of(*other, 0);
     if (cuda) {
-      const double difference = largest_difference(first_, expected);
-      // Where two neighbours are about as early, second order may choose either.
-      const double allowed = how_.settings.order == 2 ? 2e-3 : 2e-5;
-      return difference < allowed ? "" : fmt::format("{:.1e} away from what the CPU has", difference);
+      const double largest = largest_difference(first_, expected), in_mean = mean_difference(first_, expected);
+      // Where two neighbours are about as early, second order chooses either, by the order of visits. On one CPU with
+      // other orders: single voxels of the helix by up to 3e-2, of the brain by 3e-3, in the mean 1.1e-4 and 2.5e-5.
+      const bool agrees = how_.settings.order == 2 ? largest < 6e-2 && in_mean < 3e-4 : largest < 2e-5;
+      return agrees ? "" : fmt::format("up to {:.1e} away from what the CPU has, {:.1e} in the mean", largest, in_mean);
     }
     const double over = mean(first_) / mean(expected);
     return over > 0.6 && over < 1.7 ? "" : fmt::format("{:.2f} times selling's arrival times in the mean", over);

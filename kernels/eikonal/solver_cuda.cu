@@ -14,10 +14,10 @@ namespace voxherd::eikonal {
 
 namespace {
 
-/// A front with more blocks fills the device many times over: if it is narrow, few of them are visited in vain. A smaller
-/// one is done sooner if it is wide; the updates of nearest neighbours correct themselves so long that it pays to let
-/// all go on. How many fronts are solved for together does not matter: last bits depend on the limit, and a front's are
-/// to be the same in any batch.
+/// A front with more blocks fills the device many times over: if it is narrow, few of them are visited in vain. A
+/// smaller one is done sooner if it is wide; the updates of nearest neighbours correct themselves so long that it pays
+/// to let all go on. How many fronts are solved for together does not matter: last bits depend on the limit, and a
+/// front's are to be the same in any batch.
 constexpr std::uint32_t blocks_that_fill = 20000;
 constexpr float narrow_cut_voxels = 8, wide_cut_voxels = 24, growth_voxels = 0.5;
 constexpr int inner_iterations = 4;
