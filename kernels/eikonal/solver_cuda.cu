@@ -14,12 +14,12 @@ namespace voxherd::eikonal {
 
 namespace {
 
-/// A front with more blocks fills the device many times over: if it is narrow, few of them are visited in vain. A
-/// smaller one is done sooner if it is wide; the updates of nearest neighbours correct themselves so long that it pays
-/// to let all go on. How many fronts are solved for together does not matter: last bits depend on the limit, and a
-/// front's are to be the same in any batch.
-constexpr std::uint32_t blocks_that_fill = 20000;
-constexpr float narrow_cut_voxels = 8, wide_cut_voxels = 24, growth_voxels = 0.5;
+/// How far blocks may be ahead of the front's rear, in voxels. A narrow front visits few blocks in vain, a wide one is
+/// done in fewer rounds; where blocks fill the device many times over it is narrow. Updates from nearest neighbours
+/// correct themselves so long that in small volumes it pays to let all go on. By the number of a front's blocks alone,
+/// so that its bits do not depend on which fronts are solved for together.
+constexpr std::uint32_t blocks_that_fill = 20000, blocks_that_fill_with_cubes = 6000;
+constexpr float narrow_cut_voxels = 8, wide_cut_voxels = 16, growth_voxels = 0.5;
 constexpr int inner_iterations = 4;
 
 /// A front's arrival times in the order of voxels, infinity for none.
@@ -118,9 +118,9 @@ class cuda_solver final : public solver {
 
   template <class Scheme>
   float cut_for(const front_view& f) const {
-    const bool fills = f.blocks > blocks_that_fill;
-    if (!fills && Scheme::values == cube_cells) return unreached;
-    return (fills ? narrow_cut_voxels : wide_cut_voxels) * parts_.typical_cost;
+    if (Scheme::values == cube_cells)
+      return f.blocks > blocks_that_fill_with_cubes ? wide_cut_voxels * parts_.typical_cost : unreached;
+    return (f.blocks > blocks_that_fill ? narrow_cut_voxels : wide_cut_voxels) * parts_.typical_cost;
   }
 
   template <class Scheme>
