@@ -63,7 +63,7 @@ std::pair<std::size_t, std::size_t> unreached_of(const eikonal_case& c, const st
 }
 
 /// By how much a solver in float may differ from another one, or from double. First order: rounding, and rounds that
-/// end at a relative change of 1e-6. Second order chooses its differences from a first-order solution good to 1e-3,
+/// end at a relative change of 1e-6. Second order chooses its differences from a first-order solution good to 1e-4,
 /// that depends on the order of updates: single voxels differ by as much as a few times that, all together hardly.
 struct difference_limits {
   double largest, mean;
@@ -71,14 +71,24 @@ struct difference_limits {
 inline constexpr difference_limits limits_of(const eikonal_scheme& s) {
   return s.order == 1 ? difference_limits{2e-5, 2e-6} : difference_limits{1e-2, 1e-4};
 }
+/// Two solvers in float, each as far from double. Second order in larger volumes than those compared with double:
+/// another width of the front alone, on one CPU, changes single voxels of the helix by 2.5e-2, the mean by 1.3e-4.
+inline constexpr difference_limits limits_between_devices(const eikonal_scheme& s) {
+  return s.order == 1 ? difference_limits{4e-5, 4e-6} : difference_limits{6e-2, 3e-4};
+}
 
 template <class NumberA, class NumberB>
 void expect_alike(const eikonal_scheme& s, const eikonal_case& c, const std::vector<NumberA>& a,
-                  const std::vector<NumberB>& b) {
+                  const std::vector<NumberB>& b, const difference_limits& limits) {
   const double largest = largest_difference(a, b), mean = mean_difference(a, b);
   std::printf("%-10s %-10s differs by up to %.1e, in the mean %.1e\n", s.name, c.name.c_str(), largest, mean);
-  EXPECT_LT(largest, limits_of(s).largest) << c.name;
-  EXPECT_LT(mean, limits_of(s).mean) << c.name;
+  EXPECT_LT(largest, limits.largest) << c.name;
+  EXPECT_LT(mean, limits.mean) << c.name;
+}
+template <class NumberA, class NumberB>
+void expect_alike(const eikonal_scheme& s, const eikonal_case& c, const std::vector<NumberA>& a,
+                  const std::vector<NumberB>& b) {
+  expect_alike(s, c, a, b, limits_of(s));
 }
 
 }  // namespace voxherd::reference
