@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "kernels/eikonal/net_cells.hpp"
 #include "tests/reference/eikonal_updates.hpp"
 
 namespace voxherd::reference {
@@ -101,6 +102,43 @@ class selling_stencils {
   std::vector<std::array<neighbour_pair, 6>> pairs_;
 };
 
+/// Straight steps across faces, for voxels where the mask leaves Selling's directions no way in or out. Which those are
+/// is the solver's word; that they are enough is asked in tests/science/eikonal_masks_test.cpp.
+class face_steps {
+ public:
+  explicit face_steps(const eikonal::speed_field& field) : steps_(field.inside.size()) {
+    const eikonal::lattice lattice = eikonal::build_lattice(field, 1);
+    const auto needs = eikonal::cells_that_need_nets(lattice);
+    for (std::size_t cell = 0; cell < needs.size(); ++cell)
+      if (needs[cell]) add(field, std::size_t(lattice.voxel_of[cell]));
+  }
+
+  double cheapest(std::size_t i, const std::vector<double>& u) const {
+    double least = unreached;
+    for (const auto& [near, cost] : steps_[i]) least = std::min(least, u[near] + cost);
+    return least;
+  }
+
+ private:
+  struct step {
+    std::size_t near;
+    double cost;
+  };
+
+  void add(const eikonal::speed_field& field, std::size_t i) {
+    const auto s = tensor_at(field, i);
+    const mat3 G = inverse({{{s[0], s[1], s[2]}, {s[1], s[3], s[4]}, {s[2], s[4], s[5]}}});
+    for (std::size_t d = 0; d < 3; ++d)
+      for (const long side : {-1, 1}) {
+        voxel3 e{0, 0, 0};
+        e[d] = side;
+        if (step_is_open(field, place_of(field, i), e)) steps_[i].push_back({moved(field, i, e), std::sqrt(G[d][d])});
+      }
+  }
+
+  std::vector<std::vector<step>> steps_;
+};
+
 /// Hopf and Lax: the cheapest straight path from a simplex between neighbours. With the octants' simplices that is the
 /// Hamiltonian of Godunov, where the paper's scheme has a solution.
 class simplex_stencils {
@@ -192,12 +230,14 @@ reference_solution solve_reference(const eikonal::speed_field& field, const std:
   bool converged = false;
   if (scheme == eikonal::scheme_kind::selling) {
     selling_stencils stencils(field);
-    converged = sweeps.until_nothing_changes([&](auto i, const auto& u) { return stencils.first_order(i, u); }, false);
+    const face_steps net(field);
+    converged = sweeps.until_nothing_changes(
+        [&](auto i, const auto& u) { return std::min(stencils.first_order(i, u), net.cheapest(i, u)); }, false);
     if (order == 2 && converged) {
       stencils.freeze(sweeps.arrival());
       sweeps.fix_starts();
-      converged =
-          sweeps.until_nothing_changes([&](auto i, const auto& u) { return stencils.second_order(i, u); }, true);
+      converged = sweeps.until_nothing_changes(
+          [&](auto i, const auto& u) { return std::min(stencils.second_order(i, u), net.cheapest(i, u)); }, true);
     }
   } else {
     const auto simplices = scheme == eikonal::scheme_kind::hl26 ? cube_simplices() : octant_simplices();
