@@ -45,9 +45,39 @@ struct neighbour_pair {
   std::array<std::size_t, 2> near{nowhere, nowhere}, far{nowhere, nowhere};
 };
 
+/// Straight steps across faces where the solver says that cells need them.
+class face_steps {
+ public:
+  explicit face_steps(const eikonal::speed_field& field) : field_(field), needs_(field.inside.size()) {
+    const eikonal::lattice l = eikonal::build_lattice(field, 1);
+    const auto needs = eikonal::cells_that_need_nets(l);
+    for (const std::size_t i : voxels_inside(field))
+      needs_[i] = !needs.empty() && needs[std::size_t(l.cell_of[i])] != 0;
+  }
+
+  double operator()(std::size_t i, const std::vector<double>& u) const {
+    if (!needs_[i]) return unreached;
+    const auto s = tensor_at(field_, i);
+    const mat3 G = inverse(mat3{{{s[0], s[1], s[2]}, {s[1], s[3], s[4]}, {s[2], s[4], s[5]}}});
+    double least = unreached;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      for (const long side : {-1, 1}) {
+        voxel3 e{0, 0, 0};
+        e[axis] = side;
+        if (step_is_open(field_, place_of(field_, i), e))
+          least = std::min(least, u[moved(field_, i, e)] + std::sqrt(G[axis][axis]));
+      }
+    return least;
+  }
+
+ private:
+  const eikonal::speed_field& field_;
+  std::vector<bool> needs_;
+};
+
 class selling_stencils {
  public:
-  explicit selling_stencils(const eikonal::speed_field& field) : pairs_(field.inside.size()) {
+  explicit selling_stencils(const eikonal::speed_field& field) : pairs_(field.inside.size()), net_(field) {
     for (const std::size_t i : voxels_inside(field)) {
       const voxel3 x = place_of(field, i);
       const auto directions = selling_directions_of(tensor_at(field, i));
@@ -69,7 +99,7 @@ class selling_stencils {
   double first_order(std::size_t i, const std::vector<double>& u) const {
     std::vector<upwind_term> terms;
     for (const auto& p : pairs_[i]) terms.push_back({p.weight, std::min(at(u, p.near[0]), at(u, p.near[1]))});
-    return upwind_root(terms);
+    return std::min(upwind_root(terms), net_(i, u));
   }
 
   /// Keeps of each pair the smaller neighbour where it is smaller than the voxel, and the one behind it where that is
@@ -93,50 +123,14 @@ class selling_stencils {
       else
         terms.push_back({p.weight, near});
     }
-    return upwind_root(terms);
+    return std::min(upwind_root(terms), net_(i, u));
   }
 
  private:
   static double at(const std::vector<double>& u, std::size_t i) { return i == nowhere ? unreached : u[i]; }
 
   std::vector<std::array<neighbour_pair, 6>> pairs_;
-};
-
-/// Straight steps across faces, for voxels where the mask leaves Selling's directions no way in or out. Which those are
-/// is the solver's word; that they are enough is asked in tests/science/eikonal_masks_test.cpp.
-class face_steps {
- public:
-  explicit face_steps(const eikonal::speed_field& field) : steps_(field.inside.size()) {
-    const eikonal::lattice lattice = eikonal::build_lattice(field, 1);
-    const auto needs = eikonal::cells_that_need_nets(lattice);
-    for (std::size_t cell = 0; cell < needs.size(); ++cell)
-      if (needs[cell]) add(field, std::size_t(lattice.voxel_of[cell]));
-  }
-
-  double cheapest(std::size_t i, const std::vector<double>& u) const {
-    double least = unreached;
-    for (const auto& [near, cost] : steps_[i]) least = std::min(least, u[near] + cost);
-    return least;
-  }
-
- private:
-  struct step {
-    std::size_t near;
-    double cost;
-  };
-
-  void add(const eikonal::speed_field& field, std::size_t i) {
-    const auto s = tensor_at(field, i);
-    const mat3 G = inverse({{{s[0], s[1], s[2]}, {s[1], s[3], s[4]}, {s[2], s[4], s[5]}}});
-    for (std::size_t d = 0; d < 3; ++d)
-      for (const long side : {-1, 1}) {
-        voxel3 e{0, 0, 0};
-        e[d] = side;
-        if (step_is_open(field, place_of(field, i), e)) steps_[i].push_back({moved(field, i, e), std::sqrt(G[d][d])});
-      }
-  }
-
-  std::vector<std::vector<step>> steps_;
+  face_steps net_;
 };
 
 /// Hopf and Lax: the cheapest straight path from a simplex between neighbours. With the octants' simplices that is the
@@ -230,14 +224,12 @@ reference_solution solve_reference(const eikonal::speed_field& field, const std:
   bool converged = false;
   if (scheme == eikonal::scheme_kind::selling) {
     selling_stencils stencils(field);
-    const face_steps net(field);
-    converged = sweeps.until_nothing_changes(
-        [&](auto i, const auto& u) { return std::min(stencils.first_order(i, u), net.cheapest(i, u)); }, false);
+    converged = sweeps.until_nothing_changes([&](auto i, const auto& u) { return stencils.first_order(i, u); }, false);
     if (order == 2 && converged) {
       stencils.freeze(sweeps.arrival());
       sweeps.fix_starts();
-      converged = sweeps.until_nothing_changes(
-          [&](auto i, const auto& u) { return std::min(stencils.second_order(i, u), net.cheapest(i, u)); }, true);
+      converged =
+          sweeps.until_nothing_changes([&](auto i, const auto& u) { return stencils.second_order(i, u); }, true);
     }
   } else {
     const auto simplices = scheme == eikonal::scheme_kind::hl26 ? cube_simplices() : octant_simplices();
