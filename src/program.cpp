@@ -41,9 +41,13 @@ bool asks_for_help(const std::vector<std::string>& words) {
 exit_status dispatch(session& s, std::span<const command* const> commands, const std::vector<std::string>& words) {
   const std::string first = words.empty() ? "--help" : words.front();
   const std::vector<std::string> rest(words.empty() ? words.end() : words.begin() + 1, words.end());
-  if (first == "--help" || first == "-h" || first == "--version") {
-    if (s.is_root())
-      fmt::print("{}", first == "--version" ? fmt::format("voxherd {}\n", version) : help_text(commands));
+  if (first == "--version") {
+    if (s.is_root()) fmt::print("voxherd {}\n", version);
+    return exit_status::whole;
+  }
+  if (first == "--help" || first == "-h" || first == "help") {
+    const std::string text = rest.empty() ? help_text(commands) : help_text(find_command(commands, rest.front()));
+    if (s.is_root()) fmt::print("{}", text);
     return words.empty() ? exit_status::usage : exit_status::whole;
   }
   const command& c = find_command(commands, first);

@@ -1,7 +1,11 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "kernels/device/device.hpp"
 #include "mpi/libraries.hpp"
@@ -33,15 +37,20 @@ void print_program(const session& s) {
   if (gpus.empty()) fmt::print("GPU        none: {}\n", why_none);
 }
 
+/// Name, type, unit and meaning of each dataset, in columns.
 void print_outputs(const result_reader& r) {
+  std::vector<std::array<std::string, 4>> rows;
   for (const output_spec& o : r.outputs()) {
     const std::string shape = o.shape.empty() ? "" : fmt::format("[{}]", fmt::join(o.shape, ","));
-    fmt::print("  {:<28} {:<8} {:<8} {}\n", dataset_path(o) + shape, name_of(o.type), o.unit, o.meaning);
+    rows.push_back({dataset_path(o) + shape, std::string(name_of(o.type)), o.unit, o.meaning});
   }
-  for (const constant& c : r.constants()) {
-    fmt::print("  {:<28} {:<8} {:<8} {}\n", fmt::format("{}[{}]", dataset_path(c), fmt::join(c.shape, ",")), "float64",
-               c.unit, c.meaning);
-  }
+  for (const constant& c : r.constants())
+    rows.push_back({fmt::format("{}[{}]", dataset_path(c), fmt::join(c.shape, ",")), "float64", c.unit, c.meaning});
+  std::array<std::size_t, 3> width{28, 8, 8};
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  for (const auto& [name, type, unit, meaning] : rows)
+    fmt::print("  {:<{}} {:<{}} {:<{}} {}\n", name, width[0], type, width[1], unit, width[2], meaning);
 }
 
 void print_result(const result_reader& r) {

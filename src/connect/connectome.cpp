@@ -78,7 +78,7 @@ std::vector<constant> matrices_of(const region_table& t, const std::vector<std::
              at(t.cost)),
       matrix("mean_cost", unit, "mean cost of the cheapest path to each of the column's voxels", at(t.mean_cost)),
       matrix("length_mm", "mm", "length of the cheapest path", at(t.length_mm)),
-      matrix("mean_speed", "mm per unit of cost", "length_mm over cost; 0 where there is no path",
+      matrix("mean_speed", "mm/" + unit, "length_mm over cost; 0 where there is no path",
              [&](std::size_t there, std::size_t) {
                const double cost = t.cost[there];
                return cost > 0 && std::isfinite(cost) ? t.length_mm[there] / cost : 0.0;

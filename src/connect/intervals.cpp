@@ -53,8 +53,10 @@ void log_connectome(const std::vector<replicate_summary>& all, std::size_t regio
   if (relative.empty()) return;
   const auto middle = relative.begin() + static_cast<std::ptrdiff_t>(relative.size() / 2);
   std::nth_element(relative.begin(), middle, relative.end());
-  spdlog::info("bootstrap of {}: a cost between two regions deviates by {:.2g} % in the median",
-               in.options.bootstrap.replicates, 100 * *middle);
+  spdlog::info(
+      "bootstrap, {} replicates: half of the costs between regions have a standard deviation below {:.2g} % of their "
+      "mean",
+      in.options.bootstrap.replicates, 100 * *middle);
 }
 
 }  // namespace

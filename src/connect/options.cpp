@@ -144,14 +144,15 @@ void add_region_options(po::options_description& options) {
   options.add_options()
     ("from", option::file(), "region where paths begin: mask or parcellation")
     ("from-labels", list(), "labels of --from, as 3,17; without it all above 0")
-    ("from-point", place(), "or a place, world mm (RAS+)")
+    ("from-point", place(), "a place instead of --from: world mm (RAS+), as -12.5,30,8")
     ("to", option::file(), "region where paths end: mask or parcellation")
     ("to-labels", list(), "labels of --to")
-    ("to-point", place(), "or a place, world mm (RAS+)")
-    ("ball", option::real(3, "3"), "radius about a place where arrival times are exact, 0 to 20 voxels")
+    ("to-point", place(), "a place instead of --to: world mm (RAS+)")
+    ("ball", option::real(3, "3"),
+     "radius about a place, 0 to 20 voxels, within which its tensor is taken to hold: times are exact there")
     ("connectome", option::file(), "parcellation: the cost between all its regions, instead of --from and --to")
     ("labels", list(), "labels of --connectome; without it all above 0")
-    ("region-names", option::file(), "text: a region a line, label and name; names of the matrices' rows and columns")
+    ("region-names", option::file(), "text, a region a line: label, name; for the matrices' rows and columns")
     ("within", option::file(), "mask that paths stay in, such as white matter; without it all voxels with a tensor");
   // clang-format on
 }
@@ -159,13 +160,13 @@ void add_region_options(po::options_description& options) {
 void add_solver_options(po::options_description& options) {
   // clang-format off
   options.add_options()
-    ("metric", option::text("jeong"), "inverse | adjugate | power | jeong: what makes a metric of D")
+    ("metric", option::text("jeong"), "inverse | adjugate | power | jeong: how the tensor D makes costs (the manual has formulas)")
     ("alpha", option::real_by_others("3; power 1"), "exponent of power and jeong, 0.1 to 10")
     ("smooth", option::real(0, "0"), "deviation of log-Euclidean smoothing, 0 to 10 voxels; 0: none")
     ("max-ratio", option::real(100, "100"), "largest ratio of the squared speeds along and across fibres, 1 to 10000")
-    ("scheme", option::text("selling"), "selling | godunov27 | hl26: how an arrival time follows from its neighbours'")
-    ("order", option::whole_by_others("2; godunov27, hl26 1"), "1 | 2: of the differences; 2 with selling alone")
-    ("tolerance", option::real(1e-6, "1e-06"), "a change below this part of an arrival time is none, 0 to 0.01")
+    ("scheme", option::text("selling"), "selling | godunov27 (Jeong 2007) | hl26: how an arrival time follows from its neighbours'")
+    ("order", option::whole_by_others("2; godunov27, hl26 1"), "1 | 2: order of the differences; 2 with selling alone")
+    ("tolerance", option::real(1e-6, "1e-06"), "part of an arrival time below which a change is none, 0 to 0.01")
     ("in-place", po::bool_switch(), "faster, but no two runs give the same bytes");
   // clang-format on
 }
@@ -174,7 +175,7 @@ void add_answer_options(po::options_description& options) {
   // clang-format off
   options.add_options()
     ("epsilon", option::real(0.05, "0.05"),
-     "the pathway's paths are dearer than the cheapest by up to this part, 0.0001 to 10")
+     "the pathway holds paths up to this part dearer than the cheapest, 0.0001 to 10; with --from and --to")
     ("paths", option::file(), "result file of fibres: through the pathway's voxels, or the cheapest of each pair")
     ("path-count", option::whole(1000), "paths through the pathway at most, 1 to 1000000; with --from and --to")
     ("bootstrap", option::whole(0),

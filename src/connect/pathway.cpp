@@ -151,13 +151,12 @@ pathway find_pathway(std::vector<float> from, std::vector<float> to, const regio
 }
 
 std::vector<voxel_map> maps_of(const pathway& p, const std::string& unit) {
-  return {
-      map_of("arrival_from", p.from, unit, "cost of the cheapest path from the region `from`; infinite: none"),
-      map_of("arrival_to", p.to, unit, "cost of the cheapest path from the region `to`; infinite: none"),
-      map_of("total", p.total, unit, "cost of the cheapest path between the regions through this voxel"),
-      map_of("excess", p.excess, "1", "part by which that path is dearer than the cheapest of all"),
-      map_of("pathway", p.inside, "1",
-             "1 where the path is dearer by up to --epsilon than the cheapest that hangs together, voxel by voxel")};
+  return {map_of("arrival_from", p.from, unit, "cost of the cheapest path from the region `from`; infinite: none"),
+          map_of("arrival_to", p.to, unit, "cost of the cheapest path from the region `to`; infinite: none"),
+          map_of("total", p.total, unit, "cost of the cheapest path between the regions through this voxel"),
+          map_of("excess", p.excess, "1", "part by which that path is dearer than the cheapest of all"),
+          map_of("pathway", p.inside, "1",
+                 "1 where the total is up to 1 + --epsilon of the least whose voxels join both regions")};
 }
 
 std::vector<constant> constants_of(const pathway& p, const region_table& table, const std::string& unit,
@@ -170,31 +169,31 @@ std::vector<constant> constants_of(const pathway& p, const region_table& table, 
   const auto one = [&](const char* name, const std::string& of, const char* meaning, double value) {
     return constant{name, {1}, {value}, of, meaning, "pathway"};
   };
-  return {
-      curve("epsilon", "1", "paths are dearer by up to this part than the cheapest that hangs together, voxel by voxel",
-            [](const pathway_extent& e) { return e.epsilon; }),
-      curve("volume_mm3", "mm3", "volume of the pathway at each epsilon",
-            [&](const pathway_extent& e) { return static_cast<double>(e.voxels) * voxel_mm3; }),
-      curve("mean_FA", "1", "mean fractional anisotropy in it", [](const auto& e) { return e.mean_FA; }),
-      curve("min_FA", "1", "smallest fractional anisotropy in it", [](const auto& e) { return e.min_FA; }),
-      one("cost", unit, "of the cheapest path: least total of all voxels", p.cost.least_total),
-      one("cost_from_at_to", unit, "least arrival_from in the region `to`; the same if solving were exact",
-          p.cost.from_at_to),
-      one("cost_to_at_from", unit, "least arrival_to in the region `from`; the same if solving were exact",
-          p.cost.to_at_from),
-      one("joining_excess", "1", "smallest excess at which voxels hang together from end to end; 0 on a fine grid",
-          p.cost.joining_excess),
-      one("gap", "1", "largest relative difference of the three: how exact the costs are", p.cost.gap()),
-      one("length_mm", "mm", "of the cheapest path", table.length_mm[1]),
-      one("path_cost", unit, "cost along the cheapest path, integrated over it", table.path_cost[1])};
+  return {curve("epsilon", "1", "part by which paths are dearer, at most, than those that just join both regions",
+                [](const pathway_extent& e) { return e.epsilon; }),
+          curve("volume_mm3", "mm3", "volume of the pathway at each epsilon",
+                [&](const pathway_extent& e) { return static_cast<double>(e.voxels) * voxel_mm3; }),
+          curve("mean_FA", "1", "mean fractional anisotropy in it", [](const auto& e) { return e.mean_FA; }),
+          curve("min_FA", "1", "smallest fractional anisotropy in it", [](const auto& e) { return e.min_FA; }),
+          one("cost", unit, "of the cheapest path: least total of all voxels", p.cost.least_total),
+          one("cost_from_at_to", unit, "least arrival_from in the region `to`; the same if solving were exact",
+              p.cost.from_at_to),
+          one("cost_to_at_from", unit, "least arrival_to in the region `from`; the same if solving were exact",
+              p.cost.to_at_from),
+          one("joining_excess", "1", "smallest excess whose voxels join both regions; 0 if solving were exact",
+              p.cost.joining_excess),
+          one("gap", "1", "largest relative difference of the three: how exact the costs are", p.cost.gap()),
+          one("length_mm", "mm", "of the cheapest path", table.length_mm[1]),
+          one("path_cost", unit, "cost along the cheapest path, integrated over it", table.path_cost[1])};
 }
 
 void log_pathway(const pathway& p, const region_table& table, const std::string& unit, double voxel_mm3) {
   spdlog::info(
-      "cheapest path: cost {:.5g} {}, {:.4g} mm long; from the other end {:.5g}, through a voxel {:.5g} (gap "
-      "{:.2g} %); voxels hang together from an excess of {:.2g} % on",
-      p.cost.from_at_to, unit, table.length_mm[1], p.cost.to_at_from, p.cost.least_total, 100 * p.cost.gap(),
-      100 * p.cost.joining_excess);
+      "cheapest path: cost {:.5g} {}, {:.4g} mm long; by the front from --from alone {:.5g}, from --to alone {:.5g}: "
+      "{:.2g} % apart (0 if solving were exact)",
+      p.cost.least_total, unit, table.length_mm[1], p.cost.from_at_to, p.cost.to_at_from, 100 * p.cost.gap());
+  spdlog::info("pathway: joins both regions from an excess of {:.2g} % on, and grows with epsilon from there",
+               100 * p.cost.joining_excess);
   spdlog::info("  epsilon   volume (mm3)   mean FA   min FA");
   constexpr std::size_t shown_every = 4;
   for (std::size_t i = 3; i < p.curve.size(); i += shown_every) {
@@ -206,9 +205,8 @@ void log_pathway(const pathway& p, const region_table& table, const std::string&
                static_cast<double>(p.chosen.voxels) * voxel_mm3, p.chosen.mean_FA);
   if (p.cost.joining_excess > 0.05)
     spdlog::warn(
-        "voxels hang together from end to end only where paths are {:.2g} % dearer than the cheapest: solving is no "
-        "more "
-        "exact than that here; --order 2, --smooth or a smaller --max-ratio make it so",
+        "the pathway joins both regions only with paths {:.2g} % dearer than the cheapest: solving is no more exact "
+        "than that here; --order 2, --smooth, a smaller --max-ratio, or regions larger than a place make it so",
         100 * p.cost.joining_excess);
 }
 

@@ -139,8 +139,8 @@ void read_ends(connect_inputs& in) {
                     "there, or a wider mask",
                     none == 1 ? "from" : "to", printable((none == 1 ? in.options.from : in.options.to).file),
                     none == 1 ? from.size() : to.size(), passable));
-  spdlog::info("--from: {} voxels, {} of them or beside them {}; --to: {}, {}", from.size(), in.regions.offsets[1],
-               passable, to.size(), in.regions.offsets[2] - in.regions.offsets[1]);
+  spdlog::info("from: {} voxels, paths begin in {} (theirs or beside them, {}); to: {} voxels, paths end in {}",
+               from.size(), in.regions.offsets[1], passable, to.size(), in.regions.offsets[2] - in.regions.offsets[1]);
 }
 
 void read_parcellation(connect_inputs& in) {

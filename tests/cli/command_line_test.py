@@ -18,6 +18,11 @@ class Help(ToyJobs):
             self.assertIn(f"usage: voxherd {name}", text)
             self.assertLessEqual(len(text.splitlines()), 50)
 
+    def test_help_may_be_a_word(self):
+        self.assertEqual(voxherd("help")[:2], voxherd("--help")[:2])
+        self.assertEqual(voxherd("help", "verify")[:2], voxherd("verify", "--help")[:2])
+        self.assertEqual(voxherd("help", "somethingelse")[0], 2)
+
     def test_version_is_one_line(self):
         rc, out, _ = voxherd("--version")
         self.assertEqual(rc, 0)

@@ -1,17 +1,11 @@
-"""voxherd connect: what costs are, pathways, connectomes, paths as fibres, any number of ranks, killed and resumed."""
-import json
+"""voxherd connect: what costs are, pathways, connectomes, paths as fibres, what is refused."""
 import os
-import random
-import re
-import signal
-import subprocess
-import time
 import unittest
 
 import numpy as np
 from connect_jobs import ConnectJobs, Maps
 from geodesic_jobs import Result
-from toy_jobs import VOXHERD, alone, digest, h5py, kill_any, last_words, ranks_of, voxherd, wait_for_batches, wait_for_ranks
+from toy_jobs import h5py, voxherd
 
 try:
     import nibabel
@@ -19,7 +13,6 @@ except ImportError:
     nibabel = None
 
 USAGE, BAD_DATA, MISSING = 2, 65, 66
-PROGRAM = "voxherd"
 needs_nibabel = unittest.skipIf(nibabel is None, "python3-nibabel is not installed")
 
 
@@ -315,102 +308,6 @@ class Places(ConnectJobs):
             arrival = np.where(self.mask, result.maps[name].transpose(2, 1, 0), np.inf)
             np.testing.assert_array_equal(np.argwhere(arrival < 1e-3), [voxel])
         self.assertAlmostEqual(result.pathway["length_mm"][0], np.linalg.norm(place[1] - place[0]), delta=8)
-
-
-class Ranks(ConnectJobs):
-    def test_any_number_of_ranks_and_any_batch_gives_the_same_bytes(self):
-        for options in (self.ends_of(1, 2), ("--connectome", self.ends)):
-            expected = None
-            for ranks, more in ((1, ()), (2, ()), (3, ("--batch", "5")), (5, ("--schedule", "static"))):
-                names = [self.path(f"{n}.h5") for n in ("out", "paths", "arrivals")]
-                rc, said = self.launch(names[0], *options, "--overwrite", "--paths", names[1], "--arrivals", names[2],
-                                       *more, ranks=ranks)
-                self.assertEqual(rc, 0, said)
-                digests = [digest(name) for name in names]
-                expected = expected or digests
-                self.assertEqual(digests, expected, f"{ranks} ranks")
-
-    def test_every_scheme_gives_the_same_bytes_on_two_ranks(self):
-        for scheme in (("selling", "--order", "1"), ("hl26",), ("godunov27",)):
-            one, two = (self.make(f"{scheme[0]}{n}.h5", "--connectome", self.ends, "--scheme", *scheme, ranks=n)
-                        for n in (1, 2))
-            self.assertEqual(digest(one), digest(two))
-            self.assertTrue(np.isfinite(Maps(one).connectome["cost"]).all(), scheme)
-
-
-class KillAndResume(ConnectJobs):
-    """On a phantom large enough for each step to be caught at work."""
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.toy = os.path.join(cls.shared, "large")
-        subprocess.run([VOXHERD, "phantom", "dwi", "--preset", "toy", "--size", "40x40x24", "--threads", "1", "--out",
-                        cls.toy], check=True, capture_output=True, timeout=120)
-        cls.ends = os.path.join(cls.toy, "truth", "ends.nii.gz")
-        cls.expected = None
-
-    def options(self, out):
-        return ("--connectome", self.ends, "--scheme", "hl26", "--paths", out + ".fibres", "--resume")
-
-    def reference(self):
-        if not self.expected:
-            start = time.time()
-            out = self.path("reference.h5")
-            rc, said = self.launch(out, *self.options(out))
-            self.assertEqual(rc, 0, said)
-            type(self).expected = (digest(out), digest(out + ".fibres"))
-            type(self).seconds = time.time() - start
-        return self.expected
-
-    def resume_and_compare(self, out, ranks):
-        rc, said = self.launch(out, *self.options(out), ranks=ranks)
-        self.assertEqual(rc, 0, said)
-        self.assertEqual((digest(out), digest(out + ".fibres")), self.reference())
-        for name in (out, out + ".fibres"):
-            self.assertEqual(voxherd("verify", name)[0], 0)
-        self.assertFalse(os.path.exists(out + ".arrivals"))
-
-    def test_kill_9_at_any_time_then_another_rank_count_gives_the_same_bytes(self):
-        self.reference()
-        seed = int.from_bytes(os.urandom(4), "little")
-        print(f"seed {seed}")
-        chance = random.Random(seed)
-        for attempt in range(3):
-            out = self.path(f"killed{attempt}.h5")
-            for ranks in chance.sample([1, 2, 3], 2):
-                job = self.begin(ranks, out, *self.options(out))
-                pids = wait_for_ranks(job, ranks, PROGRAM)
-                time.sleep(chance.uniform(0, self.seconds))
-                if pids and job.poll() is None:
-                    kill_any(pids, chance)
-                said = last_words(job, PROGRAM)
-                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
-            self.resume_and_compare(out, chance.choice([1, 2, 3]))
-
-    def test_sigterm_in_each_step_ends_with_status_75_and_is_resumed(self):
-        out = self.path("stopped.h5")
-        # Batches so small that many are left when the signal comes.
-        for name, batch in ((out + ".arrivals", "1"), (out + ".fibres", "1"), (out, "1")):
-            job = self.begin(2, out, *self.options(out), "--batch", batch)
-            wait_for_batches(name, 2)
-            os.kill(ranks_of(job, PROGRAM)[1], signal.SIGTERM)
-            said = job.communicate(timeout=120)[1]
-            self.assertEqual(job.returncode, 75, said)
-            self.assertEqual(said.count("--resume"), 1, said)
-            self.assertEqual(voxherd("verify", name + ".part")[0], 0)
-        self.resume_and_compare(out, 3)
-
-    def test_another_study_is_not_resumed(self):
-        out = self.path("other.h5")
-        rc, said = self.launch(out, *self.options(out))
-        self.assertEqual(rc, 0, said)
-        rc, said = self.launch(out, *self.options(out), "--alpha", "2")
-        self.assertEqual(rc, USAGE, said)
-        self.assertIn("alpha: 3.0 in the file, 2.0 now", said)
-        rc, said = self.launch(out, *self.options(out))
-        self.assertEqual(rc, 0, said)
-        self.assertIn("is whole already", said)
 
 
 class Errors(ConnectJobs):

@@ -110,13 +110,13 @@ struct turns {
 };
 
 /// Along a fibre wound about an axis. The true values are 0.994, 0.964, 0.696 for a ratio of 10 and 1.006, 0.983, 0.968
-/// or less for 100. The prototype's second order has 1.30 after one turn at a ratio of 100.
+/// or less for 100. The prototype's second order has 1.30 after one turn at a ratio of 100. At 10,000,
+/// the paper's second example, its own scheme alone is asked: Selling's are stuck there, hl26 takes half a minute.
 TEST(EikonalAccuracy, AlongAHelixIsThatOfTheTable) {
-  const turns table[] = {{10, selling1, {1.11, 1.04, 0.73}},   {10, selling2, {1.03, 0.97, 0.71}},
-                         {10, godunov27, {1.24, 1.12, 0.70}},  {10, hl26, {1.11, 1.03, 0.70}},
-                         {100, selling1, {1.61, 1.55, 1.48}},  {100, selling2, {1.43, 1.35, 1.34}},
-                         {100, godunov27, {2.16, 1.78, 1.50}}, {100, hl26, {1.85, 1.66, 1.54}},
-                         {1e4, godunov27, {15.3, 11.1, 8.2}},  {1e4, hl26, {15.1, 13.7, 12.6}}};
+  const turns table[] = {
+      {10, selling1, {1.11, 1.04, 0.73}},   {10, selling2, {1.03, 0.97, 0.71}},  {10, godunov27, {1.24, 1.12, 0.70}},
+      {10, hl26, {1.11, 1.03, 0.70}},       {100, selling1, {1.61, 1.55, 1.48}}, {100, selling2, {1.43, 1.35, 1.34}},
+      {100, godunov27, {2.16, 1.78, 1.50}}, {100, hl26, {1.85, 1.66, 1.54}},     {1e4, godunov27, {15.3, 11.1, 8.2}}};
   for (const auto& [ratio, scheme, expected] : table) {
     const auto c = cases::helix(1 / ratio, 64);
     const auto u = arrivals_of(two_threads, c, one_voxel(c), scheme.settings());
