@@ -135,7 +135,7 @@ std::uint64_t rim(int dx, int dy, int dz) {
 
 /// Neighbouring blocks, which of a cell's 26 neighbours may not be reached, and what is read of whom.
 void read_neighbours(const lattice_view& l, std::uint32_t block, std::uint32_t* near_block, std::uint32_t* near_closed,
-                     std::vector<read_cells>* reads) {
+                     std::vector<read_cells>& reads) {
   std::array<int, 3> corner{};
   for (std::uint32_t c = 0; c < block_cells; ++c) {
     const std::int32_t v = l.voxel_of[block * block_cells + c];
@@ -161,11 +161,10 @@ void read_neighbours(const lattice_view& l, std::uint32_t block, std::uint32_t* 
     }
     near_closed[block * block_cells + static_cast<std::uint32_t>(c)] = bits;
   }
-  if (reads == nullptr) return;
   for (int n = 0; n < 27; ++n) {
     if (n == 13 || near_block[n] == l.blocks) continue;
     const std::uint64_t cells = rim(-(n % 3 - 1), -(n / 3 % 3 - 1), -(n / 9 - 1));
-    reads->push_back({near_block[n], {cells, cells}});
+    reads.push_back({near_block[n], {cells, cells}});
   }
 }
 
@@ -206,8 +205,10 @@ block_graph build_graph(const lattice& l, const solver_settings& settings, int t
   const bool along_directions = settings.scheme == scheme_kind::selling;
   if (along_directions) g.pairs = settings.order == 2 ? second_pairs : first_pairs;
   g.neighbour.resize(l.cells() * static_cast<std::size_t>(g.pairs));
-  g.near_block.resize(std::size_t{27} * g.blocks);
-  g.near_closed.resize(l.cells());
+  if (!along_directions) {
+    g.near_block.resize(std::size_t{27} * g.blocks);
+    g.near_closed.resize(l.cells());
+  }
   const lattice_view view = l.view();
   const std::vector<std::uint8_t> needs_net = along_directions ? cells_that_need_nets(l) : std::vector<std::uint8_t>{};
   std::vector<std::vector<read_cells>> reads(g.blocks);
@@ -224,8 +225,7 @@ block_graph build_graph(const lattice& l, const solver_settings& settings, int t
       net_pair[b] = std::move(reader.net_pair);
       net_cost[b] = std::move(reader.net_cost);
     }
-    read_neighbours(view, b, &g.near_block[std::size_t{27} * b], g.near_closed.data(),
-                    along_directions ? nullptr : &reads[b]);
+    if (!along_directions) read_neighbours(view, b, &g.near_block[std::size_t{27} * b], g.near_closed.data(), reads[b]);
   });
   for (const std::uint64_t d : dropped) g.dropped += d;
   for (std::uint32_t b = 0; b < g.blocks; ++b) {

@@ -39,9 +39,10 @@ struct graph_view {
   const float* net_cost;            ///< (nets, 3, 64): of a step to them
   const std::uint32_t* told_first;  ///< blocks + 1
   const dependent* told;
+  // Of schemes on the nearest neighbours alone:
   const std::uint32_t* near_block;  ///< (blocks, 27): x fastest, the block itself in the middle; `blocks` for none
-  const std::uint32_t*
-      near_closed;  ///< 1 a cell: bit dx+1 + 3 (dy+1) + 9 (dz+1) for a neighbour in the mask that may not be reached
+  /// 1 a cell: bit dx+1 + 3 (dy+1) + 9 (dz+1) for a neighbour in the mask that may not be reached
+  const std::uint32_t* near_closed;
 };
 
 struct block_graph {
