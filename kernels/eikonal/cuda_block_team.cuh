@@ -50,7 +50,7 @@ struct cuda_block_team {
     __device__ std::uint32_t get(int chunk, int n, int) const { return words[chunk][n]; }
   };
 
-  /// Two addresses in shared memory to a register; set in rising order.
+  /// Two addresses to a register, as those of shared memory have 16 bits; set in rising order.
   template <int N>
   struct cell_places {
     std::uint32_t packed[chunks][(N + 1) / 2];

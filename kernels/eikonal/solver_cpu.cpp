@@ -129,13 +129,14 @@ class cpu_solver final : public solver {
     each_on_cpu(1, n, front_starter<cpu_block_team>{{}, f, starts.data()});
     each_on_cpu(1, n, front_waker<cpu_block_team>{{}, f, parts_.graph.view(), starts.data(), 1});
 
-    // Fronts side by side when there are enough of them, else blocks of a front.
-    const bool side_by_side = static_cast<int>(count) >= threads_;
-    const int inside = side_by_side ? 1 : threads_;
     std::uint64_t visits = 0;
     std::uint32_t rounds = 0;
-#pragma omp parallel for num_threads(threads_) schedule(dynamic, 1) reduction(+ : visits) reduction(max : rounds) if (side_by_side && threads_ > 1)
-    for (std::uint32_t k = 0; k < count; ++k) rounds = std::max(rounds, run(f, k, starts, inside, visits));
+    if (static_cast<int>(count) >= threads_) {  // fronts side by side
+#pragma omp parallel for num_threads(threads_) schedule(dynamic, 1) reduction(+ : visits) reduction(max : rounds)
+      for (std::uint32_t k = 0; k < count; ++k) rounds = std::max(rounds, run(f, k, starts, 1, visits));
+    } else {  // blocks of a front; inside a parallel region, be it of one thread, each round would start threads anew
+      for (std::uint32_t k = 0; k < count; ++k) rounds = std::max(rounds, run(f, k, starts, threads_, visits));
+    }
     each_on_cpu(threads_, static_cast<std::uint32_t>(count * parts_.where.cells()),
                 arrival_gatherer{f, memory_.arrival.data()});
     solve_report report;
