@@ -10,11 +10,9 @@ for the bytes and for the instructions of a solve, as counted elsewhere. With --
 import csv
 import json
 import math
-import os
-import sys
 
 from geodesic_tables import names_of, of_run, per_cent, save_chart
-from tables import merged, number, print_runs, print_table, rate, ratio, read
+from tables import merged, number, paths_and_folder, print_runs, print_table, rate, ratio, read
 
 # Jeong, Fletcher, Tao, Whitaker, IEEE TVCG 13(6), 2007, Table 1, seconds: GeForce 8800 GTX; fast sweeping with Godunov's
 # and with Lax and Friedrichs' Hamiltonian on a CPU. Then HamiltonFastMarching, one core, stencils included.
@@ -272,15 +270,5 @@ def print_all(paths, folder):
     print_ranks(summaries)
 
 
-def main():
-    paths, folder = sys.argv[1:], None
-    if paths[:1] == ["--charts"] and len(paths) > 1:
-        folder, paths = paths[1], paths[2:]
-        os.makedirs(folder, exist_ok=True)
-    if not paths or paths[0].startswith("-"):
-        sys.exit(__doc__)
-    print_all(paths, folder)
-
-
 if __name__ == "__main__":
-    main()
+    print_all(*paths_and_folder(__doc__))

@@ -8,11 +8,10 @@ Each .json is what geodesic_bench, geodesic_brain_bench, geodesic_field_bench or
 figures go to FOLDER.
 """
 import os
-import sys
 
 from geodesic_accuracy_tables import print_accuracy
 from svg_chart import chart
-from tables import merged, number, print_runs, print_table, rate, ratio, read
+from tables import merged, number, paths_and_folder, print_runs, print_table, rate, ratio, read
 
 # van Aart et al., Int. J. Biomed. Imaging 2011:698908: 2,048 fibres of 4,096 steps (GTX 260); 4,096 fibres in a brain of
 # 128x128x30 voxels (GTX 470; four CPU cores); preparation of a million voxels (GTX 260).
@@ -247,15 +246,5 @@ def print_all(paths, folder):
     print_accuracy([path for path in paths if path.endswith(".csv")], folder)
 
 
-def main():
-    paths, folder = sys.argv[1:], None
-    if paths[:1] == ["--charts"] and len(paths) > 1:
-        folder, paths = paths[1], paths[2:]
-        os.makedirs(folder, exist_ok=True)
-    if not paths or paths[0].startswith("-"):
-        sys.exit(__doc__)
-    print_all(paths, folder)
-
-
 if __name__ == "__main__":
-    main()
+    print_all(*paths_and_folder(__doc__))

@@ -5,6 +5,7 @@ Each file is what a program of this folder wrote with --benchmark_out=FILE. One 
 of one GPU to one CPU core (a file made with --threads 1), and of N GPUs to N cores.
 """
 import json
+import os
 import statistics
 import sys
 
@@ -172,6 +173,17 @@ def print_tensor(by_backend):
     print_table(["case", "CPU voxels/s", "GPU voxels/s", "GPU / CPU"],
                 [[n, number(rate(by_backend["cpu"], n)), number(rate(by_backend["cuda"], n)),
                   number(ratio(rate(by_backend["cuda"], n), rate(by_backend["cpu"], n)))] for n in names])
+
+
+def paths_and_folder(usage):
+    """Files named on the command line, and the folder after --charts, made where it is not there; None without."""
+    paths, folder = sys.argv[1:], None
+    if paths[:1] == ["--charts"] and len(paths) > 1:
+        folder, paths = paths[1], paths[2:]
+        os.makedirs(folder, exist_ok=True)
+    if not paths or paths[0].startswith("-"):
+        sys.exit(usage)
+    return paths, folder
 
 
 def main():

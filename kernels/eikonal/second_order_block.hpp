@@ -1,8 +1,6 @@
 #pragma once
 
-#include "kernels/eikonal/block_visit.hpp"
-#include "kernels/eikonal/face_net.hpp"
-#include "kernels/eikonal/selling_update.hpp"
+#include "kernels/eikonal/directed_block.hpp"
 
 namespace voxherd::eikonal {
 
@@ -21,41 +19,31 @@ struct second_order_scheme {
   const float* weight;  ///< lattice_view's
 
   template <class Team>
-  class at {
-   public:
-    using number = typename Team::number;
-    using scratch = visit_scratch<values>;
+  class at : public directed_block<Team, second_pairs> {
+    using block = directed_block<Team, second_pairs>;
+    using block::net_, block::pairs_, block::weight_;
 
-    VOXHERD_FUNCTION at(const second_order_scheme& scheme, const graph_view& graph, std::uint32_t block)
-        : block_(block),
-          reads_(graph.read_block + std::size_t{block} * graph.read_stride),
-          read_count_(static_cast<int>(graph.read_stride)),
-          weight_(scheme.weight + std::size_t{block} * selling_directions * block_cells),
-          pairs_(graph.neighbour + std::size_t{block} * second_pairs * block_cells),
-          net_(graph, block) {}
+   public:
+    using typename block::number, typename block::scratch;
+
+    VOXHERD_FUNCTION at(const second_order_scheme& scheme, const graph_view& graph, std::uint32_t number_of_block)
+        : block(scheme.weight, graph, second_pairs, number_of_block), block_(number_of_block) {}
 
     VOXHERD_FUNCTION void begin(const Team& team, const std::uint32_t* choices) {
       choices_ = choices + std::size_t{block_} * block_cells;
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
-        pairs_.load(team, chunk);
-        weight_.load(team, chunk);
+        this->begin_chunk(team, chunk);
         VOXHERD_UNROLL
         for (int i = 0; i < selling_directions; ++i)
           step_.put(team, chunk, i, selling_equation<number>::step(weight_.get(team, chunk, i)));
       }
     }
 
-    template <class Place>
-    VOXHERD_FUNCTION void find(const Team& team, scratch& s, const Place& place) const {
-      team.share(read_count_, [&](int n) { s.base[n] = place(reads_[n]); });
-    }
-
-    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* values_, const float* own) {
+    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* others, const float* own) {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
-        team.store(s.value, chunk, team.fetch_cells(own, chunk));
-        if (net_.is_there()) net_.load(team, chunk, values_, s.base);
+        this->load_chunk(team, s, chunk, others, own);
         team.each_cell(chunk, [&](int cell) {
           const std::uint32_t chosen = choices_[cell];
           fixed_.set(chunk, 0, cell, (chosen & choice::fixed) != 0 ? 1.0f : 0.0f);
@@ -68,19 +56,12 @@ struct second_order_scheme {
                 place_of(pairs_.get(chunk, m % 2 * first_pairs + m / 2, cell), (c & choice::backward) != 0 ? 1 : 0);
             const bool inside = is && there < block_cells;
             outside_.set(chunk, m, cell,
-                         team.fetch_if(is && !inside, values_, s.base[there / block_cells] + there % block_cells,
+                         team.fetch_if(is && !inside, others, s.base[there / block_cells] + there % block_cells,
                                        s.base[0] + static_cast<unsigned>(cell), inside ? -1.0f : unreached));
             inside_.set(s.value, chunk, m, cell, inside ? static_cast<int>(there) : cell);
           }
         });
       }
-    }
-
-    VOXHERD_FUNCTION number value(const Team& team, const scratch& s, int chunk) const {
-      return team.load(s.value, chunk);
-    }
-    VOXHERD_FUNCTION void put(const Team& team, scratch& s, int chunk, number u) const {
-      team.store(s.value, chunk, u);
     }
 
     VOXHERD_FUNCTION number update(const Team& team, const scratch& s, int chunk, number old) const {
@@ -108,12 +89,7 @@ struct second_order_scheme {
     }
 
     std::uint32_t block_;
-    const std::uint32_t* reads_;
-    int read_count_;
     const std::uint32_t* choices_ = nullptr;
-    typename Team::template fixed_numbers<selling_directions> weight_;
-    typename Team::template fixed_words<second_pairs> pairs_;
-    face_net<Team> net_;
     typename Team::template cell_numbers<2 * selling_directions> outside_;
     typename Team::template cell_places<2 * selling_directions> inside_;
     typename Team::template cell_numbers<selling_directions> step_;

@@ -1,8 +1,6 @@
 #pragma once
 
-#include "kernels/eikonal/block_visit.hpp"
-#include "kernels/eikonal/face_net.hpp"
-#include "kernels/eikonal/selling_update.hpp"
+#include "kernels/eikonal/directed_block.hpp"
 
 namespace voxherd::eikonal {
 
@@ -13,36 +11,25 @@ struct selling_scheme {
   const float* weight;  ///< lattice_view's
 
   template <class Team>
-  class at {
-   public:
-    using number = typename Team::number;
-    using scratch = visit_scratch<values>;
+  class at : public directed_block<Team, first_pairs> {
+    using block = directed_block<Team, first_pairs>;
+    using block::net_, block::pairs_, block::weight_;
 
-    VOXHERD_FUNCTION at(const selling_scheme& scheme, const graph_view& graph, std::uint32_t block)
-        : reads_(graph.read_block + std::size_t{block} * graph.read_stride),
-          read_count_(static_cast<int>(graph.read_stride)),
-          weight_(scheme.weight + std::size_t{block} * selling_directions * block_cells),
-          pairs_(graph.neighbour + std::size_t{block} * static_cast<unsigned>(graph.pairs) * block_cells),
-          net_(graph, block) {}
+   public:
+    using typename block::number, typename block::scratch;
+
+    VOXHERD_FUNCTION at(const selling_scheme& scheme, const graph_view& graph, std::uint32_t number_of_block)
+        : block(scheme.weight, graph, graph.pairs, number_of_block) {}
 
     VOXHERD_FUNCTION void begin(const Team& team, const std::uint32_t*) {
       VOXHERD_UNROLL
-      for (int chunk = 0; chunk < Team::chunks; ++chunk) {
-        pairs_.load(team, chunk);
-        weight_.load(team, chunk);
-      }
+      for (int chunk = 0; chunk < Team::chunks; ++chunk) this->begin_chunk(team, chunk);
     }
 
-    template <class Place>
-    VOXHERD_FUNCTION void find(const Team& team, scratch& s, const Place& place) const {
-      team.share(read_count_, [&](int n) { s.base[n] = place(reads_[n]); });
-    }
-
-    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* values_, const float* own) {
+    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* others, const float* own) {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
-        team.store(s.value, chunk, team.fetch_cells(own, chunk));
-        if (net_.is_there()) net_.load(team, chunk, values_, s.base);
+        this->load_chunk(team, s, chunk, others, own);
         team.each_cell(chunk, [&](int cell) {
           // All loads before the first use: they are under way together.
           float outside[first_pairs][2];
@@ -52,7 +39,7 @@ struct selling_scheme {
             for (int side = 0; side < 2; ++side) {
               const std::uint32_t there = place_of(pairs_.get(chunk, i, cell), side);
               outside[i][side] =
-                  team.fetch_if(there >= block_cells, values_, s.base[there / block_cells] + there % block_cells,
+                  team.fetch_if(there >= block_cells, others, s.base[there / block_cells] + there % block_cells,
                                 s.base[0] + static_cast<unsigned>(cell), unreached);
             }
           }
@@ -67,13 +54,6 @@ struct selling_scheme {
           }
         });
       }
-    }
-
-    VOXHERD_FUNCTION number value(const Team& team, const scratch& s, int chunk) const {
-      return team.load(s.value, chunk);
-    }
-    VOXHERD_FUNCTION void put(const Team& team, scratch& s, int chunk, number u) const {
-      team.store(s.value, chunk, u);
     }
 
     VOXHERD_FUNCTION number update(const Team& team, const scratch& s, int chunk, number old) const {
@@ -92,11 +72,6 @@ struct selling_scheme {
     }
 
    private:
-    const std::uint32_t* reads_;
-    int read_count_;
-    typename Team::template fixed_numbers<selling_directions> weight_;
-    typename Team::template fixed_words<first_pairs> pairs_;
-    face_net<Team> net_;
     typename Team::template cell_numbers<selling_directions> outside_;
     typename Team::template cell_places<2 * selling_directions> inside_;
   };

@@ -311,15 +311,6 @@ class Places(ConnectJobs):
 
 
 class Errors(ConnectJobs):
-    def refused(self, status, expected, *options, scan=None, ranks=1):
-        rc, said = self.launch(self.path("never.h5"), *options, scan=scan, ranks=ranks)
-        with self.subTest(expected):
-            self.assertEqual(rc, status, said)
-            errors = [line for line in said.splitlines() if line.startswith("voxherd: error:")]
-            self.assertEqual(len(errors), 1, said)
-            self.assertIn(expected, errors[0])
-            self.assertEqual(os.listdir(self.folder), [])
-
     def test_options_that_are_wrong_are_said_once_and_nothing_is_written(self):
         ends = self.ends_of(1, 2)
         self.refused(USAGE, "neither --from nor --from-point", ranks=2)

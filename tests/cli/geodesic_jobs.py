@@ -73,6 +73,16 @@ class GeodesicJobs(unittest.TestCase):
         rc, _, said = alone(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else alone(VOXHERD, *words)
         return rc, said
 
+    def refused(self, status, expected, *options, scan=None, ranks=1):
+        """The options are refused with this status, by one message that has these words, and nothing is written."""
+        rc, said = self.launch(self.path("never.h5"), *options, scan=scan, ranks=ranks)
+        with self.subTest(expected):
+            self.assertEqual(rc, status, said)
+            errors = [line for line in said.splitlines() if line.startswith("voxherd: error:")]
+            self.assertEqual(len(errors), 1, said)
+            self.assertIn(expected, errors[0])
+            self.assertEqual(os.listdir(self.folder), [])
+
     def make(self, name, *options, ranks=1, scan=None):
         """The path of a whole result; nothing else of the run is left."""
         out = self.path(name)

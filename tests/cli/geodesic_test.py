@@ -148,15 +148,6 @@ class Nothing(GeodesicJobs):
 
 
 class Errors(GeodesicJobs):
-    def refused(self, status, expected, *options, scan=None, ranks=1):
-        rc, said = self.launch(self.path("never.h5"), *options, scan=scan, ranks=ranks)
-        with self.subTest(expected):
-            self.assertEqual(rc, status, said)
-            errors = [line for line in said.splitlines() if line.startswith("voxherd: error:")]
-            self.assertEqual(len(errors), 1, said)
-            self.assertIn(expected, errors[0])
-            self.assertEqual(os.listdir(self.folder), [])
-
     def test_what_is_wrong_is_said_once_and_nothing_is_written(self):
         seeds = ("--seed-image", self.ends)
         self.refused(USAGE, "neither --seed-points nor --seed-image", ranks=2)
