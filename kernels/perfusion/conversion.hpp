@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace voxherd::perfusion {
+
+enum class signal_kind {
+  concentration,  ///< the series is concentration already
+  linear,         ///< MR signal proportional to R1: C = R10 (S / S0 - 1) / r1 (the paper's)
+  spoiled_echo,   ///< spoiled gradient echo, inverted exactly
+  ct,             ///< C = S - S0, HU
+};
+
+enum class t1_source {
+  constant,
+  map,          ///< one more number a row: T1, s
+  flip_angles,  ///< as many more numbers a row as there are flip angles: the signals to fit T1 to
+};
+
+inline constexpr int most_flip_angles = 16;
+
+/// How a voxel's signals become concentrations. A row holds the frames' signals, then what t1_source says.
+struct conversion {
+  signal_kind signal = signal_kind::concentration;
+  int baseline_begin = 0, baseline_end = 0;  ///< frames [begin, end) whose mean is S0
+  double relaxivity_per_mM_s = 0;            ///< r1
+  double repetition_s = 0, flip_rad = 0;     ///< of the dynamic series (spoiled_echo)
+  t1_source t1 = t1_source::constant;
+  double t1_s = 0;      ///< constant: before the agent
+  int flip_angles = 0;  ///< of the T1 series
+  std::array<double, most_flip_angles> t1_flip_rad{};
+  double t1_repetition_s = 0;
+
+  bool needs_t1() const { return signal == signal_kind::linear || signal == signal_kind::spoiled_echo; }
+  /// Numbers a row has after the frames.
+  int extras() const {
+    if (!needs_t1() || t1 == t1_source::constant) return 0;
+    return t1 == t1_source::map ? 1 : flip_angles;
+  }
+};
+
+}  // namespace voxherd::perfusion

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "kernels/perfusion/curves.hpp"
+#include "kernels/perfusion/samples.hpp"
+#include "kernels/perfusion/settings.hpp"
+#include "kernels/portable/cholesky.hpp"
+
+/// A model is a callable for any number type (samples.hpp). What it offers:
+///
+///   Number cost(const Number (&p)[parameter_count], voxel_samples y) const;
+///     the sum over the counted frames of (y_i - C_i(p))^2; p in the order of `parameter`, 1/s and s
+///   void equations(const Number (&p)[parameter_count], voxel_samples y, normal_equations<Number>& out) const;
+///   void curve(const Number (&p)[parameter_count], Write write) const;  write(i, C_i) for every frame
+namespace voxherd::perfusion {
+
+/// What a step of least squares needs: J is the derivative of the curve with respect to the parameters.
+template <class Number>
+struct normal_equations {
+  Number cost;                                   ///< sum of squares
+  Number gradient[parameter_count];              ///< J' (y - C)
+  Number hessian[packed_size(parameter_count)];  ///< J' J, packed lower triangle (packed_index)
+};
+
+}  // namespace voxherd::perfusion

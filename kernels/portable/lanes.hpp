@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/portable/double_math.hpp"
+#include "kernels/portable/lane_math.hpp"
+
+/// A number a lane, so that one source serves a CUDA thread (one lane) and a CPU thread (the lanes of a SIMD register,
+/// each with an item of its own).
+namespace voxherd::lane {
+
+template <class Number>
+struct lane_traits;
+
+template <>
+struct lane_traits<float> {
+  using mask = bool;
+  using scalar = float;
+  static constexpr int count = 1;
+};
+
+template <>
+struct lane_traits<double> {
+  using mask = bool;
+  using scalar = double;
+  static constexpr int count = 1;
+};
+
+VOXHERD_FUNCTION inline float get(float x, int) { return x; }
+VOXHERD_FUNCTION inline void put(float& x, int, float value) { x = value; }
+VOXHERD_FUNCTION inline double get(double x, int) { return x; }
+VOXHERD_FUNCTION inline void put(double& x, int, double value) { x = value; }
+VOXHERD_FUNCTION inline bool get(bool m, int) { return m; }
+VOXHERD_FUNCTION inline void put(bool& m, int, bool value) { m = value; }
+
+#if !defined(__CUDACC__)
+template <>
+struct lane_traits<float_lanes> {
+  using mask = float_lanes::mask_type;
+  using scalar = float;
+  static constexpr int count = static_cast<int>(float_lanes::size());
+};
+
+template <>
+struct lane_traits<double_lanes> {
+  using mask = double_lanes::mask_type;
+  using scalar = double;
+  static constexpr int count = static_cast<int>(double_lanes::size());
+};
+
+template <class T, class Abi>
+T get(const stdx::simd<T, Abi>& x, int i) {
+  return x[static_cast<std::size_t>(i)];
+}
+template <class T, class Abi>
+void put(stdx::simd<T, Abi>& x, int i, T value) {
+  x[static_cast<std::size_t>(i)] = value;
+}
+template <class T, class Abi>
+bool get(const stdx::simd_mask<T, Abi>& m, int i) {
+  return m[static_cast<std::size_t>(i)];
+}
+template <class T, class Abi>
+void put(stdx::simd_mask<T, Abi>& m, int i, bool value) {
+  m[static_cast<std::size_t>(i)] = value;
+}
+inline bool any(const double_lanes::mask_type& condition) { return stdx::any_of(condition); }
+#endif
+
+}  // namespace voxherd::lane
