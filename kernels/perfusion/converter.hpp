@@ -93,7 +93,7 @@ class voxel_converter {
     if (convert_.t1 == t1_source::flip_angles) {
       for (int i = 0; i < convert_.flip_angles; ++i)
         if (!(std::fabs(frame(row, frames_ + i)) <= FLT_MAX)) return voxel_status::not_finite;
-      t1_s = t1_fitter_({row.first + static_cast<std::size_t>(frames_) * row.stride, row.stride}).t1_s;
+      t1_s = t1_fitter_(signal_row{row.first + static_cast<std::size_t>(frames_) * row.stride, row.stride}).t1_s;
     }
     return t1_s > 0 && t1_s <= FLT_MAX ? voxel_status::fitted : voxel_status::no_t1;
   }

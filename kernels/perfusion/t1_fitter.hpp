@@ -2,10 +2,10 @@
 
 #include <cfloat>
 #include <cmath>
+#include <cstddef>
 
 #include "kernels/perfusion/conversion.hpp"
 #include "kernels/portable/function.hpp"
-#include "kernels/portable/signal_row.hpp"
 
 namespace voxherd::perfusion {
 
@@ -37,10 +37,12 @@ class t1_fitter {
     most_ = std::log(-std::expm1(-repetition_s_ / least_t1_s));
   }
 
-  /// `signals`: one a flip angle, finite.
-  VOXHERD_FUNCTION t1_fit operator()(signal_row signals) const {
+  /// `signals`: one a flip angle, finite; a signal_row or doubles.
+  template <class Signals>
+  VOXHERD_FUNCTION t1_fit operator()(Signals signals) const {
     double at = line_fit(signals);
     step_numbers now = examine(signals, at);
+    look_around(signals, at, now);
     double damping = 1e-3;
     for (int i = 0; i < most_iterations; ++i) {
       const double to = within_bounds(at + now.gradient / (now.curvature * (1 + damping) + DBL_MIN));
@@ -65,11 +67,25 @@ class t1_fitter {
     double cost, amplitude, gradient, curvature;
   };
 
+  /// Begins at the best of a few T1 where that is better: under much noise there can be two minima.
+  template <class Signals>
+  VOXHERD_FUNCTION void look_around(Signals signals, double& at, step_numbers& now) const {
+    constexpr int places = 24;
+    for (int k = 0; k <= places; ++k) {
+      const double other = least_ + (most_ - least_) * k / places;
+      const step_numbers there = examine(signals, other);
+      if (!(there.cost < now.cost)) continue;
+      at = other;
+      now = there;
+    }
+  }
+
   VOXHERD_FUNCTION double within_bounds(double x) const { return x < least_ ? least_ : x > most_ ? most_ : x; }
 
   /// Cost at log(1 - E) with the best amplitude M0 (1 - E); gradient and curvature of half of it, as Kaufman (BIT
   /// 15:49, 1975): the part of the derivative that the amplitude cannot follow.
-  VOXHERD_FUNCTION step_numbers examine(signal_row signals, double log_recovered) const {
+  template <class Signals>
+  VOXHERD_FUNCTION step_numbers examine(Signals signals, double log_recovered) const {
     const double recovered = std::exp(log_recovered);
     double ss = 0, gs = 0, gg = 0, gd = 0, dd = 0, ds = 0;
     for (int i = 0; i < angles_; ++i) {
@@ -89,7 +105,8 @@ class t1_fitter {
   }
 
   /// From the residuals: s's - (g's)^2 / g'g would lose them in rounding.
-  VOXHERD_FUNCTION double cost_of(signal_row signals, double recovered, double amplitude) const {
+  template <class Signals>
+  VOXHERD_FUNCTION double cost_of(Signals signals, double recovered, double amplitude) const {
     double sum = 0;
     for (int i = 0; i < angles_; ++i) {
       const double g = sine_[i] / (versine_[i] + cosine_[i] * recovered);
@@ -100,7 +117,8 @@ class t1_fitter {
   }
 
   /// S / sin a = E S / tan a + M0 (1 - E), weighted by (sin a / (1 - E cos a))^2 of the E before: log(1 - E).
-  VOXHERD_FUNCTION double line_fit(signal_row signals) const {
+  template <class Signals>
+  VOXHERD_FUNCTION double line_fit(Signals signals) const {
     double recovered = -std::expm1(-repetition_s_ / 1.0);
     for (int pass = 0; pass < 3; ++pass) {
       double w1 = 0, wx = 0, wy = 0, wxx = 0, wxd = 0;
