@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/perfusion/linear_fitter.hpp"
+#include "kernels/perfusion/recursion_model.hpp"
 
 namespace voxherd::perfusion {
 namespace {
@@ -139,6 +140,36 @@ TEST(PerfusionLinear, IsTheTruthOfCurvesThatObeyIt) {
     EXPECT_EQ(f.p[tau_a], 1.3);
     EXPECT_EQ(f.p[tau_p], 2.2);
     EXPECT_NEAR(f.sum_of_squares, 0, 1e-10);
+  }
+}
+
+/// The trapezoid rule's error of the model's own curve, for inputs known between frames.
+TEST(PerfusionLinear, ApproachesTheModelWithTheSquareOfTheInterval) {
+  double before = 0;
+  for (const int per_s : {1, 2, 4}) {
+    time_course t;
+    for (int i = 0; i <= 90 * per_s; ++i) {
+      const double s = static_cast<double>(i) / per_s;
+      t.time_s.push_back(s);
+      // Corners at whole seconds alone
+      t.arterial.push_back(s < 5 ? 0 : s < 10 ? s - 5 : s < 20 ? 15 - s : -5 + 0.05 * (s - 20));
+      t.portal.push_back(s < 15 ? 0 : s < 30 ? 0.1 * (s - 15) : 1.5 - 0.01 * (s - 30));
+      t.counts.push_back(1);
+    }
+    const auto s = settings(false);
+    const curves_table<double> curves(t);
+    const double p[parameter_count] = {truth[kl], truth[ka], truth[kp], 1.3, 2.2};
+    std::vector<float> y;
+    recursion_model<double, discretisation_kind::exact>(curves.view()).curve(p, [&](int, double c) {
+      y.push_back(static_cast<float>(c));
+    });
+    const double error = std::fabs(fit(t, s, y).p[kl] / truth[kl] - 1);
+    if (per_s == 1) {
+      EXPECT_LT(error, 2e-3);
+    } else {
+      EXPECT_NEAR(before / error, 4, 0.6) << per_s;
+    }
+    before = error;
   }
 }
 
