@@ -181,7 +181,7 @@ class start_search {
   const start_table_view& table_;
 };
 
-/// Calls search(start_search) with the smallest search that gives so many starts (1 to 8).
+/// Calls search(start_search) with the smallest search that gives so many starts (more than start_rates: so many).
 template <class Number, class Call>
 VOXHERD_FUNCTION void with_start_search(const start_table_view& table, int starts, const Call& search) {
   if (table.flows_given()) return search(start_search<start_rates, true, Number>(table));
