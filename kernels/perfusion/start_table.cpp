@@ -45,6 +45,7 @@ void put_delays(const fit_settings& s, start_table_view& facts) {
 void put_rules(const fit_settings& s, start_table_view& facts) {
   for (int i = 0; i < parameter_count; ++i) {
     const parameter_rule& rule = s.rules[static_cast<std::size_t>(i)];
+    facts.start[i] = rule.start;
     facts.least[i] = rule.fixed ? rule.start : rule.least;
     facts.most[i] = rule.fixed ? rule.start : rule.most;
   }

@@ -41,7 +41,8 @@ struct start_table_view {
   float delay_s[start_curves];                           ///< arterial, then portal
   bool given[2];                                         ///< ka, kp are fixed, not at 0 (then their curves are 0)
   float flow[2];                                         ///< of a given ka, kp, 1/s; else 0
-  double least[parameter_count], most[parameter_count];  ///< 1/s and s; of a fixed parameter its value twice
+  double start[parameter_count];                         ///< of the rules, 1/s and s
+  double least[parameter_count], most[parameter_count];  ///< of a fixed parameter its value twice
 
   /// Starts that differ: one for each kl.
   VOXHERD_FUNCTION int most_starts() const { return rates; }

@@ -247,7 +247,7 @@ TEST(PerfusionStart, KeepsFixedRateAndDelays) {
   const auto starts = found(table, liver_draw(8).voxel(even_bolus(), s.discretisation), 3);
   for (const start& each : starts)
     for (const parameter p : {kl, tau_a, tau_p}) EXPECT_EQ(each.p[p], s.rules[p].start);
-  EXPECT_EQ(starts[2].p[ka], starts[0].p[ka]);
+  EXPECT_EQ(starts[2].p[ka], s.rules[ka].start);
   expect_best(even_bolus(), s, 8);
 }
 
@@ -326,25 +326,18 @@ TEST(PerfusionStart, LanesFindWhatOneVoxelFinds) {
   }
 }
 
-TEST(PerfusionStart, OfEachVoxelOfABatchIsThatOfTheVoxelAlone) {
-  const time_course t = even_bolus();
-  const start_table table(t, fit_settings{});
-  constexpr int count = 5;
-  liver_draw draw(12);
-  std::vector<std::vector<float>> voxels;
-  std::vector<float> samples(t.frames() * count);
-  for (std::size_t v = 0; v < count; ++v) {
-    voxels.push_back(draw.voxel(t, discretisation_kind::exact));
-    for (std::size_t i = 0; i < t.frames(); ++i) samples[i * count + v] = voxels[v][i];
-  }
-  std::vector<double> to(3 * parameter_count * count);
-  const start_each<3, false, double> each{table.view(), samples.data(), count, 3, to.data()};
-  for (std::uint32_t v = 0; v < count; ++v) each(v);
-  for (std::size_t v = 0; v < count; ++v) {
-    const auto alone = found(table, voxels[v], 3);
-    for (std::size_t s = 0; s < 3; ++s)
-      for (std::size_t k = 0; k < parameter_count; ++k)
-        EXPECT_EQ(to[(parameter_count * s + k) * count + v], alone[s].p[k]);
+TEST(PerfusionStart, BeyondTheTablesIsTheRulesOwn) {
+  const fit_settings s;
+  const start_table table(even_bolus(), s);
+  const start_table_view v = table.view();
+  const auto y = liver_draw(12).voxel(even_bolus(), discretisation_kind::exact);
+  double to[8 * parameter_count];
+  with_start_search<float>(v, 8, [&](const auto& search) { search({y.data(), 1}, 8, to, 1); });
+  const auto six = found(table, y);
+  for (std::size_t k = 0; k < parameter_count; ++k) {
+    EXPECT_EQ(to[k], six[0].p[k]);
+    EXPECT_EQ(to[start_rates * parameter_count + k], s.rules[k].start);
+    EXPECT_EQ(to[7 * parameter_count + k], s.rules[k].start);
   }
 }
 
