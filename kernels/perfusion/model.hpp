@@ -21,4 +21,26 @@ struct normal_equations {
   Number hessian[packed_size(parameter_count)];  ///< J' J, packed lower triangle (packed_index)
 };
 
+template <class Number>
+VOXHERD_FUNCTION inline void clear(normal_equations<Number>& e) {
+  using scalar = typename lane::lane_traits<Number>::scalar;
+  e.cost = Number(scalar(0));
+  VOXHERD_UNROLL
+  for (Number& g : e.gradient) g = Number(scalar(0));
+  VOXHERD_UNROLL
+  for (Number& h : e.hessian) h = Number(scalar(0));
+}
+
+/// A frame's part: its row of J and its y - C.
+template <class Number>
+VOXHERD_FUNCTION inline void add_frame(const Number (&row)[parameter_count], Number rest, normal_equations<Number>& e) {
+  e.cost += rest * rest;
+  VOXHERD_UNROLL
+  for (int a = 0; a < parameter_count; ++a) {
+    e.gradient[a] += row[a] * rest;
+    VOXHERD_UNROLL
+    for (int b = 0; b <= a; ++b) e.hessian[packed_index(a, b)] += row[a] * row[b];
+  }
+}
+
 }  // namespace voxherd::perfusion

@@ -134,12 +134,13 @@ class recursion_model {
 
   VOXHERD_FUNCTION bool counts(int i) const { return view_.counted == view_.frames || view_.counts[i] != 0; }
 
-  /// At negative delays the exact model has seen inputs before frame 0; the paper's begins there.
+  /// At negative delays the exact model has seen inputs before frame 0, the first of them part of a frame before a whole
+  /// one; the paper's begins there.
   template <class Feed>
   VOXHERD_FUNCTION int first_frame(const Feed& a, const Feed& b) const {
     if constexpr (!exact) return 0;
     const scalar first = lane::min(smallest(a.place.whole), smallest(b.place.whole));
-    return first < 0 ? static_cast<int>(first) : 0;
+    return first < 1 ? static_cast<int>(first) - 1 : 0;
   }
 
   template <class Feed>
