@@ -50,6 +50,21 @@ class uneven_model {
     }
   }
 
+  VOXHERD_FUNCTION void separable(const Number (&p)[parameter_count], voxel_samples y,
+                                  separable_equations<Number>& out) const {
+    feed<true> arterial(view_, view_.arterial, p[kl], p[tau_a]), portal(view_, view_.portal, p[kl], p[tau_p]);
+    clear(out);
+    for (int i = 0; i < view_.frames; ++i) {
+      if (view_.counts[i] == 0) continue;
+      advance(i, arterial, portal);
+      const auto a = arterial.at(view_.time_s[i]), b = portal.at(view_.time_s[i]);
+      const Number column[separable_columns] = {
+          a.convolved, b.convolved, a.slope, b.slope, p[kl] * a.convolved - a.input, p[kl] * b.convolved - b.input};
+      const Number fitted = p[ka] * a.convolved + p[kp] * b.convolved;
+      add_frame(column, load(y.first + i * y.stride, Number(scalar(0))) - fitted, out);
+    }
+  }
+
  private:
   template <bool WithSlope>
   using feed = uneven_feed<Number, WithSlope>;
