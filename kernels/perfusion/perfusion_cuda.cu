@@ -238,6 +238,8 @@ class cuda_fitter final : public fitter {
 
   void fit_items(const cuda_fit_job<Scalar>& job) {
     if (settings_.solver == solver_kind::simplex) return launch_simplex(settings_, job, stream_);
+    if constexpr (has_varpro<Scalar>)
+      if (settings_.solver == solver_kind::varpro) return launch_varpro(settings_, job, stream_);
     launch_levenberg(settings_, job, stream_);
   }
 
