@@ -109,18 +109,24 @@ void expect_rules_kept(const device& d, solver_kind solver) {
   perfusion_rules tight = plain;
   tight[kl].most = 390 / perfusion::per_second, tight[kl].start = 300 / perfusion::per_second;
   tight[tau_p].least = 2.4;
+  perfusion_rules beside = tight;
+  beside[kl].start = tight[kl].most * (1 - 1e-9), beside[tau_p].start = tight[tau_p].least * (1 + 1e-9);
   const std::vector<std::pair<const char*, perfusion_rules>> cases{
       {"tau_p fixed", fixed_at(plain, tau_p, 2)},
       {"both delays fixed", fixed_at(fixed_at(plain, tau_p, 2), tau_a, 1)},
       {"kl and ka fixed", fixed_at(fixed_at(plain, kl, 400 / perfusion::per_second), ka, 20 / perfusion::per_second)},
       {"one input", fixed_at(fixed_at(plain, ka, 0), tau_a, 0)},
-      {"tight bounds", tight}};
+      {"tight bounds", tight},
+      {"a start beside the bounds", beside}};
   for (const auto& [name, rules] : cases) {
     fit_settings s = quality_settings(solver, precision_kind::float64);
     s.rules = rules;
+    // One start of our own finds the minimum of the paper's physiology; random physiology has several.
+    const bool own_start = std::string(name) == "a start beside the bounds";
+    s.starts = own_start ? 0 : 1;
     const auto run = voxels.fit(d, s);
     const global_search search(voxels.frames, s.discretisation, rules);
-    for (std::size_t v = first_noisy; v < 100; v += 3) {
+    for (std::size_t v = first_noisy; v < (own_start ? 100U : 150U); v += 7) {
       SCOPED_TRACE(testing::Message() << name << ", voxel " << v);
       const auto p = run.parameters(v);
       for (std::size_t i = 0; i < p.size(); ++i) {

@@ -26,9 +26,21 @@ TEST_F(PerfusionData, ExactSimplexEndsWhereIndependentCodeEnds) {
 }
 
 TEST_F(PerfusionData, LevenbergFindsTheGlobalMinimumOfEveryVoxel) {
+  expect_global_minima(two_threads, solver_kind::lm, precision_kind::float64, 1, 1e-4, 1e-3);
   expect_global_minima(two_threads, solver_kind::lm, precision_kind::float64, 3, 1e-4, 1e-3);
 }
 
+TEST_F(PerfusionData, VariableProjectionFindsTheGlobalMinimumOfEveryVoxel) {
+  expect_global_minima(two_threads, solver_kind::varpro, precision_kind::float64, 1, 1e-4, 1e-3);
+  expect_global_minima(two_threads, solver_kind::varpro, precision_kind::float64, 3, 1e-4, 1e-3);
+}
+
+TEST_F(PerfusionData, SinglePrecisionFindsTheGlobalMinimumOfEveryVoxel) {
+  expect_global_minima(two_threads, solver_kind::lm, precision_kind::float32, 3, 1e-4, 2e-2);
+}
+
 TEST_F(PerfusionData, LevenbergKeepsRules) { expect_rules_kept(two_threads, solver_kind::lm); }
+
+TEST_F(PerfusionData, VariableProjectionKeepsRules) { expect_rules_kept(two_threads, solver_kind::varpro); }
 
 }  // namespace
