@@ -130,7 +130,7 @@ class levenberg {
     for (int i = 0; i < parameter_count; ++i) best_[i] = lane::select(which, p[i], best_[i]);
   }
 
-  fit_limits<scalar> limits_;
+  const fit_limits<scalar>& limits_;
   Number best_[parameter_count] = {}, step_[parameter_count] = {};
   Number cost_{}, damping_{};
   counter iterations_{}, retries_{};

@@ -214,7 +214,7 @@ class simplex {
     return found;
   }
 
-  fit_limits<scalar> limits_;
+  const fit_limits<scalar>& limits_;
   int n_;  ///< free parameters; vertices 0 to n_
   Number x_[parameter_count + 1][parameter_count] = {};
   Number f_[parameter_count + 1] = {};
