@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/perfusion/direct_model.hpp"
 #include "kernels/perfusion/fit_arrays.hpp"
 #include "kernels/perfusion/levenberg.hpp"
 #include "kernels/perfusion/perfusion.hpp"
@@ -22,19 +23,28 @@ void with_model(const fit_settings& s, Use&& use) {
   use.template operator()<recursion_model<Number, discretisation_kind::exact>>();
 }
 
+/// The same for the simplex, which needs costs alone: also of the direct sum.
+template <class Number, class Use>
+void with_cost_model(const fit_settings& s, Use&& use) {
+  if constexpr (sizeof(typename lane::lane_traits<Number>::scalar) == sizeof(double))
+    if (s.convolution == convolution_kind::direct)
+      return use.template operator()<direct_model<Number, discretisation_kind::paper>>();
+  with_model<Number>(s, use);
+}
+
 /// Calls use.template operator()<Machine, Model>() with the types of these settings.
 template <class Number, class Use>
 void with_machine_and_model(const fit_settings& s, Use&& use) {
-  with_model<Number>(s, [&]<class Model>() {
-    if (s.solver == solver_kind::simplex) return use.template operator()<simplex<Number>, Model>();
-    use.template operator()<levenberg<Number>, Model>();
-  });
+  if (s.solver == solver_kind::simplex)
+    return with_cost_model<Number>(s, [&]<class Model>() { use.template operator()<simplex<Number>, Model>(); });
+  with_model<Number>(s, [&]<class Model>() { use.template operator()<levenberg<Number>, Model>(); });
 }
 
 /// A fit's last word on an item, of lane l.
 template <class Machine>
 VOXHERD_FUNCTION inline void keep_item(const Machine& machine, int l, const fit_arrays& a, int start,
                                        std::size_t voxel) {
+  VOXHERD_UNROLL
   for (int i = 0; i < parameter_count; ++i)
     a.p[static_cast<std::size_t>(start * parameter_count + i) * a.count + voxel] = lane::get(machine.best()[i], l);
   const std::size_t item = static_cast<std::size_t>(start) * a.count + voxel;

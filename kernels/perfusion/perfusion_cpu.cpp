@@ -1,7 +1,10 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "kernels/perfusion/block_fft_fit.hpp"
+#include "kernels/perfusion/block_fft_plan.hpp"
 #include "kernels/perfusion/converter.hpp"
 #include "kernels/perfusion/cpu_lanes.hpp"
 #include "kernels/perfusion/finisher.hpp"
@@ -62,7 +65,9 @@ class cpu_fitter final : public fitter {
         limits_(s),
         converter_(convert, view_.frames, table_.counts().data()),
         row_floats_(t.frames() + static_cast<std::size_t>(convert.extras())),
-        threads_(d.threads) {}
+        threads_(d.threads) {
+    if (s.convolution == convolution_kind::block_fft) plan_.emplace(block_fft_shape_of(view_.frames));
+  }
 
   void fit(std::size_t count, const float* rows, const outputs& out) override {
     const auto tiles = static_cast<std::ptrdiff_t>((count + tile_voxels - 1) / tile_voxels);
@@ -74,11 +79,7 @@ class cpu_fitter final : public fitter {
         const std::size_t first = static_cast<std::size_t>(n) * tile_voxels;
         work.resize(std::min(tile_voxels, count - first));
         prepare(rows + first * row_floats_, work.arrays);
-        with_machine_and_model<Number>(settings_, [&]<class Machine, class Model>() {
-          const Model model(view_);
-          cpu_lanes<Number> own(work.arrays);
-          fit_on_lanes(Machine(limits_), model, own);
-        });
+        fit_items(work.arrays);
         with_model<Number>(settings_, [&]<class Model>() { finish<Model>(work.arrays, first, out); });
       }
     }
@@ -94,6 +95,16 @@ class cpu_fitter final : public fitter {
       a.S0[v] = static_cast<float>(c.S0);
       for (int i = 0; i < parameter_count; ++i) a.p[place_of_parameter(a, 0, i, v)] = limits_.start[i];
     }
+  }
+
+  void fit_items(const fit_arrays& a) const {
+    if constexpr (sizeof(scalar) == sizeof(double))
+      if (plan_) return fit_by_block_fft(view_, *plan_, limits_, a);
+    with_machine_and_model<Number>(settings_, [&]<class Machine, class Model>() {
+      const Model model(view_);
+      cpu_lanes<Number> own(a);
+      fit_on_lanes(Machine(limits_), model, own);
+    });
   }
 
   /// Voxels side by side, a lane each; what is beyond the last one repeats it.
@@ -134,6 +145,7 @@ class cpu_fitter final : public fitter {
   voxel_converter converter_;
   std::size_t row_floats_;
   int threads_;
+  std::optional<block_fft_plan> plan_;  ///< for that convolution
 };
 
 }  // namespace
