@@ -6,8 +6,8 @@
 namespace voxherd::perfusion {
 
 /// The model on even frames by the sum over all earlier frames, in either discretisation (see taps.hpp, model.hpp):
-/// what the recursion is compared with. N^2 / 2 products; eight frames at a time, so that an input's samples are read
-/// and the powers of E made once for eight of them.
+/// what the recursion is compared with. N^2 / 2 products, for a tile of frames at a time, so that an input's samples
+/// are read and the powers of E made once for all of the tile.
 template <class Number, discretisation_kind Kind>
 class direct_model {
  public:
@@ -28,7 +28,7 @@ class direct_model {
   /// Calls write(i, C_i) for all frames.
   template <class Write>
   VOXHERD_FUNCTION void curve(const Number (&p)[parameter_count], Write&& write) const {
-    const fed_inputs<Number, Kind> fed(view_, p);
+    const kept_inputs fed(view_, p);
     Number power[2 * tile];  // E^0 to E^(2 tile - 1)
     power[0] = Number(scalar(1));
     power[1] = decay(p[kl] * view_.spacing_s);
@@ -45,10 +45,32 @@ class direct_model {
   }
 
  private:
-  static constexpr int tile = 8;
+  static constexpr bool many = lane::lane_traits<Number>::count > 1;
+  static constexpr int tile = many ? 8 : 4;  ///< a GPU thread has registers for fewer
 
-  /// Frames i to i + 7 from each other. Past the last frame the curves end one sample on.
-  VOXHERD_FUNCTION void add_own(const fed_inputs<Number, Kind>& fed, int i, const Number (&power)[2 * tile],
+  /// Lanes read samples one by one: what they have read is kept, of series that are not too long for it.
+  struct kept_inputs {
+    static constexpr int most = many ? 512 : 1;
+
+    VOXHERD_FUNCTION kept_inputs(const curves_view<scalar>& view, const Number (&p)[parameter_count])
+        : fed(view, p), keeps(many && view.frames - fed.first() <= most) {
+      if (keeps)
+        for (int j = fed.first(); j < view.frames; ++j) kept[j - fed.first()] = fed(j);
+    }
+    VOXHERD_FUNCTION int first() const { return fed.first(); }
+    VOXHERD_FUNCTION Number operator()(int j) const {
+      if constexpr (many)
+        if (keeps) return kept[j - fed.first()];
+      return fed(j);
+    }
+
+    fed_inputs<Number, Kind> fed;
+    bool keeps;
+    Number kept[most];
+  };
+
+  /// The tile that begins at frame i from itself. Past the last frame the curves end one sample on.
+  VOXHERD_FUNCTION void add_own(const kept_inputs& fed, int i, const Number (&power)[2 * tile],
                                 Number (&c)[tile]) const {
     VOXHERD_UNROLL
     for (int n = 0; n < tile; ++n) c[n] = Number(scalar(0));
@@ -61,8 +83,8 @@ class direct_model {
     }
   }
 
-  /// Frames i to i + 7 from all frames before i, backwards.
-  VOXHERD_FUNCTION void add_earlier(const fed_inputs<Number, Kind>& fed, int i, const Number (&power)[2 * tile],
+  /// The tile from all frames before i, backwards.
+  VOXHERD_FUNCTION void add_earlier(const kept_inputs& fed, int i, const Number (&power)[2 * tile],
                                     Number (&c)[tile]) const {
     Number shifted[2 * tile - 1];  // E^(i - j - m), from m = tile - 1 back
     VOXHERD_UNROLL
