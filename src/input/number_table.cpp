@@ -86,7 +86,7 @@ bool begins_with_a_name(std::string_view line) {
   const auto words = split(line, " \t\v\f\r,");
   if (words.empty()) return false;
   double value = 0;
-  return std::from_chars(words[0].data(), words[0].data() + words[0].size(), value).code != std::errc{};
+  return std::from_chars(words[0].data(), words[0].data() + words[0].size(), value).ec != std::errc{};
 }
 
 std::string read_text(const std::string& path) {

@@ -18,9 +18,9 @@ struct number_table {
 
 enum class header_line { none, allowed };
 
-/// Reads numbers separated by white space, commas or both; blank lines, CRLF and a byte order mark are skipped, and where
-/// `header` allows it a first line that begins with no number (names of columns).
-/// Independent of the locale. Throws failure (missing_input, bad_data) with file, line, what was found and expected.
+/// Reads numbers separated by white space, commas or both; blank lines, CRLF and a byte order mark are skipped, and
+/// where `header` allows it a first line that begins with no number (names of columns). Independent of the locale.
+/// Throws failure (missing_input, bad_data) with file, line, what was found and expected.
 number_table read_number_table(const std::string& path, header_line header = header_line::none);
 
 }  // namespace voxherd

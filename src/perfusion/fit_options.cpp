@@ -35,7 +35,7 @@ void read_kinds(const arguments& args, fit_settings& fit) {
                                                     {"direct", convolution_kind::direct},
                                                     {"block-fft", convolution_kind::block_fft}});
   fit.discretisation =
-      fit.convolution == convolution_kind::block_fft ? discretisation_kind::paper : discretisation_kind::exact;
+      fit.convolution != convolution_kind::recursion ? discretisation_kind::paper : discretisation_kind::exact;
   if (args.has("discretisation"))
     fit.discretisation = option::word<discretisation_kind>(
         args, "discretisation", {{"exact", discretisation_kind::exact}, {"paper", discretisation_kind::paper}});
@@ -46,7 +46,7 @@ void read_kinds(const arguments& args, fit_settings& fit) {
 void read_stops(const arguments& args, fit_settings& fit) {
   const bool simplex = fit.solver == solver_kind::simplex, linear = fit.solver == solver_kind::linear;
   fit.starts = simplex || linear ? 0 : 1;
-  if (args.has("starts")) fit.starts = static_cast<int>(option::integer(args, "starts", 0, 64));
+  if (args.has("starts")) fit.starts = static_cast<int>(option::integer(args, "starts", 0, 8));
   fit.bounded = !simplex;
   if (args.has("bounded")) fit.bounded = option::word<bool>(args, "bounded", {{"yes", true}, {"no", false}});
   fit.most_iterations = static_cast<int>(option::integer(args, "iterations", 1, 100000));

@@ -86,8 +86,7 @@ double t1_of(const region_signal& region, const conversion& convert, double give
   if (convert.t1 == t1_source::map) {
     t1_s = region.extras[0];
   } else {
-    std::vector<float> signals(region.extras.begin(), region.extras.end());
-    const perfusion::t1_fit fit = perfusion::t1_fitter(convert)({signals.data(), 1});
+    const perfusion::t1_fit fit = perfusion::t1_fitter(convert)(region.extras.data());
     if (!fit.found)
       refuse(fmt::format("{}: no T1 fits its mean signals at the flip angles; give --t1-blood, or --t1", region.name));
     t1_s = fit.t1_s;

@@ -49,9 +49,8 @@ std::vector<std::uint64_t> sample_of(const std::vector<std::uint64_t>& voxels, s
   const std::size_t runs = most / run;
   for (std::size_t r = 0; r < runs; ++r) {
     const std::size_t first = r * (voxels.size() - run) / (runs - 1);
-    for (std::size_t i = std::max(first, some.empty() ? 0 : r * run); i < first + run; ++i) some.push_back(voxels[i]);
+    for (std::size_t i = first; i < first + run; ++i) some.push_back(voxels[i]);
   }
-  some.erase(std::unique(some.begin(), some.end()), some.end());
   spdlog::info("mean curve of the mask: {} of its {} voxels, evenly spread", some.size(), voxels.size());
   return some;
 }

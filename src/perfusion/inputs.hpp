@@ -13,6 +13,9 @@
 
 namespace voxherd {
 
+/// What concentrations are in: mM, HU, or "input".
+std::string concentration_unit(const perfusion::conversion& convert);
+
 /// What rank 0 found in the series before the fit, and every rank knows.
 struct perfusion_findings {
   perfusion::time_course frames;  ///< inputs divided by 1 - haematocrit, bridged where a frame does not count
