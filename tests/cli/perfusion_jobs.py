@@ -140,13 +140,13 @@ class PerfusionJobs(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def words(self, out, *options, scan=None):
-        return ("perfusion", *(scan if scan is not None else self.study.words()), "--backend", "cpu", "--threads", "1",
-                "--out", out, *options)
+    def words(self, out, *options, scan=None, threads=1):
+        return ("perfusion", *(scan if scan is not None else self.study.words()), "--backend", "cpu", "--threads",
+                str(threads), "--out", out, *options)
 
-    def launch(self, out, *options, ranks=1, scan=None):
+    def launch(self, out, *options, ranks=1, scan=None, threads=1):
         """Exit status and what was said."""
-        words = self.words(out, *options, scan=scan)
+        words = self.words(out, *options, scan=scan, threads=threads)
         rc, text, said = alone(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else alone(VOXHERD, *words)
         return rc, text + said
 
