@@ -34,8 +34,10 @@ bool usable(const float* row, const std::vector<std::uint8_t>& counts, const con
 /// Blood and tissue have T1 of 0.2 to 3 s at any field strength of a scanner.
 void warn_of_t1(const std::string& name, double t1_s) {
   if (t1_s < 0.2 || t1_s > 3.5)
-    spdlog::warn("{}: T1 before the agent is {:.3g} s; inflow spoils flip angles in vessels, --t1-blood gives it", name,
-                 t1_s);
+    spdlog::warn(
+        "{}: T1 before the agent is {:.3g} s, expected 0.2 to 3.5 s; inflow spoils flip angles in vessels, there "
+        "--t1-blood gives it",
+        name, t1_s);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "src/perfusion/findings.hpp"
 #include "src/perfusion/frames.hpp"
 #include "src/perfusion/series_rows.hpp"
+#include "src/perfusion/t1_map.hpp"
 
 namespace voxherd {
 
@@ -83,6 +84,7 @@ struct perfusion_inputs::state {
     } else {
       voxels = voxels_inside(options.mask, image);
     }
+    if (!options.t1_map.empty()) check_t1_map(extras.files.front(), options.t1_map_unit_s, voxels);
     choose_regions(image);
     describe();
   }
