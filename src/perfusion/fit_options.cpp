@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/perfusion/perfusion.hpp"
 #include "src/option_values.hpp"
 #include "src/perfusion/options.hpp"
 
@@ -25,11 +26,13 @@ void check_flow(const char* option, parameter p, double value) {
 }
 
 void read_kinds(const arguments& args, fit_settings& fit) {
-  fit.solver = option::word<solver_kind>(args, "solver",
-                                         {{"lm", solver_kind::lm},
-                                          {"simplex", solver_kind::simplex},
-                                          {"varpro", solver_kind::varpro},
-                                          {"linear", solver_kind::linear}});
+  const auto solver = option::word<solver_kind>(args, "solver",
+                                                {{"lm", solver_kind::lm},
+                                                 {"simplex", solver_kind::simplex},
+                                                 {"varpro", solver_kind::varpro},
+                                                 {"linear", solver_kind::linear}});
+  fit = standard_settings(solver);
+  fit.rules = fit_settings{}.rules;  // which delays are fixed is for the user to say
   fit.convolution = option::word<convolution_kind>(args, "convolution",
                                                    {{"recursion", convolution_kind::recursion},
                                                     {"direct", convolution_kind::direct},
@@ -45,21 +48,18 @@ void read_kinds(const arguments& args, fit_settings& fit) {
 
 void read_stops(const arguments& args, fit_settings& fit) {
   const bool simplex = fit.solver == solver_kind::simplex, linear = fit.solver == solver_kind::linear;
-  fit.starts = simplex || linear ? 0 : 1;
-  if (args.has("starts")) fit.starts = static_cast<int>(option::integer(args, "starts", 0, 8));
-  fit.bounded = !simplex;
-  if (args.has("bounded")) fit.bounded = option::word<bool>(args, "bounded", {{"yes", true}, {"no", false}});
-  fit.most_iterations = static_cast<int>(option::integer(args, "iterations", 1, 100000));
-  fit.absolute_tolerance = option::number(args, "tolerance", 0, 1e6);
-  fit.relative_tolerance = simplex ? 0 : 1e-6;
-  if (args.has("relative-tolerance")) fit.relative_tolerance = option::number(args, "relative-tolerance", 0, 0.1);
-  if (!simplex) {
-    refuse_given(args, "tolerance", "but with --solver simplex; --relative-tolerance is the one of lm and varpro");
-    if (!fit.bounded) refuse("--bounded no: only --solver simplex can do without bounds; widen them by --bounds");
-  }
   if (linear)
-    for (const char* name : {"convolution", "discretisation", "starts", "iterations", "relative-tolerance", "bounds"})
+    for (const char* name :
+         {"convolution", "discretisation", "starts", "start", "iterations", "relative-tolerance", "bounds", "bounded"})
       refuse_given(args, name, "with --solver linear");
+  if (!simplex)
+    refuse_given(args, "tolerance", "but with --solver simplex; --relative-tolerance is the one of lm and varpro");
+  if (fit.solver == solver_kind::varpro) refuse_given(args, "bounded", "with --solver varpro, which has bounds");
+  if (args.has("starts")) fit.starts = static_cast<int>(option::integer(args, "starts", 0, 8));
+  if (args.has("bounded")) fit.bounded = option::word<bool>(args, "bounded", {{"yes", true}, {"no", false}});
+  if (args.has("iterations")) fit.most_iterations = static_cast<int>(option::integer(args, "iterations", 1, 100000));
+  if (args.has("tolerance")) fit.absolute_tolerance = option::number(args, "tolerance", 0, 1e6);
+  if (args.has("relative-tolerance")) fit.relative_tolerance = option::number(args, "relative-tolerance", 0, 0.1);
 }
 
 void read_bounds(const arguments& args, perfusion_options& o) {

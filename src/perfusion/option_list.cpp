@@ -58,10 +58,10 @@ void add_fit(po::options_description& options) {
     ("start", list(), "where the fit begins: kl, ka, kp in ml/100 g/min, delays in s, as kl=200,ka=10,kp=80,tau_a=2,tau_p=3")
     ("fix", list(), "parameters that are not fitted, as tau_p=0,kp=0")
     ("bounds", list(), "of parameters, as tau_a=0:8,kl=1:2000")
-    ("bounded", option::text_by_others("yes; simplex no"), "yes | no: whether bounds hold")
-    ("iterations", option::whole(600), "at most, 1 to 100000")
+    ("bounded", option::text_by_others("yes; simplex no"), "yes | no: whether bounds hold; for lm and simplex")
+    ("iterations", option::whole_by_others("100; simplex 600"), "at most, 1 to 100000")
     ("tolerance", option::real(1e-8, "1e-08"), "simplex: ends where largest and smallest cost differ by less, 0 or more (squared concentration)")
-    ("relative-tolerance", option::real_by_others("1e-06; simplex 0"), "simplex: the same over the smallest cost; lm, varpro: foretold fall of the cost; 0 to 0.1")
+    ("relative-tolerance", option::real_by_others("1e-05; simplex 0"), "simplex: the same over the smallest cost; lm, varpro: foretold fall of the cost; 0 to 0.1")
     ("delays", option::text("free"), "free | zero | two-stage: fitted in each voxel; none; found in the mean curve first")
     ("delay-window", option::real(0, "0"), "two-stage: voxels' delays may differ by this from the mean curve's, 0 to 20 s; 0: fixed")
     ("delay-roi", option::file(), "two-stage: mask of the mean curve; without it --mask");

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "kernels/perfusion/backends.hpp"
 #include "kernels/perfusion/perfusion.hpp"
-#include "kernels/perfusion/recursion_model.hpp"
 
 namespace voxherd {
 
@@ -29,21 +29,17 @@ fit_settings settings_of_mean(const fit_settings& voxels) {
   return s;
 }
 
-template <class Model>
-std::vector<double> curve_of(const curves_view<double>& view, const double (&p)[parameter_count]) {
-  std::vector<double> curve(static_cast<std::size_t>(view.frames));
-  Model(view).curve(p, [&](int i, double c) { curve[static_cast<std::size_t>(i)] = c; });
-  return curve;
-}
-
-std::vector<double> fitted_curve(const time_course& frames, const fit_settings& s, const float (&maps)[map_count],
-                                 double flow_unit) {
+std::vector<double> fitted_curve(const time_course& frames, const fit_settings& s, const float (&maps)[map_count]) {
   const curves_table<double> table(frames);
   double p[parameter_count];
-  for (int i = 0; i < parameter_count; ++i) p[i] = static_cast<double>(maps[i]) / (i <= kp ? flow_unit : 1);
-  if (s.discretisation == discretisation_kind::paper)
-    return curve_of<recursion_model<double, discretisation_kind::paper>>(table.view(), p);
-  return curve_of<recursion_model<double, discretisation_kind::exact>>(table.view(), p);
+  for (int i = 0; i < parameter_count; ++i) p[i] = static_cast<double>(maps[i]) / (i <= kp ? per_second : 1);
+  std::vector<double> curve(frames.frames());
+  with_model<double>(s, frames.spacing_s() > 0, [&]<class Model>() {
+    const curves_view<double> view = table.view();
+    const Model model(view);
+    model.curve(p, [&](int i, double c) { curve[static_cast<std::size_t>(i)] = c; });
+  });
+  return curve;
 }
 
 std::string bounds_text(std::uint8_t at_bound) {
@@ -92,7 +88,7 @@ tissue_fit fit_tissue(const perfusion_options& o, const perfusion_findings& foun
   }
   fit.r_squared = static_cast<double>(maps[r_squared]);
   fit.at_bound = at_bound;
-  fit.curve = fitted_curve(found.frames, settings, maps, per_second);
+  fit.curve = fitted_curve(found.frames, settings, maps);
   log_fit(fit, o);
   return fit;
 }

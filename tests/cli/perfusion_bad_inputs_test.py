@@ -186,7 +186,7 @@ class BadInputs(PerfusionJobs):
 
     def test_combinations_without_a_meaning(self):
         self.refused(USAGE, "--tolerance has no meaning but with --solver simplex", "--tolerance", "1e-6")
-        self.refused(USAGE, "only --solver simplex can do without bounds", "--bounded", "no")
+        self.refused(USAGE, "--bounded has no meaning with --solver varpro", "--solver", "varpro", "--bounded", "no")
         self.refused(USAGE, "--bounds has no meaning without bounds", "--solver", "simplex", "--bounds", "ka=0:1")
         self.refused(USAGE, "--delay-window has no meaning without --delays two-stage", "--delay-window", "1")
         self.refused(USAGE, "both delays are fixed", "--delays", "two-stage", "--fix", "tau_a=0,tau_p=0")

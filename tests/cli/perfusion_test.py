@@ -205,6 +205,7 @@ class Frames(PerfusionJobs):
         maps = self.fit(scan=uneven.words())
         self.assertIn("48 frames at uneven times", self.said)
         self.expect_truth(maps, 5e-3, uneven.truth)
+        np.testing.assert_allclose(maps.curves["tissue_fit"], maps.curves["tissue"], atol=0.02)
 
     def test_a_spacing_stands_for_a_file_of_times(self):
         by_file = self.fit()
