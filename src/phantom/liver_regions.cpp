@@ -114,7 +114,7 @@ double portal_voi_depth(const place& at, double radius_least) {
 
 liver_region region_at(const place& at) {
   if (lesion_at(at) != nullptr) return liver_region::tumour;
-  if (at[2] < -0.35 && at[0] < -0.30) return liver_region::cirrhotic;
+  if (at[2] < -0.35 && at[0] < -0.28) return liver_region::cirrhotic;
   if (at[0] < -0.28) return at[1] < 0.05 ? liver_region::right_posterior : liver_region::right_anterior;
   return at[0] < -0.04 ? liver_region::left_medial : liver_region::left_lateral;
 }
