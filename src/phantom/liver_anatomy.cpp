@@ -27,12 +27,24 @@ place place_of(std::uint64_t voxel, const std::array<std::uint64_t, 3>& size) {
   return at;
 }
 
-abdomen_tissue tissue_of(const place& at, double radius_least) {
+/// In the units of a place.
+struct vessel_radii {
+  double aorta, portal;
+};
+
+/// However coarse the image, a vessel has voxels of its own: the aorta in every slice, the portal vein, which lies flat
+/// halfway up, in the slices above and below.
+vessel_radii least_radii(const std::array<std::uint64_t, 3>& size) {
+  const double in_plane = 2.4 / static_cast<double>(std::min(size[0], size[1]));
+  return {in_plane, std::max(in_plane, std::min(0.15, 1.2 * liver_shape::z_scale / static_cast<double>(size[2])))};
+}
+
+abdomen_tissue tissue_of(const place& at, const vessel_radii& least) {
   const double radius = liver_shape::body_radius(at);
   if (radius >= 1) return abdomen_tissue::air;
   if (radius >= fat_begins) return abdomen_tissue::fat;
-  if (liver_shape::aorta_depth(at, radius_least) > 0) return abdomen_tissue::aorta;
-  if (liver_shape::portal_depth(at, radius_least) > 0) return abdomen_tissue::portal_vein;
+  if (liver_shape::aorta_depth(at, least.aorta) > 0) return abdomen_tissue::aorta;
+  if (liver_shape::portal_depth(at, least.portal) > 0) return abdomen_tissue::portal_vein;
   return liver_shape::spleen_depth(at) > 0 ? abdomen_tissue::spleen : abdomen_tissue::muscle;
 }
 
@@ -79,8 +91,7 @@ double t1_of(abdomen_tissue tissue) { return of_tissue[static_cast<std::size_t>(
 
 liver_anatomy::liver_anatomy(const liver_anatomy_settings& p, int threads)
     : size_(p.size), label_(p.size[0] * p.size[1] * p.size[2]) {
-  // A vessel of one voxel's radius has whole voxels in every slice, however coarse the image.
-  const double radius_least = 2.4 / static_cast<double>(std::min(p.size[0], p.size[1]));
+  const vessel_radii least = least_radii(p.size);
   std::vector<candidate> liver, aorta, portal;
   const auto slice = static_cast<std::int64_t>(p.size[0] * p.size[1]);
 #pragma omp parallel num_threads(threads)
@@ -91,12 +102,12 @@ liver_anatomy::liver_anatomy(const liver_anatomy_settings& p, int threads)
       for (std::int64_t i = first; i < first + slice; ++i) {
         const auto voxel = static_cast<std::uint64_t>(i);
         const place at = place_of(voxel, size_);
-        const abdomen_tissue tissue = tissue_of(at, radius_least);
+        const abdomen_tissue tissue = tissue_of(at, least);
         label_[voxel] = static_cast<std::uint8_t>(tissue);
         if (tissue == abdomen_tissue::aorta)
-          own_aorta.push_back({liver_shape::aorta_voi_depth(at, radius_least), voxel});
+          own_aorta.push_back({liver_shape::aorta_voi_depth(at, least.aorta), voxel});
         if (tissue == abdomen_tissue::portal_vein)
-          own_portal.push_back({liver_shape::portal_voi_depth(at, radius_least), voxel});
+          own_portal.push_back({liver_shape::portal_voi_depth(at, least.portal), voxel});
         if (tissue != abdomen_tissue::muscle) continue;
         if (const double depth = liver_shape::liver_depth(at); depth > 0) own_liver.push_back({depth, voxel});
       }
@@ -108,8 +119,10 @@ liver_anatomy::liver_anatomy(const liver_anatomy_settings& p, int threads)
     }
   }
   if (liver.size() < p.liver_voxels) refuse(p, "the liver", liver.size(), p.liver_voxels);
-  if (aorta.size() < p.aorta_voxels) refuse(p, "the aorta", aorta.size(), p.aorta_voxels);
-  if (portal.size() < p.portal_voxels) refuse(p, "the portal vein", portal.size(), p.portal_voxels);
+  if (aorta.empty()) refuse(p, "the aorta", 0, 1);
+  if (portal.empty()) refuse(p, "the portal vein", 0, 1);
+  aorta_count_ = std::min<std::uint64_t>(p.aorta_voxels, aorta.size());
+  portal_count_ = std::min<std::uint64_t>(p.portal_voxels, portal.size());
   for (const candidate& c : deepest(std::move(liver), p.liver_voxels))
     label_[c.voxel] = static_cast<std::uint8_t>(abdomen_tissue::liver);
   for (const candidate& c : deepest(std::move(aorta), p.aorta_voxels)) label_[c.voxel] |= aorta_voi;

@@ -40,8 +40,8 @@ double t1_of(abdomen_tissue tissue);
 struct liver_anatomy_settings {
   std::array<std::uint64_t, 3> size{};
   std::uint64_t liver_voxels = 0;   ///< exactly, where the shape has as many
-  std::uint64_t aorta_voxels = 0;   ///< of the VOI
-  std::uint64_t portal_voxels = 0;  ///< of the VOI
+  std::uint64_t aorta_voxels = 0;   ///< of the VOI; the whole vessel's where it has fewer
+  std::uint64_t portal_voxels = 0;  ///< the same
 };
 
 /// A phantom's anatomy in a slice stack of any size: an elliptic body with fat, muscle, a spleen, aorta and portal
@@ -49,7 +49,7 @@ struct liver_anatomy_settings {
 class liver_anatomy {
  public:
   /// Memory: nine bytes a voxel while it is made, one afterwards. Throws failure (usage) where the image has too few
-  /// voxels for its vessels or its liver.
+  /// voxels for its liver, or none for a vessel.
   liver_anatomy(const liver_anatomy_settings& settings, int threads);
 
   abdomen_voxel at(std::uint64_t voxel) const;
@@ -57,12 +57,15 @@ class liver_anatomy {
   bool in_aorta_voi(std::uint64_t voxel) const { return (label_[voxel] & aorta_voi) != 0; }
   bool in_portal_voi(std::uint64_t voxel) const { return (label_[voxel] & portal_voi) != 0; }
   std::uint64_t count(abdomen_tissue tissue) const;
+  std::uint64_t aorta_voi_count() const { return aorta_count_; }
+  std::uint64_t portal_voi_count() const { return portal_count_; }
 
  private:
   static constexpr std::uint8_t aorta_voi = 0x40, portal_voi = 0x80, tissue_bits = 0x3f;
 
   std::array<std::uint64_t, 3> size_;
   std::vector<std::uint8_t> label_;
+  std::uint64_t aorta_count_ = 0, portal_count_ = 0;
 };
 
 }  // namespace voxherd

@@ -95,7 +95,8 @@ std::string curve_table(const input_curves& curves, const char* unit) {
   return text;
 }
 
-nlohmann::ordered_json settings_as_json(const liver_phantom_settings& p, const liver_signal& signal) {
+nlohmann::ordered_json settings_as_json(const liver_phantom_settings& p, const liver_anatomy& body,
+                                        const liver_signal& signal) {
   nlohmann::ordered_json j;
   j["preset"] = p.name;
   j["size"] = p.size;
@@ -104,7 +105,7 @@ nlohmann::ordered_json settings_as_json(const liver_phantom_settings& p, const l
   j["spacing_s"] = p.spacing_s;
   j["arrival_s"] = agent_arrival_s;
   j["baseline_frames"] = {0, static_cast<int>(std::ceil(agent_arrival_s / p.spacing_s)) - 1};
-  j["voxels"] = {{"liver", p.liver_voxels}, {"aorta", p.aorta_voxels}, {"portal", p.portal_voxels}};
+  j["voxels"] = {{"liver", p.liver_voxels}, {"aorta", body.aorta_voi_count()}, {"portal", body.portal_voi_count()}};
   j["inputs"] = p.inputs == inputs_between_frames::sampled ? "sampled" : "continuous";
   j["signal"] = name_of(p.signal);
   const bool echo = p.signal == perfusion::signal_kind::spoiled_echo;
@@ -121,7 +122,8 @@ nlohmann::ordered_json settings_as_json(const liver_phantom_settings& p, const l
   return j;
 }
 
-void write_texts(const liver_phantom_settings& p, const liver_signal& signal, const std::string& folder) {
+void write_texts(const liver_phantom_settings& p, const liver_anatomy& body, const liver_signal& signal,
+                 const std::string& folder) {
   const char* unit = p.signal == perfusion::signal_kind::ct ? "HU" : "mM";
   std::string times, angles, regions = "label\tname\n";
   for (const double s : signal.frame_s()) times += fmt::format("{:.10g}\n", s);
@@ -131,7 +133,7 @@ void write_texts(const liver_phantom_settings& p, const liver_signal& signal, co
   for (int i = 1; i < liver_region_count; ++i)
     regions += fmt::format("{}\t{}\n", i, name_of(static_cast<liver_region>(i)));
   write_text(folder + "/truth/regions.tsv", regions);
-  write_text(folder + "/phantom.json", settings_as_json(p, signal).dump(2) + "\n");
+  write_text(folder + "/phantom.json", settings_as_json(p, body, signal).dump(2) + "\n");
 }
 
 }  // namespace
@@ -167,7 +169,7 @@ void write_liver_phantom(const session& s, const liver_phantom_settings& p, cons
       write_map(folder + "/" + map.name + ".nii.gz", form_of(p, 1, map.display_max),
                 [&](std::uint64_t voxel, std::uint64_t) { return map.value(*body, voxel); });
     });
-    if (s.is_root()) write_texts(p, signal, folder);
+    if (s.is_root()) write_texts(p, *body, signal, folder);
   });
 }
 

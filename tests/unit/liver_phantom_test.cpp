@@ -188,7 +188,7 @@ TEST(LiverAnatomy, HasEveryRegionWithinTheFitsBounds) {
 }
 
 TEST(LiverAnatomy, RefusesImagesTooSmallForItsVessels) {
-  EXPECT_THROW(liver_anatomy({{4, 4, 1}, 1, 1, 5}, 1), failure);
+  EXPECT_THROW(liver_anatomy({{3, 3, 1}, 1, 1, 1}, 1), failure);
   EXPECT_THROW(liver_anatomy({{32, 32, 8}, 8192, 1, 1}, 1), failure);
 }
 
