@@ -1,10 +1,13 @@
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/perfusion/fit_arrays.hpp"
 #include "kernels/perfusion/levenberg.hpp"
 #include "kernels/perfusion/perfusion.hpp"
 #include "kernels/perfusion/recursion_model.hpp"
 #include "kernels/perfusion/simplex.hpp"
+#include "kernels/perfusion/varpro.hpp"
 
 namespace voxherd::perfusion {
 
@@ -22,11 +25,17 @@ void with_model(const fit_settings& s, Use&& use) {
   use.template operator()<recursion_model<Number, discretisation_kind::exact>>();
 }
 
+/// Variable projection is for double precision.
+template <class Number>
+inline constexpr bool has_varpro = std::is_same_v<typename lane::lane_traits<Number>::scalar, double>;
+
 /// Calls use.template operator()<Machine, Model>() with the types of these settings.
 template <class Number, class Use>
 void with_machine_and_model(const fit_settings& s, Use&& use) {
   with_model<Number>(s, [&]<class Model>() {
     if (s.solver == solver_kind::simplex) return use.template operator()<simplex<Number>, Model>();
+    if constexpr (has_varpro<Number>)
+      if (s.solver == solver_kind::varpro) return use.template operator()<varpro<Number>, Model>();
     use.template operator()<levenberg<Number>, Model>();
   });
 }
@@ -35,6 +44,7 @@ void with_machine_and_model(const fit_settings& s, Use&& use) {
 template <class Machine>
 VOXHERD_FUNCTION inline void keep_item(const Machine& machine, int l, const fit_arrays& a, int start,
                                        std::size_t voxel) {
+  VOXHERD_UNROLL
   for (int i = 0; i < parameter_count; ++i)
     a.p[static_cast<std::size_t>(start * parameter_count + i) * a.count + voxel] = lane::get(machine.best()[i], l);
   const std::size_t item = static_cast<std::size_t>(start) * a.count + voxel;

@@ -36,12 +36,27 @@ class uneven_feed {
         convolved_(scalar(0)),
         slope_(scalar(0)) {}
 
-  /// Times must not fall from call to call.
-  VOXHERD_FUNCTION reading at(scalar time_s) {
-    const Number delayed = time_s - tau_;
-    for (auto past = delayed >= end_; lane::any(past); past = delayed >= end_) pass_node(past);
-    // Nothing has been seen before the first segment.
-    return inside(lane::max(delayed - begin_, Number(scalar(0))));
+  using mask = typename lane::lane_traits<Number>::mask;
+
+  /// Where the delayed time lies beyond the segment: to be passed, again and again, until it is nowhere so.
+  VOXHERD_FUNCTION mask beyond(scalar time_s) const { return time_s - tau_ >= end_; }
+
+  /// Begins the next segment in these lanes. Times must not fall from frame to frame.
+  VOXHERD_FUNCTION void pass_node(const mask& past) {
+    const reading r = inside(end_ - begin_);
+    convolved_ = lane::select(past, r.convolved, convolved_);
+    if constexpr (WithSlope) slope_ = lane::select(past, r.slope, slope_);
+    begin_ = lane::select(past, end_, begin_);
+    node_ = lane::select(past, node_ + scalar(1), node_);
+    const Number next = node_ + scalar(1);
+    end_ = lane::select(next > last_, Number(never), read(times_, lane::min(next, last_)));
+    value_ = read(curve_, node_);
+    rise_ = (read(curve_, next) - value_) / (end_ - begin_);
+  }
+
+  /// Once the time is nowhere beyond the segment. Nothing has been seen before the first segment.
+  VOXHERD_FUNCTION reading at(scalar time_s) const {
+    return inside(lane::max(time_s - tau_ - begin_, Number(scalar(0))));
   }
 
  private:
@@ -58,20 +73,6 @@ class uneven_feed {
       r.slope = f.decayed * (slope_ - s * convolved_) + s * s * (value_ * one + rise_ * s * two);
     }
     return r;
-  }
-
-  /// Lanes where `past` begin the next segment.
-  template <class Mask>
-  VOXHERD_FUNCTION void pass_node(const Mask& past) {
-    const reading r = inside(end_ - begin_);
-    convolved_ = lane::select(past, r.convolved, convolved_);
-    if constexpr (WithSlope) slope_ = lane::select(past, r.slope, slope_);
-    begin_ = lane::select(past, end_, begin_);
-    node_ = lane::select(past, node_ + scalar(1), node_);
-    const Number next = node_ + scalar(1);
-    end_ = lane::select(next > last_, Number(never), read(times_, lane::min(next, last_)));
-    value_ = read(curve_, node_);
-    rise_ = (read(curve_, next) - value_) / (end_ - begin_);
   }
 
   const scalar* times_;

@@ -1,0 +1,9 @@
+#include "kernels/perfusion/cuda_fit.cuh"
+
+namespace voxherd::perfusion {
+
+void launch_varpro(const fit_settings& s, const cuda_fit_job<double>& job, cudaStream_t stream) {
+  with_model<double>(s, [&]<class Model>() { launch_fit<varpro<double>, Model>(job, stream); });
+}
+
+}  // namespace voxherd::perfusion
