@@ -48,8 +48,8 @@ struct liver_anatomy_settings {
 /// vein, and a liver of four segments, a cirrhotic region and four tumours. Within a region parameters vary smoothly.
 class liver_anatomy {
  public:
-  /// Memory: nine bytes a voxel while it is made, one afterwards. Throws failure (usage) where the image has too few
-  /// voxels for its liver, or none for a vessel.
+  /// Memory: a byte a voxel of the image. Throws failure (usage) where it has too few voxels for its liver, or none for
+  /// a vessel.
   liver_anatomy(const liver_anatomy_settings& settings, int threads);
 
   abdomen_voxel at(std::uint64_t voxel) const;
