@@ -1,6 +1,9 @@
 #pragma once
 
 #include "kernels/portable/lanes.hpp"
+#if !defined(__CUDACC__)
+#include "kernels/portable/simd_gather.hpp"
+#endif
 
 /// What a model needs of a number type besides arithmetic: a double or float (one voxel), or a SIMD register (a voxel a
 /// lane).
@@ -19,6 +22,21 @@ VOXHERD_FUNCTION inline double load(const float* from, double) { return static_c
 VOXHERD_FUNCTION inline float read(const float* curve, float place) { return curve[static_cast<int>(place)]; }
 VOXHERD_FUNCTION inline double read(const double* curve, double place) { return curve[static_cast<int>(place)]; }
 
+/// A curve read at (frame + step) of a delayed place, for all lanes at once.
+template <class Number>
+class cursor {
+ public:
+  VOXHERD_FUNCTION cursor(const Number* curve, Number whole_delay) : at_(curve - static_cast<int>(whole_delay)) {}
+  VOXHERD_FUNCTION Number operator[](int frame) const { return at_[frame]; }
+
+ private:
+  const Number* at_;
+};
+
+/// The smallest of a value's lanes.
+VOXHERD_FUNCTION inline float smallest(float x) { return x; }
+VOXHERD_FUNCTION inline double smallest(double x) { return x; }
+
 #if !defined(__CUDACC__)
 using lane::double_lanes;
 using lane::float_lanes;
@@ -34,6 +52,31 @@ inline float_lanes read(const float* curve, float_lanes place) {
 inline double_lanes read(const double* curve, double_lanes place) {
   return double_lanes([&](auto i) { return curve[static_cast<int>(place[i])]; });
 }
+
+template <class Lanes>
+class lanes_cursor {
+ public:
+  using scalar = typename Lanes::value_type;
+  lanes_cursor(const scalar* curve, Lanes whole_delay) : curve_(curve) {
+    for (std::size_t i = 0; i < Lanes::size(); ++i) place_[i] = -static_cast<std::int32_t>(whole_delay[i]);
+  }
+  Lanes operator[](int frame) const { return lane::gather(curve_, place_, frame); }
+
+ private:
+  const scalar* curve_;
+  alignas(64) std::int32_t place_[Lanes::size()];
+};
+template <>
+class cursor<float_lanes> : public lanes_cursor<float_lanes> {
+  using lanes_cursor::lanes_cursor;
+};
+template <>
+class cursor<double_lanes> : public lanes_cursor<double_lanes> {
+  using lanes_cursor::lanes_cursor;
+};
+
+inline float smallest(const float_lanes& x) { return lane::stdx::hmin(x); }
+inline double smallest(const double_lanes& x) { return lane::stdx::hmin(x); }
 #endif
 
 }  // namespace voxherd::perfusion

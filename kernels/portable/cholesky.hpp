@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/portable/double_math.hpp"
 #include "kernels/portable/function.hpp"
+#include "kernels/portable/lanes.hpp"
 
 namespace voxherd {
 
@@ -34,7 +34,7 @@ VOXHERD_FUNCTION inline bool cholesky_factor(T (&a)[packed_size(N)]) {
   return true;
 }
 
-/// The same for a number type of several lanes (or double): which lanes came out well, without a branch. Others hold
+/// The same for a number type of several lanes (or one): which lanes came out well, without a branch. Others hold
 /// numbers of no use, or NaN.
 template <int N, class Mask, class T>
 VOXHERD_FUNCTION inline Mask cholesky_factor_lanes(T (&a)[packed_size(N)]) {
@@ -48,7 +48,7 @@ VOXHERD_FUNCTION inline Mask cholesky_factor_lanes(T (&a)[packed_size(N)]) {
     const T diagonal = a[packed_index(i, i)];
     T pivot = diagonal;
     for (int k = 0; k < i; ++k) pivot -= a[packed_index(i, k)] * a[packed_index(i, k)];
-    good = pivot > std::numeric_limits<double>::epsilon() * diagonal && good;
+    good = pivot > std::numeric_limits<typename lane::lane_traits<T>::scalar>::epsilon() * diagonal && good;
     a[packed_index(i, i)] = 1 / lane::sqrt(pivot);
   }
   return good;

@@ -15,6 +15,7 @@ VOXHERD_FUNCTION inline double exp(double x) { return ::exp(x); }
 VOXHERD_FUNCTION inline double log(double x) { return ::log(x); }
 VOXHERD_FUNCTION inline double sqrt(double x) { return ::sqrt(x); }
 VOXHERD_FUNCTION inline double log1p(double x) { return ::log1p(x); }
+VOXHERD_FUNCTION inline double floor(double x) { return ::floor(x); }
 VOXHERD_FUNCTION inline double max(double a, double b) { return a > b ? a : b; }
 VOXHERD_FUNCTION inline double min(double a, double b) { return a < b ? a : b; }
 VOXHERD_FUNCTION inline double select(bool condition, double a, double b) { return condition ? a : b; }
@@ -23,6 +24,7 @@ VOXHERD_FUNCTION inline double select(bool condition, double a, double b) { retu
 inline double_lanes max(double_lanes a, double_lanes b) { return stdx::max(a, b); }
 inline double_lanes min(double_lanes a, double_lanes b) { return stdx::min(a, b); }
 inline double_lanes sqrt(double_lanes x) { return stdx::sqrt(x); }
+inline double_lanes floor(double_lanes x) { return stdx::floor(x); }
 inline double_lanes select(const double_lanes::mask_type& condition, double_lanes a, double_lanes b) {
   stdx::where(condition, b) = a;
   return b;

@@ -26,4 +26,17 @@ inline float_lanes gather(const float* values, const std::int32_t* places, int s
   return float_lanes([&](auto i) { return values[places[i] + step]; });
 }
 
+inline double_lanes gather(const double* values, const std::int32_t* places, int step = 0) {
+#if defined(__AVX512F__)
+  if constexpr (double_lanes::size() == 8)
+    return double_lanes(
+        _mm512_i32gather_pd(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(places)), values + step, 8));
+#elif defined(__AVX2__)
+  if constexpr (double_lanes::size() == 4)
+    return double_lanes(
+        _mm256_i32gather_pd(values + step, _mm_loadu_si128(reinterpret_cast<const __m128i*>(places)), 8));
+#endif
+  return double_lanes([&](auto i) { return values[places[i] + step]; });
+}
+
 }  // namespace voxherd::lane

@@ -16,6 +16,9 @@ enum class voxel_status : std::uint8_t {
   too_few_positive = 4,  ///< fewer positive samples than unknowns
   singular = 5,          ///< the equations have no solution
   diverged = 6,          ///< the fit ran away: its residual exceeds the largest sample
+  no_baseline = 7,       ///< no signal before the contrast agent to compare with
+  no_t1 = 8,             ///< T1 before the agent is unknown, or not within its bounds
+  saturated = 9,         ///< most samples are brighter than any concentration of the agent makes them
 };
 
 struct voxel_status_text {
@@ -23,7 +26,7 @@ struct voxel_status_text {
   std::string_view meaning;
 };
 
-inline constexpr std::array<voxel_status_text, 7> voxel_status_texts{{
+inline constexpr std::array<voxel_status_text, 10> voxel_status_texts{{
     {voxel_status::fitted, "fitted"},
     {voxel_status::all_zero, "all samples zero"},
     {voxel_status::constant, "all samples equal"},
@@ -31,6 +34,9 @@ inline constexpr std::array<voxel_status_text, 7> voxel_status_texts{{
     {voxel_status::too_few_positive, "too few positive samples"},
     {voxel_status::singular, "equations without a solution"},
     {voxel_status::diverged, "fit worse than no fit"},
+    {voxel_status::no_baseline, "no signal before the agent"},
+    {voxel_status::no_t1, "no T1 found"},
+    {voxel_status::saturated, "most samples brighter than any concentration"},
 }};
 
 }  // namespace voxherd

@@ -5,19 +5,13 @@
 
 #include "kernels/portable/cholesky.hpp"
 #include "kernels/portable/function.hpp"
+#include "kernels/portable/signal_row.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
 #include "kernels/portable/voxel_status.hpp"
 #include "kernels/tensor/tensor.hpp"
 #include "kernels/tensor/tensor_model.hpp"
 
 namespace voxherd {
-
-/// One voxel's floats, `stride` apart, so that neighbouring GPU threads read neighbouring addresses.
-struct signal_row {
-  const float* first;
-  std::size_t stride;
-  VOXHERD_FUNCTION double operator[](std::size_t k) const { return static_cast<double>(first[k * stride]); }
-};
 
 struct tensor_fit {
   double tensor[6] = {};  ///< xx, xy, xz, yy, yz, zz, mm2/s

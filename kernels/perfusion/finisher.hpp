@@ -1,0 +1,149 @@
+#pragma once
+
+#include "kernels/perfusion/fit_arrays.hpp"
+#include "kernels/perfusion/fit_limits.hpp"
+#include "kernels/perfusion/model.hpp"
+#include "kernels/perfusion/perfusion.hpp"
+#include "kernels/portable/voxel_status.hpp"
+
+namespace voxherd::perfusion {
+
+/// Where a fit ended, judged there: cost, standard deviations, which parameters are at a bound.
+template <class Number>
+struct judgement {
+  Number sum_of_squares, total_squares;  ///< of the residuals; of the samples about their mean
+  Number sd[parameter_count];            ///< 0: fixed, at a bound, or without influence
+  Number at_bound[parameter_count];      ///< 1 or 0
+};
+
+/// Judges fits: sd = sqrt(diag (J'J)^-1 SSE / (frames - free parameters)) over the parameters that could move.
+template <class Model, class Number>
+class judge {
+ public:
+  using scalar = typename lane::lane_traits<Number>::scalar;
+  using mask = typename lane::lane_traits<Number>::mask;
+
+  VOXHERD_FUNCTION judge(const Model& model, const curves_view<scalar>& view, const fit_limits<scalar>& limits)
+      : model_(model), view_(view), limits_(limits) {}
+
+  VOXHERD_FUNCTION judgement<Number> operator()(const Number (&p)[parameter_count], voxel_samples y) const {
+    judgement<Number> j;
+    normal_equations<Number> e;
+    model_.equations(p, y, e);
+    j.sum_of_squares = e.cost;
+    j.total_squares = about_mean(y);
+    Number moves[parameter_count], used(scalar(0));
+    const Number none(scalar(0)), one(scalar(1));
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) {
+      j.at_bound[i] = none;
+      if (limits_.bounded && !limits_.fixed[i])
+        j.at_bound[i] =
+            lane::select(!(p[i] > Number(limits_.least[i])) || !(p[i] < Number(limits_.most[i])), one, none);
+      moves[i] = limits_.fixed[i] ? none : one - j.at_bound[i];
+      moves[i] = lane::select(e.hessian[packed_index(i, i)] > none, moves[i], none);
+      used += moves[i];
+    }
+    const Number freedom = lane::max(static_cast<scalar>(view_.counted) - used, one);
+    deviations(moves, e.cost / freedom, e, j);
+    return j;
+  }
+
+ private:
+  VOXHERD_FUNCTION Number about_mean(voxel_samples y) const {
+    Number sum(scalar(0)), squares(scalar(0));
+    for (int i = 0; i < view_.frames; ++i)
+      if (view_.counts[i] != 0) sum += load(y.first + i * y.stride, Number(scalar(0)));
+    const Number mean = sum / static_cast<scalar>(view_.counted);
+    for (int i = 0; i < view_.frames; ++i) {
+      if (view_.counts[i] == 0) continue;
+      const Number d = load(y.first + i * y.stride, Number(scalar(0))) - mean;
+      squares += d * d;
+    }
+    return squares;
+  }
+
+  VOXHERD_FUNCTION static void deviations(const Number (&moves)[parameter_count], Number variance,
+                                          normal_equations<Number>& e, judgement<Number>& j) {
+    const Number none(scalar(0)), one(scalar(1));
+    VOXHERD_UNROLL
+    for (int a = 0; a < parameter_count; ++a) {
+      VOXHERD_UNROLL
+      for (int b = 0; b < a; ++b) e.hessian[packed_index(a, b)] *= moves[a] * moves[b];
+      Number& own = e.hessian[packed_index(a, a)];
+      own = own * moves[a] + (one - moves[a]);
+    }
+    const mask good = cholesky_factor_lanes<parameter_count, mask>(e.hessian);
+    VOXHERD_UNROLL
+    for (int a = 0; a < parameter_count; ++a) {
+      Number unit[parameter_count];
+      VOXHERD_UNROLL
+      for (int b = 0; b < parameter_count; ++b) unit[b] = a == b ? one : none;
+      cholesky_solve<parameter_count>(e.hessian, unit);
+      const Number squared = variance * unit[a] * moves[a];
+      j.sd[a] = lane::select(good && squared > none, lane::sqrt(lane::max(squared, none)), none);
+    }
+  }
+
+  const Model& model_;
+  const curves_view<scalar>& view_;
+  const fit_limits<scalar>& limits_;
+};
+
+/// The start whose fit ended best.
+VOXHERD_FUNCTION inline int best_start(const fit_arrays& a, std::size_t voxel) {
+  int best = 0;
+  for (int s = 1; s < a.starts; ++s)
+    if (a.cost[static_cast<std::size_t>(s) * a.count + voxel] <
+        a.cost[static_cast<std::size_t>(best) * a.count + voxel])
+      best = s;
+  return best;
+}
+
+VOXHERD_FUNCTION inline std::size_t place_of_parameter(const fit_arrays& a, int start, int i, std::size_t voxel) {
+  return static_cast<std::size_t>(start * parameter_count + i) * a.count + voxel;
+}
+
+VOXHERD_FUNCTION inline void store_nothing(const outputs& out, std::size_t at, std::uint8_t status) {
+  for (int m = 0; m < map_count; ++m) out.maps[m][at] = 0;
+  out.iterations[at] = 0;
+  out.exit_code[at] = 0;
+  out.at_bound[at] = 0;
+  out.status[at] = status;
+}
+
+/// What does not depend on where the fit ended.
+VOXHERD_FUNCTION inline void store_facts(const fit_arrays& a, std::size_t voxel, const outputs& out, std::size_t at) {
+  const std::size_t item = static_cast<std::size_t>(best_start(a, voxel)) * a.count + voxel;
+  out.maps[t1_before][at] = a.t1_s[voxel];
+  out.maps[baseline_signal][at] = a.S0[voxel];
+  out.iterations[at] = a.iterations[item];
+  out.exit_code[at] = a.exit_code[item];
+  out.status[at] = 0;
+}
+
+/// Writes lane l's voxel to place `at` of a batch's outputs.
+template <class Number>
+VOXHERD_FUNCTION inline void store_fit(const Number (&p)[parameter_count], const judgement<Number>& j, int l,
+                                       const outputs& out, std::size_t at) {
+  double rate[parameter_count];
+  unsigned bits = 0;
+  VOXHERD_UNROLL
+  for (int i = 0; i < parameter_count; ++i) {
+    const double unit = i <= kp ? per_second : 1.0;
+    rate[i] = static_cast<double>(lane::get(p[i], l)) * unit;
+    out.maps[map_kl + i][at] = static_cast<float>(rate[i]);
+    out.maps[sd_kl + i][at] = static_cast<float>(static_cast<double>(lane::get(j.sd[i], l)) * unit);
+    if (lane::get(j.at_bound[i], l) != 0) bits |= 1u << i;
+  }
+  const double flow = rate[ka] + rate[kp], left = lane::get(j.sum_of_squares, l), all = lane::get(j.total_squares, l);
+  out.maps[total_perfusion][at] = static_cast<float>(flow);
+  out.maps[arterial_fraction][at] = flow != 0 ? static_cast<float>(rate[ka] / flow) : 0.0f;
+  out.maps[distribution_volume][at] = rate[kl] != 0 ? static_cast<float>(flow / rate[kl]) : 0.0f;
+  out.maps[mean_transit_time][at] = rate[kl] != 0 ? static_cast<float>(per_second / rate[kl]) : 0.0f;
+  out.maps[sum_of_squares][at] = static_cast<float>(left);
+  out.maps[r_squared][at] = all > 0 ? static_cast<float>(1 - left / all) : 0.0f;
+  out.at_bound[at] = static_cast<std::uint8_t>(bits);
+}
+
+}  // namespace voxherd::perfusion

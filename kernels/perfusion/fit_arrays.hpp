@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace voxherd::perfusion {
+
+/// What the stages of a batch's fit hand on, in the memory of the device: conversion and search of starts fill samples
+/// and starts, a fit ends each of `count * starts` items (one voxel from one start), the finish takes a voxel's best.
+struct fit_arrays {
+  std::size_t count = 0;  ///< voxels
+  int frames = 0, starts = 1;
+  float* samples = nullptr;              ///< [voxel][frame], mM or HU
+  float *t1_s = nullptr, *S0 = nullptr;  ///< [voxel]
+  double* p = nullptr;                   ///< [start][parameter][voxel], 1/s and s: where to start, then where it ended
+  double* cost = nullptr;                ///< [start][voxel]
+  std::uint32_t* iterations = nullptr;   ///< [start][voxel]
+  std::uint8_t* exit_code = nullptr;     ///< [start][voxel]
+  std::uint8_t* status = nullptr;        ///< [voxel]
+
+  std::size_t items() const { return count * static_cast<std::size_t>(starts); }
+
+  static std::size_t doubles_per_voxel(int starts) { return 6 * static_cast<std::size_t>(starts); }
+  static std::size_t floats_per_voxel(int frames) { return static_cast<std::size_t>(frames) + 2; }
+};
+
+}  // namespace voxherd::perfusion

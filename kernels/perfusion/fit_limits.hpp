@@ -1,0 +1,72 @@
+#pragma once
+
+#include "kernels/perfusion/settings.hpp"
+#include "kernels/portable/lanes.hpp"
+
+namespace voxherd::perfusion {
+
+/// What the fit machines need of fit_settings, for one number type's scalar.
+template <class Scalar>
+struct fit_limits {
+  explicit fit_limits(const fit_settings& s)
+      : most_iterations(s.most_iterations),
+        absolute_tolerance(static_cast<Scalar>(s.absolute_tolerance)),
+        relative_tolerance(static_cast<Scalar>(s.relative_tolerance)),
+        bounded(s.bounded) {
+    for (int i = 0; i < parameter_count; ++i) {
+      const parameter_rule& r = s.rules[static_cast<std::size_t>(i)];
+      start[i] = static_cast<Scalar>(r.start);
+      least[i] = static_cast<Scalar>(r.least);
+      most[i] = static_cast<Scalar>(r.most);
+      fixed[i] = r.fixed;
+      free_count += r.fixed ? 0 : 1;
+    }
+  }
+
+  Scalar start[parameter_count], least[parameter_count], most[parameter_count];
+  bool fixed[parameter_count];
+  int free_count = 0;
+  int most_iterations;
+  Scalar absolute_tolerance, relative_tolerance;
+  bool bounded;
+
+  /// Fixed parameters at their value, the others within bounds where there are bounds.
+  template <class Number>
+  VOXHERD_FUNCTION void confine(Number (&p)[parameter_count]) const {
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) {
+      if (bounded) p[i] = lane::min(lane::max(p[i], Number(least[i])), Number(most[i]));
+      if (fixed[i]) p[i] = Number(start[i]);
+    }
+  }
+};
+
+/// Small whole numbers that differ from lane to lane: int for one voxel, else numbers of the same register.
+template <class Number>
+struct counter_of {
+  using type = Number;
+};
+template <>
+struct counter_of<float> {
+  using type = int;
+};
+template <>
+struct counter_of<double> {
+  using type = int;
+};
+
+VOXHERD_FUNCTION inline int choose(bool condition, int a, int b) { return condition ? a : b; }
+template <class Number>
+VOXHERD_FUNCTION inline Number choose(const typename lane::lane_traits<Number>::mask& condition, const Number& a,
+                                      const Number& b) {
+  return lane::select(condition, a, b);
+}
+
+/// A cost that orders: NaN, as infinitely bad as can be.
+template <class Number>
+VOXHERD_FUNCTION inline Number ordered(Number cost) {
+  const Number worst(typename lane::lane_traits<Number>::scalar(1e30));
+  return lane::select(cost < worst, cost, worst);
+}
+
+}  // namespace voxherd::perfusion

@@ -1,0 +1,139 @@
+#pragma once
+
+#include "kernels/perfusion/fit_limits.hpp"
+#include "kernels/perfusion/model.hpp"
+
+namespace voxherd::perfusion {
+
+/// Levenberg & Marquardt's least squares within bounds. A parameter stands still while it is fixed, while it is at a
+/// bound that the cost pushes it against, and while the curve does not depend on it (the delay of a flow of 0).
+///
+/// A machine like `simplex`: it asks for the equations at one point at a time. A step that makes the cost larger is
+/// tried again at a quarter of its length (it goes downhill), so that the last good point's equations need not be kept;
+/// only then damping grows.
+template <class Number>
+class levenberg {
+ public:
+  using scalar = typename lane::lane_traits<Number>::scalar;
+  using mask = typename lane::lane_traits<Number>::mask;
+  using counter = typename counter_of<Number>::type;
+
+  VOXHERD_FUNCTION explicit levenberg(const fit_limits<scalar>& limits) : limits_(limits) {}
+
+  /// Lanes of `fresh` begin at a start.
+  VOXHERD_FUNCTION void begin(const mask& fresh, const Number (&start)[parameter_count]) {
+    Number from[parameter_count];
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) from[i] = start[i];
+    limits_.confine(from);
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) {
+      best_[i] = lane::select(fresh, from[i], best_[i]);
+      step_[i] = lane::select(fresh, Number(scalar(0)), step_[i]);
+    }
+    cost_ = lane::select(fresh, Number(scalar(1e30)), cost_);
+    damping_ = lane::select(fresh, Number(first_damping), damping_);
+    iterations_ = choose(fresh, counter(0), iterations_);
+    retries_ = choose(fresh, counter(0), retries_);
+  }
+
+  /// Evaluates the model at the next point and goes on; which lanes have ended.
+  template <class Model>
+  VOXHERD_FUNCTION mask advance(const Model& model, voxel_samples y) {
+    Number trial[parameter_count];
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) trial[i] = best_[i] + step_[i];
+    limits_.confine(trial);
+    normal_equations<Number> e;
+    model.equations(trial, y, e);
+    return tell(trial, e);
+  }
+
+  /// Of a lane that has ended.
+  VOXHERD_FUNCTION const Number (&best() const)[parameter_count] { return best_; }
+  VOXHERD_FUNCTION Number best_cost() const { return cost_; }
+  VOXHERD_FUNCTION counter iterations() const { return iterations_; }
+  VOXHERD_FUNCTION mask converged() const { return iterations_ < counter(limits_.most_iterations); }
+
+ private:
+  static constexpr scalar first_damping = scalar(1e-3);
+  static constexpr scalar least_damping = sizeof(scalar) == sizeof(double) ? scalar(1e-10) : scalar(1e-6);
+  static constexpr int most_retries = 8;
+
+  VOXHERD_FUNCTION mask tell(const Number (&trial)[parameter_count], normal_equations<Number>& e) {
+    const Number cost = ordered(e.cost);
+    const mask better = cost < cost_;
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) {
+      best_[i] = lane::select(better, trial[i], best_[i]);
+      step_[i] = lane::select(better, step_[i], step_[i] * scalar(0.25));
+    }
+    cost_ = lane::select(better, cost, cost_);
+    damping_ = lane::select(better, lane::max(damping_ * scalar(0.1), Number(least_damping)), damping_ * scalar(4));
+    iterations_ = iterations_ + counter(1);
+    retries_ = choose(better, counter(0), retries_ + counter(1));
+    const mask settled = step_from(better, e);
+    return settled || retries_ > counter(most_retries) || iterations_ >= counter(limits_.most_iterations);
+  }
+
+  /// Which parameters may move, as 1 or 0.
+  VOXHERD_FUNCTION void find_movable(const normal_equations<Number>& e, Number (&moves)[parameter_count]) const {
+    const Number none(scalar(0)), one(scalar(1));
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) {
+      if (limits_.fixed[i]) {
+        moves[i] = none;
+        continue;
+      }
+      const Number down = e.gradient[i];
+      mask held = !(e.hessian[packed_index(i, i)] > none);
+      if (limits_.bounded)
+        held = held || (!(best_[i] > Number(limits_.least[i])) && !(down > none)) ||
+               (!(best_[i] < Number(limits_.most[i])) && !(down < none));
+      moves[i] = lane::select(held, none, one);
+    }
+  }
+
+  /// A new step for lanes whose point is new. Which lanes have settled: their step, foretold to lower the cost by less
+  /// than the tolerance, is taken without being looked at.
+  VOXHERD_FUNCTION mask step_from(const mask& fresh, normal_equations<Number>& e) {
+    Number moves[parameter_count], step[parameter_count];
+    find_movable(e, moves);
+    const Number one(scalar(1)), stretch = one + damping_;
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) {
+      VOXHERD_UNROLL
+      for (int j = 0; j < i; ++j) e.hessian[packed_index(i, j)] *= moves[i] * moves[j];
+      Number& own = e.hessian[packed_index(i, i)];
+      own = own * stretch * moves[i] + (one - moves[i]);
+      step[i] = e.gradient[i] * moves[i];
+    }
+    const mask good = cholesky_factor_lanes<parameter_count, mask>(e.hessian);
+    cholesky_solve<parameter_count>(e.hessian, step);
+    Number fall(scalar(0));
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) fall += step[i] * e.gradient[i] * moves[i];
+    const mask usable = fresh && good && fall < Number(scalar(1e30));
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) step_[i] = lane::select(usable, step[i], step_[i]);
+    const mask settled = usable && !(fall > limits_.relative_tolerance * cost_);
+    if (lane::any(settled)) take_step(settled);
+    return settled || (fresh && !usable);
+  }
+
+  VOXHERD_FUNCTION void take_step(const mask& which) {
+    Number p[parameter_count];
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) p[i] = best_[i] + step_[i];
+    limits_.confine(p);
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) best_[i] = lane::select(which, p[i], best_[i]);
+  }
+
+  const fit_limits<scalar>& limits_;
+  Number best_[parameter_count] = {}, step_[parameter_count] = {};
+  Number cost_{}, damping_{};
+  counter iterations_{}, retries_{};
+};
+
+}  // namespace voxherd::perfusion

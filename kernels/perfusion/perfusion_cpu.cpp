@@ -1,0 +1,148 @@
+#include <omp.h>
+
+#include <algorithm>
+
+#include "kernels/perfusion/converter.hpp"
+#include "kernels/perfusion/cpu_lanes.hpp"
+#include "kernels/perfusion/finisher.hpp"
+#include "kernels/perfusion/lane_fit.hpp"
+
+namespace voxherd::perfusion {
+
+namespace {
+
+/// Voxels that a thread takes through all stages at once: many registers full, so that the last lanes to end cost
+/// little, and few enough to stay in its cache.
+constexpr std::size_t tile_voxels = 256;
+
+/// One thread's memory.
+class tile {
+ public:
+  tile(int frames, int starts)
+      : floats_(tile_voxels * fit_arrays::floats_per_voxel(frames)),
+        doubles_(tile_voxels * fit_arrays::doubles_per_voxel(starts)),
+        iterations_(tile_voxels * static_cast<std::size_t>(starts)),
+        bytes_(tile_voxels * static_cast<std::size_t>(starts + 1)) {
+    arrays.frames = frames;
+    arrays.starts = starts;
+  }
+
+  void resize(std::size_t count) {
+    const auto starts = static_cast<std::size_t>(arrays.starts);
+    arrays.count = count;
+    arrays.samples = floats_.data();
+    arrays.t1_s = arrays.samples + tile_voxels * static_cast<std::size_t>(arrays.frames);
+    arrays.S0 = arrays.t1_s + tile_voxels;
+    arrays.p = doubles_.data();
+    arrays.cost = arrays.p + parameter_count * starts * count;
+    arrays.iterations = iterations_.data();
+    arrays.status = bytes_.data();
+    arrays.exit_code = arrays.status + count;
+  }
+
+  fit_arrays arrays;
+
+ private:
+  std::vector<float> floats_;
+  std::vector<double> doubles_;
+  std::vector<std::uint32_t> iterations_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+template <class Number>
+class cpu_fitter final : public fitter {
+ public:
+  using scalar = typename lane::lane_traits<Number>::scalar;
+  static constexpr int lanes = lane::lane_traits<Number>::count;
+
+  cpu_fitter(const device& d, const time_course& t, const conversion& convert, const fit_settings& s)
+      : settings_(s),
+        table_(t),
+        view_(table_.view()),
+        limits_(s),
+        converter_(convert, view_.frames, table_.counts().data()),
+        row_floats_(t.frames() + static_cast<std::size_t>(convert.extras())),
+        threads_(d.threads) {}
+
+  void fit(std::size_t count, const float* rows, const outputs& out) override {
+    const auto tiles = static_cast<std::ptrdiff_t>((count + tile_voxels - 1) / tile_voxels);
+#pragma omp parallel num_threads(threads_)
+    {
+      tile work(view_.frames, std::max(1, settings_.starts));
+#pragma omp for schedule(dynamic, 1)
+      for (std::ptrdiff_t n = 0; n < tiles; ++n) {
+        const std::size_t first = static_cast<std::size_t>(n) * tile_voxels;
+        work.resize(std::min(tile_voxels, count - first));
+        prepare(rows + first * row_floats_, work.arrays);
+        with_machine_and_model<Number>(settings_, [&]<class Machine, class Model>() {
+          const Model model(view_);
+          cpu_lanes<Number> own(work.arrays);
+          fit_on_lanes(Machine(limits_), model, own);
+        });
+        with_model<Number>(settings_, [&]<class Model>() { finish<Model>(work.arrays, first, out); });
+      }
+    }
+  }
+
+ private:
+  void prepare(const float* rows, const fit_arrays& a) const {
+    for (std::size_t v = 0; v < a.count; ++v) {
+      float* samples = a.samples + v * static_cast<std::size_t>(a.frames);
+      const converted c = converter_(signal_row{rows + v * row_floats_, 1}, samples, 1);
+      a.status[v] = static_cast<std::uint8_t>(c.status);
+      a.t1_s[v] = static_cast<float>(c.t1_s);
+      a.S0[v] = static_cast<float>(c.S0);
+      for (int i = 0; i < parameter_count; ++i) a.p[place_of_parameter(a, 0, i, v)] = limits_.start[i];
+    }
+  }
+
+  /// Voxels side by side, a lane each; what is beyond the last one repeats it.
+  template <class Model>
+  void finish(const fit_arrays& a, std::size_t first, const outputs& out) const {
+    const Model model(view_);
+    const judge<Model, Number> judged(model, view_, limits_);
+    std::vector<float> samples(static_cast<std::size_t>(a.frames * lanes));
+    for (std::size_t v = 0; v < a.count; v += static_cast<std::size_t>(lanes)) {
+      Number p[parameter_count] = {};
+      std::size_t voxel[lanes];
+      for (int l = 0; l < lanes; ++l) {
+        voxel[l] = std::min(v + static_cast<std::size_t>(l), a.count - 1);
+        const int best = best_start(a, voxel[l]);
+        for (int i = 0; i < parameter_count; ++i)
+          lane::put(p[i], l, static_cast<scalar>(a.p[place_of_parameter(a, best, i, voxel[l])]));
+        for (int i = 0; i < a.frames; ++i)
+          samples[static_cast<std::size_t>(i * lanes + l)] =
+              a.samples[voxel[l] * static_cast<std::size_t>(a.frames) + static_cast<std::size_t>(i)];
+      }
+      const judgement<Number> j = judged(p, {samples.data(), lanes});
+      for (int l = 0; l < lanes && v + static_cast<std::size_t>(l) < a.count; ++l)
+        store(a, voxel[l], p, j, l, first, out);
+    }
+  }
+
+  void store(const fit_arrays& a, std::size_t voxel, const Number (&p)[parameter_count], const judgement<Number>& j,
+             int l, std::size_t first, const outputs& out) const {
+    if (a.status[voxel] != 0) return store_nothing(out, first + voxel, a.status[voxel]);
+    store_fit(p, j, l, out, first + voxel);
+    store_facts(a, voxel, out, first + voxel);
+  }
+
+  fit_settings settings_;
+  curves_table<scalar> table_;
+  curves_view<scalar> view_;
+  fit_limits<scalar> limits_;
+  voxel_converter converter_;
+  std::size_t row_floats_;
+  int threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<fitter> make_fitter_cpu(const device& d, const time_course& frames, const conversion& convert,
+                                        const fit_settings& settings) {
+  if (settings.precision == precision_kind::float32)
+    return std::make_unique<cpu_fitter<lane::float_lanes>>(d, frames, convert, settings);
+  return std::make_unique<cpu_fitter<lane::double_lanes>>(d, frames, convert, settings);
+}
+
+}  // namespace voxherd::perfusion

@@ -1,0 +1,187 @@
+#pragma once
+
+#include "kernels/perfusion/model.hpp"
+#include "kernels/perfusion/taps.hpp"
+
+namespace voxherd::perfusion {
+
+/// The model on even frames by recursion from frame to frame, in either discretisation (see taps.hpp, model.hpp).
+template <class Number, discretisation_kind Kind>
+class recursion_model {
+ public:
+  using scalar = typename lane::lane_traits<Number>::scalar;
+  static constexpr bool exact = Kind == discretisation_kind::exact;
+
+  VOXHERD_FUNCTION explicit recursion_model(const curves_view<scalar>& view) : view_(view) {}
+
+  VOXHERD_FUNCTION Number cost(const Number (&p)[parameter_count], voxel_samples y) const {
+    Number sum(scalar(0));
+    curve(p, [&](int i, Number c) {
+      if (!counts(i)) return;
+      const Number rest = load(y.first + i * y.stride, Number(scalar(0))) - c;
+      sum += rest * rest;
+    });
+    return sum;
+  }
+
+  /// Calls write(i, C_i) for all frames.
+  template <class Write>
+  VOXHERD_FUNCTION void curve(const Number (&p)[parameter_count], Write&& write) const {
+    Number decayed;
+    feed<false> arterial(*this, view_.arterial, p[kl], p[tau_a], decayed);
+    feed<false> portal(*this, view_.portal, p[kl], p[tau_p], decayed);
+    arterial.scale(p[ka]);
+    portal.scale(p[kp]);
+    const int first = first_frame(arterial, portal);
+    arterial.enter(first);
+    portal.enter(first);
+    Number c(scalar(0));
+    for (int i = first; i < 0; ++i) c = decayed * c + (arterial.next(i) + portal.next(i));
+    VOXHERD_UNROLL_BY(4)
+    for (int i = 0; i < view_.frames; ++i) {
+      c = decayed * c + (arterial.next(i) + portal.next(i));
+      write(i, c);
+    }
+  }
+
+  /// Columns of the derivative: kl; ka, kp (the convolved inputs); and for the delays, until the end, the delayed
+  /// inputs themselves where the model is exact: dH/dtau = k H - x(t - tau).
+  VOXHERD_FUNCTION void equations(const Number (&p)[parameter_count], voxel_samples y,
+                                  normal_equations<Number>& out) const {
+    Number decayed;
+    feed<true> arterial(*this, view_.arterial, p[kl], p[tau_a], decayed);
+    feed<true> portal(*this, view_.portal, p[kl], p[tau_p], decayed);
+    const int first = first_frame(arterial, portal);
+    arterial.enter(first);
+    portal.enter(first);
+    const Number zero(scalar(0)), spent = view_.spacing_s * decayed;
+    state s{zero, zero, zero, zero, zero, zero};
+    out.cost = zero;
+    VOXHERD_UNROLL
+    for (Number& g : out.gradient) g = zero;
+    VOXHERD_UNROLL
+    for (Number& h : out.hessian) h = zero;
+    for (int i = first; i < 0; ++i) advance(s, p, i, decayed, spent, arterial, portal);
+    for (int i = 0; i < view_.frames; ++i) {
+      advance(s, p, i, decayed, spent, arterial, portal);
+      if (!counts(i)) continue;
+      const Number column[parameter_count] = {s.slope, s.arterial, s.portal, s.arterial_delay, s.portal_delay};
+      const Number rest = load(y.first + i * y.stride, zero) - s.tissue;
+      out.cost += rest * rest;
+      VOXHERD_UNROLL
+      for (int a = 0; a < parameter_count; ++a) {
+        out.gradient[a] += column[a] * rest;
+        VOXHERD_UNROLL
+        for (int b = 0; b <= a; ++b) out.hessian[packed_index(a, b)] += column[a] * column[b];
+      }
+    }
+    turn_delays(p, out);
+  }
+
+ private:
+  /// One input on its way through the recursion.
+  template <bool WithSlope>
+  struct feed {
+    VOXHERD_FUNCTION feed(const recursion_model& m, const scalar* curve, Number k, Number tau, Number& decayed)
+        : place(place_of(tau, m.view_.spacing_s, m.view_.frames)), samples(curve, place.whole) {
+      if constexpr (exact) {
+        const auto t = exact_taps<Number>::template make<WithSlope>(k, place.part, m.view_.spacing_s);
+        weight = t.weight;
+        if constexpr (WithSlope) slope = t.slope;
+        decayed = t.decayed;
+      } else {
+        weight = paper_taps<Number>::make(place.part, m.view_.spacing_s).weight;
+        decayed = decay(k * m.view_.spacing_s);
+      }
+    }
+
+    VOXHERD_FUNCTION void scale(Number flow) {
+      weight.before *= flow;
+      weight.at *= flow;
+      weight.after *= flow;
+    }
+
+    VOXHERD_FUNCTION void enter(int frame) {
+      x1 = samples[frame - 1];
+      x2 = samples[frame];
+    }
+
+    /// Moves on to a frame and gives its weighted sum; the samples stay to be read until the next one.
+    VOXHERD_FUNCTION Number next(int frame) {
+      x0 = x1;
+      x1 = x2;
+      x2 = samples[frame + 1];
+      return sum(weight);
+    }
+
+    VOXHERD_FUNCTION Number sum(const taps<Number>& w) const {
+      if constexpr (!exact) return w.at * x1 + w.after * x2;
+      return w.before * x0 + w.at * x1 + w.after * x2;
+    }
+
+    delay_place<Number> place;
+    cursor<Number> samples;
+    taps<Number> weight, slope;
+    Number x0, x1, x2;
+  };
+
+  struct state {
+    Number arterial, portal;              ///< H of unit flows
+    Number slope;                         ///< dC/dk
+    Number tissue;                        ///< C
+    Number arterial_delay, portal_delay;  ///< columns of the delays, see equations()
+  };
+
+  VOXHERD_FUNCTION bool counts(int i) const { return view_.counted == view_.frames || view_.counts[i] != 0; }
+
+  /// At negative delays the exact model has seen inputs before frame 0; the paper's begins there.
+  template <class Feed>
+  VOXHERD_FUNCTION int first_frame(const Feed& a, const Feed& b) const {
+    if constexpr (!exact) return 0;
+    const scalar first = lane::min(smallest(a.place.whole), smallest(b.place.whole));
+    return first < 0 ? static_cast<int>(first) : 0;
+  }
+
+  template <class Feed>
+  VOXHERD_FUNCTION void advance(state& s, const Number (&p)[parameter_count], int frame, Number decayed, Number spent,
+                                Feed& a, Feed& b) const {
+    const Number fed_a = a.next(frame), fed_b = b.next(frame);
+    s.slope = decayed * s.slope - spent * s.tissue;
+    if constexpr (exact) s.slope += p[ka] * a.sum(a.slope) + p[kp] * b.sum(b.slope);
+    s.arterial = decayed * s.arterial + fed_a;
+    s.portal = decayed * s.portal + fed_b;
+    s.tissue = p[ka] * s.arterial + p[kp] * s.portal;
+    if constexpr (exact) {
+      s.arterial_delay = a.x1 + a.place.part * (a.x2 - a.x1);
+      s.portal_delay = b.x1 + b.place.part * (b.x2 - b.x1);
+    } else {
+      s.arterial_delay = decayed * s.arterial_delay + (a.x2 - a.x1);
+      s.portal_delay = decayed * s.portal_delay + (b.x2 - b.x1);
+    }
+  }
+
+  /// Makes the delays' columns derivatives of C: a combination with the convolved input, of the sums only.
+  VOXHERD_FUNCTION void turn_delays(const Number (&p)[parameter_count], normal_equations<Number>& e) const {
+    const Number zero(scalar(0));
+    combine<tau_a, ka>(-p[ka], exact ? p[ka] * p[kl] : zero, e);
+    combine<tau_p, kp>(-p[kp], exact ? p[kp] * p[kl] : zero, e);
+  }
+
+  /// Column `Own` becomes own * itself + other * column `Other` < Own.
+  template <int Own, int Other>
+  VOXHERD_FUNCTION static void combine(Number own, Number other, normal_equations<Number>& e) {
+    auto& h = e.hessian;
+    const auto at = [](int i, int j) { return i >= j ? packed_index(i, j) : packed_index(j, i); };
+    const Number cross = h[at(Own, Other)];
+    e.gradient[Own] = own * e.gradient[Own] + other * e.gradient[Other];
+    VOXHERD_UNROLL
+    for (int j = 0; j < parameter_count; ++j)
+      if (j != Own) h[at(Own, j)] = own * h[at(Own, j)] + other * h[at(Other, j)];
+    h[at(Own, Own)] =
+        own * own * h[at(Own, Own)] + (own * other) * (cross + cross) + other * other * h[at(Other, Other)];
+  }
+
+  curves_view<scalar> view_;
+};
+
+}  // namespace voxherd::perfusion

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/portable/function.hpp"
+
+namespace voxherd {
+
+/// One voxel's floats, `stride` apart, so that neighbouring GPU threads read neighbouring addresses.
+struct signal_row {
+  const float* first;
+  std::size_t stride;
+  VOXHERD_FUNCTION double operator[](std::size_t k) const { return static_cast<double>(first[k * stride]); }
+};
+
+}  // namespace voxherd
