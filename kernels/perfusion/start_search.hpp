@@ -1,0 +1,207 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/perfusion/samples.hpp"
+#include "kernels/perfusion/start_table.hpp"
+
+/// The search of the dictionary: float, or a SIMD register of them with a voxel a lane. All threads of a warp read the
+/// same numbers of the table at the same time; the sums stay in registers.
+namespace voxherd::perfusion {
+
+template <class Number>
+struct pair_flows {
+  Number arterial, portal;  ///< flow times the curve's length
+  Number explained;         ///< how much of y'y they take away
+};
+
+/// The best flows >= 0 for two curves of length 1, a . p = r, inverse = 1 / (1 - r^2) (0: one curve alone): inside, on
+/// one of the two edges, or none. In a form that does not cancel where r is near 1.
+template <class Number>
+VOXHERD_FUNCTION pair_flows<Number> solve_pair(Number ya, Number yp, Number r, Number inverse) {
+  const Number a = ya - r * yp, p = yp - r * ya, none(0.0f);
+  const auto inside = lane::min(lane::min(a, p), inverse - 0.5f) >= none;
+  const auto first = ya >= yp;
+  const Number edge = lane::max(lane::max(ya, yp), none);
+  return {lane::select(inside, inverse * a, lane::select(first, edge, none)),
+          lane::select(inside, inverse * p, lane::select(first, none, edge)),
+          lane::select(inside, ya * ya + inverse * p * p, edge * edge)};
+}
+
+/// The same where a flow is given: flow times the curve's length; negative where it is free.
+template <class Number>
+VOXHERD_FUNCTION pair_flows<Number> solve_given_pair(Number ya, Number yp, Number r, const bool (&given)[2],
+                                                     Number arterial, Number portal) {
+  const Number none(0.0f);
+  if (!given[0]) arterial = lane::max(ya - r * portal, none);
+  if (!given[1]) portal = lane::max(yp - r * arterial, none);
+  return {arterial, portal,
+          arterial * (2.0f * ya - arterial) + portal * (2.0f * yp - portal) - 2.0f * r * arterial * portal};
+}
+
+/// What is best at one kl, or overall.
+template <class Number>
+struct found_pair {
+  Number explained;
+  Number pair;    ///< place in the table
+  Number ya, yp;  ///< y . a, y . p
+
+  /// Takes the other where it is better; in ties what was first stays. Returns what was given up or not taken.
+  VOXHERD_FUNCTION found_pair take(const found_pair& other) {
+    const auto better = other.explained > explained;
+    const found_pair rest = chosen(better, *this, other);
+    *this = chosen(better, other, *this);
+    return rest;
+  }
+
+  template <class Mask>
+  VOXHERD_FUNCTION static found_pair chosen(const Mask& condition, const found_pair& x, const found_pair& y) {
+    return {lane::select(condition, x.explained, y.explained), lane::select(condition, x.pair, y.pair),
+            lane::select(condition, x.ya, y.ya), lane::select(condition, x.yp, y.yp)};
+  }
+};
+
+/// Finds the best `Starts` of one voxel, or of one a lane, best first, each at another kl. FlowsGiven: for a table with
+/// flows_given().
+template <int Starts, bool FlowsGiven, class Number>
+class start_search {
+ public:
+  VOXHERD_FUNCTION explicit start_search(const start_table_view& table) : table_(table) {}
+
+  /// Leaves parameter k (1/s, s; within bounds, fixed ones exact) of start s of lane l at
+  /// to[(parameter_count s + k) stride + l], for s below `starts` (up to Starts). A table of fewer kl than that repeats
+  /// the best one.
+  template <class Scalar>
+  VOXHERD_FUNCTION void operator()(voxel_samples y, int starts, Scalar* to, std::size_t stride) const {
+    const found_pair<Number> nothing{Number(-1e38f), Number(0.0f), Number(0.0f), Number(0.0f)};
+    found_pair<Number> best[Starts];
+    VOXHERD_UNROLL
+    for (int s = 0; s < Starts; ++s) best[s] = nothing;
+    for (int rate = 0; rate < table_.rates; ++rate) {
+      Number along[places];
+      project(rate, y, along);
+      found_pair<Number> found = nothing;
+      look_through(rate, along, found);
+      VOXHERD_UNROLL
+      for (int s = 0; s < Starts; ++s) found = best[s].take(found);
+    }
+    VOXHERD_UNROLL
+    for (int s = 0; s < Starts; ++s)
+      if (s < starts) store(s < table_.rates ? best[s] : best[0], to + parameter_count * s * stride, stride);
+  }
+
+ private:
+  static constexpr int fours = start_table_view::column_fours;
+  static constexpr int places = 4 * fours;
+
+  VOXHERD_FUNCTION void project(int rate, voxel_samples y, Number (&along)[places]) const {
+    VOXHERD_UNROLL
+    for (int j = 0; j < places; ++j) along[j] = Number(0.0f);
+    const four_floats* column = table_.columns + rate * table_.frames * fours;
+    const float* sample = y.first;
+    VOXHERD_UNROLL_BY(4)
+    for (int i = 0; i < table_.frames; ++i, column += fours, sample += y.stride) {
+      const Number c = load(sample, Number());
+      VOXHERD_UNROLL
+      for (int f = 0; f < fours; ++f) {
+        const four_floats curves = column[f];
+        VOXHERD_UNROLL
+        for (int j = 0; j < 4; ++j) along[4 * f + j] = lane::fma(c, Number(curves.at[j]), along[4 * f + j]);
+      }
+    }
+  }
+
+  VOXHERD_FUNCTION void look_through(int rate, const Number (&along)[places], found_pair<Number>& best) const {
+    const four_floats* two = table_.pairs + rate * start_table_view::pair_fours;
+    VOXHERD_UNROLL
+    for (int pair = 0; pair < start_pairs; pair += 2) {
+      const four_floats gram = two[pair / 2];
+      look_at(rate, pair, along, Number(gram.at[0]), Number(gram.at[1]), best);
+      if (pair + 1 < start_pairs) look_at(rate, pair + 1, along, Number(gram.at[2]), Number(gram.at[3]), best);
+    }
+  }
+
+  VOXHERD_FUNCTION void look_at(int rate, int pair, const Number (&along)[places], Number r, Number inverse,
+                                found_pair<Number>& best) const {
+    const Number place(static_cast<float>(rate * start_pairs + pair));
+    const Number ya = along[pair / start_portal_delays];
+    const Number yp = along[start_arterial_delays + pair % start_portal_delays];
+    best.take({solve(place, ya, yp, r, inverse).explained, place, ya, yp});
+  }
+
+  VOXHERD_FUNCTION pair_flows<Number> solve(Number place, Number ya, Number yp, Number r, Number inverse) const {
+    if constexpr (FlowsGiven) {
+      const pair_place at(place);
+      return solve_given_pair(ya, yp, r, table_.given, table_.flow[0] * length(at.rate, at.arterial),
+                              table_.flow[1] * length(at.rate, at.portal));
+    } else {
+      return solve_pair(ya, yp, r, inverse);
+    }
+  }
+
+  /// What a place in the table stands for; the half keeps a rounded quotient on the right side.
+  struct pair_place {
+    Number rate, arterial, portal;  ///< portal: among all curves
+    VOXHERD_FUNCTION explicit pair_place(Number place) {
+      rate = lane::floor((place + 0.5f) * (1.0f / start_pairs));
+      const Number pair = place - rate * static_cast<float>(start_pairs);
+      arterial = lane::floor((pair + 0.5f) * (1.0f / start_portal_delays));
+      portal = pair - arterial * static_cast<float>(start_portal_delays) + static_cast<float>(start_arterial_delays);
+    }
+  };
+
+  VOXHERD_FUNCTION Number length(Number rate, Number curve) const {
+    return read(table_.lengths->at, rate * static_cast<float>(places) + curve);
+  }
+
+  template <class Scalar>
+  VOXHERD_FUNCTION void store(const found_pair<Number>& found, Scalar* to, std::size_t stride) const {
+    const pair_place at(found.pair);
+    const Number gram = 2.0f * found.pair;
+    const auto flows =
+        solve(found.pair, found.ya, found.yp, read(table_.pairs->at, gram), read(table_.pairs->at, gram + 1.0f));
+    const Number tiny(1e-30f);  // a curve of zeros explains nothing: its flow is 0 / tiny
+    put(kl, read(table_.kl, at.rate), to, stride);
+    put(ka, flows.arterial / lane::max(length(at.rate, at.arterial), tiny), to, stride);
+    put(kp, flows.portal / lane::max(length(at.rate, at.portal), tiny), to, stride);
+    put(tau_a, read(table_.delay_s, at.arterial), to, stride);
+    put(tau_p, read(table_.delay_s, at.portal), to, stride);
+  }
+
+  template <class Scalar>
+  VOXHERD_FUNCTION void put(parameter k, Number value, Scalar* to, std::size_t stride) const {
+    for (int l = 0; l < lane::lane_traits<Number>::count; ++l) {
+      const double one = static_cast<double>(lane::get(value, l));
+      to[k * stride + static_cast<std::size_t>(l)] =
+          static_cast<Scalar>(lane::min(lane::max(one, table_.least[k]), table_.most[k]));
+    }
+  }
+
+  const start_table_view& table_;
+};
+
+/// Calls search(start_search) with the smallest search that gives so many starts (1 to 8).
+template <class Number, class Call>
+VOXHERD_FUNCTION void with_start_search(const start_table_view& table, int starts, const Call& search) {
+  if (table.flows_given()) return search(start_search<start_rates, true, Number>(table));
+  if (starts == 1) return search(start_search<1, false, Number>(table));
+  if (starts <= 3) return search(start_search<3, false, Number>(table));
+  search(start_search<start_rates, false, Number>(table));
+}
+
+/// A voxel for each index: samples [frame][voxel], starts [start][parameter][voxel], `count` of both side by side.
+template <int Starts, bool FlowsGiven, class Scalar>
+struct start_each {
+  start_table_view table;
+  const float* samples;
+  int count, starts;
+  Scalar* to;
+
+  VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
+    start_search<Starts, FlowsGiven, float>{table}({samples + i, count}, starts, to + i,
+                                                   static_cast<std::size_t>(count));
+  }
+};
+
+}  // namespace voxherd::perfusion

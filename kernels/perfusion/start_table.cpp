@@ -1,0 +1,127 @@
+#include "kernels/perfusion/start_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "kernels/perfusion/unit_curve.hpp"
+
+namespace voxherd::perfusion {
+
+namespace {
+
+/// Where livers are, as far as the rule allows it.
+struct range {
+  double least, most;
+
+  range(const parameter_rule& rule, double usual_least, double usual_most)
+      : least(std::max(rule.least, usual_least)), most(std::min(rule.most, usual_most)) {
+    if (rule.fixed) least = most = rule.start;
+    if (least > most) least = rule.least, most = rule.most;
+  }
+};
+
+/// 60 to 1500 ml/100 g/min: a step of 1.6 is what one fit bridges.
+void put_rates(const parameter_rule& rule, start_table_view& facts) {
+  const range r(rule, 60 / per_second, 1500 / per_second);
+  facts.rates = rule.fixed ? 1 : start_rates;
+  for (int i = 0; i < facts.rates; ++i)
+    facts.kl[i] = static_cast<float>(r.least * std::pow(r.most / r.least, static_cast<double>(i) / (start_rates - 1)));
+}
+
+/// Early delays are the usual ones: (i / n)^power of the way.
+void put_delays(const range& r, int count, double power, float* delay_s) {
+  for (int i = 0; i < count; ++i) {
+    const double way = std::pow(static_cast<double>(i) / (count - 1), power);
+    delay_s[i] = static_cast<float>(r.least + (r.most - r.least) * way);
+  }
+}
+
+void put_rules(const fit_settings& s, start_table_view& facts) {
+  for (int i = 0; i < parameter_count; ++i) {
+    const parameter_rule& rule = s.rules[static_cast<std::size_t>(i)];
+    facts.least[i] = rule.fixed ? rule.start : rule.least;
+    facts.most[i] = rule.fixed ? rule.start : rule.most;
+  }
+  for (const int i : {ka, kp}) {
+    const parameter_rule& rule = s.rules[static_cast<std::size_t>(i)];
+    facts.given[i - ka] = rule.fixed && rule.start != 0;
+    facts.flow[i - ka] = rule.fixed ? static_cast<float>(rule.start) : 0.0f;
+  }
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+/// Leaves a curve of length 1 over the counted frames and zeros elsewhere; gives the length it had.
+double normalise(std::vector<double>& curve, const std::vector<std::uint8_t>& counts) {
+  for (std::size_t i = 0; i < curve.size(); ++i)
+    if (counts[i] == 0) curve[i] = 0;
+  const double length = std::sqrt(dot(curve, curve));
+  if (length > 0)
+    for (double& c : curve) c /= length;
+  return length;
+}
+
+std::array<float, 2> pair_of(const std::vector<double>& a, const std::vector<double>& p) {
+  const double r = dot(a, p), rest = 1 - r * r;
+  // Curves that floats cannot tell apart: 0 leaves the flow with one of them.
+  return {static_cast<float>(r), rest > 1e-6 ? static_cast<float>(1 / rest) : 0.0f};
+}
+
+float& float_at(std::vector<four_floats>& values, std::size_t first_four, std::size_t i) {
+  return values[first_four + i / 4].at[i % 4];
+}
+
+}  // namespace
+
+start_table::start_table(const time_course& t, const fit_settings& s) {
+  facts_.frames = static_cast<int>(t.frames());
+  put_rules(s, facts_);
+  put_rates(s.rules[kl], facts_);
+  put_delays(range(s.rules[tau_a], 0, 12), start_arterial_delays, 1.5, facts_.delay_s);
+  put_delays(range(s.rules[tau_p], 0, 10), start_portal_delays, 1, facts_.delay_s + start_arterial_delays);
+  const auto fours =
+      t.frames() * start_table_view::column_fours + start_table_view::pair_fours + start_table_view::column_fours;
+  values_.resize(static_cast<std::size_t>(facts_.rates) * fours);
+  for (int rate = 0; rate < facts_.rates; ++rate) add_rate(rate, t, s);
+}
+
+start_table_view start_table::view_of(const four_floats* values) const {
+  start_table_view v = facts_;
+  v.columns = values;
+  v.pairs = v.columns + v.rates * v.frames * start_table_view::column_fours;
+  v.lengths = v.pairs + v.rates * start_table_view::pair_fours;
+  return v;
+}
+
+void start_table::add_rate(int rate, const time_course& t, const fit_settings& s) {
+  const start_table_view v = view();
+  const auto row = static_cast<std::size_t>(rate);
+  const auto place_of = [&](const four_floats* first) { return static_cast<std::size_t>(first - values_.data()); };
+  const std::size_t columns = place_of(v.columns) + row * t.frames() * start_table_view::column_fours;
+  const std::size_t pairs = place_of(v.pairs) + row * start_table_view::pair_fours;
+  const std::size_t lengths = place_of(v.lengths) + row * start_table_view::column_fours;
+
+  std::array<std::vector<double>, start_curves> curve;
+  for (std::size_t c = 0; c < start_curves; ++c) {
+    const bool arterial = c < start_arterial_delays;
+    curve[c] = unit_curve(t, arterial ? t.arterial : t.portal, static_cast<double>(v.kl[rate]),
+                          static_cast<double>(v.delay_s[c]), s.discretisation);
+    const parameter_rule& flow = s.rules[arterial ? ka : kp];
+    if (flow.fixed && flow.start == 0) curve[c].assign(t.frames(), 0);
+    float_at(values_, lengths, c) = static_cast<float>(normalise(curve[c], t.counts));
+    for (std::size_t i = 0; i < t.frames(); ++i)
+      float_at(values_, columns + i * start_table_view::column_fours, c) = static_cast<float>(curve[c][i]);
+  }
+  for (std::size_t i = 0; i < start_pairs; ++i) {
+    const auto [r, inverse] =
+        pair_of(curve[i / start_portal_delays], curve[start_arterial_delays + i % start_portal_delays]);
+    float_at(values_, pairs, 2 * i) = r;
+    float_at(values_, pairs, 2 * i + 1) = inverse;
+  }
+}
+
+}  // namespace voxherd::perfusion
