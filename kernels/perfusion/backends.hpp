@@ -35,6 +35,7 @@ void with_machine_and_model(const fit_settings& s, Use&& use) {
 template <class Machine>
 VOXHERD_FUNCTION inline void keep_item(const Machine& machine, int l, const fit_arrays& a, int start,
                                        std::size_t voxel) {
+  VOXHERD_UNROLL
   for (int i = 0; i < parameter_count; ++i)
     a.p[static_cast<std::size_t>(start * parameter_count + i) * a.count + voxel] = lane::get(machine.best()[i], l);
   const std::size_t item = static_cast<std::size_t>(start) * a.count + voxel;

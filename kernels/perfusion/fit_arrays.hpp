@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/portable/function.hpp"
+
 namespace voxherd::perfusion {
 
 /// What the stages of a batch's fit hand on, in the memory of the device: conversion and search of starts fill samples
@@ -18,7 +20,7 @@ struct fit_arrays {
   std::uint8_t* exit_code = nullptr;     ///< [start][voxel]
   std::uint8_t* status = nullptr;        ///< [voxel]
 
-  std::size_t items() const { return count * static_cast<std::size_t>(starts); }
+  VOXHERD_FUNCTION std::size_t items() const { return count * static_cast<std::size_t>(starts); }
 
   static std::size_t doubles_per_voxel(int starts) { return 6 * static_cast<std::size_t>(starts); }
   static std::size_t floats_per_voxel(int frames) { return static_cast<std::size_t>(frames) + 2; }

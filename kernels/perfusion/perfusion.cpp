@@ -52,6 +52,20 @@ void check_settings(const time_course& t, const fit_settings& s) {
 
 }  // namespace
 
+fit_settings standard_settings(solver_kind solver) {
+  fit_settings s;
+  s.solver = solver;
+  if (solver == solver_kind::simplex) {
+    s.starts = 0;
+    s.bounded = false;
+  } else {
+    s.most_iterations = 100;
+    s.absolute_tolerance = 0;
+    s.relative_tolerance = 1e-5;
+  }
+  return s;
+}
+
 std::unique_ptr<fitter> make_fitter(const device& d, const time_course& frames, const conversion& convert,
                                     const fit_settings& settings) {
   check_frames(frames, settings);

@@ -57,6 +57,10 @@ class fitter {
   virtual double device_seconds() const { return 0; }
 };
 
+/// What is good for a solver where nothing else is asked: the paper's for the simplex (its start, no bounds, 1e-8 or
+/// 600 iterations); bounds, the dictionary's best start and a relative tolerance for the others.
+fit_settings standard_settings(solver_kind solver);
+
 /// After use_device(d). Throws std::invalid_argument for frames or settings that cannot be fitted (the message says
 /// which), device_error for a GPU without CUDA.
 std::unique_ptr<fitter> make_fitter(const device& d, const time_course& frames, const conversion& convert,

@@ -6,6 +6,7 @@
 #include "kernels/perfusion/cpu_lanes.hpp"
 #include "kernels/perfusion/finisher.hpp"
 #include "kernels/perfusion/lane_fit.hpp"
+#include "kernels/perfusion/start_search.hpp"
 
 namespace voxherd::perfusion {
 
@@ -14,6 +15,27 @@ namespace {
 /// Voxels that a thread takes through all stages at once: many registers full, so that the last lanes to end cost
 /// little, and few enough to stay in its cache.
 constexpr std::size_t tile_voxels = 256;
+
+/// The samples of a few voxels of a tile side by side: [frame][lane]; lanes beyond the last voxel hold zeros.
+template <int Lanes>
+class lane_columns {
+ public:
+  explicit lane_columns(int frames) : values_(static_cast<std::size_t>(frames * Lanes)) {}
+
+  void take(const fit_arrays& a, std::size_t first) {
+    used_ = static_cast<int>(std::min<std::size_t>(Lanes, a.count - first));
+    const auto frames = static_cast<std::size_t>(a.frames);
+    for (std::size_t i = 0; i < frames; ++i)
+      for (std::size_t l = 0; l < Lanes; ++l)
+        values_[i * Lanes + l] = l < static_cast<std::size_t>(used_) ? a.samples[(first + l) * frames + i] : 0.0f;
+  }
+  voxel_samples samples() const { return {values_.data(), Lanes}; }
+  int used() const { return used_; }
+
+ private:
+  std::vector<float> values_;
+  int used_ = 0;
+};
 
 /// One thread's memory.
 class tile {
@@ -59,6 +81,8 @@ class cpu_fitter final : public fitter {
       : settings_(s),
         table_(t),
         view_(table_.view()),
+        starts_(t, s),
+        start_view_(starts_.view()),
         limits_(s),
         converter_(convert, view_.frames, table_.counts().data()),
         row_floats_(t.frames() + static_cast<std::size_t>(convert.extras())),
@@ -94,29 +118,40 @@ class cpu_fitter final : public fitter {
       a.S0[v] = static_cast<float>(c.S0);
       for (int i = 0; i < parameter_count; ++i) a.p[place_of_parameter(a, 0, i, v)] = limits_.start[i];
     }
+    if (settings_.starts > 0) search(a);
   }
 
-  /// Voxels side by side, a lane each; what is beyond the last one repeats it.
+  /// Voxels side by side, a lane each.
+  void search(const fit_arrays& a) const {
+    constexpr int wide = lane::lane_traits<lane::float_lanes>::count;
+    lane_columns<wide> columns(a.frames);
+    double found[8 * parameter_count * wide];
+    for (std::size_t v = 0; v < a.count; v += static_cast<std::size_t>(wide)) {
+      columns.take(a, v);
+      with_start_search<lane::float_lanes>(
+          start_view_, a.starts, [&](const auto& s) { s(columns.samples(), a.starts, found, std::size_t{wide}); });
+      for (int n = 0; n < a.starts * parameter_count; ++n)
+        for (int l = 0; l < columns.used(); ++l)
+          a.p[static_cast<std::size_t>(n) * a.count + v + static_cast<std::size_t>(l)] = found[n * wide + l];
+    }
+  }
+
   template <class Model>
   void finish(const fit_arrays& a, std::size_t first, const outputs& out) const {
     const Model model(view_);
     const judge<Model, Number> judged(model, view_, limits_);
-    std::vector<float> samples(static_cast<std::size_t>(a.frames * lanes));
+    lane_columns<lanes> columns(a.frames);
     for (std::size_t v = 0; v < a.count; v += static_cast<std::size_t>(lanes)) {
+      columns.take(a, v);
       Number p[parameter_count] = {};
-      std::size_t voxel[lanes];
-      for (int l = 0; l < lanes; ++l) {
-        voxel[l] = std::min(v + static_cast<std::size_t>(l), a.count - 1);
-        const int best = best_start(a, voxel[l]);
+      for (int l = 0; l < columns.used(); ++l) {
+        const std::size_t voxel = v + static_cast<std::size_t>(l);
+        const int best = best_start(a, voxel);
         for (int i = 0; i < parameter_count; ++i)
-          lane::put(p[i], l, static_cast<scalar>(a.p[place_of_parameter(a, best, i, voxel[l])]));
-        for (int i = 0; i < a.frames; ++i)
-          samples[static_cast<std::size_t>(i * lanes + l)] =
-              a.samples[voxel[l] * static_cast<std::size_t>(a.frames) + static_cast<std::size_t>(i)];
+          lane::put(p[i], l, static_cast<scalar>(a.p[place_of_parameter(a, best, i, voxel)]));
       }
-      const judgement<Number> j = judged(p, {samples.data(), lanes});
-      for (int l = 0; l < lanes && v + static_cast<std::size_t>(l) < a.count; ++l)
-        store(a, voxel[l], p, j, l, first, out);
+      const judgement<Number> j = judged(p, columns.samples());
+      for (int l = 0; l < columns.used(); ++l) store(a, v + static_cast<std::size_t>(l), p, j, l, first, out);
     }
   }
 
@@ -130,6 +165,8 @@ class cpu_fitter final : public fitter {
   fit_settings settings_;
   curves_table<scalar> table_;
   curves_view<scalar> view_;
+  start_table starts_;
+  start_table_view start_view_;
   fit_limits<scalar> limits_;
   voxel_converter converter_;
   std::size_t row_floats_;

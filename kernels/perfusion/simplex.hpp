@@ -35,7 +35,8 @@ class simplex {
       trial_[i] = lane::select(fresh, start[i], trial_[i]);
     }
     VOXHERD_UNROLL
-    for (int v = 0; v <= parameter_count; ++v) f_[v] = lane::select(fresh, Number(scalar(0)), f_[v]);
+    for (int v = 0; v <= parameter_count; ++v)
+      f_[v] = lane::select(fresh, Number(v <= n_ ? scalar(0) : no_vertex), f_[v]);
     action_ = choose(fresh, counter(fill), action_);
     vertex_ = choose(fresh, counter(0), vertex_);
     iterations_ = choose(fresh, counter(0), iterations_);
@@ -69,6 +70,9 @@ class simplex {
   VOXHERD_FUNCTION mask converged() const { return spread_is_small(); }
 
  private:
+  /// Cost of places beyond the last vertex: never smaller than another.
+  static constexpr scalar no_vertex = scalar(2e30);
+
   enum step : int { fill, reflect, expand, contract_outside, contract_inside };
 
   /// fminsearch's; the other way where the bound is near.
@@ -91,19 +95,18 @@ class simplex {
     vertex_ = choose(filling, vertex_ + counter(1), vertex_);
     const mask full = filling && vertex_ > counter(n_);
     if (lane::any(full)) {
-      VOXHERD_UNROLL
-      for (int v = 1; v <= parameter_count; ++v)
-        if (v <= n_) settle(full, v);
+      VOXHERD_UNROLL_BY(1)
+      for (int pass = 0; pass < n_; ++pass) settle(full);
     }
     propose_vertex(filling && !full);
     return full;
   }
 
-  /// A vertex moves before those of greater cost (behind equal ones): insertion into a sorted row.
-  VOXHERD_FUNCTION void settle(const mask& which, int from) {
+  /// The last vertex moves before those of greater cost (behind equal ones). As many times as there are vertices, it
+  /// sorts them all.
+  VOXHERD_FUNCTION void settle(const mask& which) {
     VOXHERD_UNROLL
     for (int v = parameter_count; v >= 1; --v) {
-      if (v > from) continue;
       const mask smaller = which && f_[v] < f_[v - 1];
       swap(smaller, f_[v], f_[v - 1]);
       VOXHERD_UNROLL
@@ -147,14 +150,22 @@ class simplex {
 
   VOXHERD_FUNCTION void accept(const mask& which, Number cost) {
     if (!lane::any(which)) return;
+    replace<1>(which, cost);
+    replace<2>(which, cost);
+    replace<3>(which, cost);
+    replace<4>(which, cost);
+    replace<5>(which, cost);
+    settle(which);
+  }
+
+  /// The worst vertex by the trial, if it is number v. Not a loop: compilers make one into an access at a place known
+  /// at run time, and a GPU has registers without places.
+  template <int V>
+  VOXHERD_FUNCTION void replace(const mask& which, Number cost) {
+    const mask here = which && mask(V == n_);
+    f_[V] = lane::select(here, cost, f_[V]);
     VOXHERD_UNROLL
-    for (int v = 1; v <= parameter_count; ++v) {
-      if (v != n_) continue;
-      f_[v] = lane::select(which, cost, f_[v]);
-      VOXHERD_UNROLL
-      for (int i = 0; i < parameter_count; ++i) x_[v][i] = lane::select(which, trial_[i], x_[v][i]);
-    }
-    settle(which, n_);
+    for (int i = 0; i < parameter_count; ++i) x_[V][i] = lane::select(here, trial_[i], x_[V][i]);
   }
 
   VOXHERD_FUNCTION void shrink(const mask& which) {
@@ -192,12 +203,13 @@ class simplex {
     Number p[parameter_count];
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) {
-      Number sum(scalar(0)), worst = x_[0][i];
-      VOXHERD_UNROLL
-      for (int v = 0; v <= parameter_count; ++v) {
-        if (v < n_) sum += x_[v][i];
-        if (v == n_) worst = x_[v][i];
-      }
+      const Number none(scalar(0));
+      Number sum = x_[0][i];
+      sum += n_ > 1 ? x_[1][i] : none;
+      sum += n_ > 2 ? x_[2][i] : none;
+      sum += n_ > 3 ? x_[3][i] : none;
+      sum += n_ > 4 ? x_[4][i] : none;
+      const Number worst = pick(n_, x_[0][i], x_[1][i], x_[2][i], x_[3][i], x_[4][i], x_[5][i]);
       p[i] = (scalar(1) + reach) * (sum / scalar(n_)) - reach * worst;
     }
     limits_.confine(p);
@@ -205,13 +217,12 @@ class simplex {
     for (int i = 0; i < parameter_count; ++i) to[i] = lane::select(which, p[i], to[i]);
   }
 
-  /// An element at a place known at run time, without an array in memory.
+  /// See replace().
+  VOXHERD_FUNCTION static Number pick(int at, Number a, Number b, Number c, Number d, Number e, Number f) {
+    return at == 5 ? f : at == 4 ? e : at == 3 ? d : at == 2 ? c : at == 1 ? b : a;
+  }
   VOXHERD_FUNCTION static Number row(const Number (&f)[parameter_count + 1], int at) {
-    Number found = f[0];
-    VOXHERD_UNROLL
-    for (int v = 1; v <= parameter_count; ++v)
-      if (v == at) found = f[v];
-    return found;
+    return pick(at, f[0], f[1], f[2], f[3], f[4], f[5]);
   }
 
   const fit_limits<scalar>& limits_;

@@ -30,6 +30,7 @@ VOXHERD_FUNCTION inline float get(float x, int) { return x; }
 VOXHERD_FUNCTION inline void put(float& x, int, float value) { x = value; }
 VOXHERD_FUNCTION inline double get(double x, int) { return x; }
 VOXHERD_FUNCTION inline void put(double& x, int, double value) { x = value; }
+VOXHERD_FUNCTION inline int get(int x, int) { return x; }
 VOXHERD_FUNCTION inline bool get(bool m, int) { return m; }
 VOXHERD_FUNCTION inline void put(bool& m, int, bool value) { m = value; }
 

@@ -1,0 +1,293 @@
+#include <limits>
+
+#include "kernels/device/each_cuda.cuh"
+#include "kernels/perfusion/converter.hpp"
+#include "kernels/perfusion/cuda_fit.cuh"
+#include "kernels/perfusion/finisher.hpp"
+#include "kernels/perfusion/start_search.hpp"
+
+namespace voxherd::perfusion {
+
+namespace {
+
+/// Rows of floats, one a thread, brought to shared memory by the whole block.
+struct shared_tile {
+  float* floats;  ///< [row][stride]
+  int stride;
+
+  __device__ shared_tile(std::byte* shared, int row_floats)
+      : floats(reinterpret_cast<float*>(shared)), stride(odd_stride(row_floats)) {}
+
+  __device__ float* row() const { return floats + static_cast<int>(threadIdx.x) * stride; }
+
+  template <class Copy>
+  __device__ void each(int rows, int row_floats, const Copy& copy) const {
+    for (int r = static_cast<int>(threadIdx.x / 32); r < rows; r += static_cast<int>(blockDim.x / 32))
+      for (int c = static_cast<int>(threadIdx.x % 32); c < row_floats; c += 32) copy(r, c);
+  }
+  __device__ void load(const float* from, int rows, int row_floats) const {
+    each(rows, row_floats, [&](int r, int c) { floats[r * stride + c] = from[std::size_t(r) * row_floats + c]; });
+    __syncthreads();
+  }
+  __device__ void save(float* to, int rows, int row_floats) const {
+    __syncthreads();
+    each(rows, row_floats, [&](int r, int c) { to[std::size_t(r) * row_floats + c] = floats[r * stride + c]; });
+  }
+};
+
+__device__ int rows_of_block(std::size_t count) {
+  const std::size_t left = count - std::size_t{blockIdx.x} * blockDim.x;
+  return left < blockDim.x ? static_cast<int>(left) : static_cast<int>(blockDim.x);
+}
+
+/// Signals to concentrations, and where each voxel's fits begin.
+struct prepare_job {
+  fit_arrays arrays;
+  voxel_converter converter;
+  const float* rows;
+  int row_floats;
+  bool searches;
+  start_table_view table;
+  double start[parameter_count];
+};
+
+__global__ void prepare_kernel(const __grid_constant__ prepare_job job) {
+  extern __shared__ __align__(16) std::byte shared[];
+  const fit_arrays& a = job.arrays;
+  const shared_tile tile(shared, job.row_floats);
+  const int rows = rows_of_block(a.count);
+  const std::size_t first = std::size_t{blockIdx.x} * blockDim.x, voxel = first + threadIdx.x;
+  tile.load(job.rows + first * static_cast<std::size_t>(job.row_floats), rows, job.row_floats);
+  if (static_cast<int>(threadIdx.x) < rows) {
+    const converted c = job.converter(signal_row{tile.row(), 1}, tile.row(), 1);
+    a.status[voxel] = static_cast<std::uint8_t>(c.status);
+    a.t1_s[voxel] = static_cast<float>(c.t1_s);
+    a.S0[voxel] = static_cast<float>(c.S0);
+    if (job.searches) {
+      with_start_search<float>(job.table, a.starts, [&](const auto& search) {
+        search(voxel_samples{tile.row(), 1}, a.starts, a.p + voxel, a.count);
+      });
+    } else {
+      for (int i = 0; i < parameter_count; ++i) a.p[place_of_parameter(a, 0, i, voxel)] = job.start[i];
+    }
+  }
+  tile.save(a.samples + first * static_cast<std::size_t>(a.frames), rows, a.frames);
+}
+
+template <class Model>
+__global__ void finish_kernel(const __grid_constant__ cuda_fit_job<typename Model::scalar> job,
+                              const __grid_constant__ outputs out) {
+  using scalar = typename Model::scalar;
+  extern __shared__ __align__(16) std::byte shared[];
+  const fit_arrays& a = job.arrays;
+  const curves_view<scalar> curves = shared_curves<scalar>::copy(job.curves, job.values, job.value_count, shared);
+  const shared_tile tile(shared + shared_curves<scalar>::bytes(job.value_count, a.frames), a.frames);
+  const int rows = rows_of_block(a.count);
+  const std::size_t first = std::size_t{blockIdx.x} * blockDim.x, voxel = first + threadIdx.x;
+  tile.load(a.samples + first * static_cast<std::size_t>(a.frames), rows, a.frames);
+  if (static_cast<int>(threadIdx.x) >= rows) return;
+  if (a.status[voxel] != 0) return store_nothing(out, voxel, a.status[voxel]);
+  const int best = best_start(a, voxel);
+  scalar p[parameter_count];
+  VOXHERD_UNROLL
+  for (int i = 0; i < parameter_count; ++i) p[i] = static_cast<scalar>(a.p[place_of_parameter(a, best, i, voxel)]);
+  const Model model(curves);
+  store_fit(p, judge<Model, scalar>(model, curves, job.limits)(p, {tile.row(), 1}), 0, out, voxel);
+  store_facts(a, voxel, out, voxel);
+}
+
+/// Threads of a block whose rows fit into shared memory beside `more` bytes.
+unsigned tile_threads(int row_floats, std::size_t more) {
+  constexpr std::size_t room = 200 * 1024;
+  for (unsigned threads : {128u, 64u, 32u})
+    if (threads * static_cast<std::size_t>(odd_stride(row_floats)) * sizeof(float) + more <= room) return threads;
+  throw std::invalid_argument("perfusion: series of more frames than a GPU's shared memory has room for");
+}
+
+/// Launches a kernel of one thread a voxel with a shared_tile after `more` bytes of shared memory.
+template <class Kernel, class... Arguments>
+void launch_tiles(Kernel kernel, std::size_t count, int row_floats, std::size_t more, cudaStream_t stream,
+                  const Arguments&... arguments) {
+  const unsigned threads = tile_threads(row_floats, more);
+  const std::size_t bytes = more + threads * static_cast<std::size_t>(odd_stride(row_floats)) * sizeof(float);
+  VOXHERD_CUDA_CHECK(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  kernel<<<static_cast<unsigned>((count + threads - 1) / threads), threads, bytes, stream>>>(arguments...);
+  VOXHERD_CUDA_CHECK(cudaGetLastError());
+}
+
+template <class Scalar>
+class cuda_fitter final : public fitter {
+ public:
+  cuda_fitter(const time_course& t, const conversion& convert, const fit_settings& s)
+      : settings_(s),
+        table_(t),
+        starts_(t, s),
+        limits_(s),
+        values_(copied(table_.values().data(), table_.values().size(), stream_)),
+        counts_(copied(table_.counts().data(), table_.counts().size(), stream_)),
+        start_values_(copied(starts_.values().data(), starts_.values().size(), stream_)),
+        scratch_(scratch_floats(static_cast<int>(t.frames()))),
+        begun_(1),
+        converter_(convert, static_cast<int>(t.frames()), counts_.data()),
+        frames_(static_cast<int>(t.frames())),
+        row_floats_(frames_ + convert.extras()) {
+    stream_.wait();
+  }
+
+  void fit(std::size_t count, const float* rows, const outputs& out) override {
+    seconds_ = 0;
+    for (std::size_t done = 0; done < count;) {
+      const std::size_t piece = std::min(count - done, piece_limit_);
+      try {
+        reserve(piece);
+      } catch (const device_out_of_memory&) {
+        if (piece == 1) throw;
+        release();
+        piece_limit_ = piece / 2;
+        continue;
+      }
+      fit_piece(piece, rows + done * static_cast<std::size_t>(row_floats_), out, done);
+      done += piece;
+    }
+  }
+
+  double device_seconds() const override { return seconds_; }
+
+ private:
+  int starts() const { return std::max(1, settings_.starts); }
+
+  void reserve(std::size_t count) {
+    const auto n = static_cast<std::size_t>(starts());
+    rows_.reserve(count * static_cast<std::size_t>(row_floats_));
+    floats_.reserve(count * (fit_arrays::floats_per_voxel(frames_) + map_count));
+    doubles_.reserve(count * fit_arrays::doubles_per_voxel(starts()));
+    numbers_.reserve(count * (n + 1));
+    bytes_.reserve(count * (n + 4));
+  }
+
+  void release() {
+    rows_ = {}, floats_ = {};
+    doubles_ = {};
+    numbers_ = {};
+    bytes_ = {};
+  }
+
+  /// Where the stages' numbers lie on the device.
+  fit_arrays arrays_for(std::size_t count) const {
+    const auto n = static_cast<std::size_t>(starts());
+    fit_arrays a;
+    a.count = count;
+    a.frames = frames_;
+    a.starts = starts();
+    a.samples = floats_.data();
+    a.t1_s = a.samples + count * static_cast<std::size_t>(frames_);
+    a.S0 = a.t1_s + count;
+    a.p = doubles_.data();
+    a.cost = a.p + parameter_count * n * count;
+    a.iterations = numbers_.data();
+    a.status = bytes_.data();
+    a.exit_code = a.status + count;
+    return a;
+  }
+
+  outputs outputs_for(std::size_t count) const {
+    const auto n = static_cast<std::size_t>(starts());
+    outputs o{};
+    for (std::size_t m = 0; m < map_count; ++m)
+      o.maps[m] = floats_.data() + count * (fit_arrays::floats_per_voxel(frames_) + m);
+    o.iterations = numbers_.data() + count * n;
+    o.exit_code = bytes_.data() + count * (n + 1);
+    o.at_bound = o.exit_code + count;
+    o.status = o.at_bound + count;
+    return o;
+  }
+
+  cuda_fit_job<Scalar> job_for(const fit_arrays& a) const {
+    return {a,
+            table_.view_of(values_.data(), counts_.data()),
+            values_.data(),
+            static_cast<int>(table_.values().size()),
+            limits_,
+            scratch_.data(),
+            begun_.data()};
+  }
+
+  void fit_piece(std::size_t count, const float* rows, const outputs& out, std::size_t first) {
+    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(rows_.data(), rows,
+                                       count * static_cast<std::size_t>(row_floats_) * sizeof(float),
+                                       cudaMemcpyHostToDevice, stream_));
+    before_.record(stream_);
+    const cuda_fit_job<Scalar> job = job_for(arrays_for(count));
+    const outputs there = outputs_for(count);
+    prepare(job.arrays);
+    fit_items(job);
+    finish(job, there);
+    after_.record(stream_);
+    fetch(count, there, out, first);
+    stream_.wait();
+    seconds_ += after_.seconds_since(before_);
+  }
+
+  void prepare(const fit_arrays& a) {
+    prepare_job job{
+        a, converter_, rows_.data(), row_floats_, settings_.starts > 0, starts_.view_of(start_values_.data()), {}};
+    for (int i = 0; i < parameter_count; ++i) job.start[i] = settings_.rules[static_cast<std::size_t>(i)].start;
+    launch_tiles(prepare_kernel, a.count, row_floats_, 0, stream_, job);
+  }
+
+  void fit_items(const cuda_fit_job<Scalar>& job) {
+    if (settings_.solver == solver_kind::simplex) return launch_simplex(settings_, job, stream_);
+    launch_levenberg(settings_, job, stream_);
+  }
+
+  void finish(const cuda_fit_job<Scalar>& job, const outputs& there) {
+    const std::size_t curves = shared_curves<Scalar>::bytes(job.value_count, frames_);
+    with_model<Scalar>(settings_, [&]<class Model>() {
+      launch_tiles(finish_kernel<Model>, job.arrays.count, frames_, curves, stream_, job, there);
+    });
+  }
+
+  void fetch(std::size_t count, const outputs& from, const outputs& to, std::size_t first) {
+    const auto copy = [&](auto* target, const auto* source) {
+      VOXHERD_CUDA_CHECK(
+          cudaMemcpyAsync(target + first, source, count * sizeof *source, cudaMemcpyDeviceToHost, stream_));
+    };
+    for (std::size_t m = 0; m < map_count; ++m) copy(to.maps[m], from.maps[m]);
+    copy(to.iterations, from.iterations);
+    copy(to.exit_code, from.exit_code);
+    copy(to.at_bound, from.at_bound);
+    copy(to.status, from.status);
+  }
+
+  cuda_stream stream_;
+  fit_settings settings_;
+  curves_table<Scalar> table_;
+  start_table starts_;
+  fit_limits<Scalar> limits_;
+  device_buffer<Scalar> values_;
+  device_buffer<std::uint8_t> counts_;
+  device_buffer<four_floats> start_values_;
+  device_buffer<float> scratch_;
+  device_buffer<unsigned long long> begun_;
+  voxel_converter converter_;
+  int frames_, row_floats_;
+  std::size_t piece_limit_ = std::numeric_limits<std::size_t>::max();
+  device_buffer<float> rows_, floats_;
+  device_buffer<double> doubles_;
+  device_buffer<std::uint32_t> numbers_;
+  device_buffer<std::uint8_t> bytes_;
+  cuda_event before_, after_;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<fitter> make_fitter_cuda(const device&, const time_course& frames, const conversion& convert,
+                                         const fit_settings& settings) {
+  if (settings.precision == precision_kind::float32)
+    return std::make_unique<cuda_fitter<float>>(frames, convert, settings);
+  return std::make_unique<cuda_fitter<double>>(frames, convert, settings);
+}
+
+}  // namespace voxherd::perfusion
