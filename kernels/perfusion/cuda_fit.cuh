@@ -187,5 +187,6 @@ void launch_simplex(const fit_settings& s, const cuda_fit_job<double>& job, cuda
 void launch_simplex(const fit_settings& s, const cuda_fit_job<float>& job, cudaStream_t stream);
 void launch_levenberg(const fit_settings& s, const cuda_fit_job<double>& job, cudaStream_t stream);
 void launch_levenberg(const fit_settings& s, const cuda_fit_job<float>& job, cudaStream_t stream);
+void launch_varpro(const fit_settings& s, const cuda_fit_job<double>& job, cudaStream_t stream);
 
 }  // namespace voxherd::perfusion

@@ -10,8 +10,9 @@ namespace voxherd::perfusion {
 ///
 /// A machine like `simplex`: it asks for the equations at one point at a time. A step that makes the cost larger is
 /// tried again at a quarter of its length (it goes downhill), so that the last good point's equations need not be kept;
-/// only then damping grows.
-template <class Number>
+/// only then damping grows. FlowsAreBest: ka and kp are those of the smallest cost at each trial (varpro.hpp); without
+/// damping they follow a step of the others.
+template <class Number, bool FlowsAreBest = false>
 class levenberg {
  public:
   using scalar = typename lane::lane_traits<Number>::scalar;
@@ -41,9 +42,7 @@ class levenberg {
   template <class Model>
   VOXHERD_FUNCTION mask advance(const Model& model, voxel_samples y) {
     Number trial[parameter_count];
-    VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) trial[i] = best_[i] + step_[i];
-    limits_.confine(trial);
+    next_trial(trial);
     normal_equations<Number> e;
     model.equations(trial, y, e);
     return tell(trial, e);
@@ -55,11 +54,15 @@ class levenberg {
   VOXHERD_FUNCTION counter iterations() const { return iterations_; }
   VOXHERD_FUNCTION mask converged() const { return iterations_ < counter(limits_.most_iterations); }
 
- private:
-  static constexpr scalar first_damping = scalar(1e-3);
-  static constexpr scalar least_damping = sizeof(scalar) == sizeof(double) ? scalar(1e-10) : scalar(1e-6);
-  static constexpr int most_retries = 8;
+ protected:
+  /// Where the equations are wanted next.
+  VOXHERD_FUNCTION void next_trial(Number (&trial)[parameter_count]) const {
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) trial[i] = best_[i] + step_[i];
+    limits_.confine(trial);
+  }
 
+  /// Takes the equations there; which lanes have ended.
   VOXHERD_FUNCTION mask tell(const Number (&trial)[parameter_count], normal_equations<Number>& e) {
     const Number cost = ordered(e.cost);
     const mask better = cost < cost_;
@@ -75,6 +78,13 @@ class levenberg {
     const mask settled = step_from(better, e);
     return settled || retries_ > counter(most_retries) || iterations_ >= counter(limits_.most_iterations);
   }
+
+  const fit_limits<scalar>& limits_;
+
+ private:
+  static constexpr scalar first_damping = scalar(1e-3);
+  static constexpr scalar least_damping = sizeof(scalar) == sizeof(double) ? scalar(1e-10) : scalar(1e-6);
+  static constexpr int most_retries = 8;
 
   /// Which parameters may move, as 1 or 0.
   VOXHERD_FUNCTION void find_movable(const normal_equations<Number>& e, Number (&moves)[parameter_count]) const {
@@ -105,7 +115,8 @@ class levenberg {
       VOXHERD_UNROLL
       for (int j = 0; j < i; ++j) e.hessian[packed_index(i, j)] *= moves[i] * moves[j];
       Number& own = e.hessian[packed_index(i, i)];
-      own = own * stretch * moves[i] + (one - moves[i]);
+      const bool damped = !FlowsAreBest || (i != ka && i != kp);
+      own = (damped ? own * stretch : own) * moves[i] + (one - moves[i]);
       step[i] = e.gradient[i] * moves[i];
     }
     const mask good = cholesky_factor_lanes<parameter_count, mask>(e.hessian);
@@ -130,7 +141,6 @@ class levenberg {
     for (int i = 0; i < parameter_count; ++i) best_[i] = lane::select(which, p[i], best_[i]);
   }
 
-  const fit_limits<scalar>& limits_;
   Number best_[parameter_count] = {}, step_[parameter_count] = {};
   Number cost_{}, damping_{};
   counter iterations_{}, retries_{};

@@ -56,26 +56,37 @@ class recursion_model {
     portal.enter(first);
     const Number zero(scalar(0)), spent = view_.spacing_s * decayed;
     state s{zero, zero, zero, zero, zero, zero};
-    out.cost = zero;
-    VOXHERD_UNROLL
-    for (Number& g : out.gradient) g = zero;
-    VOXHERD_UNROLL
-    for (Number& h : out.hessian) h = zero;
+    clear(out);
     for (int i = first; i < 0; ++i) advance(s, p, i, decayed, spent, arterial, portal);
     for (int i = 0; i < view_.frames; ++i) {
       advance(s, p, i, decayed, spent, arterial, portal);
       if (!counts(i)) continue;
       const Number column[parameter_count] = {s.slope, s.arterial, s.portal, s.arterial_delay, s.portal_delay};
-      const Number rest = load(y.first + i * y.stride, zero) - s.tissue;
-      out.cost += rest * rest;
-      VOXHERD_UNROLL
-      for (int a = 0; a < parameter_count; ++a) {
-        out.gradient[a] += column[a] * rest;
-        VOXHERD_UNROLL
-        for (int b = 0; b <= a; ++b) out.hessian[packed_index(a, b)] += column[a] * column[b];
-      }
+      add_frame(column, load(y.first + i * y.stride, zero) - s.tissue, out);
     }
     turn_delays(p, out);
+  }
+
+  VOXHERD_FUNCTION void separable(const Number (&p)[parameter_count], voxel_samples y,
+                                  separable_equations<Number>& out) const {
+    Number decayed;
+    feed<true> arterial(*this, view_.arterial, p[kl], p[tau_a], decayed);
+    feed<true> portal(*this, view_.portal, p[kl], p[tau_p], decayed);
+    const int first = first_frame(arterial, portal);
+    arterial.enter(first);
+    portal.enter(first);
+    const Number zero(scalar(0)), spent = view_.spacing_s * decayed;
+    unit_state a{zero, zero, zero}, b{zero, zero, zero};
+    clear(out);
+    for (int i = first; i < view_.frames; ++i) {
+      advance(a, i, decayed, spent, arterial);
+      advance(b, i, decayed, spent, portal);
+      if (i < 0 || !counts(i)) continue;
+      const Number column[separable_columns] = {a.curve, b.curve, a.slope, b.slope, a.delay, b.delay};
+      add_frame(column, load(y.first + i * y.stride, zero) - (p[ka] * a.curve + p[kp] * b.curve), out);
+    }
+    combine_columns<arterial_by_delay, unit_arterial>(Number(scalar(-1)), exact ? p[kl] : zero, out);
+    combine_columns<portal_by_delay, unit_portal>(Number(scalar(-1)), exact ? p[kl] : zero, out);
   }
 
  private:
@@ -132,14 +143,22 @@ class recursion_model {
     Number arterial_delay, portal_delay;  ///< columns of the delays, see equations()
   };
 
+  /// Of one input.
+  struct unit_state {
+    Number curve;  ///< H of a unit flow
+    Number slope;  ///< dH/dk
+    Number delay;  ///< see equations()
+  };
+
   VOXHERD_FUNCTION bool counts(int i) const { return view_.counted == view_.frames || view_.counts[i] != 0; }
 
-  /// At negative delays the exact model has seen inputs before frame 0; the paper's begins there.
+  /// At negative delays the exact model has seen inputs before frame 0, the first of them part of a frame before a
+  /// whole one; the paper's begins there.
   template <class Feed>
   VOXHERD_FUNCTION int first_frame(const Feed& a, const Feed& b) const {
     if constexpr (!exact) return 0;
     const scalar first = lane::min(smallest(a.place.whole), smallest(b.place.whole));
-    return first < 0 ? static_cast<int>(first) : 0;
+    return first < 1 ? static_cast<int>(first) - 1 : 0;
   }
 
   template <class Feed>
@@ -160,25 +179,23 @@ class recursion_model {
     }
   }
 
+  VOXHERD_FUNCTION void advance(unit_state& s, int frame, Number decayed, Number spent, feed<true>& f) const {
+    const Number fed = f.next(frame);
+    s.slope = decayed * s.slope - spent * s.curve;
+    s.curve = decayed * s.curve + fed;
+    if constexpr (exact) {
+      s.slope += f.sum(f.slope);
+      s.delay = f.x1 + f.place.part * (f.x2 - f.x1);
+    } else {
+      s.delay = decayed * s.delay + (f.x2 - f.x1);
+    }
+  }
+
   /// Makes the delays' columns derivatives of C: a combination with the convolved input, of the sums only.
   VOXHERD_FUNCTION void turn_delays(const Number (&p)[parameter_count], normal_equations<Number>& e) const {
     const Number zero(scalar(0));
-    combine<tau_a, ka>(-p[ka], exact ? p[ka] * p[kl] : zero, e);
-    combine<tau_p, kp>(-p[kp], exact ? p[kp] * p[kl] : zero, e);
-  }
-
-  /// Column `Own` becomes own * itself + other * column `Other` < Own.
-  template <int Own, int Other>
-  VOXHERD_FUNCTION static void combine(Number own, Number other, normal_equations<Number>& e) {
-    auto& h = e.hessian;
-    const auto at = [](int i, int j) { return i >= j ? packed_index(i, j) : packed_index(j, i); };
-    const Number cross = h[at(Own, Other)];
-    e.gradient[Own] = own * e.gradient[Own] + other * e.gradient[Other];
-    VOXHERD_UNROLL
-    for (int j = 0; j < parameter_count; ++j)
-      if (j != Own) h[at(Own, j)] = own * h[at(Own, j)] + other * h[at(Other, j)];
-    h[at(Own, Own)] =
-        own * own * h[at(Own, Own)] + (own * other) * (cross + cross) + other * other * h[at(Other, Other)];
+    combine_columns<tau_a, ka>(-p[ka], exact ? p[ka] * p[kl] : zero, e);
+    combine_columns<tau_p, kp>(-p[kp], exact ? p[kp] * p[kl] : zero, e);
   }
 
   curves_view<scalar> view_;

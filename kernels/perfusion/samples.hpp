@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/portable/lanes.hpp"
 #if !defined(__CUDACC__)
 #include "kernels/portable/simd_gather.hpp"
@@ -46,12 +48,15 @@ inline double_lanes load(const float* from, double_lanes) {
   return lane::stdx::static_simd_cast<double_lanes>(
       lane::stdx::rebind_simd_t<float, double_lanes>(from, lane::stdx::element_aligned));
 }
-inline float_lanes read(const float* curve, float_lanes place) {
-  return float_lanes([&](auto i) { return curve[static_cast<int>(place[i])]; });
+template <class Lanes>
+Lanes read_lanes(const typename Lanes::value_type* curve, Lanes place) {
+  alignas(64) std::int32_t places[Lanes::size()];
+  lane::stdx::static_simd_cast<lane::stdx::rebind_simd_t<std::int32_t, Lanes>>(place).copy_to(
+      places, lane::stdx::vector_aligned);
+  return lane::gather(curve, places);
 }
-inline double_lanes read(const double* curve, double_lanes place) {
-  return double_lanes([&](auto i) { return curve[static_cast<int>(place[i])]; });
-}
+inline float_lanes read(const float* curve, float_lanes place) { return read_lanes(curve, place); }
+inline double_lanes read(const double* curve, double_lanes place) { return read_lanes(curve, place); }
 
 template <class Lanes>
 class lanes_cursor {

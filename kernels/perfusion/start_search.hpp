@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "kernels/perfusion/samples.hpp"
 #include "kernels/perfusion/start_table.hpp"
@@ -70,8 +69,8 @@ class start_search {
   VOXHERD_FUNCTION explicit start_search(const start_table_view& table) : table_(table) {}
 
   /// Leaves parameter k (1/s, s; within bounds, fixed ones exact) of start s of lane l at
-  /// to[(parameter_count s + k) stride + l], for s below `starts` (up to Starts). A table of fewer kl than that repeats
-  /// the best one.
+  /// to[(parameter_count s + k) stride + l], for s below `starts`. Where that is more than Starts or the table's kl,
+  /// the last ones are the rules' start.
   template <class Scalar>
   VOXHERD_FUNCTION void operator()(voxel_samples y, int starts, Scalar* to, std::size_t stride) const {
     const found_pair<Number> nothing{Number(-1e38f), Number(0.0f), Number(0.0f), Number(0.0f)};
@@ -88,7 +87,9 @@ class start_search {
     }
     VOXHERD_UNROLL
     for (int s = 0; s < Starts; ++s)
-      if (s < starts) store(s < table_.rates ? best[s] : best[0], to + parameter_count * s * stride, stride);
+      if (s < starts && s < table_.rates) store(best[s], to + parameter_count * s * stride, stride);
+    for (int s = Starts < table_.rates ? Starts : table_.rates; s < starts; ++s)
+      for (int k = 0; k < parameter_count; ++k) put_all(table_.start[k], to + (parameter_count * s + k) * stride);
   }
 
  private:
@@ -178,10 +179,15 @@ class start_search {
     }
   }
 
+  template <class Scalar>
+  VOXHERD_FUNCTION static void put_all(double value, Scalar* to) {
+    for (int l = 0; l < lane::lane_traits<Number>::count; ++l) to[l] = static_cast<Scalar>(value);
+  }
+
   const start_table_view& table_;
 };
 
-/// Calls search(start_search) with the smallest search that gives so many starts (1 to 8).
+/// Calls search(start_search) with the smallest search that gives so many starts (more than start_rates: so many).
 template <class Number, class Call>
 VOXHERD_FUNCTION void with_start_search(const start_table_view& table, int starts, const Call& search) {
   if (table.flows_given()) return search(start_search<start_rates, true, Number>(table));
@@ -189,19 +195,5 @@ VOXHERD_FUNCTION void with_start_search(const start_table_view& table, int start
   if (starts <= 3) return search(start_search<3, false, Number>(table));
   search(start_search<start_rates, false, Number>(table));
 }
-
-/// A voxel for each index: samples [frame][voxel], starts [start][parameter][voxel], `count` of both side by side.
-template <int Starts, bool FlowsGiven, class Scalar>
-struct start_each {
-  start_table_view table;
-  const float* samples;
-  int count, starts;
-  Scalar* to;
-
-  VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
-    start_search<Starts, FlowsGiven, float>{table}({samples + i, count}, starts, to + i,
-                                                   static_cast<std::size_t>(count));
-  }
-};
 
 }  // namespace voxherd::perfusion

@@ -20,27 +20,32 @@ struct range {
     if (rule.fixed) least = most = rule.start;
     if (least > most) least = rule.least, most = rule.most;
   }
+  float at(double way) const { return static_cast<float>(least + (most - least) * way); }
 };
 
-/// 60 to 1500 ml/100 g/min: a step of 1.6 is what one fit bridges.
+/// 55 to 2000 ml/100 g/min: a fit bridges a factor of 2.
 void put_rates(const parameter_rule& rule, start_table_view& facts) {
-  const range r(rule, 60 / per_second, 1500 / per_second);
+  const range r(rule, 55 / per_second, 2000 / per_second);
   facts.rates = rule.fixed ? 1 : start_rates;
   for (int i = 0; i < facts.rates; ++i)
     facts.kl[i] = static_cast<float>(r.least * std::pow(r.most / r.least, static_cast<double>(i) / (start_rates - 1)));
 }
 
-/// Early delays are the usual ones: (i / n)^power of the way.
-void put_delays(const range& r, int count, double power, float* delay_s) {
-  for (int i = 0; i < count; ++i) {
-    const double way = std::pow(static_cast<double>(i) / (count - 1), power);
-    delay_s[i] = static_cast<float>(r.least + (r.most - r.least) * way);
-  }
+/// To 12 and 10 s, earlier ones closer together: they are the usual ones.
+void put_delays(const fit_settings& s, start_table_view& facts) {
+  constexpr std::array portal_way{0.1, 0.28, 0.55, 1.0};
+  static_assert(portal_way.size() == start_portal_delays);
+  const range arterial(s.rules[tau_a], 0, 12), portal(s.rules[tau_p], 0, 10);
+  float* delay_s = facts.delay_s;
+  for (int i = 0; i < start_arterial_delays; ++i)
+    *delay_s++ = arterial.at(std::pow(static_cast<double>(i) / (start_arterial_delays - 1), 1.4));
+  for (const double way : portal_way) *delay_s++ = portal.at(way);
 }
 
 void put_rules(const fit_settings& s, start_table_view& facts) {
   for (int i = 0; i < parameter_count; ++i) {
     const parameter_rule& rule = s.rules[static_cast<std::size_t>(i)];
+    facts.start[i] = rule.start;
     facts.least[i] = rule.fixed ? rule.start : rule.least;
     facts.most[i] = rule.fixed ? rule.start : rule.most;
   }
@@ -81,8 +86,7 @@ start_table::start_table(const time_course& t, const fit_settings& s) {
   facts_.frames = static_cast<int>(t.frames());
   put_rules(s, facts_);
   put_rates(s.rules[kl], facts_);
-  put_delays(range(s.rules[tau_a], 0, 12), start_arterial_delays, 1.5, facts_.delay_s);
-  put_delays(range(s.rules[tau_p], 0, 10), start_portal_delays, 1, facts_.delay_s + start_arterial_delays);
+  put_delays(s, facts_);
   const auto fours =
       t.frames() * start_table_view::column_fours + start_table_view::pair_fours + start_table_view::column_fours;
   values_.resize(static_cast<std::size_t>(facts_.rates) * fours);

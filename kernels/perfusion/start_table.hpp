@@ -11,12 +11,13 @@
 /// best flows are a closed form of dot products with two curves, and each product serves all pairs its curve is in.
 namespace voxherd::perfusion {
 
-/// How many of each. A bounded fit from the best pair ended in the global minimum for all 150 reference voxels and for
-/// 96 (CNR 30) and 95 (CNR 10) of 100 random livers of 48 frames, from the best three for 98. Twelve times as many
-/// pairs and kl gave 98 and 99; a third of them 95 and 93.
-inline constexpr int start_rates = 8;  ///< kl
-inline constexpr int start_arterial_delays = 6;
-inline constexpr int start_portal_delays = 5;
+/// How many of each. Levenberg & Marquardt's fit from the best pair ended in the global minimum for all 150 reference
+/// voxels and, of 100 random livers of 48 frames, for 97 (CNR 30) and 96 (CNR 10), from the best two for 99 and 98. Six
+/// times as many pairs gave 97 and 97, a third of them 96 and 94: minima whose costs differ by less than 1 % are what
+/// is left, and more starts find them sooner than more pairs do.
+inline constexpr int start_rates = 6;  ///< kl
+inline constexpr int start_arterial_delays = 8;
+inline constexpr int start_portal_delays = 4;
 inline constexpr int start_curves = start_arterial_delays + start_portal_delays;
 inline constexpr int start_pairs = start_arterial_delays * start_portal_delays;
 
@@ -28,7 +29,8 @@ struct alignas(16) four_floats {
 /// What the search reads. Curves have length 1 over the counted frames (0 where nothing arrives), arterial ones first.
 struct start_table_view {
   static constexpr int column_fours = (start_curves + 3) / 4;
-  static constexpr int pair_fours = (2 * start_pairs + 3) / 4;
+  static constexpr int pair_fours = 2 * start_pairs / 4;
+  static_assert(2 * start_pairs % 4 == 0, "pairs of all rates lie one after the other");
 
   const four_floats* columns;  ///< [rate][frame][curve]; 0 at frames that do not count
   const four_floats* pairs;    ///< [rate][arterial delay][portal delay][2]: r = a . p, 1 / (1 - r^2)
@@ -39,7 +41,8 @@ struct start_table_view {
   float delay_s[start_curves];                           ///< arterial, then portal
   bool given[2];                                         ///< ka, kp are fixed, not at 0 (then their curves are 0)
   float flow[2];                                         ///< of a given ka, kp, 1/s; else 0
-  double least[parameter_count], most[parameter_count];  ///< 1/s and s; of a fixed parameter its value twice
+  double start[parameter_count];                         ///< of the rules, 1/s and s
+  double least[parameter_count], most[parameter_count];  ///< of a fixed parameter its value twice
 
   /// Starts that differ: one for each kl.
   VOXHERD_FUNCTION int most_starts() const { return rates; }

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "tests/reference/perfusion_run.hpp"
+
+/// Voxels that need no files, and what must hold of their fits on any device.
+namespace voxherd::reference {
+
+struct perfusion_case {
+  perfusion::time_course frames;
+  std::vector<float> rows;  ///< [voxel][frame], mM
+  std::size_t count = 0;
+
+  std::vector<double> samples(std::size_t voxel) const;
+};
+
+/// 48 frames of 2.37 s, three of them missing, with inputs that are not zero at the first; an odd number of noisy
+/// voxels of random physiology at CNR 30, with every kind of voxel that cannot be fitted, and NaN in a missing frame,
+/// among them.
+perfusion_case uneasy_voxels();
+
+/// What becomes of voxel i of uneasy_voxels().
+std::uint8_t expected_status(std::size_t voxel);
+
+/// Settings of a fit of either kind that go on until rounding ends it, not a tolerance.
+perfusion::fit_settings quality_settings(perfusion::solver_kind solver, perfusion::precision_kind precision);
+
+/// Each map says what the reference says at the place where the fit ended: cost, R2, derived quantities, standard
+/// deviations, bounds; voxels that cannot be fitted are zero and say why.
+void expect_judged_as_by_reference(const perfusion_case& c, const perfusion::fit_settings& s, const perfusion_run& run);
+
+/// Where a bounded fit ended, the reference's own descent finds at most `excess` of the cost to gain. The paper's cost
+/// has kinks at delays of whole frames, where a method with derivatives may get stuck: how many do is a property of the
+/// test, and nothing is asked of the cost there.
+void expect_minima(const perfusion_case& c, const perfusion::fit_settings& s, const perfusion_run& run, double excess);
+
+/// The simplex takes as many iterations as the reference's, and ends there. `share`: of the voxels at least; a last
+/// digit that falls otherwise can send the rest another way, to a cost no worse than the tolerance.
+void expect_simplex_of_reference(const perfusion_case& c, const perfusion::fit_settings& s, const perfusion_run& run,
+                                 double share);
+
+}  // namespace voxherd::reference
