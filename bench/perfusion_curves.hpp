@@ -1,15 +1,14 @@
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "kernels/perfusion/settings.hpp"
 #include "kernels/perfusion/time_course.hpp"
+#include "tests/reference/perfusion_reference.hpp"
 
 namespace voxherd::bench {
 
-/// In the order of `parameter`: 1/s and s.
-using perfusion_parameters = std::array<double, perfusion::parameter_count>;
+using reference::perfusion_parameters;
 
 /// The truth of Wang & Cao, Phys Med Biol 57:5601, 2012: kl 400, ka 20, kp 100 ml/100 g/min, delays 1 and 2 s.
 inline constexpr perfusion_parameters paper_truth{400 / perfusion::per_second, 20 / perfusion::per_second,
@@ -23,12 +22,13 @@ inline constexpr int paper_frames[] = {32, 48, 64, 128, 256, 320, 448};
 /// read in a line at the frames.
 perfusion::time_course paper_inputs(int frames);
 
-/// The tissue's concentration at every frame, mM: slow and obvious, even frames alone.
+/// The tissue's concentration at every frame, mM: as tests/reference has it, but in a time of the frames, not of their
+/// square. Even frames alone.
 std::vector<double> tissue_curve(const perfusion::time_course& frames, const perfusion_parameters& p,
                                  perfusion::discretisation_kind how);
 
 /// Cramer and Rao's least standard deviations of an unbiased estimate of all five, for white noise of this sd in the
-/// tissue's concentrations and clean inputs; derivatives by differences.
+/// tissue's concentrations and clean inputs.
 perfusion_parameters least_deviations(const perfusion::time_course& frames, const perfusion_parameters& p,
                                       perfusion::discretisation_kind how, double noise_sd);
 
