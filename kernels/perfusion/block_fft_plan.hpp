@@ -17,14 +17,11 @@ struct block_fft_shape {
 };
 
 /// The shapes there are kernels for, by number of frames: VOXHERD_BLOCK_FFT_SHAPES(X) calls X(q, p) for each.
-#define VOXHERD_BLOCK_FFT_SHAPES(X)                                                                             \
-  X(2, 16)                                                                                                      \
-  X(3, 16)                                                                                                      \
-  X(2, 32)                                                                                                      \
-  X(5, 16)                                                                                                      \
-  X(3, 32)                                                                                                      \
-  X(7, 16) X(2, 64) X(5, 32) X(3, 64) X(7, 32) X(4, 64) X(5, 64) X(6, 64) X(7, 64) X(8, 64) X(5, 128) X(6, 128) \
-      X(7, 128) X(8, 128)
+// clang-format off
+#define VOXHERD_BLOCK_FFT_SHAPES(X)                                                       \
+  X(2, 16) X(3, 16) X(2, 32) X(5, 16) X(3, 32) X(7, 16) X(2, 64) X(5, 32) X(3, 64)        \
+  X(7, 32) X(4, 64) X(5, 64) X(6, 64) X(7, 64) X(8, 64) X(5, 128) X(6, 128) X(7, 128) X(8, 128)
+// clang-format on
 
 inline constexpr int most_block_fft_frames = 1024;
 

@@ -18,14 +18,14 @@ class fed_inputs {
       : arterial_(view, view.arterial, p[kl], p[ka], p[tau_a]), portal_(view, view.portal, p[kl], p[kp], p[tau_p]) {
     if constexpr (exact) {
       const scalar least = lane::min(smallest(arterial_.place.whole), smallest(portal_.place.whole));
-      first_ = least < 0 ? static_cast<int>(least) : 0;
+      first_ = least < 1 ? static_cast<int>(least) - 1 : 0;
     }
   }
 
   VOXHERD_FUNCTION Number operator()(int frame) const { return arterial_(frame) + portal_(frame); }
 
   /// The first frame that anything comes from: at negative delays the exact model has seen inputs before frame 0, the
-  /// paper's begins there.
+  /// first of them part of a frame before a whole one; the paper's begins there.
   VOXHERD_FUNCTION int first() const { return first_; }
 
  private:

@@ -193,6 +193,42 @@ class Eikonal(Tables):
         self.assertEqual(self.row(text, "Ranks", "2")[1:], ["1", "5", "0.5", "80"])
 
 
+class PerfusionConvolution(Tables):
+    def setUp(self):
+        super().setUp()
+        prefix = "perfusion_convolution"
+        gpu = [run_of(f"{prefix}/alone/{way}/128/gpu", "curve", 10000, 1, device_time=ns * 1e-5, round_trip_rmse=error)
+               for way, ns, error in (("block_fft", 2, 3e-16), ("cufft", 5, 4e-16), ("recursion", 1, 0))]
+        gpu += [run_of(f"{prefix}/cost/block_fft/{n}/gpu", "cost", 1e6, 9, device_time=n * 1e-5) for n in (48, 128)]
+        cpu = [run_of(f"{prefix}/cost/{way}/{n}/threads1", "cost", 2000, ms)
+               for way, n, ms in (("block_fft", 48, 2), ("direct", 48, 1), ("recursion", 48, 0.1),
+                                  ("block_fft", 128, 6), ("direct", 128, 8), ("recursion", 128, 0.3))]
+        cpu += [wrong(f"{prefix}/cost/direct/48/threads1/one_voxel", "relative error 1")]
+        self.files = [self.file_of("cuda", gpu), self.file_of("cpu", cpu)]
+
+    def test_cufft_stands_beside_the_block_fft(self):
+        text = self.tables("perfusion_convolution_tables.py", *self.files)
+        self.assertEqual(self.row(text, "Convolution alone", "128")[1:],
+                         ["2", "5", "", "1", "2.5", "60", "3.0e-16", "4.0e-16"])
+
+    def test_costs_are_of_one_trial(self):
+        text = self.tables("perfusion_convolution_tables.py", *self.files)
+        self.assertEqual(self.row(text, "Cost of one trial: one core, a voxel a lane", "48")[1:],
+                         ["1", "0.5", "0.05", "2", "20"])
+        self.assertEqual(self.row(text, "Cost of one trial: GPU", "128")[1:], ["0.00128", "", "", "", ""])
+        self.assertNotIn("one voxel at a time", text)
+        self.assertIn("is wrong: relative error 1", text)
+
+    def test_charts_have_a_line_for_each_way(self):
+        charts = os.path.join(self.folder, "charts")
+        text = self.tables("perfusion_convolution_tables.py", "--charts", charts, *self.files)
+        lines = {}
+        for name in os.listdir(charts):
+            self.assertIn(f"({name})", text)
+            lines[name] = len(ElementTree.parse(os.path.join(charts, name)).findall("{*}polyline"))
+        self.assertEqual(lines, {"convolution_core.svg": 3, "convolution_gpu.svg": 1})
+
+
 class Perfusion(Tables):
     def fit(self, group, method, frames, voxels, where, ms, **more):
         return run_of(f"perfusion/{group}/{method}/{frames}/{voxels}/{where}", "voxel", voxels, ms, **more)
