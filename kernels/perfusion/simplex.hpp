@@ -55,7 +55,8 @@ class simplex {
   VOXHERD_FUNCTION mask tell(Number cost) {
     cost = ordered(cost);
     const mask filling = action_ == counter(fill);
-    const mask complete = tell_fill(filling, cost);
+    mask complete(false);
+    if (lane::any(filling)) complete = tell_fill(filling, cost);
     const mask next_iteration = tell_step(!filling, cost) || complete;
     const mask ended = next_iteration && (spread_is_small() || iterations_ >= counter(limits_.most_iterations));
     action_ = choose(next_iteration, counter(reflect), action_);

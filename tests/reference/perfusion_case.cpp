@@ -52,7 +52,7 @@ perfusion_case uneasy_voxels() {
   std::normal_distribution<double> normal;
   const auto uniform = [&](double from, double to) { return std::uniform_real_distribution<double>(from, to)(draw); };
   for (std::size_t v = 0; v < c.count; ++v) {
-    perfusion_parameters p = per_second({0, uniform(10, 120), uniform(20, 200), uniform(0.3, 5), uniform(0.3, 4)});
+    perfusion_parameters p = kernel_units({0, uniform(10, 120), uniform(20, 200), uniform(0.3, 5), uniform(0.3, 4)});
     p[kl] = (p[ka] + p[kp]) / uniform(0.15, 0.45);
     auto y = exact_curve(c.frames, p);
     const double sd = *std::max_element(y.begin(), y.end()) / 30;
@@ -158,7 +158,7 @@ class judged_by_reference {
     // A flow of zero leaves its delay without influence.
     held[tau_a] = held[tau_a] || p_[ka] == 0;
     held[tau_p] = held[tau_p] || p_[kp] == 0;
-    const auto expected = per_minute(standard_deviations(c_.frames, s_.discretisation, p_, cost_, held));
+    const auto expected = map_units(standard_deviations(c_.frames, s_.discretisation, p_, cost_, held));
     const auto inverse = inverse_information(c_.frames, s_.discretisation, p_, held);
     const auto jacobian = perfusion_jacobian(c_.frames, s_.discretisation, p_);
     double inflation = 1;

@@ -29,6 +29,7 @@ class PerfusionCpu : public testing::Test {
     fit_settings s;
     s.solver = solver_kind::simplex;
     s.bounded = false;
+    s.starts = 0;
     s.discretisation = how;
     const auto fits = run(s);
     expect_judged_as_by_reference(voxels, s, fits);

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "kernels/perfusion/perfusion.hpp"
+
+/// What data/perfusion_reference asks of a device's fits of its 150 voxels (GTest expectations). The caller has looked
+/// whether the data are there.
+namespace voxherd::reference {
+
+/// Nelder and Mead's from the paper's start: as many iterations as independent code, and the same parameters to 1e-3
+/// where it converged. A fitter gets floats: a voxel whose samples' last digits send it another way must then go the
+/// way of the reference from the same floats.
+void expect_independent_simplex(const device& d, perfusion::discretisation_kind how);
+
+/// Cost, as the reference sees it, at most `excess` above the bounded problem's global minimum in every voxel; standard
+/// deviations those of the minimum where no parameter is at a bound.
+void expect_global_minima(const device& d, perfusion::solver_kind solver, perfusion::precision_kind precision,
+                          int starts, double excess, double deviation_error);
+
+/// Some parameters fixed (also all of one input: the one-input model), others in tight bounds: minima of the
+/// reference's search under the same rules.
+void expect_rules_kept(const device& d, perfusion::solver_kind solver);
+
+}  // namespace voxherd::reference
