@@ -129,8 +129,7 @@ class block_fft_work final : public timed_work {
 __global__ void multiply_kernel(int frames, const double2* poles, const double* kl_T, cufftDoubleComplex* spectrum) {
   __shared__ double lost[2];
   const double x = kl_T[blockIdx.x];
-  if (threadIdx.x < 2)
-    lost[threadIdx.x] = (threadIdx.x == 0 ? x : frames * x) * phi(threadIdx.x == 0 ? x : frames * x).one;
+  if (threadIdx.x < 2) lost[threadIdx.x] = -expm1(threadIdx.x == 0 ? -x : -frames * x);
   __syncthreads();
   for (int k = static_cast<int>(threadIdx.x); k <= frames; k += static_cast<int>(blockDim.x)) {
     const double2 pole = poles[k];
