@@ -16,10 +16,10 @@ constexpr int block_fft_width() {
 template <int Q, int P>
 using block_fft_team = cuda_voxel_team<block_fft_width<Q, P>()>;
 
-/// Blocks a processor is to hold: 16 warps, which leaves a thread 128 registers; 18 where a thread's FFTs are short.
+/// Blocks a processor is to hold: 16 warps, which leaves a thread 128 registers; 20 where a thread's FFTs are short.
 template <int Q, int P>
 inline constexpr int block_fft_resident =
-    (row_split_of(P).a_count == 4 ? 576 : 512) / block_fft_team<Q, P>::block_threads;
+    (row_split_of(P).a_count == 4 ? 640 : 512) / block_fft_team<Q, P>::block_threads;
 
 /// What a team shares for a fit.
 template <int Q, int P>
