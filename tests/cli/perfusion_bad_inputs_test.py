@@ -206,6 +206,20 @@ class BadInputs(PerfusionJobs):
         with open(self.path("out.curves.csv"), encoding="utf-8") as file:
             self.assertEqual(file.read(), before)
 
+    def test_several_ranks_say_it_once_whether_headers_or_signals_are_wrong(self):
+        series = self.study.concentration.copy()
+        series[self.study.vein, 9] = np.nan
+        nan = self.image("nan.nii.gz", series)
+        empty = self.image("empty.nii", np.zeros(SIZE))
+        for files, options, status, words in (({"mask": empty}, (), BAD_DATA, "0 of 120 voxels"),
+                                              ({"dynamic": nan}, (), BAD_DATA, "the portal VOI: none of its 3 voxels"),
+                                              ({}, ("--convolution", "direct"), USAGE, "only the simplex"),
+                                              ({}, ("--fix", "x"), USAGE, "expected NAME=VALUE")):
+            rc, said = self.launch(self.path("never.h5"), *options, scan=self.given(**files), ranks=3)
+            self.assertEqual(rc, status, said)
+            self.assertEqual(said.count("voxherd: error:"), 1, said)
+            self.assertIn(words, said)
+
     def test_a_dry_run_writes_nothing(self):
         rc, said = self.launch(self.path("never.h5"), "--dry-run")
         self.assertEqual(rc, 0, said)
