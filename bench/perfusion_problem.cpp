@@ -87,9 +87,9 @@ class perfusion_problem final : public problem {
     }
     const auto n = static_cast<double>(data_.distinct());
     counters all{{"frames", how_.frames},
-            {"mean_iterations", iterations / n},
-            {"at_bound_percent", 100 * at_bound / n},
-            {"most_iterations_percent", 100 * at_most / n}};
+                 {"mean_iterations", iterations / n},
+                 {"at_bound_percent", 100 * at_bound / n},
+                 {"most_iterations_percent", 100 * at_most / n}};
     if (share_found_ >= 0) all.emplace_back("found_percent", 100 * share_found_);
     return all;
   }
