@@ -213,7 +213,7 @@ def print_patients(by_backend, scaling):
 
 def plus_minus(mean, sd):
     """Without noise there is no deviation but that of the sum's rounding."""
-    return f"{float(mean):.4g}" + (f" ± {float(sd):.2g}" if float(sd) > 1e-9 else "")
+    return f"{float(mean):.4g}" + (f" ± {float(sd):.3g}" if float(sd) > 1e-9 else "")
 
 
 def print_cnr(table):
