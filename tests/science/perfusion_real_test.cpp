@@ -135,7 +135,7 @@ double cost_of(const patient& p, const perfusion_parameters& at) {
 
 perfusion_parameters fit_of_table(const std::string& name) {
   const facts& f = cases().at(name);
-  return reference::kernel_units({f.at("kl"), f.at("ka"), f.at("kp"), f.at("tau_a"), f.at("tau_p")});
+  return kernel_units({f.at("kl"), f.at("ka"), f.at("kp"), f.at("tau_a"), f.at("tau_p")});
 }
 
 bool bound_flag(const perfusion_run& r, int parameter) { return (r.at_bound[0] >> parameter & 1) != 0; }
