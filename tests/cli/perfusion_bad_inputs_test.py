@@ -173,6 +173,7 @@ class BadInputs(PerfusionJobs):
         self.refused(USAGE, "--haematocrit 1: expected 0 to 0.9", "--haematocrit", "1")
         self.refused(USAGE, "--density 3: expected 0.5 to 2", "--density", "3")
         self.refused(USAGE, "--iterations 0: expected 1 to 100000", "--iterations", "0")
+        self.refused(USAGE, 'found "Ktrans", expected all, or some of kl, ka', "--maps", "ka,Ktrans")
 
     def test_lists_of_parameters_that_are_none(self):
         self.refused(USAGE, 'found "kx=1", expected NAME=VALUE of kl, ka, kp', "--fix", "kx=1")

@@ -322,6 +322,12 @@ class Files(PerfusionJobs):
         for name in (*MAPS, "arterial_fraction", "r_squared", "status"):
             self.assertTrue(any(file.startswith(f"{name}.nii") for file in written), written)
 
+    def test_chosen_maps_alone_are_written_and_are_the_same(self):
+        every, some = self.fit(), self.fit("--maps", "kp,mean_transit_time", name="some.h5")
+        self.assertEqual(set(some.maps), {"kp", "mean_transit_time", "iterations", "exit_code", "at_bound", "status"})
+        for name in some.maps:
+            np.testing.assert_array_equal(some[name], every[name])
+
     def test_exchanged_inputs_are_noticed(self):
         words = list(self.study.words())
         words[7], words[9] = words[9], words[7]
