@@ -150,7 +150,7 @@ std::string print_cnr(const options& o) {
   for (const char* name : {"kl", "ka", "kp", "tau_a", "tau_p"}) fmt::print(",{0}_mean,{0}_sd,{0}_least_sd", name);
   fmt::print("\n");
   std::string wrong;
-  for (const char* name : {"simplex-paper", "simplex", "lm", "varpro"})
+  for (const char* name : {"simplex-paper", "simplex", "lm"})
     for (const input_noise inputs : {input_noise::none, input_noise::each_repeat})
       for (const double cnr : {endless, 100.0, 90.0, 80.0, 70.0, 60.0, 50.0, 40.0, 30.0, 20.0, 10.0}) {
         const std::string why = print_level(o, perfusion_method_named(name), inputs, cnr);

@@ -86,11 +86,12 @@ class perfusion_problem final : public problem {
       at_most += out_.exit_code[v] == static_cast<std::uint8_t>(fit_exit::most_iterations);
     }
     const auto n = static_cast<double>(data_.distinct());
-    return {{"frames", how_.frames},
+    counters all{{"frames", how_.frames},
             {"mean_iterations", iterations / n},
             {"at_bound_percent", 100 * at_bound / n},
-            {"most_iterations_percent", 100 * at_most / n},
-            {"found_percent", 100 * share_found_}};
+            {"most_iterations_percent", 100 * at_most / n}};
+    if (share_found_ >= 0) all.emplace_back("found_percent", 100 * share_found_);
+    return all;
   }
 
  private:
@@ -185,7 +186,7 @@ class perfusion_problem final : public problem {
   std::vector<host_buffer> results_;
   outputs out_{};
   std::unique_ptr<fitter> fitter_;
-  mutable double share_found_ = 0;
+  mutable double share_found_ = -1;  ///< not looked at
 };
 
 }  // namespace

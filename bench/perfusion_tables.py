@@ -212,7 +212,8 @@ def print_patients(by_backend, scaling):
 
 
 def plus_minus(mean, sd):
-    return f"{float(mean):.4g} ± {float(sd):.2g}"
+    """Without noise there is no deviation but that of the sum's rounding."""
+    return f"{float(mean):.4g}" + (f" ± {float(sd):.2g}" if float(sd) > 1e-9 else "")
 
 
 def print_cnr(table):

@@ -43,8 +43,8 @@ std::vector<std::uint64_t> read_region(const std::string& path, const nifti_head
 
 /// At most so many numbers of the mask's voxels are looked at for their mean curve.
 std::vector<std::uint64_t> sample_of(const std::vector<std::uint64_t>& voxels, std::size_t row_floats) {
-  constexpr std::size_t most_floats = std::size_t{1} << 23, run = 64;
-  const std::size_t most = std::clamp<std::size_t>(most_floats / row_floats, 1024, 65536);
+  constexpr std::size_t most_floats = std::size_t{1} << 22, run = 128;
+  const std::size_t most = std::clamp<std::size_t>(most_floats / row_floats, 1024, 16384);
   if (voxels.size() <= most) return voxels;
   std::vector<std::uint64_t> some;
   const std::size_t runs = most / run;

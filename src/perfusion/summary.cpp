@@ -22,14 +22,17 @@ std::vector<float> fitted_values(const result_reader& result, const std::vector<
   return values;
 }
 
-/// Median and quartiles.
+/// Median and quartiles: the quartiles lie in the halves that the median leaves.
 std::string spread(std::vector<float> values) {
-  const auto at = [&](std::size_t quarter) {
-    const auto place = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * quarter / 4);
-    std::nth_element(values.begin(), place, values.end());
-    return *place;
+  const auto place = [&](std::size_t quarter) {
+    return values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * quarter / 4);
   };
-  return fmt::format("{:.4g} ({:.4g} to {:.4g})", at(2), at(1), at(3));
+  const auto first = place(1), middle = place(2), third = place(3);
+  std::nth_element(values.begin(), middle, values.end());
+  const float median = *middle;
+  std::nth_element(values.begin(), first, middle);
+  std::nth_element(middle, third, values.end());
+  return fmt::format("{:.4g} ({:.4g} to {:.4g})", median, *first, *third);
 }
 
 std::string percent(std::size_t part, std::size_t all) {

@@ -29,7 +29,7 @@ class BadInputs(PerfusionJobs):
             file.write(text)
         return self.path(name)
 
-    # The series and its frames
+#The series and its frames
 
     def test_a_missing_series_time_or_input_is_asked_for(self):
         self.refused(USAGE, "--dynamic is missing", scan=self.given(dynamic=None))
@@ -91,7 +91,7 @@ class BadInputs(PerfusionJobs):
         times = self.study.save_times("late.txt", self.study.times[9:])
         self.refused(BAD_DATA, "rises from the first frame on", "--signal", "ct", scan=self.given(dynamic=late, times=times))
 
-    # Masks and VOIs
+#Masks and VOIs
 
     def test_masks_of_another_size_say_both(self):
         other = self.image("other.nii", np.ones((6, 5, 3)))
@@ -119,7 +119,7 @@ class BadInputs(PerfusionJobs):
         self.refused(BAD_DATA, "the arterial curve is nowhere above 0",
                      scan=self.given(dynamic=self.image("blank.nii", series)))
 
-    # Curves
+#Curves
 
     def test_tables_that_are_no_curves(self):
         def refuse(expected, text):
@@ -132,7 +132,7 @@ class BadInputs(PerfusionJobs):
         refuse("found \"x\", expected a number", "t,a,p\n0,0,0\n60,x,1\n")
         refuse("line 3: found 60 nan, expected numbers", "t,a,p\n0,0,0\n60,nan,1\n120,1,1\n")
 
-    # Signal and T1
+#Signal and T1
 
     def test_what_a_kind_of_signal_needs_is_asked_for(self):
         self.refused(USAGE, "--signal mri: expected one of concentration, linear, spgr, ct", "--signal", "mri")
@@ -165,7 +165,7 @@ class BadInputs(PerfusionJobs):
         other = self.image("small.nii", np.ones((6, 5, 3)))
         self.refused(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", *SPGR, "--t1-map", other)
 
-    # The fit
+#The fit
 
     def test_options_of_the_fit_out_of_range(self):
         self.refused(USAGE, "--solver bfgs: expected one of lm, simplex, varpro, linear", "--solver", "bfgs")
@@ -205,6 +205,20 @@ class BadInputs(PerfusionJobs):
         self.assertEqual(rc, USAGE, said)
         with open(self.path("out.curves.csv"), encoding="utf-8") as file:
             self.assertEqual(file.read(), before)
+
+    def test_several_ranks_say_it_once_whether_headers_or_signals_are_wrong(self):
+        series = self.study.concentration.copy()
+        series[self.study.vein, 9] = np.nan
+        nan = self.image("nan.nii.gz", series)
+        empty = self.image("empty.nii", np.zeros(SIZE))
+        for files, options, status, words in (({"mask": empty}, (), BAD_DATA, "0 of 120 voxels"),
+                                              ({"dynamic": nan}, (), BAD_DATA, "the portal VOI: none of its 3 voxels"),
+                                              ({}, ("--convolution", "direct"), USAGE, "only the simplex"),
+                                              ({}, ("--fix", "x"), USAGE, "expected NAME=VALUE")):
+            rc, said = self.launch(self.path("never.h5"), *options, scan=self.given(**files), ranks=3)
+            self.assertEqual(rc, status, said)
+            self.assertEqual(said.count("voxherd: error:"), 1, said)
+            self.assertIn(words, said)
 
     def test_a_dry_run_writes_nothing(self):
         rc, said = self.launch(self.path("never.h5"), "--dry-run")

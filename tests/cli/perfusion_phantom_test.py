@@ -1,16 +1,8 @@
-"""voxherd phantom liver: same bytes for any number of ranks, and true to what it says by other people's arithmetic."""
-import filecmp
-import json
-import os
-import shutil
-import sys
-import tempfile
-import unittest
+""
+    "voxherd phantom liver: same bytes for any number of ranks, and true to what it says by other people's arithmetic."
+    "" import filecmp import json import os import shutil import sys import tempfile import unittest
 
-try:
-    import nibabel
-    import numpy as np
-    from scipy.integrate import cumulative_trapezoid
+    try : import nibabel import numpy as np from scipy.integrate import cumulative_trapezoid
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
@@ -192,7 +184,8 @@ class LiverPhantom(unittest.TestCase):
                 if (region["name"], quantity) == ("tumour", "tau_p"):
                     self.assertEqual(score, {"voxels": 0})  # no portal flow that could be late
                     continue
-                self.assertEqual({k: v for k, v in score.items() if k != "voxels"}, {
+                self.assertEqual({
+k: v for k, v in score.items() if k != "voxels"}, {
                     "bias": 0, "median_absolute_error": 0, "percentile5_error": 0, "percentile95_error": 0})
 
     def test_score_of_maps_says_how_far_they_are_off(self):
@@ -242,8 +235,11 @@ class LiverPhantom(unittest.TestCase):
     def test_a_fit_of_noisy_signals_knows_how_far_it_is_off(self):
         self.make("p", "--size", "64x64x12", "--inputs", "sampled", "--signal", "concentration")
         whole = self.fit("p", "--curves", self.path("p", "curves.csv"), ranks=2)[-1]
-        for quantity in PARAMETERS:  # 95.4 % of normal errors; the model is not linear, and 4,800 voxels are not all
-            self.assertTrue(0.90 < whole[quantity]["within_two_deviations"] < 0.98, (quantity, whole[quantity]))
+        for quantity in PARAMETERS:
+            score = whole[quantity]  # 95.4 % of normal errors; 0.3 % is one deviation of so many voxels
+            self.assertGreater(score["free_voxels_with_deviation"], 4000)
+            self.assertAlmostEqual(score["free_within_two_deviations"], 0.9545, delta=0.012, msg=quantity)
+            self.assertGreater(score["within_two_deviations"], 0.85, quantity)
 
     def test_spoiled_echoes_are_fitted_from_masks_and_flip_angles(self):
         self.make("p", "--noise", "none")
