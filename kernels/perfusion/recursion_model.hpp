@@ -78,15 +78,21 @@ class recursion_model {
     const Number zero(scalar(0)), spent = view_.spacing_s * decayed;
     unit_state a{zero, zero, zero}, b{zero, zero, zero};
     clear(out);
-    for (int i = first; i < view_.frames; ++i) {
+    for (int i = first; i < 0; ++i) {
       advance(a, i, decayed, spent, arterial);
       advance(b, i, decayed, spent, portal);
-      if (i < 0 || !counts(i)) continue;
+    }
+    for (int i = 0; i < view_.frames; ++i) {
+      advance(a, i, decayed, spent, arterial);
+      advance(b, i, decayed, spent, portal);
+      if (!counts(i)) continue;
       const Number column[separable_columns] = {a.curve, b.curve, a.slope, b.slope, a.delay, b.delay};
       add_frame(column, load(y.first + i * y.stride, zero) - (p[ka] * a.curve + p[kp] * b.curve), out);
     }
-    combine_columns<arterial_by_delay, unit_arterial>(Number(scalar(-1)), exact ? p[kl] : zero, out);
-    combine_columns<portal_by_delay, unit_portal>(Number(scalar(-1)), exact ? p[kl] : zero, out);
+    if constexpr (exact) {
+      combine_columns<arterial_by_delay, unit_arterial>(Number(scalar(-1)), p[kl], out);
+      combine_columns<portal_by_delay, unit_portal>(Number(scalar(-1)), p[kl], out);
+    }
   }
 
  private:
@@ -147,7 +153,7 @@ class recursion_model {
   struct unit_state {
     Number curve;  ///< H of a unit flow
     Number slope;  ///< dH/dk
-    Number delay;  ///< see equations()
+    Number delay;  ///< exact: x(t - tau), see equations(); paper: dH/dtau
   };
 
   VOXHERD_FUNCTION bool counts(int i) const { return view_.counted == view_.frames || view_.counts[i] != 0; }
@@ -187,7 +193,7 @@ class recursion_model {
       s.slope += f.sum(f.slope);
       s.delay = f.x1 + f.place.part * (f.x2 - f.x1);
     } else {
-      s.delay = decayed * s.delay + (f.x2 - f.x1);
+      s.delay = decayed * s.delay + (f.x1 - f.x2);
     }
   }
 
