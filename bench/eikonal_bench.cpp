@@ -1,9 +1,6 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "bench/eikonal_problem.hpp"
 
@@ -28,25 +25,6 @@ constexpr scheme schemes[] = {{"selling1", scheme_kind::selling, 1},
                               {"selling2", scheme_kind::selling, 2},
                               {"godunov27", scheme_kind::godunov27, 1},
                               {"hl26", scheme_kind::hl26, 1}};
-
-/// A device and its name in those of benchmarks.
-struct place {
-  device on;
-  std::string name;
-};
-
-/// The GPU, or 1, 2, 4, ... and all of the CPU's threads.
-std::vector<place> places_of(const bench_options& o) {
-  if (o.chosen.kind == backend::cuda) return {{o.chosen, "gpu"}};
-  const int most =
-      o.threads_given ? o.chosen.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<place> list;
-  for (int n = 1; n < 2 * most; n *= 2) {
-    const int threads = std::min(n, most);
-    list.push_back({{backend::cpu, threads, 0}, fmt::format("threads{}", threads)});
-  }
-  return list;
-}
 
 void add(const std::string& group, const std::string& volume, const scheme& s, bool in_place, const place& where,
          eikonal_part part = eikonal_part::solve) {

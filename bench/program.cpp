@@ -3,9 +3,11 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <fstream>
 #include <iostream>
+#include <thread>
 #include <vector>
 
 #include "mpi/failure.hpp"
@@ -136,6 +138,18 @@ void add_benchmark(const std::string& name, std::function<std::unique_ptr<proble
     }
   };
   benchmark::RegisterBenchmark(name.c_str(), body)->UseRealTime()->Unit(benchmark::kMillisecond);
+}
+
+std::vector<place> places_of(const bench_options& o) {
+  if (o.chosen.kind == backend::cuda) return {{o.chosen, "gpu"}};
+  const int most =
+      o.threads_given ? o.chosen.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<place> list;
+  for (int n = 1; n < 2 * most; n *= 2) {
+    const int threads = std::min(n, most);
+    list.push_back({{backend::cpu, threads, 0}, fmt::format("threads{}", threads)});
+  }
+  return list;
 }
 
 int run_benchmarks(int argc, char** argv, const std::function<void(const bench_options&)>& add_all) {

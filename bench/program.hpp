@@ -19,6 +19,15 @@ struct bench_options {
   std::size_t voxels = 0;  ///< --voxels; 0: each benchmark's own number
 };
 
+/// A device and its name in those of benchmarks.
+struct place {
+  device on;
+  std::string name;
+};
+
+/// The GPU ("gpu"), or 1, 2, 4, ... and all of the CPU's threads ("threadsN"); up to --threads where that is given.
+std::vector<place> places_of(const bench_options& o);
+
 /// Thrown by a problem's constructor where the data that it is about are absent: the benchmark shows as skipped, which
 /// is no failure. The message begins with "no data".
 struct no_data : std::runtime_error {

@@ -22,7 +22,7 @@ FIGURES = {
 
 
 # What a run works through: the counters are UNITs and UNITs_per_s.
-UNITS = ("voxel", "step", "pair")
+UNITS = ("voxel", "step", "pair", "curve", "cost")
 
 
 def read(path):

@@ -2,11 +2,13 @@
 
 #include <type_traits>
 
+#include "kernels/perfusion/direct_model.hpp"
 #include "kernels/perfusion/fit_arrays.hpp"
 #include "kernels/perfusion/levenberg.hpp"
 #include "kernels/perfusion/perfusion.hpp"
 #include "kernels/perfusion/recursion_model.hpp"
 #include "kernels/perfusion/simplex.hpp"
+#include "kernels/perfusion/uneven_model.hpp"
 #include "kernels/perfusion/varpro.hpp"
 
 namespace voxherd::perfusion {
@@ -17,24 +19,37 @@ std::unique_ptr<fitter> make_fitter_cpu(const device& d, const time_course& fram
 std::unique_ptr<fitter> make_fitter_cuda(const device& d, const time_course& frames, const conversion& convert,
                                          const fit_settings& settings);
 
+/// What is for double precision alone: variable projection, uneven frames, other convolutions than the recursion.
+template <class Number>
+inline constexpr bool is_double = std::is_same_v<typename lane::lane_traits<Number>::scalar, double>;
+
 /// Calls use.template operator()<Model>() with the model of these settings.
 template <class Number, class Use>
-void with_model(const fit_settings& s, Use&& use) {
+void with_model(const fit_settings& s, bool even_frames, Use&& use) {
+  if constexpr (is_double<Number>)
+    if (!even_frames) return use.template operator()<uneven_model<Number>>();
   if (s.discretisation == discretisation_kind::paper)
     return use.template operator()<recursion_model<Number, discretisation_kind::paper>>();
   use.template operator()<recursion_model<Number, discretisation_kind::exact>>();
 }
 
-/// Variable projection is for double precision.
-template <class Number>
-inline constexpr bool has_varpro = std::is_same_v<typename lane::lane_traits<Number>::scalar, double>;
+/// The same for the simplex, which needs costs alone: also of the direct sum.
+template <class Number, class Use>
+void with_cost_model(const fit_settings& s, bool even_frames, Use&& use) {
+  if constexpr (is_double<Number>)
+    if (s.convolution == convolution_kind::direct)
+      return use.template operator()<direct_model<Number, discretisation_kind::paper>>();
+  with_model<Number>(s, even_frames, use);
+}
 
 /// Calls use.template operator()<Machine, Model>() with the types of these settings.
 template <class Number, class Use>
-void with_machine_and_model(const fit_settings& s, Use&& use) {
-  with_model<Number>(s, [&]<class Model>() {
-    if (s.solver == solver_kind::simplex) return use.template operator()<simplex<Number>, Model>();
-    if constexpr (has_varpro<Number>)
+void with_machine_and_model(const fit_settings& s, bool even_frames, Use&& use) {
+  if (s.solver == solver_kind::simplex)
+    return with_cost_model<Number>(s, even_frames,
+                                   [&]<class Model>() { use.template operator()<simplex<Number>, Model>(); });
+  with_model<Number>(s, even_frames, [&]<class Model>() {
+    if constexpr (is_double<Number>)
       if (s.solver == solver_kind::varpro) return use.template operator()<varpro<Number>, Model>();
     use.template operator()<levenberg<Number>, Model>();
   });

@@ -1,11 +1,33 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "kernels/perfusion/backends.hpp"
 #include "kernels/portable/voxel_status.hpp"
 
 namespace voxherd::perfusion {
+
+/// The samples of a few voxels of a tile side by side: [frame][lane]; lanes beyond the last voxel hold zeros.
+template <int Lanes>
+class lane_columns {
+ public:
+  explicit lane_columns(int frames) : values_(static_cast<std::size_t>(frames * Lanes)) {}
+
+  void take(const fit_arrays& a, std::size_t first) {
+    used_ = static_cast<int>(std::min<std::size_t>(Lanes, a.count - first));
+    const auto frames = static_cast<std::size_t>(a.frames);
+    for (std::size_t i = 0; i < frames; ++i)
+      for (std::size_t l = 0; l < Lanes; ++l)
+        values_[i * Lanes + l] = l < static_cast<std::size_t>(used_) ? a.samples[(first + l) * frames + i] : 0.0f;
+  }
+  voxel_samples samples() const { return {values_.data(), Lanes}; }
+  int used() const { return used_; }
+
+ private:
+  std::vector<float> values_;
+  int used_ = 0;
+};
 
 /// The lanes of one CPU thread, which fit a tile's items one after another (see fit_on_lanes).
 template <class Number>

@@ -52,7 +52,8 @@ struct shared_curves {
 VOXHERD_FUNCTION constexpr int odd_stride(int frames) { return frames | 1; }
 
 /// The threads of a warp (see fit_on_lanes). They stay together to the end: each evaluation is one for all of them.
-template <class Scalar>
+/// InShared: the samples lie in the block's shared memory; else in the job's scratch memory.
+template <class Scalar, bool InShared>
 class warp_lanes {
  public:
   using job = cuda_fit_job<Scalar>;
@@ -61,14 +62,10 @@ class warp_lanes {
       : job_(j),
         item_(std::size_t{blockIdx.x} * blockDim.x + threadIdx.x),
         threads_(std::size_t{gridDim.x} * blockDim.x) {
-    if (j.scratch != nullptr) {
-      first_ = j.scratch + item_;
-      stride_ = static_cast<int>(threads_);
-      step_to_next_ = 1;
+    if constexpr (InShared) {
+      first_ = block_samples + static_cast<int>(threadIdx.x) * step_to_next();
     } else {
-      step_to_next_ = odd_stride(j.arrays.frames);
-      first_ = block_samples + static_cast<int>(threadIdx.x) * step_to_next_;
-      stride_ = 1;
+      first_ = j.scratch + item_;
     }
   }
 
@@ -78,7 +75,7 @@ class warp_lanes {
     const int wait = __popc(__ballot_sync(all_lanes, waiting));
     return wait > 0 && 4 * wait >= wait + __popc(__ballot_sync(all_lanes, active));
   }
-  __device__ voxel_samples samples() const { return {first_, stride_}; }
+  __device__ voxel_samples samples() const { return {first_, stride()}; }
   __device__ const Scalar (&start() const)[parameter_count] { return start_; }
 
   __device__ bool take(bool waiting, bool& none_left) {
@@ -109,6 +106,9 @@ class warp_lanes {
  private:
   static constexpr unsigned all_lanes = 0xffffffffu;
 
+  __device__ int stride() const { return InShared ? 1 : static_cast<int>(threads_); }
+  __device__ int step_to_next() const { return InShared ? odd_stride(job_.arrays.frames) : 1; }
+
   __device__ std::size_t place(int i) const {
     const fit_arrays& a = job_.arrays;
     return (item_ / a.count * parameter_count + static_cast<std::size_t>(i)) * a.count + item_ % a.count;
@@ -123,8 +123,8 @@ class warp_lanes {
       const int owner = __ffs(static_cast<int>(left)) - 1;
       const float* from =
           a.samples + std::size_t{__shfl_sync(all_lanes, voxel, owner)} * static_cast<std::size_t>(a.frames);
-      float* to = first_ + (owner - lane) * step_to_next_;
-      for (int f = lane; f < a.frames; f += 32) to[static_cast<std::ptrdiff_t>(f) * stride_] = from[f];
+      float* to = first_ + (owner - lane) * step_to_next();
+      for (int f = lane; f < a.frames; f += 32) to[static_cast<std::ptrdiff_t>(f) * stride()] = from[f];
     }
     __syncwarp();
   }
@@ -132,19 +132,18 @@ class warp_lanes {
   const job& job_;
   std::size_t item_, threads_;
   float* first_;  ///< this thread's samples
-  int stride_, step_to_next_;
   bool first_item_ = true;
   Scalar start_[parameter_count] = {};
 };
 
-template <class Machine, class Model, int Block>
+template <class Machine, class Model, int Block, bool InShared>
 __global__ void __launch_bounds__(Block, 3)
     fit_kernel(const __grid_constant__ cuda_fit_job<typename Machine::scalar> job) {
   using scalar = typename Machine::scalar;
   extern __shared__ __align__(16) std::byte shared[];
   const curves_view<scalar> curves = shared_curves<scalar>::copy(job.curves, job.values, job.value_count, shared);
   auto* samples = reinterpret_cast<float*>(shared + shared_curves<scalar>::bytes(job.value_count, curves.frames));
-  warp_lanes<scalar> lanes(job, samples);
+  warp_lanes<scalar, InShared> lanes(job, samples);
   fit_on_lanes(Machine(job.limits), Model(curves), lanes);
 }
 
@@ -161,13 +160,13 @@ inline std::size_t scratch_floats(int frames) {
   return std::size_t{2048} * static_cast<std::size_t>(processors) * static_cast<std::size_t>(frames);
 }
 
-template <class Machine, class Model>
-void launch_fit(const cuda_fit_job<typename Machine::scalar>& job, cudaStream_t stream) {
+template <class Machine, class Model, bool InShared>
+void launch_fit_from(const cuda_fit_job<typename Machine::scalar>& job, cudaStream_t stream) {
   using scalar = typename Machine::scalar;
   static_assert(std::is_trivially_copyable_v<cuda_fit_job<scalar>>);
-  const auto kernel = fit_kernel<Machine, Model, fit_block>;
+  const auto kernel = fit_kernel<Machine, Model, fit_block, InShared>;
   std::size_t bytes = shared_curves<scalar>::bytes(job.value_count, job.arrays.frames);
-  if (job.scratch == nullptr)
+  if (InShared)
     bytes += std::size_t{fit_block} * static_cast<std::size_t>(odd_stride(job.arrays.frames)) * sizeof(float);
   VOXHERD_CUDA_CHECK(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
@@ -180,6 +179,12 @@ void launch_fit(const cuda_fit_job<typename Machine::scalar>& job, cudaStream_t 
   VOXHERD_CUDA_CHECK(cudaMemsetAsync(job.begun, 0, sizeof *job.begun, stream));
   kernel<<<static_cast<unsigned>(blocks), fit_block, bytes, stream>>>(job);
   VOXHERD_CUDA_CHECK(cudaGetLastError());
+}
+
+template <class Machine, class Model>
+void launch_fit(const cuda_fit_job<typename Machine::scalar>& job, cudaStream_t stream) {
+  if (job.scratch == nullptr) return launch_fit_from<Machine, Model, true>(job, stream);
+  launch_fit_from<Machine, Model, false>(job, stream);
 }
 
 /// Launches the kernel of these settings: one file each, so that they compile side by side.

@@ -6,7 +6,8 @@ namespace {
 
 template <class Scalar>
 void launch(const fit_settings& s, const cuda_fit_job<Scalar>& job, cudaStream_t stream) {
-  with_model<Scalar>(s, [&]<class Model>() { launch_fit<simplex<Scalar>, Model>(job, stream); });
+  with_cost_model<Scalar>(s, job.curves.spacing_s > 0,
+                          [&]<class Model>() { launch_fit<simplex<Scalar>, Model>(job, stream); });
 }
 
 }  // namespace

@@ -45,9 +45,13 @@ void check_settings(const time_course& t, const fit_settings& s) {
           "perfusion: direct and block-fft convolve as the paper does; they need its discretisation");
   require(s.discretisation == discretisation_kind::exact || t.spacing_s() > 0,
           "perfusion: the paper's discretisation needs evenly spaced frames");
-  require(s.precision == precision_kind::float64 || (s.convolution == convolution_kind::recursion &&
-                                                     (s.solver == solver_kind::simplex || s.solver == solver_kind::lm)),
-          "perfusion: single precision is for the simplex and lm by recursion");
+  require(
+      s.precision == precision_kind::float64 || (s.convolution == convolution_kind::recursion && t.spacing_s() > 0 &&
+                                                 (s.solver == solver_kind::simplex || s.solver == solver_kind::lm)),
+      "perfusion: single precision is for the simplex and lm by recursion on evenly spaced frames");
+  require(s.solver != solver_kind::linear || s.starts == 0, "perfusion: the linear fit has no start");
+  require(s.solver != solver_kind::linear || (s.rules[tau_a].fixed && s.rules[tau_p].fixed),
+          "perfusion: the linear fit takes the delays as given; fix both");
 }
 
 }  // namespace
@@ -58,6 +62,10 @@ fit_settings standard_settings(solver_kind solver) {
   if (solver == solver_kind::simplex) {
     s.starts = 0;
     s.bounded = false;
+  } else if (solver == solver_kind::linear) {
+    s.starts = 0;
+    s.bounded = false;
+    for (const parameter delay : {tau_a, tau_p}) s.rules[delay].start = 0, s.rules[delay].fixed = true;
   } else {
     s.most_iterations = 100;
     s.absolute_tolerance = 0;

@@ -58,7 +58,8 @@ class fitter {
 };
 
 /// What is good for a solver where nothing else is asked: the paper's for the simplex (its start, no bounds, 1e-8 or
-/// 600 iterations); bounds, the dictionary's best start and a relative tolerance for the others.
+/// 600 iterations); no delays and no bounds for the linear fit; bounds, the dictionary's best start and a relative
+/// tolerance for the others.
 fit_settings standard_settings(solver_kind solver);
 
 /// After use_device(d). Throws std::invalid_argument for frames or settings that cannot be fitted (the message says

@@ -1,11 +1,15 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "kernels/perfusion/block_fft_fit.hpp"
+#include "kernels/perfusion/block_fft_plan.hpp"
 #include "kernels/perfusion/converter.hpp"
 #include "kernels/perfusion/cpu_lanes.hpp"
 #include "kernels/perfusion/finisher.hpp"
 #include "kernels/perfusion/lane_fit.hpp"
+#include "kernels/perfusion/linear_fit.hpp"
 #include "kernels/perfusion/start_search.hpp"
 
 namespace voxherd::perfusion {
@@ -15,27 +19,6 @@ namespace {
 /// Voxels that a thread takes through all stages at once: many registers full, so that the last lanes to end cost
 /// little, and few enough to stay in its cache.
 constexpr std::size_t tile_voxels = 256;
-
-/// The samples of a few voxels of a tile side by side: [frame][lane]; lanes beyond the last voxel hold zeros.
-template <int Lanes>
-class lane_columns {
- public:
-  explicit lane_columns(int frames) : values_(static_cast<std::size_t>(frames * Lanes)) {}
-
-  void take(const fit_arrays& a, std::size_t first) {
-    used_ = static_cast<int>(std::min<std::size_t>(Lanes, a.count - first));
-    const auto frames = static_cast<std::size_t>(a.frames);
-    for (std::size_t i = 0; i < frames; ++i)
-      for (std::size_t l = 0; l < Lanes; ++l)
-        values_[i * Lanes + l] = l < static_cast<std::size_t>(used_) ? a.samples[(first + l) * frames + i] : 0.0f;
-  }
-  voxel_samples samples() const { return {values_.data(), Lanes}; }
-  int used() const { return used_; }
-
- private:
-  std::vector<float> values_;
-  int used_ = 0;
-};
 
 /// One thread's memory.
 class tile {
@@ -86,7 +69,10 @@ class cpu_fitter final : public fitter {
         limits_(s),
         converter_(convert, view_.frames, table_.counts().data()),
         row_floats_(t.frames() + static_cast<std::size_t>(convert.extras())),
-        threads_(d.threads) {}
+        threads_(d.threads) {
+    if (s.convolution == convolution_kind::block_fft) plan_.emplace(block_fft_shape_of(view_.frames));
+    if (s.solver == solver_kind::linear) linear_.emplace(t, s.rules[tau_a].start, s.rules[tau_p].start);
+  }
 
   void fit(std::size_t count, const float* rows, const outputs& out) override {
     const auto tiles = static_cast<std::ptrdiff_t>((count + tile_voxels - 1) / tile_voxels);
@@ -98,12 +84,9 @@ class cpu_fitter final : public fitter {
         const std::size_t first = static_cast<std::size_t>(n) * tile_voxels;
         work.resize(std::min(tile_voxels, count - first));
         prepare(rows + first * row_floats_, work.arrays);
-        with_machine_and_model<Number>(settings_, [&]<class Machine, class Model>() {
-          const Model model(view_);
-          cpu_lanes<Number> own(work.arrays);
-          fit_on_lanes(Machine(limits_), model, own);
-        });
-        with_model<Number>(settings_, [&]<class Model>() { finish<Model>(work.arrays, first, out); });
+        fit_items(work.arrays);
+        with_model<Number>(settings_, view_.spacing_s > 0,
+                           [&]<class Model>() { finish<Model>(work.arrays, first, out); });
       }
     }
   }
@@ -133,6 +116,29 @@ class cpu_fitter final : public fitter {
       for (int n = 0; n < a.starts * parameter_count; ++n)
         for (int l = 0; l < columns.used(); ++l)
           a.p[static_cast<std::size_t>(n) * a.count + v + static_cast<std::size_t>(l)] = found[n * wide + l];
+    }
+  }
+
+  void fit_items(const fit_arrays& a) const {
+    if (linear_) return fit_linearly(a);
+    if constexpr (is_double<Number>)
+      if (plan_) return fit_by_block_fft(view_, *plan_, limits_, a);
+    with_machine_and_model<Number>(settings_, view_.spacing_s > 0, [&]<class Machine, class Model>() {
+      const Model model(view_);
+      cpu_lanes<Number> own(a);
+      fit_on_lanes(Machine(limits_), model, own);
+    });
+  }
+
+  void fit_linearly(const fit_arrays& a) const {
+    using lane::double_lanes;
+    constexpr int wide = lane::lane_traits<double_lanes>::count;
+    const linear_fitter<double_lanes> fit_row(linear_->view(), settings_);
+    lane_columns<wide> columns(a.frames);
+    for (std::size_t v = 0; v < a.count; v += static_cast<std::size_t>(wide)) {
+      columns.take(a, v);
+      const auto fits = fit_row(columns.samples());
+      for (int l = 0; l < columns.used(); ++l) keep_linear_fit(fits, l, a, v + static_cast<std::size_t>(l));
     }
   }
 
@@ -171,6 +177,8 @@ class cpu_fitter final : public fitter {
   voxel_converter converter_;
   std::size_t row_floats_;
   int threads_;
+  std::optional<block_fft_plan> plan_;  ///< for that convolution
+  std::optional<linear_table> linear_;  ///< for that solver
 };
 
 }  // namespace

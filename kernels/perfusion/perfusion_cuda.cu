@@ -1,44 +1,18 @@
 #include <limits>
+#include <optional>
 
 #include "kernels/device/each_cuda.cuh"
+#include "kernels/perfusion/block_fft_cuda.cuh"
 #include "kernels/perfusion/converter.hpp"
 #include "kernels/perfusion/cuda_fit.cuh"
+#include "kernels/perfusion/cuda_linear.cuh"
+#include "kernels/perfusion/cuda_tile.cuh"
 #include "kernels/perfusion/finisher.hpp"
 #include "kernels/perfusion/start_search.hpp"
 
 namespace voxherd::perfusion {
 
 namespace {
-
-/// Rows of floats, one a thread, brought to shared memory by the whole block.
-struct shared_tile {
-  float* floats;  ///< [row][stride]
-  int stride;
-
-  __device__ shared_tile(std::byte* shared, int row_floats)
-      : floats(reinterpret_cast<float*>(shared)), stride(odd_stride(row_floats)) {}
-
-  __device__ float* row() const { return floats + static_cast<int>(threadIdx.x) * stride; }
-
-  template <class Copy>
-  __device__ void each(int rows, int row_floats, const Copy& copy) const {
-    for (int r = static_cast<int>(threadIdx.x / 32); r < rows; r += static_cast<int>(blockDim.x / 32))
-      for (int c = static_cast<int>(threadIdx.x % 32); c < row_floats; c += 32) copy(r, c);
-  }
-  __device__ void load(const float* from, int rows, int row_floats) const {
-    each(rows, row_floats, [&](int r, int c) { floats[r * stride + c] = from[std::size_t(r) * row_floats + c]; });
-    __syncthreads();
-  }
-  __device__ void save(float* to, int rows, int row_floats) const {
-    __syncthreads();
-    each(rows, row_floats, [&](int r, int c) { to[std::size_t(r) * row_floats + c] = floats[r * stride + c]; });
-  }
-};
-
-__device__ int rows_of_block(std::size_t count) {
-  const std::size_t left = count - std::size_t{blockIdx.x} * blockDim.x;
-  return left < blockDim.x ? static_cast<int>(left) : static_cast<int>(blockDim.x);
-}
 
 /// Signals to concentrations, and where each voxel's fits begin.
 struct prepare_job {
@@ -96,26 +70,6 @@ __global__ void finish_kernel(const __grid_constant__ cuda_fit_job<typename Mode
   store_facts(a, voxel, out, voxel);
 }
 
-/// Threads of a block whose rows fit into shared memory beside `more` bytes.
-unsigned tile_threads(int row_floats, std::size_t more) {
-  constexpr std::size_t room = 200 * 1024;
-  for (unsigned threads : {128u, 64u, 32u})
-    if (threads * static_cast<std::size_t>(odd_stride(row_floats)) * sizeof(float) + more <= room) return threads;
-  throw std::invalid_argument("perfusion: series of more frames than a GPU's shared memory has room for");
-}
-
-/// Launches a kernel of one thread a voxel with a shared_tile after `more` bytes of shared memory.
-template <class Kernel, class... Arguments>
-void launch_tiles(Kernel kernel, std::size_t count, int row_floats, std::size_t more, cudaStream_t stream,
-                  const Arguments&... arguments) {
-  const unsigned threads = tile_threads(row_floats, more);
-  const std::size_t bytes = more + threads * static_cast<std::size_t>(odd_stride(row_floats)) * sizeof(float);
-  VOXHERD_CUDA_CHECK(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-  kernel<<<static_cast<unsigned>((count + threads - 1) / threads), threads, bytes, stream>>>(arguments...);
-  VOXHERD_CUDA_CHECK(cudaGetLastError());
-}
-
 template <class Scalar>
 class cuda_fitter final : public fitter {
  public:
@@ -132,6 +86,8 @@ class cuda_fitter final : public fitter {
         converter_(convert, static_cast<int>(t.frames()), counts_.data()),
         frames_(static_cast<int>(t.frames())),
         row_floats_(frames_ + convert.extras()) {
+    if (s.convolution == convolution_kind::block_fft) block_fft_.emplace(frames_, stream_);
+    if (s.solver == solver_kind::linear) linear_.emplace(t, s, stream_);
     stream_.wait();
   }
 
@@ -237,15 +193,18 @@ class cuda_fitter final : public fitter {
   }
 
   void fit_items(const cuda_fit_job<Scalar>& job) {
+    if (linear_) return linear_->launch(job.arrays, stream_);
+    if constexpr (is_double<Scalar>)
+      if (block_fft_) return block_fft_->launch(job, stream_);
     if (settings_.solver == solver_kind::simplex) return launch_simplex(settings_, job, stream_);
-    if constexpr (has_varpro<Scalar>)
+    if constexpr (is_double<Scalar>)
       if (settings_.solver == solver_kind::varpro) return launch_varpro(settings_, job, stream_);
     launch_levenberg(settings_, job, stream_);
   }
 
   void finish(const cuda_fit_job<Scalar>& job, const outputs& there) {
     const std::size_t curves = shared_curves<Scalar>::bytes(job.value_count, frames_);
-    with_model<Scalar>(settings_, [&]<class Model>() {
+    with_model<Scalar>(settings_, job.curves.spacing_s > 0, [&]<class Model>() {
       launch_tiles(finish_kernel<Model>, job.arrays.count, frames_, curves, stream_, job, there);
     });
   }
@@ -272,6 +231,8 @@ class cuda_fitter final : public fitter {
   device_buffer<four_floats> start_values_;
   device_buffer<float> scratch_;
   device_buffer<unsigned long long> begun_;
+  std::optional<cuda_block_fft> block_fft_;  ///< for that convolution
+  std::optional<cuda_linear> linear_;        ///< for that solver
   voxel_converter converter_;
   int frames_, row_floats_;
   std::size_t piece_limit_ = std::numeric_limits<std::size_t>::max();

@@ -16,8 +16,8 @@ class recursion_model {
 
   VOXHERD_FUNCTION Number cost(const Number (&p)[parameter_count], voxel_samples y) const {
     Number sum(scalar(0));
-    curve(p, [&](int i, Number c) {
-      if (!counts(i)) return;
+    walk(p, [&](int i, Number c, bool counts) {
+      if (!counts) return;
       const Number rest = load(y.first + i * y.stride, Number(scalar(0))) - c;
       sum += rest * rest;
     });
@@ -27,21 +27,7 @@ class recursion_model {
   /// Calls write(i, C_i) for all frames.
   template <class Write>
   VOXHERD_FUNCTION void curve(const Number (&p)[parameter_count], Write&& write) const {
-    Number decayed;
-    feed<false> arterial(*this, view_.arterial, p[kl], p[tau_a], decayed);
-    feed<false> portal(*this, view_.portal, p[kl], p[tau_p], decayed);
-    arterial.scale(p[ka]);
-    portal.scale(p[kp]);
-    const int first = first_frame(arterial, portal);
-    arterial.enter(first);
-    portal.enter(first);
-    Number c(scalar(0));
-    for (int i = first; i < 0; ++i) c = decayed * c + (arterial.next(i) + portal.next(i));
-    VOXHERD_UNROLL_BY(4)
-    for (int i = 0; i < view_.frames; ++i) {
-      c = decayed * c + (arterial.next(i) + portal.next(i));
-      write(i, c);
-    }
+    walk(p, [&](int i, Number c, bool) { write(i, c); });
   }
 
   /// Columns of the derivative: kl; ka, kp (the convolved inputs); and for the delays, until the end, the delayed
@@ -58,12 +44,12 @@ class recursion_model {
     state s{zero, zero, zero, zero, zero, zero};
     clear(out);
     for (int i = first; i < 0; ++i) advance(s, p, i, decayed, spent, arterial, portal);
-    for (int i = 0; i < view_.frames; ++i) {
+    each_frame([&](int i, bool counts) {
       advance(s, p, i, decayed, spent, arterial, portal);
-      if (!counts(i)) continue;
+      if (!counts) return;
       const Number column[parameter_count] = {s.slope, s.arterial, s.portal, s.arterial_delay, s.portal_delay};
       add_frame(column, load(y.first + i * y.stride, zero) - s.tissue, out);
-    }
+    });
     turn_delays(p, out);
   }
 
@@ -78,17 +64,18 @@ class recursion_model {
     const Number zero(scalar(0)), spent = view_.spacing_s * decayed;
     unit_state a{zero, zero, zero}, b{zero, zero, zero};
     clear(out);
-    for (int i = first; i < 0; ++i) {
+    const auto move_on = [&](int i) {
       advance(a, i, decayed, spent, arterial);
       advance(b, i, decayed, spent, portal);
-    }
-    for (int i = 0; i < view_.frames; ++i) {
-      advance(a, i, decayed, spent, arterial);
-      advance(b, i, decayed, spent, portal);
-      if (!counts(i)) continue;
+    };
+    for (int i = first; i < 0; ++i) move_on(i);
+    each_frame([&](int i, bool counts) {
+      move_on(i);
+      if (!counts) return;
       const Number column[separable_columns] = {a.curve, b.curve, a.slope, b.slope, a.delay, b.delay};
       add_frame(column, load(y.first + i * y.stride, zero) - (p[ka] * a.curve + p[kp] * b.curve), out);
-    }
+    });
+    // Not with a factor of zero for the paper: GCC 12 then drops the loop's end (an endless loop in AVX-512).
     if constexpr (exact) {
       combine_columns<arterial_by_delay, unit_arterial>(Number(scalar(-1)), p[kl], out);
       combine_columns<portal_by_delay, unit_portal>(Number(scalar(-1)), p[kl], out);
@@ -156,7 +143,35 @@ class recursion_model {
     Number delay;  ///< exact: x(t - tau), see equations(); paper: dH/dtau
   };
 
-  VOXHERD_FUNCTION bool counts(int i) const { return view_.counted == view_.frames || view_.counts[i] != 0; }
+  /// Calls use(i, whether frame i counts). Where all do, the loop does not look.
+  template <class Use>
+  VOXHERD_FUNCTION void each_frame(const Use& use) const {
+    if (view_.counted == view_.frames) {
+      VOXHERD_UNROLL_BY(4)
+      for (int i = 0; i < view_.frames; ++i) use(i, true);
+    } else {
+      for (int i = 0; i < view_.frames; ++i) use(i, view_.counts[i] != 0);
+    }
+  }
+
+  /// Calls use(i, C_i, whether frame i counts) for all frames.
+  template <class Use>
+  VOXHERD_FUNCTION void walk(const Number (&p)[parameter_count], const Use& use) const {
+    Number decayed;
+    feed<false> arterial(*this, view_.arterial, p[kl], p[tau_a], decayed);
+    feed<false> portal(*this, view_.portal, p[kl], p[tau_p], decayed);
+    arterial.scale(p[ka]);
+    portal.scale(p[kp]);
+    const int first = first_frame(arterial, portal);
+    arterial.enter(first);
+    portal.enter(first);
+    Number c(scalar(0));
+    for (int i = first; i < 0; ++i) c = decayed * c + (arterial.next(i) + portal.next(i));
+    each_frame([&](int i, bool counts) {
+      c = decayed * c + (arterial.next(i) + portal.next(i));
+      use(i, c, counts);
+    });
+  }
 
   /// At negative delays the exact model has seen inputs before frame 0, the first of them part of a frame before a
   /// whole one; the paper's begins there.

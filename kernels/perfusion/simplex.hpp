@@ -55,10 +55,14 @@ class simplex {
   VOXHERD_FUNCTION mask tell(Number cost) {
     cost = ordered(cost);
     const mask filling = action_ == counter(fill);
-    mask next_iteration = tell_fill(filling, cost);
-    next_iteration = tell_step(!filling, cost) || next_iteration;
+    mask complete(false);
+    if (lane::any(filling)) complete = tell_fill(filling, cost);
+    const mask next_iteration = tell_step(!filling, cost) || complete;
     const mask ended = next_iteration && (spread_is_small() || iterations_ >= counter(limits_.most_iterations));
-    propose(next_iteration && !ended);
+    action_ = choose(next_iteration, counter(reflect), action_);
+    const mask moving = !(action_ == counter(fill));
+    point(moving, reach_of_action(), trial_);
+    if (lane::any(!moving)) propose_vertex(!moving);
     return ended;
   }
 
@@ -98,7 +102,6 @@ class simplex {
       VOXHERD_UNROLL_BY(1)
       for (int pass = 0; pass < n_; ++pass) settle(full);
     }
-    propose_vertex(filling && !full);
     return full;
   }
 
@@ -137,13 +140,13 @@ class simplex {
     const mask to_shrink = (outside || inside) && !take_trial;
 
     reflected_ = lane::select(reflected, cost, reflected_);
-    if (lane::any(take_reflected)) point(take_reflected, scalar(1), trial_);
+    if (lane::any(take_reflected)) point(take_reflected, Number(scalar(1)), trial_);
     const mask accepted = take_trial || take_reflected;
     accept(accepted, lane::select(take_reflected, reflected_, cost));
     if (lane::any(to_shrink)) shrink(to_shrink);
-    go(to_expand, expand, scalar(2));
-    go(to_outside, contract_outside, scalar(0.5));
-    go(to_inside, contract_inside, scalar(-0.5));
+    action_ = choose(to_expand, counter(expand), action_);
+    action_ = choose(to_outside, counter(contract_outside), action_);
+    action_ = choose(to_inside, counter(contract_inside), action_);
     iterations_ = choose(accepted || to_shrink, iterations_ + counter(1), iterations_);
     return accepted;
   }
@@ -177,13 +180,9 @@ class simplex {
     }
     action_ = choose(which, counter(fill), action_);
     vertex_ = choose(which, counter(1), vertex_);
-    propose_vertex(which);
   }
 
-  VOXHERD_FUNCTION void propose(const mask& which) { go(which, reflect, scalar(1)); }
-
   VOXHERD_FUNCTION void propose_vertex(const mask& which) {
-    if (!lane::any(which)) return;
     VOXHERD_UNROLL
     for (int v = 0; v <= parameter_count; ++v) {
       const mask here = which && vertex_ == counter(v);
@@ -192,15 +191,17 @@ class simplex {
     }
   }
 
-  VOXHERD_FUNCTION void go(const mask& which, step next, scalar reach) {
-    if (!lane::any(which)) return;
-    action_ = choose(which, counter(next), action_);
-    point(which, reach, trial_);
+  VOXHERD_FUNCTION Number reach_of_action() const {
+    Number reach(scalar(1));
+    reach = lane::select(mask(action_ == counter(expand)), Number(scalar(2)), reach);
+    reach = lane::select(mask(action_ == counter(contract_outside)), Number(scalar(0.5)), reach);
+    return lane::select(mask(action_ == counter(contract_inside)), Number(scalar(-0.5)), reach);
   }
 
   /// The centre of all vertices but the worst, plus `reach` times the way from the worst to it.
-  VOXHERD_FUNCTION void point(const mask& which, scalar reach, Number (&to)[parameter_count]) const {
+  VOXHERD_FUNCTION void point(const mask& which, Number reach, Number (&to)[parameter_count]) const {
     Number p[parameter_count];
+    const Number more = (scalar(1) + reach) / scalar(n_);
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) {
       const Number none(scalar(0));
@@ -210,7 +211,7 @@ class simplex {
       sum += n_ > 3 ? x_[3][i] : none;
       sum += n_ > 4 ? x_[4][i] : none;
       const Number worst = pick(n_, x_[0][i], x_[1][i], x_[2][i], x_[3][i], x_[4][i], x_[5][i]);
-      p[i] = (scalar(1) + reach) * (sum / scalar(n_)) - reach * worst;
+      p[i] = more * sum - reach * worst;
     }
     limits_.confine(p);
     VOXHERD_UNROLL

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "kernels/portable/draws.hpp"
-
 namespace voxherd {
 
 namespace {
@@ -18,17 +16,6 @@ double signal_of(const tissue& t, const gradient_table& g, std::size_t k) {
     ball -= t.fraction[j];
   }
   return t.S0 * (sticks + ball * std::exp(-bd));
-}
-
-float with_noise(double signal, const noise_settings& noise, std::uint64_t voxel, std::uint64_t k) {
-  if (noise.kind == noise_kind::none) return static_cast<float>(signal);
-  // Not the streams that an estimator with the same seed draws from.
-  constexpr std::uint64_t phantom_streams = 0x7068616e746f6d21;
-  const draw_pair channels = draw(noise.seed ^ phantom_streams, voxel, k);
-  const double real = signal + noise.deviation * static_cast<double>(channels.normal[0]);
-  if (noise.kind == noise_kind::gaussian) return static_cast<float>(real);
-  const double imaginary = noise.deviation * static_cast<double>(channels.normal[1]);
-  return static_cast<float>(std::sqrt(real * real + imaginary * imaginary));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/phantom/noise.hpp"
 #include "kernels/portable/gradients.hpp"
 
 namespace voxherd {
@@ -18,14 +19,6 @@ struct tissue {
   std::array<std::array<double, 3>, most_phantom_fibres> direction{};
   double d_mm2_per_s = 0;
   double S0 = 0;
-};
-
-enum class noise_kind { none, gaussian, rician };
-
-struct noise_settings {
-  noise_kind kind = noise_kind::rician;
-  double deviation = 0;  ///< of the noise of each channel, unit of S0
-  std::uint64_t seed = 1;
 };
 
 /// Samples of neighbouring voxels: out[i] is voxel first_voxel + i in measurement k. Zero outside the mask.

@@ -1,17 +1,19 @@
 #include <fmt/core.h>
 
 #include "src/phantom/phantom_kind.hpp"
+#include "src/phantom/phantom_options.hpp"
 
 namespace voxherd {
 
 namespace {
 
-const phantom_kind* const kinds[] = {&dwi_phantom_kind, &score_phantom_kind};
+const phantom_kind* const kinds[] = {&dwi_phantom_kind, &liver_phantom_kind, &score_phantom_kind};
 
 void options(po::options_description& description) {
-  description.add_options()                                                                              //
-      ("kind", po::value<std::string>(), "dwi: make a phantom; score: compare a result with its truth")  //
-      ("result", po::value<std::string>(), "score: a result file, or a folder with dyads1, f1, ...");
+  description.add_options()                                                                                     //
+      ("kind", po::value<std::string>(), "dwi, liver: make a phantom; score: compare a result with its truth")  //
+      ("result", po::value<std::string>(), "score: a result file, or a folder of maps (dyads1, f1, ...; kl, ka, ...)");
+  phantom_option::add(description);
   for (const phantom_kind* kind : kinds) kind->options(description);
 }
 
@@ -29,7 +31,7 @@ exit_status run_command(session& s, const arguments& args) {
 
 extern const command phantom_command{"phantom",
                                      "makes inputs with known truth, and scores results against it",
-                                     "dwi --preset NAME --out FOLDER | score RESULT --truth FOLDER",
+                                     "dwi|liver --preset NAME --out FOLDER | score RESULT --truth FOLDER",
                                      "kind,result",
                                      options,
                                      run_command};

@@ -7,6 +7,7 @@
 #include "src/input/input_file.hpp"
 #include "src/input/mask.hpp"
 #include "src/input/nifti.hpp"
+#include "src/input/open_like_root.hpp"
 #include "src/input/voxel_rows.hpp"
 
 namespace voxherd {
@@ -24,12 +25,6 @@ std::string path_of(const arguments& args, const char* option, const char* what)
 
 std::string optional_path(const arguments& args, const char* option) {
   return args.values.count(option) == 0 ? std::string() : args.get<std::string>(option);
-}
-
-/// What a rank sees of a file, to be compared with what rank 0 sees.
-std::string appearance(const nifti_header& h) {
-  return fmt::format("{} bytes, {} x {} x {} x {}, type {}", input_file(h.path).size(), h.grid.size[0], h.grid.size[1],
-                     h.grid.size[2], h.volumes, h.datatype);
 }
 
 }  // namespace
@@ -52,8 +47,8 @@ struct dwi_series::state {
         deviation_path(optional_path(args, "grad-dev")) {
     s.on_root([&] { check(); });
     share(s);
-    signals = open_rows(s, image);
-    if (!deviation_path.empty()) deviations = open_rows(s, deviation);
+    signals = open_rows(s, {image}, voxels);
+    if (!deviation_path.empty()) deviations = open_rows(s, {deviation}, voxels);
   }
 
   /// Rank 0: everything that can be wrong with the inputs, but for the compressed data themselves.
@@ -105,29 +100,6 @@ struct dwi_series::state {
     provenance = nlohmann::json::parse(text);
     open_like_root(s, dwi_path, image);
     if (!deviation_path.empty()) open_like_root(s, deviation_path, deviation);
-  }
-
-  /// Every rank reads the header for itself: that shows whether it sees the same file as rank 0.
-  static void open_like_root(const session& s, const std::string& path, nifti_header& header) {
-    std::string expected = s.is_root() ? appearance(header) : "";
-    s.broadcast(expected);
-    s.agree([&] {
-      if (s.is_root()) return;
-      header = read_nifti_header(path);
-      const std::string found = appearance(header);
-      if (found == expected) return;
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: has {}, expected {} as on rank 0; do all hosts see the same "
-                                "file system?",
-                                printable(path), found, expected));
-    });
-  }
-
-  std::unique_ptr<voxel_rows> open_rows(const session& s, const nifti_header& header) const {
-    if (header.compressed) return inflate_rows(s, header, voxels);
-    std::unique_ptr<voxel_rows> rows;
-    s.agree([&] { rows = open_plain_rows(header, voxels); });
-    return rows;
   }
 
   std::string dwi_path, bvals_path, bvecs_path, mask_path, deviation_path;

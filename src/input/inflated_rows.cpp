@@ -35,7 +35,9 @@ class inflated_rows : public voxel_rows {
   std::uint64_t volumes_;
 };
 
-void inflate_into(const nifti_header& header, const std::vector<std::uint64_t>& voxels, float* rows) {
+/// The header's volumes into their places in rows of `stride` floats.
+void inflate_into(const nifti_header& header, const std::vector<std::uint64_t>& voxels, float* rows,
+                  std::size_t stride) {
   const auto runs = runs_of(voxels, 0, voxels.size());
   const std::uint64_t from = voxels.front(), span = voxels.back() + 1 - from;
   std::vector<float> volume(span), columns(voxels.size() * std::min(volumes_at_once, header.volumes));
@@ -49,7 +51,7 @@ void inflate_into(const nifti_header& header, const std::vector<std::uint64_t>& 
         std::copy_n(volume.data() + (run.first_voxel - from), run.count, column + run.first_item);
       }
     }
-    transpose(columns.data(), voxels.size(), voxels.size(), k_end - k0, rows + k0, header.volumes);
+    transpose(columns.data(), voxels.size(), voxels.size(), k_end - k0, rows + k0, stride);
   }
   // The last voxels may lie outside the mask: reading them makes zlib compare the checksum at the stream's end.
   float last = 0;
@@ -58,10 +60,12 @@ void inflate_into(const nifti_header& header, const std::vector<std::uint64_t>& 
 
 }  // namespace
 
-std::unique_ptr<voxel_rows> inflate_rows(const session& s, const nifti_header& header,
+std::unique_ptr<voxel_rows> inflate_rows(const session& s, const std::vector<nifti_header>& files,
                                          const std::vector<std::uint64_t>& voxels) {
-  const std::size_t bytes = voxels.size() * header.volumes * sizeof(float);
-  const std::string name = printable(header.path);
+  const std::uint64_t volumes = volumes_of(files);
+  const std::size_t bytes = voxels.size() * volumes * sizeof(float);
+  const std::string name = printable(files.front().path) +
+                           (files.size() > 1 ? fmt::format(" and {} more files", files.size() - 1) : std::string());
   node_memory memory(s, bytes, fmt::format("{}: holding the mask's voxels inflated", name));
   if (s.is_root()) {
     spdlog::info("{}: inflating once a node; {:.2f} GB of the mask's voxels stay in memory that its ranks share", name,
@@ -69,12 +73,19 @@ std::unique_ptr<voxel_rows> inflate_rows(const session& s, const nifti_header& h
   }
   const auto start = std::chrono::steady_clock::now();
   s.agree([&] {
-    if (s.node_rank() == 0) inflate_into(header, voxels, reinterpret_cast<float*>(memory.bytes().data()));
+    if (s.node_rank() != 0) return;
+    float* rows = reinterpret_cast<float*>(memory.bytes().data());
+    for (const nifti_header& header : files) {
+      inflate_into(header, voxels, rows, volumes);
+      rows += header.volumes;
+    }
   });
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const double inflated = static_cast<double>(header.grid.voxel_count() * header.volumes * header.bytes_per_value);
+  double inflated = 0;
+  for (const nifti_header& h : files)
+    inflated += static_cast<double>(h.grid.voxel_count() * h.volumes * h.bytes_per_value);
   if (s.is_root()) spdlog::info("{}: {:.2f} GB inflated in {:.1f} s", name, inflated * 1e-9, seconds);
-  return std::make_unique<inflated_rows>(std::move(memory), header.volumes);
+  return std::make_unique<inflated_rows>(std::move(memory), volumes);
 }
 
 }  // namespace voxherd

@@ -82,6 +82,13 @@ void parse_line(std::string_view line, const place& where, std::vector<double>& 
   }
 }
 
+bool begins_with_a_name(std::string_view line) {
+  const auto words = split(line, " \t\v\f\r,");
+  if (words.empty()) return false;
+  double value = 0;
+  return std::from_chars(words[0].data(), words[0].data() + words[0].size(), value).ec != std::errc{};
+}
+
 std::string read_text(const std::string& path) {
   const input_file file(path);
   if (file.size() > largest_file_bytes) {
@@ -100,7 +107,7 @@ std::string read_text(const std::string& path) {
 
 }  // namespace
 
-number_table read_number_table(const std::string& path) {
+number_table read_number_table(const std::string& path, header_line header) {
   const std::string text = plain_text(read_text(path));
   number_table table;
   table.name = printable(path);
@@ -111,6 +118,10 @@ number_table read_number_table(const std::string& path) {
     const std::string_view line(text.data() + at, end - at);
     at = end + (text.compare(end, 2, "\r\n") == 0 ? 2 : 1);
     const place where{table.name, ++line_number};
+    if (header == header_line::allowed && table.rows == 0 && begins_with_a_name(line)) {
+      header = header_line::none;
+      continue;
+    }
     const std::size_t before = table.values.size();
     parse_line(line, where, table.values);
     const std::size_t found = table.values.size() - before;

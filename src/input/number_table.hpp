@@ -16,8 +16,11 @@ struct number_table {
   double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
 };
 
-/// Reads numbers separated by white space, commas or both; blank lines, CRLF and a byte order mark are skipped.
-/// Independent of the locale. Throws failure (missing_input, bad_data) with file, line, what was found and expected.
-number_table read_number_table(const std::string& path);
+enum class header_line { none, allowed };
+
+/// Reads numbers separated by white space, commas or both; blank lines, CRLF and a byte order mark are skipped, and
+/// where `header` allows it a first line that begins with no number (names of columns). Independent of the locale.
+/// Throws failure (missing_input, bad_data) with file, line, what was found and expected.
+number_table read_number_table(const std::string& path, header_line header = header_line::none);
 
 }  // namespace voxherd

@@ -18,22 +18,41 @@ constexpr std::uint64_t longest_read_bytes = 1 << 20;
 /// Keeps columns from meeting in the same cache sets when the chunk is a power of two long.
 constexpr std::size_t column_padding = 16;
 
+/// One file, open.
+struct plain_image {
+  explicit plain_image(const nifti_header& h)
+      : header(h),
+        file(h.path),
+        convert(find_converter(h.datatype, h.byte_swapped, h.slope != 1 || h.intercept != 0)) {}
+
+  std::uint64_t offset_of(std::uint64_t volume, std::uint64_t voxel) const {
+    return header.data_offset + (volume * header.grid.voxel_count() + voxel) * header.bytes_per_value;
+  }
+
+  nifti_header header;
+  input_file file;
+  nifti_converter convert;
+};
+
 class plain_rows : public voxel_rows {
  public:
-  plain_rows(const nifti_header& header, const std::vector<std::uint64_t>& voxels)
-      : header_(header),
-        voxels_(voxels),
-        file_(header.path),
-        convert_(find_converter(header.datatype, header.byte_swapped, header.slope != 1 || header.intercept != 0)),
-        chunk_items_(std::max(chunk_floats / header.volumes, fewest_chunk_items)),
-        columns_((chunk_items_ + column_padding) * header.volumes) {}
+  plain_rows(const std::vector<nifti_header>& files, const std::vector<std::uint64_t>& voxels)
+      : voxels_(voxels),
+        volumes_(volumes_of(files)),
+        chunk_items_(std::max(chunk_floats / volumes_, fewest_chunk_items)),
+        columns_((chunk_items_ + column_padding) * volumes_) {
+    for (const nifti_header& h : files) {
+      images_.emplace_back(h);
+      most_bytes_per_value_ = std::max(most_bytes_per_value_, h.bytes_per_value);
+    }
+  }
 
   void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) override {
     announce(first, first + count);
     for (std::uint64_t item = first; item < first + count;) {
       const std::uint64_t end = chunk_end(item, first + count);
       gather(item, end);
-      transpose(columns_.data(), column_stride(), end - item, header_.volumes, out + (item - first) * stride, stride);
+      transpose(columns_.data(), column_stride(), end - item, volumes_, out + (item - first) * stride, stride);
       item = end;
     }
   }
@@ -41,19 +60,18 @@ class plain_rows : public voxel_rows {
  private:
   std::size_t column_stride() const { return chunk_items_ + column_padding; }
 
-  std::uint64_t offset_of(std::uint64_t volume, std::uint64_t voxel) const {
-    return header_.data_offset + (volume * header_.grid.voxel_count() + voxel) * header_.bytes_per_value;
-  }
-
   /// On a disk, or a file system across a network, the volumes' parts can then arrive while others are worked on.
   void announce(std::uint64_t first, std::uint64_t last) const {
     if (first == last) return;
-    const std::uint64_t bytes = (voxels_[last - 1] + 1 - voxels_[first]) * header_.bytes_per_value;
-    for (std::uint64_t k = 0; k < header_.volumes; ++k) file_.will_need(offset_of(k, voxels_[first]), bytes);
+    for (const plain_image& image : images_) {
+      const std::uint64_t bytes = (voxels_[last - 1] + 1 - voxels_[first]) * image.header.bytes_per_value;
+      for (std::uint64_t k = 0; k < image.header.volumes; ++k)
+        image.file.will_need(image.offset_of(k, voxels_[first]), bytes);
+    }
   }
 
   std::uint64_t chunk_end(std::uint64_t item, std::uint64_t last) const {
-    const std::uint64_t bytes = header_.bytes_per_value;
+    const std::uint64_t bytes = most_bytes_per_value_;
     last = std::min<std::uint64_t>(last, item + chunk_items_);
     std::uint64_t end = item + 1;
     while (end < last && (voxels_[end] - voxels_[end - 1]) * bytes <= largest_gap_bytes &&
@@ -66,22 +84,25 @@ class plain_rows : public voxel_rows {
   void gather(std::uint64_t item, std::uint64_t end) {
     const auto runs = runs_of(voxels_, item, end);
     const std::uint64_t from = voxels_[item];
-    const std::size_t bytes = (voxels_[end - 1] + 1 - from) * header_.bytes_per_value;
-    stored_.resize(std::max(stored_.size(), bytes));
-    for (std::uint64_t k = 0; k < header_.volumes; ++k) {
-      file_.read(offset_of(k, from), stored_.data(), bytes);
-      float* column = columns_.data() + k * column_stride();
-      for (const voxel_run& run : runs) {
-        convert_(stored_.data() + (run.first_voxel - from) * header_.bytes_per_value, run.count, header_.slope,
-                 header_.intercept, column + (run.first_item - item));
+    const std::uint64_t span = voxels_[end - 1] + 1 - from;
+    stored_.resize(std::max(stored_.size(), span * most_bytes_per_value_));
+    float* column = columns_.data();
+    for (const plain_image& image : images_) {
+      const nifti_header& h = image.header;
+      for (std::uint64_t k = 0; k < h.volumes; ++k, column += column_stride()) {
+        image.file.read(image.offset_of(k, from), stored_.data(), span * h.bytes_per_value);
+        for (const voxel_run& run : runs) {
+          image.convert(stored_.data() + (run.first_voxel - from) * h.bytes_per_value, run.count, h.slope, h.intercept,
+                        column + (run.first_item - item));
+        }
       }
     }
   }
 
-  nifti_header header_;
   const std::vector<std::uint64_t>& voxels_;
-  input_file file_;
-  nifti_converter convert_;
+  std::uint64_t volumes_;
+  std::vector<plain_image> images_;
+  std::size_t most_bytes_per_value_ = 1;
   std::size_t chunk_items_;
   std::vector<float> columns_;
   std::vector<std::byte> stored_;
@@ -89,8 +110,9 @@ class plain_rows : public voxel_rows {
 
 }  // namespace
 
-std::unique_ptr<voxel_rows> open_plain_rows(const nifti_header& header, const std::vector<std::uint64_t>& voxels) {
-  return std::make_unique<plain_rows>(header, voxels);
+std::unique_ptr<voxel_rows> open_plain_rows(const std::vector<nifti_header>& files,
+                                            const std::vector<std::uint64_t>& voxels) {
+  return std::make_unique<plain_rows>(files, voxels);
 }
 
 }  // namespace voxherd

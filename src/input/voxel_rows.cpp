@@ -4,6 +4,21 @@
 
 namespace voxherd {
 
+std::uint64_t volumes_of(const std::vector<nifti_header>& files) {
+  std::uint64_t volumes = 0;
+  for (const nifti_header& file : files) volumes += file.volumes;
+  return volumes;
+}
+
+std::unique_ptr<voxel_rows> open_rows(const session& s, const std::vector<nifti_header>& files,
+                                      const std::vector<std::uint64_t>& voxels) {
+  if (std::any_of(files.begin(), files.end(), [](const nifti_header& h) { return h.compressed; }))
+    return inflate_rows(s, files, voxels);
+  std::unique_ptr<voxel_rows> rows;
+  s.agree([&] { rows = open_plain_rows(files, voxels); });
+  return rows;
+}
+
 void transpose(const float* columns, std::size_t column_stride, std::size_t rows, std::size_t volumes, float* out,
                std::size_t stride) {
   constexpr std::size_t block = 16;  // floats: one cache line

@@ -9,7 +9,8 @@
 
 namespace voxherd {
 
-/// The values of chosen voxels of a 4-D image, one row of `volumes` floats a voxel.
+/// The values of chosen voxels of a 4-D image, or of several images one after the other: a row of as many floats a
+/// voxel as there are volumes.
 class voxel_rows {
  public:
   virtual ~voxel_rows() = default;
@@ -18,14 +19,22 @@ class voxel_rows {
   virtual void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) = 0;
 };
 
-/// From an uncompressed file: each call reads its own voxels from each volume. `voxels`, increasing linear indices,
-/// must outlive the result.
-std::unique_ptr<voxel_rows> open_plain_rows(const nifti_header& header, const std::vector<std::uint64_t>& voxels);
+/// From uncompressed files on one grid: each call reads its own voxels from each volume. `voxels`, increasing linear
+/// indices, must outlive the result.
+std::unique_ptr<voxel_rows> open_plain_rows(const std::vector<nifti_header>& files,
+                                            const std::vector<std::uint64_t>& voxels);
 
-/// From a .nii.gz file: inflated once by the first rank of each node into memory that the node's ranks share.
-/// Collective over all ranks. Throws failure (bad_data, disk), the same on every rank.
-std::unique_ptr<voxel_rows> inflate_rows(const session& s, const nifti_header& header,
+/// From files of which some are .nii.gz: read once by the first rank of each node into memory that the node's ranks
+/// share. Collective over all ranks. Throws failure (bad_data, disk), the same on every rank.
+std::unique_ptr<voxel_rows> inflate_rows(const session& s, const std::vector<nifti_header>& files,
                                          const std::vector<std::uint64_t>& voxels);
+
+/// One or the other. Collective over all ranks; throws failure, the same on every rank.
+std::unique_ptr<voxel_rows> open_rows(const session& s, const std::vector<nifti_header>& files,
+                                      const std::vector<std::uint64_t>& voxels);
+
+/// Of several images one after the other.
+std::uint64_t volumes_of(const std::vector<nifti_header>& files);
 
 /// out[i * stride + k] = columns[k * column_stride + i] for i < rows, k < volumes; in blocks that stay in the cache.
 void transpose(const float* columns, std::size_t column_stride, std::size_t rows, std::size_t volumes, float* out,

@@ -28,10 +28,10 @@ void fill_common(const nifti_image& image, Header& h) {
   h.dim[5] = static_cast<dimension>(image.series);
   for (std::size_t i = 6; i < 8; ++i) h.dim[i] = 1;
   for (std::size_t i = 0; i < 8; ++i) h.pixdim[i] = 1;
-  h.datatype = NIFTI_TYPE_FLOAT32;
-  h.bitpix = 32;
+  h.datatype = image.int16_step > 0 ? NIFTI_TYPE_INT16 : NIFTI_TYPE_FLOAT32;
+  h.bitpix = image.int16_step > 0 ? 16 : 32;
   h.vox_offset = sizeof(Header) + 4;
-  h.scl_slope = 1;
+  h.scl_slope = image.int16_step > 0 ? image.int16_step : 1;
   h.cal_min = image.display_min;
   h.cal_max = image.display_max;
   std::strncpy(h.descrip, image.description.c_str(), sizeof h.descrip - 1);

@@ -20,6 +20,8 @@ struct nifti_image {
   float display_min = 0, display_max = 0;  ///< cal_min, cal_max
   std::string description;                 ///< at most 79 characters
   std::uint64_t series = 1;                ///< dim[5]: so many times `volumes`, one series after the other
+  /// Above 0: the values are int16, to be multiplied by this. Only for those who write the values themselves.
+  float int16_step = 0;
 };
 
 /// The bytes before the first value, for whoever writes the values himself: header and "no extension".

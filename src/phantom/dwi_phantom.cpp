@@ -2,97 +2,32 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "mpi/failure.hpp"
-#include "src/output/nifti_writer.hpp"
-#include "src/output/shared_file.hpp"
+#include "src/phantom/phantom_files.hpp"
 
 namespace voxherd {
 
 namespace {
 
-/// Left to right against the axis (negative determinant): FSL's bvec frame is then the voxel axes themselves.
 image_grid grid_of(const dwi_phantom_settings& p) {
-  image_grid grid;
-  grid.size = p.size;
-  grid.voxel_size_mm = {p.voxel_size_mm, p.voxel_size_mm, p.voxel_size_mm};
-  for (std::size_t c = 0; c < 3; ++c) {
-    const double step = c == 0 ? -p.voxel_size_mm : p.voxel_size_mm;
-    grid.voxel_to_world[5 * c] = step;
-    grid.voxel_to_world[4 * c + 3] = -step * (static_cast<double>(p.size[c]) - 1) / 2;
-  }
-  grid.voxel_to_world[15] = 1;
-  return grid;
+  return phantom_grid(p.size, {p.voxel_size_mm, p.voxel_size_mm, p.voxel_size_mm});
 }
-
-/// Runs work(i) for 0 <= i < count on threads; the last exception is thrown again.
-void in_parallel(int threads, std::uint64_t count, const std::function<void(std::uint64_t)>& work) {
-  std::exception_ptr error;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i) try {
-      work(static_cast<std::uint64_t>(i));
-    } catch (...) {
-#pragma omp critical
-      error = std::current_exception();
-    }
-  if (error) std::rethrow_exception(error);
-}
-
-/// All volumes of one slice.
-class slice_maker {
- public:
-  slice_maker(const dwi_phantom_settings& p, const anatomy& brain, const gradient_table& g)
-      : settings_(p), brain_(brain), gradients_(g), samples_(g.size() * p.size[0] * p.size[1]) {}
-
-  void make(std::uint64_t z) {
-    in_parallel(settings_.threads, settings_.size[1], [&](std::uint64_t y) { make_line(y, z); });
-  }
-  std::uint64_t voxels() const { return settings_.size[0] * settings_.size[1]; }
-  const float* volume(std::uint64_t k) const { return samples_.data() + k * voxels(); }
-
- private:
-  void make_line(std::uint64_t y, std::uint64_t z) {
-    const std::uint64_t nx = settings_.size[0], first = (z * settings_.size[1] + y) * nx;
-    std::vector<tissue> line(nx);
-    for (std::uint64_t x = 0; x < nx; ++x) line[x] = brain_.at(first + x);
-    noise_settings noise = settings_.noise;
-    noise.deviation = white_matter_S0 / settings_.snr;
-    for (std::uint64_t k = 0; k < gradients_.size(); ++k)
-      make_dwi_samples(line, first, gradients_, k, noise, samples_.data() + k * voxels() + y * nx);
-  }
-
-  const dwi_phantom_settings& settings_;
-  const anatomy& brain_;
-  const gradient_table& gradients_;
-  std::vector<float> samples_;
-};
 
 void write_data(const session& s, const dwi_phantom_settings& p, const anatomy& brain, const gradient_table& g,
                 const std::string& folder) {
-  const auto header = nifti_header_bytes({grid_of(p), g.size(), nullptr, 0, 0, "voxherd phantom dwi " + p.name});
-  const std::uint64_t slice_bytes = p.size[0] * p.size[1] * sizeof(float);
-  const std::uint64_t bytes = header.size() + g.size() * p.size[2] * slice_bytes;
-  shared_file data(s, folder + "/data.nii", bytes);
-  s.agree([&] {
-    if (s.is_root()) data.write(0, header.data(), header.size());
-    slice_maker slices(p, brain, g);
-    for (auto z = static_cast<std::uint64_t>(s.rank()); z < p.size[2]; z += static_cast<std::uint64_t>(s.size())) {
-      slices.make(z);
-      in_parallel(p.threads, g.size(), [&](std::uint64_t k) {
-        data.write(header.size() + (k * p.size[2] + z) * slice_bytes, slices.volume(k), slice_bytes);
-      });
-    }
-  });
-  if (p.compressed) {
-    write_gzip(s, data, bytes, folder + "/data.nii.gz", p.threads);
-  } else {
-    data.finish();
-  }
+  noise_settings noise = p.noise;
+  noise.deviation = white_matter_S0 / p.snr;
+  const nifti_image form{grid_of(p), g.size(), nullptr, 0, 0, "voxherd phantom dwi " + p.name};
+  write_series(s, form, folder + "/data", p.compressed, p.threads,
+               [&](std::uint64_t y, std::uint64_t z, float* samples, std::uint64_t stride) {
+                 const std::uint64_t nx = p.size[0], first = (z * p.size[1] + y) * nx;
+                 std::vector<tissue> line(nx);
+                 for (std::uint64_t x = 0; x < nx; ++x) line[x] = brain.at(first + x);
+                 for (std::uint64_t k = 0; k < g.size(); ++k)
+                   make_dwi_samples(line, first, g, k, noise, samples + k * stride);
+               });
 }
 
 struct truth_map {
@@ -125,26 +60,6 @@ std::vector<truth_map> truth_maps(std::size_t fibres) {
                     of_tissue([j](const tissue& t, std::uint64_t volume) { return t.direction[j][volume]; })});
   }
   return maps;
-}
-
-void write_map(const dwi_phantom_settings& p, const anatomy& brain, const truth_map& map, const std::string& folder) {
-  nifti_writer writer(folder + "/" + map.name + ".nii.gz",
-                      {grid_of(p), map.volumes, nullptr, 0, map.display_max, "voxherd phantom dwi " + p.name});
-  std::vector<float> slice(p.size[0] * p.size[1]);
-  for (std::uint64_t volume = 0; volume < map.volumes; ++volume)
-    for (std::uint64_t z = 0; z < p.size[2]; ++z) {
-      for (std::uint64_t i = 0; i < slice.size(); ++i)
-        slice[i] = static_cast<float>(map.value(brain, z * slice.size() + i, volume));
-      writer.append(slice);
-    }
-  writer.finish();
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) throw failure(exit_status::disk, fmt::format("{}: cannot be written", path));
 }
 
 std::string line_of(const std::vector<double>& values, const char* format) {
@@ -198,11 +113,7 @@ const std::vector<dwi_phantom_settings>& dwi_phantom_presets() {
 }
 
 void write_dwi_phantom(const session& s, const dwi_phantom_settings& p, const std::string& folder) {
-  s.on_root([&] {
-    std::error_code code;
-    std::filesystem::create_directories(folder + "/truth", code);
-    if (code) throw failure(exit_status::disk, fmt::format("{}: cannot be created: {}", folder, code.message()));
-  });
+  make_phantom_folder(s, folder);
   const gradient_table g = make_gradients(p.b0_volumes, p.shells);
   const anatomy brain(p.size, p.brain_size, p.fibres);
   write_data(s, p, brain, g, folder);
@@ -210,7 +121,11 @@ void write_dwi_phantom(const session& s, const dwi_phantom_settings& p, const st
     const auto maps = truth_maps(p.fibres);
     const auto ranks = static_cast<std::uint64_t>(s.size()), rank = static_cast<std::uint64_t>(s.rank());
     in_parallel(p.threads, maps.size(), [&](std::uint64_t i) {
-      if (i % ranks == rank) write_map(p, brain, maps[i], folder);
+      if (i % ranks != rank) return;
+      const truth_map& map = maps[i];
+      write_map(folder + "/" + map.name + ".nii.gz",
+                {grid_of(p), map.volumes, nullptr, 0, map.display_max, "voxherd phantom dwi " + p.name},
+                [&](std::uint64_t voxel, std::uint64_t volume) { return map.value(brain, voxel, volume); });
     });
     if (s.is_root()) write_texts(p, g, folder);
   });

@@ -7,8 +7,8 @@
 
 namespace voxherd {
 
-/// One word after `voxherd phantom`: a kind of phantom to make, or `score`. Options are shared by name: what a kind
-/// adds must be new or mean the same.
+/// One word after `voxherd phantom`: a kind of phantom to make, or `score`. The command adds what all kinds share
+/// (phantom_options.hpp); what a kind adds must be new.
 struct phantom_kind {
   const char* name;
   void (*options)(po::options_description&);
@@ -16,6 +16,7 @@ struct phantom_kind {
 };
 
 extern const phantom_kind dwi_phantom_kind;
+extern const phantom_kind liver_phantom_kind;
 extern const phantom_kind score_phantom_kind;
 
 }  // namespace voxherd

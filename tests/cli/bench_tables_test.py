@@ -193,6 +193,135 @@ class Eikonal(Tables):
         self.assertEqual(self.row(text, "Ranks", "2")[1:], ["1", "5", "0.5", "80"])
 
 
+class PerfusionConvolution(Tables):
+    def setUp(self):
+        super().setUp()
+        prefix = "perfusion_convolution"
+        gpu = [run_of(f"{prefix}/alone/{way}/128/gpu", "curve", 10000, 1, device_time=ns * 1e-5, round_trip_rmse=error)
+               for way, ns, error in (("block_fft", 2, 3e-16), ("cufft", 5, 4e-16), ("recursion", 1, 0))]
+        gpu += [run_of(f"{prefix}/cost/block_fft/{n}/gpu", "cost", 1e6, 9, device_time=n * 1e-5) for n in (48, 128)]
+        cpu = [run_of(f"{prefix}/cost/{way}/{n}/threads1", "cost", 2000, ms)
+               for way, n, ms in (("block_fft", 48, 2), ("direct", 48, 1), ("recursion", 48, 0.1),
+                                  ("block_fft", 128, 6), ("direct", 128, 8), ("recursion", 128, 0.3))]
+        cpu += [wrong(f"{prefix}/cost/direct/48/threads1/one_voxel", "relative error 1")]
+        self.files = [self.file_of("cuda", gpu), self.file_of("cpu", cpu)]
+
+    def test_cufft_stands_beside_the_block_fft(self):
+        text = self.tables("perfusion_convolution_tables.py", *self.files)
+        self.assertEqual(self.row(text, "Convolution alone", "128")[1:],
+                         ["2", "5", "", "1", "2.5", "60", "3.0e-16", "4.0e-16"])
+
+    def test_costs_are_of_one_trial(self):
+        text = self.tables("perfusion_convolution_tables.py", *self.files)
+        self.assertEqual(self.row(text, "Cost of one trial: one core, a voxel a lane", "48")[1:],
+                         ["1", "0.5", "0.05", "2", "20"])
+        self.assertEqual(self.row(text, "Cost of one trial: GPU", "128")[1:], ["0.00128", "", "", "", ""])
+        self.assertNotIn("one voxel at a time", text)
+        self.assertIn("is wrong: relative error 1", text)
+
+    def test_charts_have_a_line_for_each_way(self):
+        charts = os.path.join(self.folder, "charts")
+        text = self.tables("perfusion_convolution_tables.py", "--charts", charts, *self.files)
+        lines = {}
+        for name in os.listdir(charts):
+            self.assertIn(f"({name})", text)
+            lines[name] = len(ElementTree.parse(os.path.join(charts, name)).findall("{*}polyline"))
+        self.assertEqual(lines, {"convolution_core.svg": 3, "convolution_gpu.svg": 1})
+
+
+class Perfusion(Tables):
+    def fit(self, group, method, frames, voxels, where, ms, **more):
+        return run_of(f"perfusion/{group}/{method}/{frames}/{voxels}/{where}", "voxel", voxels, ms, **more)
+
+    def csv_of(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def setUp(self):
+        super().setUp()
+        gpu = [self.fit("by_frames", "simplex-paper", frames, 10000, "gpu", ms) for frames, ms in ((48, 2), (128, 5))]
+        gpu += [self.fit("by_voxels", "lm", 128, 10, "gpu", 0.5),
+                self.fit("rate", "lm", 48, 1000000, "gpu", 20, device_time=0.01, mean_iterations=10, at_bound_percent=1,
+                         most_iterations_percent=0, found_percent=99.9),
+                self.fit("rate", "lm-float", 48, 1000000, "gpu", 20, device_time=5e-3),
+                self.fit("patient", "simplex", 48, 638728, "gpu", 90, device_time=0.05)]
+        cpu = [self.fit("by_frames", "simplex-paper", 48, 2048, "threads1", 204.8)]
+        cpu += [self.fit("rate", "lm", 48, 8192 * n, f"threads{n}", ms) for n, ms in ((1, 100), (2, 125))]
+        self.files = [self.file_of("cuda", gpu), self.file_of("cpu", cpu)]
+
+    def test_voxels_against_frames_stand_beside_the_paper_and_in_a_chart(self):
+        charts = os.path.join(self.folder, "charts")
+        text = self.tables("perfusion_tables.py", "--charts", charts, *self.files)
+        self.assertEqual(self.row(text, "Time of a voxel against frames, GPU", "128")[1:], ["1.31", "0.0005"])
+        self.assertEqual(self.row(text, "Time of a voxel against frames, one core", "48")[1:], ["10.7", "0.1"])
+        self.assertEqual(os.listdir(charts), ["perfusion_frames.svg"])
+        lines = ElementTree.parse(os.path.join(charts, "perfusion_frames.svg")).findall("{*}polyline")
+        self.assertEqual(len(lines), 4)  # the paper's GPU and CPU, and ours
+
+    def test_voxels_in_flight(self):
+        text = self.tables("perfusion_tables.py", *self.files)
+        self.assertEqual(self.row(text, "Voxels in flight", "10")[1:], ["3.22", "0.05"])
+
+    def test_rates_stand_beside_goals_and_floors(self):
+        lines = self.tables("perfusion_tables.py", *self.files).split("## Rates", 1)[1].split("\n## ")[0].splitlines()
+        rows = [cells(line) for line in lines if line.startswith("| GPU") or line.startswith("| one core")]
+        # 46 operations in each of 48 frames and 10 evaluations, and 49 once: 1.46 ms of 10.
+        self.assertEqual(rows[0], ["GPU", "lm", "48", "1,000,000", "50,000,000", "100,000,000", "80,000,000", "6.85", "10",
+                                   "1", "0", "99.9"])
+        self.assertEqual(rows[1][5:8], ["200,000,000", "120,000,000", ""])
+        self.assertEqual(rows[2][:7], ["one core", "lm", "48", "8,192", "81,920", "81,920", "60,000"])
+
+    def test_threads_and_operations(self):
+        text = self.tables("perfusion_tables.py", *self.files)
+        threads = text.split("## CPU threads", 1)[1].split("\n## ", 1)[0]
+        self.assertEqual([cells(line)[2:] for line in threads.splitlines() if line.startswith("| lm")],
+                         [["1", "81,920", "100"], ["2", "131,072", "80"]])
+        # 3 x 16: columns 768, twiddles 384, rows 1280, twice, and the product 384.
+        self.assertEqual(self.row(text, "Operations of a convolution", "48")[1:], ["8,300", "2,300", "5,248", "2,352", "624"])
+        self.assertEqual(self.row(text, "Operations of a convolution", "64")[1:3], ["", ""])
+
+    def test_patients_are_kernels_and_whole_commands(self):
+        scaling = self.csv_of("scaling.csv", "solver,ranks,voxels,wall_s,computing_s\nlm,1,638728,1.2,0.02\n"
+                                             "lm,2,638728,0.8,0.01\n")
+        text = self.tables("perfusion_tables.py", *self.files, scaling).split("## Patients", 1)[1].split("\n## ")[0]
+        rows = [cells(line)[1:] for line in text.splitlines() if line.startswith("| 638,728")]
+        self.assertEqual(rows[:4], [["paper, GPUs", "1", "164", "", ""], ["paper, GPUs", "2", "90", "", ""],
+                                    ["paper, GPUs", "3", "58.8", "", ""], ["paper, one core", "1", "6,984", "", ""]])
+        self.assertEqual(rows[4], ["kernels, simplex", "1", "0.05", "0.065", ""])
+        commands = [cells(line)[1:] for line in text.splitlines() if "command, lm |" in line]
+        self.assertEqual(commands, [["command, lm", "1", "1.2", "1.5", "0.02 computing, 100 % of proportional"],
+                                    ["command, lm", "2", "0.8", "", "0.01 computing, 75 % of proportional"]])
+
+    def test_repeated_fits_stand_beside_the_papers_and_the_least_deviations(self):
+        names = ("kl", "ka", "kp", "tau_a", "tau_p")
+        heads = ",".join(f"{n}_{what}" for n in names for what in ("mean", "sd", "least_sd"))
+        values = "400.5,5.1,5.0,20.1,0.4,0.38,100.2,1.3,1.27,1.01,0.12,0.12,2.02,0.16,0.16"
+        path = self.csv_of("cnr.csv", f"method,inputs,cnr,repeats,{heads}\nlm,clean,inf,10,{values}\nlm,clean,100,10,{values}\n")
+        text = self.tables("perfusion_tables.py", path)
+        self.assertEqual(self.row(text, "Repeated fits (Table 3): lm, clean inputs", "100")[1:7],
+                         ["400.1 ± 7.1", "400.5 ± 5.1", "5", "19.6 ± 1.3", "20.1 ± 0.4", "0.38"])
+        self.assertEqual(self.row(text, "Repeated fits (Table 3): lm, clean inputs", "∞")[10:], ["1.01 ± 0.12", "2.02 ± 0.16"])
+
+    def test_paths_say_how_far_they_are_from_the_reference(self):
+        charts = os.path.join(self.folder, "charts")
+        rows = [f"noise-free,simplex-paper,{on},{i},{cost}" for on, costs in (("reference", (1, 0.5, 0.25)), ("CPU", (1, 0.5)))
+                for i, cost in enumerate(costs, 1)]
+        path = self.csv_of("path.csv", "voxel,method,device,iteration,cost\n" + "\n".join(rows) + "\n")
+        text = self.tables("perfusion_tables.py", "--charts", charts, path).split("## Cost against iteration", 1)[1]
+        self.assertIn("| simplex-paper | CPU | 2 | 5.000000e-01 | 0.0e+00 |", text)
+        lines = ElementTree.parse(os.path.join(charts, "perfusion_path_noise_free.svg")).findall("{*}polyline")
+        self.assertEqual(len(lines), 2)
+
+    def test_differences_of_maps(self):
+        path = self.csv_of("differences.csv", "livers,one,other,voxels,map,mean,sd,median_absolute,p99_absolute,"
+                           'same_iterations_percent\nalike,"lm, GPU","lm, CPU",100,ka,1.0e-07,2.0e-06,1.0e-08,1.0e-05,98.00\n')
+        text = self.tables("perfusion_tables.py", path)
+        self.assertEqual(self.row(text, "Differences of maps (Table 4): lm, GPU less lm, CPU, alike", "ka")[1:],
+                         ["1.0e-07", "2.0e-06", "1.0e-08", "1.0e-05"])
+
+
 class BallAndStick(Tables):
     def test_a_gpu_stands_beside_one_core_and_xfibres(self):
         name = "ballstick/speed/K137_L3_m1_1000"

@@ -1,6 +1,8 @@
 """Every configuration in configs/ is one that its command takes, and says what its name promises."""
+import gzip
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -18,7 +20,7 @@ def voxherd(*words):
 def values_of(name):
     with open(os.path.join(ROOT, "configs", name), encoding="utf-8") as file:
         lines = [line.strip() for line in file if line.strip() and not line.startswith("#")]
-    return {key.strip(): value.strip() for key, value in (line.split("=") for line in lines)}
+    return {key.strip(): value.strip() for key, value in (line.split("=", 1) for line in lines)}
 
 
 class Configs(unittest.TestCase):
@@ -30,8 +32,27 @@ class Configs(unittest.TestCase):
                            "--out", os.path.join(cls.folder, "toy"))
         assert rc == 0, said
 
+    def perfusion_words(self, name):
+        """The toy's mask as a series, an image a frame, each scaled by the header; what the kind of signal wants."""
+        with gzip.open(os.path.join(self.folder, "toy", "nodif_brain_mask.nii.gz")) as file:
+            image = bytearray(file.read())
+        frames, curves = [], os.path.join(self.folder, "curves.csv")
+        for i, brightness in enumerate((1, 1, 1, 2, 5, 4, 3.5, 3, 3, 2.5)):
+            struct.pack_into("<f", image, 112, brightness)
+            frames.append(os.path.join(self.folder, f"frame{i}.nii"))
+            with open(frames[i], "wb") as file:
+                file.write(image)
+        with open(curves, "w", encoding="utf-8") as file:
+            file.writelines(f"{5 * i},{c},{c / 2}\n" for i, c in enumerate((0, 0, 0, 5, 3, 2, 2, 1, 1, 1)))
+        wanted = ("--relaxivity", "4", "--t1", "0.6") if values_of(name).get("signal") == "linear" else ()
+        return ("--dynamic", *frames, "--spacing", "5", "--curves", curves, *wanted)
+
     def dry_run(self, command, *options):
         toy = os.path.join(self.folder, "toy")
+        if command == "perfusion":
+            return voxherd(command, *self.perfusion_words(os.path.basename(options[1])), "--mask",
+                           f"{toy}/nodif_brain_mask.nii.gz", "--backend", "cpu", "--threads", "1", "--dry-run",
+                           "--out", os.path.join(self.folder, "out.h5"), *options)
         if command == "geodesic":
             options += ("--seed-image", f"{toy}/nodif_brain_mask.nii.gz")
         if command == "connect":

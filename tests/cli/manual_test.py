@@ -10,7 +10,7 @@ VOXHERD = os.environ["VOXHERD"]
 INPUTS, RUN = "Inputs of diffusion analyses", "Options of every run"
 # Sections whose options a command has besides its own.
 SHARED = {"tensor": [INPUTS, RUN], "ballstick": [INPUTS, RUN], "geodesic": [INPUTS, RUN], "connect": [INPUTS, RUN],
-          "bedpostx": ["voxherd ballstick", RUN]}
+          "perfusion": [RUN], "bedpostx": ["voxherd ballstick", RUN]}
 
 
 @functools.cache

@@ -147,7 +147,7 @@ class Phantom(unittest.TestCase):
             done = run("phantom", "dwi", "--out", self.path("p"), *words, expect=2)
             self.assertIn(expected, done.stderr)
         self.assertFalse(os.path.exists(self.path("p")))
-        self.assertIn("expected one of dwi, score", run("phantom", "brain", expect=2).stderr)
+        self.assertIn("expected one of dwi, liver, score", run("phantom", "brain", expect=2).stderr)
 
     def test_a_result_of_another_size_is_refused(self):
         self.make("p")

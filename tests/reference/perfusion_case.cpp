@@ -10,6 +10,7 @@
 #include "kernels/portable/voxel_status.hpp"
 #include "tests/reference/perfusion_data.hpp"
 #include "tests/reference/perfusion_reference_fit.hpp"
+#include "tests/reference/perfusion_reference_linear.hpp"
 #include "tests/reference/perfusion_reference_simplex.hpp"
 
 namespace voxherd::reference {
@@ -20,10 +21,11 @@ namespace {
 
 constexpr std::size_t missing[] = {9, 30, 47};
 
-time_course uneasy_inputs() {
+time_course uneasy_inputs(frame_times times) {
   time_course f;
   for (std::size_t i = 0; i < 48; ++i) {
-    const double t = 2.37 * static_cast<double>(i);
+    const double even = 2.37 * static_cast<double>(i);
+    const double t = times == frame_times::even ? even : i < 20 ? static_cast<double>(i) : 19 + 4.1 * (double(i) - 19);
     const double early = std::fmax(t - 6, 0), late = std::fmax(t - 12, 0);
     f.time_s.push_back(t);
     f.arterial.push_back(0.05 + 6 * std::pow(early / 7, 2) * std::exp(2 - 2 * early / 7) + early / (early + 40));
@@ -44,15 +46,15 @@ std::vector<double> perfusion_case::samples(std::size_t voxel) const {
   return y;
 }
 
-perfusion_case uneasy_voxels() {
+perfusion_case uneasy_voxels(frame_times times) {
   perfusion_case c;
-  c.frames = uneasy_inputs();
+  c.frames = uneasy_inputs(times);
   c.count = 333;
   std::mt19937 draw(20120814);
   std::normal_distribution<double> normal;
   const auto uniform = [&](double from, double to) { return std::uniform_real_distribution<double>(from, to)(draw); };
   for (std::size_t v = 0; v < c.count; ++v) {
-    perfusion_parameters p = per_second({0, uniform(10, 120), uniform(20, 200), uniform(0.3, 5), uniform(0.3, 4)});
+    perfusion_parameters p = kernel_units({0, uniform(10, 120), uniform(20, 200), uniform(0.3, 5), uniform(0.3, 4)});
     p[kl] = (p[ka] + p[kp]) / uniform(0.15, 0.45);
     auto y = exact_curve(c.frames, p);
     const double sd = *std::max_element(y.begin(), y.end()) / 30;
@@ -78,16 +80,18 @@ std::uint8_t expected_status(std::size_t voxel) {
 }
 
 fit_settings quality_settings(solver_kind solver, precision_kind precision) {
-  fit_settings s;
-  s.solver = solver;
+  fit_settings s = standard_settings(solver);
   s.precision = precision;
-  s.relative_tolerance = precision == precision_kind::float64 ? 1e-12 : 1e-7;
+  s.most_iterations = 600;
+  if (solver == solver_kind::lm || solver == solver_kind::varpro)
+    s.relative_tolerance = precision == precision_kind::float64 ? 1e-12 : 1e-7;
   return s;
 }
 
 namespace {
 
 bool near_whole_frame(const time_course& f, const perfusion_parameters& p) {
+  if (f.spacing_s() == 0) return false;
   const double a = p[tau_a] / f.spacing_s(), b = p[tau_p] / f.spacing_s();
   return std::fabs(a - std::round(a)) < 1e-3 || std::fabs(b - std::round(b)) < 1e-3;
 }
@@ -103,7 +107,8 @@ class judged_by_reference {
   void compare() const {
     const bool single = s_.precision == precision_kind::float32;
     // A residual is a difference of two numbers of the peak's size: their roundings, over CNR 30.
-    const double cost_error = single ? 2e-4 : 1e-5;
+    if (cost_ > 1e38) return;  // a linear fit's growth, beyond a map's floats
+    const double cost_error = (single ? 2e-4 : 1e-5) + rounding_of_place() / cost_;
     EXPECT_NEAR(run_.map(sum_of_squares, v_), cost_, cost_error * cost_);
     double mean = 0, about = 0;
     for (std::size_t i = 0; i < y_.size(); ++i) mean += counts(i) * y_[i] / static_cast<double>(c_.frames.counted());
@@ -142,12 +147,25 @@ class judged_by_reference {
     for (std::size_t i = 0; i < parameter_count; ++i) EXPECT_EQ(run_.at_bound[v_] >> i & 1, at_bound(i)) << i;
   }
 
+  /// What rounding the place to a map's floats does to the cost, away from a minimum.
+  double rounding_of_place() const {
+    const auto jacobian = perfusion_jacobian(c_.frames, s_.discretisation, p_);
+    const auto curve = perfusion_curve(c_.frames, s_.discretisation, p_);
+    double change = 0;
+    for (std::size_t i = 0; i < parameter_count; ++i) {
+      double slope = 0;
+      for (std::size_t f = 0; f < y_.size(); ++f) slope += counts(f) * jacobian[i][f] * (y_[f] - curve[f]);
+      change += std::fabs(2 * slope * 1.2e-7 * p_[i]);
+    }
+    return change;
+  }
+
   /// The paper's curve has no derivative by a delay of whole frames.
   bool at_kink() const { return s_.discretisation == discretisation_kind::paper && near_whole_frame(c_.frames, p_); }
 
   /// A delay beyond the series' length is taken as that length: its derivative means nothing.
   bool far() const {
-    const double length = c_.frames.spacing_s() * static_cast<double>(c_.frames.frames());
+    const double length = c_.frames.time_s.back() - c_.frames.time_s.front();
     return std::fabs(p_[tau_a]) >= length || std::fabs(p_[tau_p]) >= length;
   }
 
@@ -158,7 +176,7 @@ class judged_by_reference {
     // A flow of zero leaves its delay without influence.
     held[tau_a] = held[tau_a] || p_[ka] == 0;
     held[tau_p] = held[tau_p] || p_[kp] == 0;
-    const auto expected = per_minute(standard_deviations(c_.frames, s_.discretisation, p_, cost_, held));
+    const auto expected = map_units(standard_deviations(c_.frames, s_.discretisation, p_, cost_, held));
     const auto inverse = inverse_information(c_.frames, s_.discretisation, p_, held);
     const auto jacobian = perfusion_jacobian(c_.frames, s_.discretisation, p_);
     double inflation = 1;
@@ -167,11 +185,14 @@ class judged_by_reference {
       for (std::size_t f = 0; f < y_.size(); ++f) length += counts(f) * jacobian[i][f] * jacobian[i][f];
       if (!held[i]) inflation = std::fmax(inflation, length * inverse[i][i]);
     }
+    // No information on one of them is none on all: a curve that follows an input at once has no kl.
+    for (const double e : expected)
+      if (!std::isfinite(e)) return;
     const auto sd = run_.deviations(v_);
     for (std::size_t i = 0; i < parameter_count; ++i) {
       if (held[i]) {
         EXPECT_EQ(sd[i], 0) << i;
-      } else if (std::isfinite(expected[i]) && rounding * inflation < 0.1) {
+      } else if (rounding * inflation < 0.1) {
         EXPECT_NEAR(sd[i], expected[i], (rounding * inflation + cost_error) * expected[i])
             << i << ", inflation " << inflation;
       }
@@ -228,8 +249,7 @@ void expect_minima(const perfusion_case& c, const fit_settings& s, const perfusi
   testing::Test::RecordProperty("most_to_gain_there", std::to_string(gain_at_kinks));
 }
 
-void expect_simplex_of_reference(const perfusion_case& c, const fit_settings& s, const perfusion_run& run,
-                                 double share) {
+void expect_simplex_of_reference(const perfusion_case& c, const fit_settings& s, const perfusion_run& run) {
   simplex_rules rules;
   perfusion_parameters start{};
   for (std::size_t i = 0; i < start.size(); ++i) start[i] = s.rules[i].start, rules.fixed[i] = s.rules[i].fixed;
@@ -247,7 +267,35 @@ void expect_simplex_of_reference(const perfusion_case& c, const fit_settings& s,
     for (std::size_t i = 0; i < p.size(); ++i)
       EXPECT_NEAR(p[i], expected.best[i], 1e-5 * std::fmax(std::fabs(expected.best[i]), start[i])) << "voxel " << v;
   }
-  EXPECT_GE(static_cast<double>(same), share * static_cast<double>(fitted)) << same << " of " << fitted;
+  EXPECT_GE(static_cast<double>(same), 0.985 * static_cast<double>(fitted)) << same << " of " << fitted;
+}
+
+void expect_linear_of_reference(const perfusion_case& c, const fit_settings& s, const perfusion_run& run) {
+  perfusion_parameters given{};
+  std::array<bool, 3> fixed{};
+  for (std::size_t i = 0; i < given.size(); ++i) given[i] = s.rules[i].start;
+  for (std::size_t i = 0; i < fixed.size(); ++i) fixed[i] = s.rules[i].fixed;
+  for (std::size_t v = 0; v < c.count; ++v) {
+    if (run.status[v] != 0) continue;
+    const auto expected = murase_fit(c.frames, c.samples(v), given, fixed);
+    const auto p = run.parameters(v);
+    // The squares of nearly parallel columns (condition 1e3) in double, then a float's rounding.
+    for (std::size_t i = 0; i < p.size(); ++i)
+      EXPECT_NEAR(p[i], expected[i], 1e-6 * std::fmax(std::fabs(expected[i]), paper_start()[i])) << "voxel " << v;
+  }
+}
+
+void expect_equivalent_to_reference(const device& d, const fit_settings& s, frame_times times) {
+  const perfusion_case c = uneasy_voxels(times);
+  const perfusion_run run(d, c.frames, c.rows, s);
+  expect_judged_as_by_reference(c, s, run);
+  if (testing::Test::HasFatalFailure()) return;
+  const bool single = s.precision == precision_kind::float32;
+  // In floats a cost of 45 residuals, each a difference with a rounding of the peak (30 times the noise), is known to
+  // 1e-5 of itself: a descent cannot see less.
+  if (s.solver == solver_kind::lm || s.solver == solver_kind::varpro) expect_minima(c, s, run, single ? 1e-5 : 1e-9);
+  if (s.solver == solver_kind::simplex && !single) expect_simplex_of_reference(c, s, run);
+  if (s.solver == solver_kind::linear) expect_linear_of_reference(c, s, run);
 }
 
 }  // namespace voxherd::reference

@@ -51,7 +51,7 @@ perfusion::time_course perfusion_data::frames(const std::string& name) {
 }
 
 perfusion_parameters perfusion_data::parameters(const number_table& t, std::size_t row) {
-  return per_second({t.at("kl")[row], t.at("ka")[row], t.at("kp")[row], t.at("tau_a")[row], t.at("tau_p")[row]});
+  return kernel_units({t.at("kl")[row], t.at("ka")[row], t.at("kp")[row], t.at("tau_a")[row], t.at("tau_p")[row]});
 }
 
 const std::vector<double>& perfusion_data::voxel(const number_table& curves, std::size_t voxel) {
@@ -60,7 +60,7 @@ const std::vector<double>& perfusion_data::voxel(const number_table& curves, std
   return curves.at(name);
 }
 
-perfusion_parameters paper_start() { return per_second({200, 10, 80, 2, 3}); }
+perfusion_parameters paper_start() { return kernel_units({200, 10, 80, 2, 3}); }
 
 std::vector<double> as_floats(std::vector<double> values) {
   for (double& v : values) v = static_cast<double>(static_cast<float>(v));

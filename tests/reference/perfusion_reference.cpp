@@ -46,8 +46,8 @@ perfusion_parameters scaled_flows(perfusion_parameters p, double factor) {
 
 }  // namespace
 
-perfusion_parameters per_second(const perfusion_parameters& p) { return scaled_flows(p, 1 / perfusion::per_second); }
-perfusion_parameters per_minute(const perfusion_parameters& p) { return scaled_flows(p, perfusion::per_second); }
+perfusion_parameters kernel_units(const perfusion_parameters& p) { return scaled_flows(p, 1 / perfusion::per_second); }
+perfusion_parameters map_units(const perfusion_parameters& p) { return scaled_flows(p, perfusion::per_second); }
 
 double input_at(const time_course& frames, const std::vector<double>& values, double time_s) {
   for (const piece& s : pieces_of(frames, values))

@@ -14,8 +14,8 @@ namespace voxherd::reference {
 using perfusion_parameters = std::array<double, perfusion::parameter_count>;
 
 /// ml/100 g/min and s, as tables have them.
-perfusion_parameters per_second(const perfusion_parameters& in_units_of_maps);
-perfusion_parameters per_minute(const perfusion_parameters& in_units_of_kernels);
+perfusion_parameters kernel_units(const perfusion_parameters& in_units_of_maps);
+perfusion_parameters map_units(const perfusion_parameters& in_units_of_kernels);
 
 /// An input at any time, s from the first frame: linear between frames, from 0 one frame before the first, held at the
 /// last value after the last. `values`: one a frame.

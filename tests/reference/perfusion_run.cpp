@@ -25,7 +25,7 @@ double perfusion_run::map(perfusion::map which, std::size_t voxel) const {
 }
 
 perfusion_parameters perfusion_run::parameters(std::size_t v) const {
-  return per_second({map(map_kl, v), map(map_ka, v), map(map_kp, v), map(map_tau_a, v), map(map_tau_p, v)});
+  return kernel_units({map(map_kl, v), map(map_ka, v), map(map_kp, v), map(map_tau_a, v), map(map_tau_p, v)});
 }
 
 perfusion_parameters perfusion_run::deviations(std::size_t v) const {

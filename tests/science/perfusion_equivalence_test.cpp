@@ -12,55 +12,77 @@ using namespace voxherd::perfusion;
 
 const device two_threads{backend::cpu, 2, 0};
 
-class PerfusionCpu : public testing::Test {
- protected:
-  perfusion_run run(const fit_settings& s) const { return {two_threads, voxels.frames, voxels.rows, s}; }
+fit_settings with(fit_settings s, discretisation_kind how, convolution_kind convolution = convolution_kind::recursion) {
+  s.discretisation = how;
+  s.convolution = convolution;
+  return s;
+}
 
-  void expect_minima_of(solver_kind solver, discretisation_kind how, precision_kind precision, double excess) {
-    fit_settings s = quality_settings(solver, precision);
-    s.discretisation = how;
-    const auto fits = run(s);
-    expect_judged_as_by_reference(voxels, s, fits);
-    expect_minima(voxels, s, fits, excess);
-  }
+void check(const fit_settings& s, frame_times times = frame_times::even) {
+  expect_equivalent_to_reference(two_threads, s, times);
+}
 
-  /// Three voxels of 249 may come to a near tie that the rounding of a sum decides otherwise.
-  void expect_simplex(discretisation_kind how) {
-    fit_settings s;
-    s.solver = solver_kind::simplex;
-    s.bounded = false;
-    s.discretisation = how;
-    const auto fits = run(s);
-    expect_judged_as_by_reference(voxels, s, fits);
-    expect_simplex_of_reference(voxels, s, fits, 0.985);
-  }
+TEST(PerfusionCpu, LevenbergOfExactCurvesIsEquivalentToReference) { check(quality_settings(solver_kind::lm)); }
 
+TEST(PerfusionCpu, LevenbergOfPaperCurvesIsEquivalentToReference) {
+  check(with(quality_settings(solver_kind::lm), discretisation_kind::paper));
+}
+
+TEST(PerfusionCpu, LevenbergInSinglePrecisionIsEquivalentToReference) {
+  check(quality_settings(solver_kind::lm, precision_kind::float32));
+  check(with(quality_settings(solver_kind::lm, precision_kind::float32), discretisation_kind::paper));
+}
+
+TEST(PerfusionCpu, LevenbergOfUnevenFramesIsEquivalentToReference) {
+  check(quality_settings(solver_kind::lm), frame_times::uneven);
+}
+
+TEST(PerfusionCpu, VariableProjectionIsEquivalentToReference) {
+  check(quality_settings(solver_kind::varpro));
+  check(with(quality_settings(solver_kind::varpro), discretisation_kind::paper));
+}
+
+TEST(PerfusionCpu, VariableProjectionOfUnevenFramesIsEquivalentToReference) {
+  check(quality_settings(solver_kind::varpro), frame_times::uneven);
+}
+
+TEST(PerfusionCpu, SimplexOfPaperCurvesIsEquivalentToReference) {
+  check(with(quality_settings(solver_kind::simplex), discretisation_kind::paper));
+}
+
+TEST(PerfusionCpu, SimplexByTheDirectSumIsEquivalentToReference) {
+  check(with(quality_settings(solver_kind::simplex), discretisation_kind::paper, convolution_kind::direct));
+}
+
+TEST(PerfusionCpu, SimplexByBlockFftIsEquivalentToReference) {
+  check(with(quality_settings(solver_kind::simplex), discretisation_kind::paper, convolution_kind::block_fft));
+}
+
+TEST(PerfusionCpu, SimplexOfExactCurvesIsEquivalentToReference) { check(quality_settings(solver_kind::simplex)); }
+
+TEST(PerfusionCpu, SimplexOfUnevenFramesIsEquivalentToReference) {
+  check(quality_settings(solver_kind::simplex), frame_times::uneven);
+}
+
+TEST(PerfusionCpu, SimplexInSinglePrecisionIsJudgedAsByReference) {
+  check(quality_settings(solver_kind::simplex, precision_kind::float32));
+}
+
+TEST(PerfusionCpu, LinearFitIsEquivalentToReference) {
+  fit_settings s = standard_settings(solver_kind::linear);
+  check(s);
+  check(s, frame_times::uneven);
+  s.rules[tau_a].start = 3.3, s.rules[tau_p].start = -1.4;
+  check(s);
+  s.rules[ka].fixed = true, s.rules[ka].start = 0;
+  check(s);
+}
+
+TEST(PerfusionCpu, AVoxelsFitDoesNotDependOnItsNeighbours) {
   const perfusion_case voxels = uneasy_voxels();
-};
-
-TEST_F(PerfusionCpu, ExactLevenbergEndsInTheReferencesMinima) {
-  expect_minima_of(solver_kind::lm, discretisation_kind::exact, precision_kind::float64, 1e-9);
-}
-
-TEST_F(PerfusionCpu, PaperLevenbergEndsInTheReferencesMinima) {
-  expect_minima_of(solver_kind::lm, discretisation_kind::paper, precision_kind::float64, 1e-9);
-}
-
-// In floats a cost of 45 residuals, each a difference with a rounding of the peak (30 times the noise), is known to
-// 1e-5 of itself: a descent cannot see less.
-TEST_F(PerfusionCpu, SinglePrecisionEndsWithin1e5OfTheReferencesMinima) {
-  expect_minima_of(solver_kind::lm, discretisation_kind::exact, precision_kind::float32, 1e-5);
-  expect_minima_of(solver_kind::lm, discretisation_kind::paper, precision_kind::float32, 1e-5);
-}
-
-TEST_F(PerfusionCpu, PaperSimplexTakesTheReferencesSteps) { expect_simplex(discretisation_kind::paper); }
-
-TEST_F(PerfusionCpu, ExactSimplexTakesTheReferencesSteps) { expect_simplex(discretisation_kind::exact); }
-
-TEST_F(PerfusionCpu, AVoxelsFitDoesNotDependOnItsNeighbours) {
-  for (const auto solver : {solver_kind::simplex, solver_kind::lm}) {
-    const fit_settings s = quality_settings(solver, precision_kind::float64);
-    const auto all = run(s);
+  for (const auto solver : {solver_kind::simplex, solver_kind::lm, solver_kind::varpro, solver_kind::linear}) {
+    const fit_settings s = quality_settings(solver);
+    const perfusion_run all(two_threads, voxels.frames, voxels.rows, s);
     const std::size_t width = voxels.frames.frames();
     for (const std::size_t first : {0U, 1U, 101U, 332U}) {
       const auto from = voxels.rows.begin() + static_cast<std::ptrdiff_t>(first * width);

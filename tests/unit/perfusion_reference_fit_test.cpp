@@ -100,7 +100,7 @@ TEST_F(PerfusionGold, StandardDeviationsAreThoseOfIndependentCode) {
   for (std::size_t v = 1; v < perfusion_data::voxels; ++v) {
     if (v == 121) continue;  // has no portal flow: no delay of it, and no deviation
     const auto p = perfusion_data::parameters(gold, v);
-    const auto sd = per_minute(standard_deviations(frames, discretisation_kind::exact, p, gold.at("cost")[v], {}));
+    const auto sd = map_units(standard_deviations(frames, discretisation_kind::exact, p, gold.at("cost")[v], {}));
     for (std::size_t i = 0; i < p.size(); ++i) {
       const double expected = gold.at("se_" + names[i])[v];
       EXPECT_NEAR(sd[i], expected, 1e-6 * expected) << "voxel " << v << ", " << names[i];

@@ -170,7 +170,7 @@ TEST_F(PerfusionReferenceData, PaperCurvesAreThoseOfIndependentCode) {
 }
 
 TEST_F(PerfusionReferenceData, BothCurvesAgreeAtEveryNumberOfFramesOfThePaper) {
-  const auto p = per_second({400, 20, 100, 1, 2});
+  const auto p = kernel_units({400, 20, 100, 1, 2});
   for (const std::string n : {"032", "064", "128", "256", "320", "448"}) {
     frames = perfusion_data::frames("Nt" + n);
     const auto stored = perfusion_data::table("curve_paper_Nt" + n + ".csv");

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/perfusion/settings.hpp"
+
+/// Lists as words of the command line. All throw failure (usage) naming the option, what was found and what is
+/// expected.
+namespace voxherd::perfusion {
+
+/// "kl", "ka", "kp", "tau_a", "tau_p": as options, outputs and log call them.
+const char* name_of(parameter p);
+/// "ml/100g/min" or "s".
+const char* unit_of(parameter p);
+
+/// Frames [first, last], counted from 0: "3,41-47".
+using frame_range = std::pair<std::size_t, std::size_t>;
+std::vector<frame_range> parse_frames(const std::string& list, const char* option);
+
+/// "2,10,20".
+std::vector<double> parse_numbers(const std::string& list, const char* option);
+
+struct parameter_value {
+  parameter which;
+  double value = 0, other = 0;  ///< NAME=VALUE, or NAME=VALUE:OTHER
+};
+/// "tau_p=0,kp=0"; each parameter once.
+std::vector<parameter_value> parse_values(const std::string& list, const char* option);
+/// "tau_a=0:8,kl=1:2000".
+std::vector<parameter_value> parse_ranges(const std::string& list, const char* option);
+
+}  // namespace voxherd::perfusion

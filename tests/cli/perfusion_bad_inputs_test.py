@@ -1,0 +1,230 @@
+"""What is wrong with perfusion's options and inputs is said in one line, with the right status, before anything is written."""
+import os
+import unittest
+
+import numpy as np
+from perfusion_jobs import SIZE, PerfusionJobs, write_nifti
+
+USAGE, BAD_DATA, MISSING = 2, 65, 66
+SPGR = ("--signal", "spgr", "--relaxivity", "4", "--tr", "4", "--flip-angle", "20")
+
+
+class BadInputs(PerfusionJobs):
+    def given(self, **files):
+        """The study's words with files put in or (None) left out, keyed by option with _ for -."""
+        words = dict(zip(self.study.words()[::2], self.study.words()[1::2]))
+        for name, value in files.items():
+            option = "--" + name.replace("_", "-")
+            if value is None:
+                words.pop(option, None)
+            else:
+                words[option] = value
+        return [word for pair in words.items() for word in pair]
+
+    def image(self, name, values, **how):
+        return write_nifti(self.path(name), values, **how)
+
+    def text(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+#The series and its frames
+
+    def test_a_missing_series_time_or_input_is_asked_for(self):
+        self.refused(USAGE, "--dynamic is missing", scan=self.given(dynamic=None))
+        self.refused(USAGE, "neither --times nor --spacing", scan=self.given(times=None))
+        self.refused(USAGE, "--spacing has no meaning with --times", "--spacing", "2")
+        self.refused(USAGE, "neither --arterial-voi nor --arterial-curve", scan=self.given(arterial_voi=None))
+        self.refused(USAGE, "or give --model arterial", scan=self.given(portal_voi=None))
+        self.refused(USAGE, "--arterial-voi has no meaning with --curves", "--curves", self.study.path("inputs.csv"))
+        self.refused(USAGE, "--arterial-curve has no meaning with --arterial-voi", "--arterial-curve", "x")
+        self.refused(USAGE, "--portal-voi has no meaning with --model arterial", "--model", "arterial")
+
+    def test_files_that_are_not_there_are_named(self):
+        for option in ("dynamic", "times", "mask", "arterial_voi", "portal_voi"):
+            self.refused(MISSING, "nowhere.nii", scan=self.given(**{option: self.path("nowhere.nii")}))
+
+    def test_a_series_of_too_few_frames(self):
+        few = self.image("few.nii", self.study.concentration[..., :5])
+        self.refused(BAD_DATA, "has 5 frames, expected a series of at least 6", scan=self.given(dynamic=few))
+
+    def test_a_shell_s_order_of_names_is_refused(self):
+        names = sorted(self.image(f"dyn_{i}.nii", self.study.concentration[..., i]) for i in range(12))
+        rest = self.given(dynamic=None)
+        self.refused(USAGE, "comes before", scan=["--dynamic", *names, *rest])
+        empty = self.text("list.txt", "\n\n")
+        self.refused(BAD_DATA, "holds no name", scan=self.given(dynamic=empty))
+
+    def test_frames_of_several_sizes(self):
+        one, other = self.image("a.nii", np.ones(SIZE)), self.image("b.nii", np.ones((6, 5, 3)))
+        self.refused(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", scan=["--dynamic", *[one] * 6, other,
+                                                                                *self.given(dynamic=None)])
+
+    def test_times_that_do_not_fit_the_frames(self):
+        save = self.study.save_times
+        times = self.study.times
+        self.refused(BAD_DATA, "holds 47 numbers in 47 rows, expected 48", scan=self.given(times=save("few.txt", times[:47])))
+        swapped = times.copy()
+        swapped[[7, 8]] = swapped[[8, 7]]
+        self.refused(BAD_DATA, "line 9: frame 8 is at 16.59 s, not after frame 7 at 18.96 s",
+                     scan=self.given(times=save("swapped.txt", swapped)))
+        same = times.copy()
+        same[3] = same[2]
+        self.refused(BAD_DATA, "times must rise", scan=self.given(times=save("same.txt", same)))
+        self.refused(BAD_DATA, "expected a number", scan=self.given(times=self.text("word.txt", "0\n2\nabout 4\n")))
+
+    def test_frames_that_are_not_there_cannot_be_skipped_or_a_baseline(self):
+        self.refused(USAGE, "frame 48, but the series has frames 0 to 47", "--skip-frames", "40-48")
+        self.refused(USAGE, 'found "4-2"', "--skip-frames", "4-2")
+        self.refused(USAGE, "expected frames counted from 0", "--skip-frames", "x")
+        self.refused(BAD_DATA, "4 of 48 frames are left to fit 5 parameters", "--skip-frames", "4-47")
+        ct = ("--signal", "ct")
+        self.refused(USAGE, "the series has frames 0 to 47", *ct, "--baseline", "0,48")
+        self.refused(USAGE, "expected the first and the last frame", *ct, "--baseline", "5")
+        self.refused(USAGE, "expected the first and the last frame", *ct, "--baseline", "5,2")
+        self.refused(BAD_DATA, "all of these frames are skipped", *ct, "--baseline", "1,2", "--skip-frames", "0-3")
+        self.refused(USAGE, "--baseline has no meaning with --signal concentration", "--baseline", "0,3")
+
+    def test_a_curve_that_rises_at_once_has_no_baseline(self):
+        late = self.image("late.nii", self.study.concentration[..., 9:])
+        times = self.study.save_times("late.txt", self.study.times[9:])
+        self.refused(BAD_DATA, "rises from the first frame on", "--signal", "ct", scan=self.given(dynamic=late, times=times))
+
+#Masks and VOIs
+
+    def test_masks_of_another_size_say_both(self):
+        other = self.image("other.nii", np.ones((6, 5, 3)))
+        for option in ("mask", "arterial_voi", "portal_voi"):
+            self.refused(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", scan=self.given(**{option: other}))
+
+    def test_empty_masks(self):
+        empty = self.image("empty.nii", np.zeros(SIZE))
+        for option in ("mask", "arterial_voi", "portal_voi"):
+            self.refused(BAD_DATA, "empty.nii: 0 of 120 voxels are above 0", scan=self.given(**{option: empty}))
+
+    def test_a_voi_somewhere_else_in_the_world(self):
+        away = self.image("away.nii", self.study.artery, origin_mm=(500, 0, 0))
+        self.refused(BAD_DATA, "outside of it", scan=self.given(arterial_voi=away))
+
+    def test_a_voi_without_numbers(self):
+        series = self.study.concentration.copy()
+        series[self.study.vein, 9] = np.nan
+        self.refused(BAD_DATA, "the portal VOI: none of its 3 voxels has numbers in every frame",
+                     scan=self.given(dynamic=self.image("nan.nii", series)))
+
+    def test_a_voi_that_the_agent_never_reaches(self):
+        series = self.study.concentration.copy()
+        series[self.study.artery] = -1
+        self.refused(BAD_DATA, "the arterial curve is nowhere above 0",
+                     scan=self.given(dynamic=self.image("blank.nii", series)))
+
+#Curves
+
+    def test_tables_that_are_no_curves(self):
+        def refuse(expected, text):
+            self.refused(BAD_DATA, expected, scan=self.given(arterial_voi=None, portal_voi=None, curves=self.text("c.csv", text)))
+
+        refuse("has 2 columns, expected at least 3", "t,a\n0,0\n200,1\n")
+        refuse("has 1 row of numbers", "t,a,p\n0,0,0\n")
+        refuse("line 4: 10 s does not come after 20 s", "t,a,p\n0,0,0\n20,1,1\n10,2,2\n")
+        refuse("expected all of the frames' 0 to 111.39 s", "t,a,p\n0,0,0\n60,1,1\n")
+        refuse("found \"x\", expected a number", "t,a,p\n0,0,0\n60,x,1\n")
+        refuse("line 3: found 60 nan, expected numbers", "t,a,p\n0,0,0\n60,nan,1\n120,1,1\n")
+
+#Signal and T1
+
+    def test_what_a_kind_of_signal_needs_is_asked_for(self):
+        self.refused(USAGE, "--signal mri: expected one of concentration, linear, spgr, ct", "--signal", "mri")
+        self.refused(USAGE, "--relaxivity is missing", "--signal", "linear")
+        self.refused(USAGE, "--tr is missing", "--signal", "spgr", "--relaxivity", "4")
+        self.refused(USAGE, "--flip-angle is missing", *SPGR[:6])
+        self.refused(USAGE, "none of --t1, --t1-map, --vfa given", *SPGR)
+        self.refused(USAGE, "2 of --t1, --t1-map, --vfa given", *SPGR, "--t1", "0.6", "--t1-map", "x.nii")
+        self.refused(USAGE, "--t1-blood is missing", *SPGR, "--t1", "0.6")
+        self.refused(USAGE, "--relaxivity has no meaning with --signal ct", "--signal", "ct", "--relaxivity", "4")
+        self.refused(USAGE, "--tr has no meaning with --signal linear", "--signal", "linear", "--relaxivity", "4", "--tr", "4",
+                     "--t1", "0.6", "--t1-blood", "1.4")
+        self.refused(USAGE, "--t1 0.001: expected 0.01 to 10", *SPGR, "--t1", "0.001")
+        self.refused(USAGE, "--flip-angle 200: expected 0.1 to 90", *SPGR[:6], "--flip-angle", "200")
+
+    def test_flip_angles_that_do_not_fit_their_images(self):
+        vfa = self.image("vfa.nii", np.ones((*SIZE, 3)))
+        self.refused(USAGE, "--vfa-flip-angles is missing", *SPGR, "--vfa", vfa)
+        self.refused(BAD_DATA, "has 3 volumes, but --vfa-flip-angles 2 angles", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "2,10")
+        self.refused(USAGE, "all are equal", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5,5,5")
+        self.refused(USAGE, "1 angles, expected 2 to 16", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5")
+        self.refused(USAGE, "120 degrees, expected 0.1 to 90", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5,10,120")
+        self.refused(USAGE, "expected numbers with commas between", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5;10")
+
+    def test_t1_that_is_nowhere_or_in_another_unit(self):
+        nothing = self.image("zero_t1.nii", np.zeros(SIZE))
+        self.refused(BAD_DATA, "zero_t1.nii: T1 is above 0 in none of", *SPGR, "--t1-map", nothing)
+        milliseconds = self.image("ms.nii", np.full(SIZE, 800.0))
+        self.refused(BAD_DATA, "--t1-map-unit ms", *SPGR, "--t1-map", milliseconds)
+        other = self.image("small.nii", np.ones((6, 5, 3)))
+        self.refused(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", *SPGR, "--t1-map", other)
+
+#The fit
+
+    def test_options_of_the_fit_out_of_range(self):
+        self.refused(USAGE, "--solver bfgs: expected one of lm, simplex, varpro, linear", "--solver", "bfgs")
+        self.refused(USAGE, "--starts 9: expected 0 to 8", "--starts", "9")
+        self.refused(USAGE, "--haematocrit 1: expected 0 to 0.9", "--haematocrit", "1")
+        self.refused(USAGE, "--density 3: expected 0.5 to 2", "--density", "3")
+        self.refused(USAGE, "--iterations 0: expected 1 to 100000", "--iterations", "0")
+
+    def test_lists_of_parameters_that_are_none(self):
+        self.refused(USAGE, 'found "kx=1", expected NAME=VALUE of kl, ka, kp', "--fix", "kx=1")
+        self.refused(USAGE, 'found "ka", expected NAME=VALUE', "--fix", "ka")
+        self.refused(USAGE, "ka is given twice", "--start", "ka=1,ka=2")
+        self.refused(USAGE, 'found "ka=1", expected NAME=LEAST:MOST', "--bounds", "ka=1")
+        self.refused(USAGE, "expected the smaller value first", "--bounds", "ka=5:1")
+        self.refused(USAGE, "expected 0 or more ml/100 g/min", "--bounds", "ka=-5:100")
+        self.refused(USAGE, "--start kl=5000: expected 1 to 4000 ml/100g/min, its bounds", "--start", "kl=5000")
+        self.refused(USAGE, "all parameters are fixed", "--fix", "kl=1,ka=1,kp=1,tau_a=0,tau_p=0")
+
+    def test_combinations_without_a_meaning(self):
+        self.refused(USAGE, "--tolerance has no meaning but with --solver simplex", "--tolerance", "1e-6")
+        self.refused(USAGE, "--bounded has no meaning with --solver varpro", "--solver", "varpro", "--bounded", "no")
+        self.refused(USAGE, "--bounds has no meaning without bounds", "--solver", "simplex", "--bounds", "ka=0:1")
+        self.refused(USAGE, "--delay-window has no meaning without --delays two-stage", "--delay-window", "1")
+        self.refused(USAGE, "both delays are fixed", "--delays", "two-stage", "--fix", "tau_a=0,tau_p=0")
+        self.refused(USAGE, "--solver linear takes delays as given", "--solver", "linear")
+        self.refused(USAGE, "--starts has no meaning with --solver linear", "--solver", "linear", "--delays", "zero",
+                     "--starts", "2")
+        self.refused(USAGE, "only the simplex takes another convolution", "--convolution", "block-fft")
+        self.refused(USAGE, "paper's discretisation needs evenly spaced frames", "--solver", "simplex", "--discretisation",
+                     "paper", scan=self.given(times=self.study.save_times("uneven.txt", self.study.times ** 1.1)))
+
+    def test_a_result_that_is_there_is_not_overwritten_nor_its_curves(self):
+        self.fit()
+        with open(self.path("out.curves.csv"), encoding="utf-8") as file:
+            before = file.read()
+        rc, said = self.launch(self.path("out.h5"), "--haematocrit", "0.4")
+        self.assertEqual(rc, USAGE, said)
+        with open(self.path("out.curves.csv"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), before)
+
+    def test_several_ranks_say_it_once_whether_headers_or_signals_are_wrong(self):
+        series = self.study.concentration.copy()
+        series[self.study.vein, 9] = np.nan
+        nan = self.image("nan.nii.gz", series)
+        empty = self.image("empty.nii", np.zeros(SIZE))
+        for files, options, status, words in (({"mask": empty}, (), BAD_DATA, "0 of 120 voxels"),
+                                              ({"dynamic": nan}, (), BAD_DATA, "the portal VOI: none of its 3 voxels"),
+                                              ({}, ("--convolution", "direct"), USAGE, "only the simplex"),
+                                              ({}, ("--fix", "x"), USAGE, "expected NAME=VALUE")):
+            rc, said = self.launch(self.path("never.h5"), *options, scan=self.given(**files), ranks=3)
+            self.assertEqual(rc, status, said)
+            self.assertEqual(said.count("voxherd: error:"), 1, said)
+            self.assertIn(words, said)
+
+    def test_a_dry_run_writes_nothing(self):
+        rc, said = self.launch(self.path("never.h5"), "--dry-run")
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

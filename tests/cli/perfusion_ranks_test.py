@@ -1,0 +1,117 @@
+"""voxherd perfusion on any number of ranks, killed, stopped and resumed: the same bytes."""
+import os
+import random
+import signal
+import time
+import unittest
+
+import numpy as np
+from perfusion_jobs import PerfusionJobs
+from toy_jobs import digest, kill_any, last_words, ranks_of, voxherd, wait_for_batches, wait_for_ranks
+
+USAGE = 2
+PROGRAM = "voxherd"
+
+
+class Ranks(PerfusionJobs):
+    def digests(self, out):
+        with open(out.removesuffix(".h5") + ".curves.csv", "rb") as file:
+            return digest(out), file.read()
+
+    def test_any_number_of_ranks_and_any_batch_gives_the_same_bytes(self):
+        noise = np.random.default_rng(3).normal(0, 0.02, self.study.concentration.shape)
+        self.study.save("noisy.nii", self.study.concentration + noise)
+        for options in ((), ("--delays", "two-stage", "--delay-window", "1"), ("--solver", "simplex", "--discretisation",
+                                                                              "paper"), ("--precision", "float")):
+            expected = None
+            for ranks, more in ((1, ()), (2, ()), (3, ("--batch", "7")), (5, ("--schedule", "static", "--batch", "32"))):
+                out = self.path("out.h5")
+                rc, said = self.launch(out, "--overwrite", *options, *more, ranks=ranks, scan=self.study.words("noisy.nii"))
+                self.assertEqual(rc, 0, said)
+                expected = expected or self.digests(out)
+                self.assertEqual(self.digests(out), expected, f"{ranks} ranks, {options}")
+
+    def test_threads_do_not_matter(self):
+        one, two = self.path("one.h5"), self.path("two.h5")
+        self.assertEqual(self.launch(one)[0], 0)
+        self.assertEqual(self.launch(two, threads=2)[0], 0)
+        self.assertEqual(digest(one), digest(two))
+
+
+class KillAndResume(PerfusionJobs):
+    """On enough voxels, by a slow enough solver, for the run to be caught at work."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        s = cls.study
+        tiles = (6, 6, 12)
+        series = np.tile(s.concentration[..., 1:, :], (*tiles, 1))
+        series += np.random.default_rng(4).normal(0, 0.02, series.shape)
+        s.save("large.nii", series)
+        s.save("large_mask.nii", np.ones(series.shape[:3]))
+        cls.scan = ("--dynamic", s.path("large.nii"), "--times", s.path("times.txt"), "--mask", s.path("large_mask.nii"),
+                    "--curves", s.path("inputs.csv"))
+        cls.expected = None
+
+    options = ("--solver", "simplex", "--discretisation", "paper", "--resume", "--batch", "400")
+
+    def reference(self):
+        if not self.expected:
+            start = time.time()
+            out = self.path("reference.h5")
+            rc, said = self.launch(out, *self.options, scan=self.scan)
+            self.assertEqual(rc, 0, said)
+            type(self).expected, type(self).seconds = digest(out), time.time() - start
+        return self.expected
+
+    def resume_and_compare(self, out, ranks):
+        rc, said = self.launch(out, *self.options, ranks=ranks, scan=self.scan)
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(digest(out), self.reference())
+        self.assertEqual(voxherd("verify", out)[0], 0)
+        for name in (".csv", ".svg"):
+            self.assertTrue(os.path.exists(out.removesuffix(".h5") + ".curves" + name))
+
+    def test_kill_9_at_any_time_then_another_rank_count_gives_the_same_bytes(self):
+        self.reference()
+        seed = int.from_bytes(os.urandom(4), "little")
+        print(f"seed {seed}")
+        chance = random.Random(seed)
+        for attempt in range(3):
+            out = self.path(f"killed{attempt}.h5")
+            for ranks in chance.sample([1, 2, 3], 2):
+                job = self.begin(ranks, out, *self.options, scan=self.scan)
+                pids = wait_for_ranks(job, ranks, PROGRAM)
+                time.sleep(chance.uniform(0, self.seconds))
+                if pids and job.poll() is None:
+                    kill_any(pids, chance)
+                said = last_words(job, PROGRAM)
+                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
+            self.resume_and_compare(out, chance.choice([1, 2, 3]))
+
+    def test_sigterm_ends_with_status_75_and_is_resumed(self):
+        out = self.path("stopped.h5")
+        job = self.begin(2, out, *self.options, scan=self.scan)
+        wait_for_batches(out, 2)
+        os.kill(ranks_of(job, PROGRAM)[1], signal.SIGTERM)
+        said = job.communicate(timeout=120)[1]
+        self.assertEqual(job.returncode, 75, said)
+        self.assertEqual(said.count("--resume"), 1, said)
+        self.assertEqual(voxherd("verify", out + ".part")[0], 0)
+        self.resume_and_compare(out, 3)
+
+    def test_another_study_is_not_resumed(self):
+        out = self.path("other.h5")
+        rc, said = self.launch(out, *self.options, scan=self.scan)
+        self.assertEqual(rc, 0, said)
+        rc, said = self.launch(out, *self.options, "--iterations", "50", scan=self.scan)
+        self.assertEqual(rc, USAGE, said)
+        self.assertIn("iterations: 600 in the file, 50 now", said)
+        rc, said = self.launch(out, *self.options, scan=self.scan)
+        self.assertEqual(rc, 0, said)
+        self.assertIn("is whole already", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

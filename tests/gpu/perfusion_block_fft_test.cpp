@@ -1,0 +1,74 @@
+#include "tests/support/perfusion_convolved_fits.hpp"
+
+namespace {
+
+using namespace voxherd;
+using namespace voxherd::perfusion;
+using namespace voxherd::perfusion::reference;
+
+const device one_thread{backend::cpu, 1, 0};
+
+class BlockFftCuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
+    use_device(gpu);
+  }
+  const device gpu{backend::cuda, 1, 0};
+};
+
+TEST_F(BlockFftCuda, FitsOfEveryTableAreTheCpusByRecursion) {
+#define VOXHERD_SHAPE(q, p) q *p,
+  for (const int frames : {VOXHERD_BLOCK_FFT_SHAPES(VOXHERD_SHAPE)}) {
+#undef VOXHERD_SHAPE
+    SCOPED_TRACE(frames);
+    const time_course t = any_course(frames, 120.0 / frames);
+    const auto rows = noisy_rows(t, 40);
+    expect_same_fits(fits_of(gpu, t, papers_fit(convolution_kind::block_fft), rows),
+                     fits_of(one_thread, t, papers_fit(convolution_kind::recursion), rows));
+  }
+}
+
+TEST_F(BlockFftCuda, PaddedAndMissingFramesAreNoPartOfAnyCost) {
+  time_course t = any_course(75, 1.6);
+  const auto rows = noisy_rows(t, 40);
+  for (const std::size_t missing : {3, 20, 74}) t.counts[missing] = 0;
+  expect_same_fits(fits_of(gpu, t, papers_fit(convolution_kind::block_fft), rows),
+                   fits_of(one_thread, t, papers_fit(convolution_kind::block_fft), rows));
+}
+
+TEST_F(BlockFftCuda, TheDirectSumsFitsAreTheCpus) {
+  for (const int frames : {48, 75, 320}) {
+    SCOPED_TRACE(frames);
+    const time_course t = any_course(frames, 120.0 / frames);
+    const auto rows = noisy_rows(t, 40);
+    expect_same_fits(fits_of(gpu, t, papers_fit(convolution_kind::direct), rows),
+                     fits_of(one_thread, t, papers_fit(convolution_kind::direct), rows));
+  }
+}
+
+TEST_F(BlockFftCuda, FixedParametersAndBoundsHold) {
+  const time_course t = any_course(64, 1.9);
+  const auto rows = noisy_rows(t, 40);
+  fit_settings s = papers_fit(convolution_kind::block_fft);
+  s.bounded = true;
+  s.rules[tau_p].fixed = true;
+  s.rules[tau_p].start = 0;
+  const auto found = fits_of(gpu, t, s, rows);
+  expect_same_fits(found, fits_of(one_thread, t, s, rows));
+  for (const float delay : found.maps[map_tau_p]) EXPECT_EQ(delay, 0);
+}
+
+TEST_F(BlockFftCuda, SpoiltVoxelsAreLeftOut) {
+  const time_course t = any_course(48, 2.37);
+  auto rows = noisy_rows(t, 4);
+  rows[2 * 48 + 5] = NAN;
+  const auto found = fits_of(gpu, t, papers_fit(convolution_kind::block_fft), rows);
+  EXPECT_NE(found.status[2], 0);
+  EXPECT_EQ(found.maps[map_kl][2], 0);
+  EXPECT_EQ(found.status[3], 0);
+  EXPECT_GT(found.maps[map_kl][3], 0);
+}
+
+}  // namespace
