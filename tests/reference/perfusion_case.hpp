@@ -29,17 +29,13 @@ std::uint8_t expected_status(std::size_t voxel);
 perfusion::fit_settings quality_settings(perfusion::solver_kind solver,
                                          perfusion::precision_kind precision = perfusion::precision_kind::float64);
 
-/// Each map says what the reference says at the place where the fit ended: cost, R2, derived quantities, standard
-/// deviations, bounds; voxels that cannot be fitted are zero and say why.
-void expect_judged_as_by_reference(const perfusion_case& c, const perfusion::fit_settings& s, const perfusion_run& run);
-
 /// Where a bounded fit ended, the reference's own descent finds at most `excess` of the cost to gain. The paper's cost
 /// has kinks at delays of whole frames, where a method with derivatives may get stuck: how many do is a property of the
 /// test, and nothing is asked of the cost there.
 void expect_minima(const perfusion_case& c, const perfusion::fit_settings& s, const perfusion_run& run, double excess);
 
-/// The simplex takes as many iterations as the reference's, and ends there, in all voxels but 1.5 %: a near tie that a
-/// last digit decides otherwise can send a voxel another way.
+/// The simplex takes as many iterations as the reference's, and ends there, in all of every other voxel but 1.5 %: a
+/// near tie that a last digit decides otherwise can send a voxel another way.
 void expect_simplex_of_reference(const perfusion_case& c, const perfusion::fit_settings& s, const perfusion_run& run);
 
 /// The same parameters as the reference's linear least squares, in the rules' bounds or without.
@@ -48,5 +44,13 @@ void expect_linear_of_reference(const perfusion_case& c, const perfusion::fit_se
 /// A batch through a device, asked for all of the above that its solver promises.
 void expect_equivalent_to_reference(const device& d, const perfusion::fit_settings& s,
                                     frame_times times = frame_times::even);
+
+/// All solvers, convolutions, discretisations, precisions and kinds of frames that go together, by name.
+struct way_to_fit {
+  const char* name;
+  perfusion::fit_settings settings;
+  frame_times times;
+};
+std::vector<way_to_fit> every_way_to_fit();
 
 }  // namespace voxherd::reference

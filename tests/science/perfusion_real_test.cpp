@@ -135,13 +135,13 @@ double cost_of(const patient& p, const perfusion_parameters& at) {
 
 perfusion_parameters fit_of_table(const std::string& name) {
   const facts& f = cases().at(name);
-  return reference::per_second({f.at("kl"), f.at("ka"), f.at("kp"), f.at("tau_a"), f.at("tau_p")});
+  return kernel_units({f.at("kl"), f.at("ka"), f.at("kp"), f.at("tau_a"), f.at("tau_p")});
 }
 
 bool bound_flag(const perfusion_run& r, int parameter) { return (r.at_bound[0] >> parameter & 1) != 0; }
 
 void print(const std::string& name, const perfusion_run& r) {
-  const auto p = per_minute(r.parameters(0)), sd = r.deviations(0);
+  const auto p = map_units(r.parameters(0)), sd = r.deviations(0);
   std::printf(
       "%-32s R2 %.3f  kl %.0f +- %.0f  ka %.1f +- %.1f  kp %.1f +- %.1f  tau_a %.1f +- %.1f  tau_p %.1f +- %.1f  "
       "bounds %d\n",
@@ -171,7 +171,7 @@ TEST_F(PerfusionReal, SaneCasesAreFittedWithinLiversRanges) {
     EXPECT_LT(r.map(arterial_fraction, 0), 0.3) << name;
     EXPECT_GT(r.map(distribution_volume, 0), 0.1) << name;
     EXPECT_LT(r.map(distribution_volume, 0), 0.6) << name;
-    const auto own = per_minute(r.parameters(0)), other = per_minute(fit_of_table(name)), sd = r.deviations(0);
+    const auto own = map_units(r.parameters(0)), other = map_units(fit_of_table(name)), sd = r.deviations(0);
     for (const std::size_t i : {kl, ka, kp}) EXPECT_LT(std::fabs(own[i] - other[i]), 2 * sd[i]) << name << ' ' << i;
   }
 }
