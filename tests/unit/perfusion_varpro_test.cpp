@@ -7,6 +7,7 @@
 #include "kernels/perfusion/varpro.hpp"
 #include "tests/reference/perfusion_case.hpp"
 #include "tests/reference/perfusion_data.hpp"
+#include "tests/reference/perfusion_judge.hpp"
 
 namespace {
 
@@ -53,10 +54,9 @@ TEST(PerfusionVarpro, ColumnsGiveTheEquationsOfTheParameters) {
   const curves_table<double> table(c.frames);
   expect_equations_of_columns(recursion_model<double, discretisation_kind::exact>(table.view()), c);
   expect_equations_of_columns(recursion_model<double, discretisation_kind::paper>(table.view()), c);
-  time_course uneven = c.frames;
-  for (std::size_t i = 20; i < uneven.frames(); ++i) uneven.time_s[i] += 1.5 * static_cast<double>(i - 19);
-  const curves_table<double> uneven_table(uneven);
-  expect_equations_of_columns(uneven_model<double>(uneven_table.view()), c);
+  const perfusion_case uneven = uneasy_voxels(frame_times::uneven);
+  const curves_table<double> uneven_table(uneven.frames);
+  expect_equations_of_columns(uneven_model<double>(uneven_table.view()), uneven);
 }
 
 /// The cost has one minimum over the flows: where no neighbour within bounds is better, nothing is.
@@ -113,8 +113,6 @@ void expect_ends_in_minima(fit_settings s) {
   expect_minima(c, s, run, 1e-9);
 }
 
-TEST(PerfusionVarpro, EndsInTheReferencesMinima) { expect_ends_in_minima({}); }
-
 TEST(PerfusionVarpro, EndsInTheReferencesMinimaOfOneInput) {
   fit_settings s;
   s.rules[kp] = {0, 0, 0, true};
@@ -127,12 +125,6 @@ TEST(PerfusionVarpro, EndsInTheReferencesMinimaWithinNarrowBounds) {
   s.rules[ka] = {20 / unit, 15 / unit, 25 / unit};
   s.rules[kp].most = 90 / unit;
   s.rules[tau_p].fixed = true;
-  expect_ends_in_minima(s);
-}
-
-TEST(PerfusionVarpro, EndsInTheReferencesMinimaOfThePaper) {
-  fit_settings s;
-  s.discretisation = discretisation_kind::paper;
   expect_ends_in_minima(s);
 }
 
