@@ -123,8 +123,9 @@ struct perfusion_inputs::state {
       if (!path.empty()) provenance[name] = fingerprint(path);
     };
     const auto add_list = [&](const char* name, const image_list& images) {
-      if (images.files.size() == 1) return add(name, images.files[0].path);
-      for (const nifti_header& h : images.files) provenance[name].push_back(fingerprint(h.path));
+      std::vector<std::string> paths;
+      for (const nifti_header& h : images.files) paths.push_back(h.path);
+      provenance[name] = fingerprint(paths);
     };
     add_list("dynamic", dynamic);
     if (!extras.files.empty()) add_list(options.vfa.empty() ? "t1_map" : "vfa", extras);

@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "mpi/result_reader.hpp"
 #include "src/perfusion/text_values.hpp"
@@ -11,6 +13,14 @@
 namespace voxherd {
 
 namespace {
+
+constexpr std::array<std::pair<const char*, const char*>, 7> summed_up{{{"ka", ""},
+                                                                        {"kp", ""},
+                                                                        {"kl", " ml/100g/min"},
+                                                                        {"arterial_fraction", ""},
+                                                                        {"distribution_volume", ""},
+                                                                        {"mean_transit_time", " s"},
+                                                                        {"r_squared", ""}}};
 
 /// Values of a map at the fitted voxels.
 std::vector<float> fitted_values(const result_reader& result, const std::vector<std::uint64_t>& voxels,
@@ -84,12 +94,14 @@ void log_perfusion_summary(const session& s, const std::string& result) {
       if (status[voxel] == 0) voxels.push_back(voxel);
     if (voxels.empty()) return;
     const std::vector<std::uint64_t> some = thinned(voxels);
-    const auto of = [&](const char* name) { return spread(fitted_values(reader, some, name)); };
-    spdlog::info("medians (quartiles) of {}{} voxels: ka {}, kp {}, kl {} ml/100g/min",
-                 some.size() < voxels.size() ? fmt::format("{} of ", some.size()) : "", voxels.size(), of("ka"),
-                 of("kp"), of("kl"));
-    spdlog::info("  arterial fraction {}, distribution volume {}, mean transit time {} s, R2 {}",
-                 of("arterial_fraction"), of("distribution_volume"), of("mean_transit_time"), of("r_squared"));
+    std::string text;
+    for (const auto& [name, unit] : summed_up) {
+      if (!reader.has(name)) continue;
+      text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", name, spread(fitted_values(reader, some, name)), unit);
+    }
+    if (!text.empty())
+      spdlog::info("medians (quartiles) of {}{} voxels: {}",
+                   some.size() < voxels.size() ? fmt::format("{} of ", some.size()) : "", voxels.size(), text);
     log_bounds(fitted_values(reader, voxels, "at_bound"));
     log_exits(fitted_values(reader, voxels, "exit_code"));
   });

@@ -29,7 +29,7 @@ class BadInputs(PerfusionJobs):
             file.write(text)
         return self.path(name)
 
-#The series and its frames
+    # The series and its frames
 
     def test_a_missing_series_time_or_input_is_asked_for(self):
         self.refused(USAGE, "--dynamic is missing", scan=self.given(dynamic=None))
@@ -91,7 +91,7 @@ class BadInputs(PerfusionJobs):
         times = self.study.save_times("late.txt", self.study.times[9:])
         self.refused(BAD_DATA, "rises from the first frame on", "--signal", "ct", scan=self.given(dynamic=late, times=times))
 
-#Masks and VOIs
+    # Masks and VOIs
 
     def test_masks_of_another_size_say_both(self):
         other = self.image("other.nii", np.ones((6, 5, 3)))
@@ -119,7 +119,7 @@ class BadInputs(PerfusionJobs):
         self.refused(BAD_DATA, "the arterial curve is nowhere above 0",
                      scan=self.given(dynamic=self.image("blank.nii", series)))
 
-#Curves
+    # Curves
 
     def test_tables_that_are_no_curves(self):
         def refuse(expected, text):
@@ -132,7 +132,7 @@ class BadInputs(PerfusionJobs):
         refuse("found \"x\", expected a number", "t,a,p\n0,0,0\n60,x,1\n")
         refuse("line 3: found 60 nan, expected numbers", "t,a,p\n0,0,0\n60,nan,1\n120,1,1\n")
 
-#Signal and T1
+    # Signal and T1
 
     def test_what_a_kind_of_signal_needs_is_asked_for(self):
         self.refused(USAGE, "--signal mri: expected one of concentration, linear, spgr, ct", "--signal", "mri")
@@ -165,7 +165,7 @@ class BadInputs(PerfusionJobs):
         other = self.image("small.nii", np.ones((6, 5, 3)))
         self.refused(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", *SPGR, "--t1-map", other)
 
-#The fit
+    # The fit
 
     def test_options_of_the_fit_out_of_range(self):
         self.refused(USAGE, "--solver bfgs: expected one of lm, simplex, varpro, linear", "--solver", "bfgs")
@@ -173,6 +173,7 @@ class BadInputs(PerfusionJobs):
         self.refused(USAGE, "--haematocrit 1: expected 0 to 0.9", "--haematocrit", "1")
         self.refused(USAGE, "--density 3: expected 0.5 to 2", "--density", "3")
         self.refused(USAGE, "--iterations 0: expected 1 to 100000", "--iterations", "0")
+        self.refused(USAGE, 'found "Ktrans", expected all, or some of kl, ka', "--maps", "ka,Ktrans")
 
     def test_lists_of_parameters_that_are_none(self):
         self.refused(USAGE, 'found "kx=1", expected NAME=VALUE of kl, ka, kp', "--fix", "kx=1")

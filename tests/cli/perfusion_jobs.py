@@ -56,7 +56,7 @@ def tissue(t, arterial, portal, flows):
     shifted = [np.array([np.interp(fine - tau, t, curve, left=0) for tau in delays])
                for curve, delays in ((arterial, tau_a), (portal, tau_p))]
     inflow = ka[:, None] * shifted[0] + kp[:, None] * shifted[1]
-#Midpoints : the inflow is linear within a step but for its corners.
+    # Midpoints: the inflow is linear within a step but for its corners.
     middle, decayed = (inflow[:, 1:] + inflow[:, :-1]) / 2, np.exp(-kl * step)
     gain, c = (1 - decayed) / kl, np.zeros_like(inflow)
     for i in range(len(fine) - 1):

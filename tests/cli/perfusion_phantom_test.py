@@ -1,8 +1,16 @@
-""
-    "voxherd phantom liver: same bytes for any number of ranks, and true to what it says by other people's arithmetic."
-    "" import filecmp import json import os import shutil import sys import tempfile import unittest
+"""voxherd phantom liver: same bytes for any number of ranks, and true to what it says by other people's arithmetic."""
+import filecmp
+import json
+import os
+import shutil
+import sys
+import tempfile
+import unittest
 
-    try : import nibabel import numpy as np from scipy.integrate import cumulative_trapezoid
+try:
+    import nibabel
+    import numpy as np
+    from scipy.integrate import cumulative_trapezoid
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
@@ -184,8 +192,7 @@ class LiverPhantom(unittest.TestCase):
                 if (region["name"], quantity) == ("tumour", "tau_p"):
                     self.assertEqual(score, {"voxels": 0})  # no portal flow that could be late
                     continue
-                self.assertEqual({
-k: v for k, v in score.items() if k != "voxels"}, {
+                self.assertEqual({k: v for k, v in score.items() if k != "voxels"}, {
                     "bias": 0, "median_absolute_error": 0, "percentile5_error": 0, "percentile95_error": 0})
 
     def test_score_of_maps_says_how_far_they_are_off(self):

@@ -13,10 +13,9 @@ if not os.path.isdir(MADYM):
     print("skipped: no abdominal series (VOXHERD_DATA)")
     sys.exit(77)
 
-#Of livers, healthy and cirrhotic : Van Beers 2001 has arterial fractions of 17 + -16 and 41 + -27 %, transit times of
-# 16 + - 5 and 51 + - 79 s; \
-    MR with a timing bolus a distribution volume of 14 to 16 %.Blood flow through kl of 60 to 1200
-#ml / 100g / min makes transit times of 5 to 100 s.
+# Of livers, healthy and cirrhotic: Van Beers 2001 has arterial fractions of 17 +- 16 and 41 +- 27 %, transit times of
+# 16 +- 5 and 51 +- 79 s; MR with a timing bolus a distribution volume of 14 to 16 %. Blood flow through kl of 60 to 1200
+# ml/100g/min makes transit times of 5 to 100 s.
 PHYSIOLOGICAL = {"arterial_fraction": (0.02, 0.45), "distribution_volume": (0.1, 0.5), "mean_transit_time": (5, 30)}
 
 
@@ -42,7 +41,7 @@ class Abdomen(PerfusionJobs):
         return maps, curves, said
 
     def test_medians_of_the_liver_are_physiological_from_raw_signal_on_two_ranks(self):
-#The aorta's own T1 is spoilt by inflow (0.66 s): blood has 1.4 s at 1.5 T.
+        # The aorta's own T1 is spoilt by inflow (0.66 s): blood has 1.4 s at 1.5 T.
         for options in (("--t1-blood", "1.4"), ("--t1-blood", "1.4", "--arterial-baseline", "portal")):
             maps, curves, _ = self.run_liver("liver.h5", "--overwrite", *self.spgr, *options)
             fitted = maps["status"] == 0

@@ -56,7 +56,7 @@ class Truth(PerfusionJobs):
             np.savetxt(self.path(column), np.column_stack([fine, values]), delimiter=" ")
         words = self.study.words()[:6]
         maps = self.fit(scan=(*words, "--arterial-curve", self.path("arterial"), "--portal-curve", self.path("portal")))
-#Corners of the curve lie up to half a step beside the finer times.
+        # Corners of the curve lie up to half a step beside the finer times.
         np.testing.assert_allclose(maps.curves["portal"], self.study.portal, atol=0.02 * self.study.portal.max())
         self.assertLess(np.abs(maps["kl"] / self.study.truth["kl"] - 1).mean(), 0.05)
 
@@ -77,7 +77,7 @@ class Truth(PerfusionJobs):
 
     def test_the_papers_simplex_fits_the_papers_model(self):
         maps = self.fit("--solver", "simplex", "--discretisation", "paper")
-#The paper's sum is not the integral that made the curves: flows come out lower by about kl T / 2.
+        # The paper's sum is not the integral that made the curves: flows come out lower by about kl T / 2.
         self.assertGreater(np.median(maps["r_squared"]), 0.995)
         self.assertLessEqual(maps["iterations"].max(), 601)
         self.assertEqual(np.count_nonzero(maps["at_bound"]), 0)
@@ -138,7 +138,7 @@ class Signals(PerfusionJobs):
 
     def test_the_baseline_found_is_said_and_one_given_is_taken(self):
         found = self.fit("--signal", "ct", scan=self.study.words("ct.nii.gz"))
-#The bolus arrives at 12 s : frame 5 is at 11.85 s.
+        # The bolus arrives at 12 s: frame 5 is at 11.85 s.
         self.assertIn("baseline: frames 0 to 5", self.said)
         self.assertEqual(found.configuration["baseline"], [0, 5])
         given = self.fit("--signal", "ct", "--baseline", "1,3", scan=self.study.words("ct.nii.gz"))
@@ -196,7 +196,7 @@ class Frames(PerfusionJobs):
         maps = self.fit("--skip-frames", "44", scan=self.study.words("broken.nii"))
         self.assertIn("frames 40 hold nothing", self.said)
         self.assertEqual(maps.configuration["skipped-frames"], "40, 44")
-#Inputs at the missing frames are bridged by a line.
+        # Inputs at the missing frames are bridged by a line.
         self.expect_truth(maps, 5e-3)
 
     def test_uneven_times_are_said_and_fitted(self):
@@ -220,7 +220,7 @@ class Parameters(PerfusionJobs):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-#One kl and one pair of delays : the mean curve is a curve of the model, too.
+        # One kl and one pair of delays: the mean curve is a curve of the model, too.
         s = cls.study
         flows = np.column_stack([s.truth[name] for name in MAPS])
         flows[:, 0], flows[:, 3], flows[:, 4] = 400, 2.2, 1.3
@@ -260,7 +260,7 @@ class Parameters(PerfusionJobs):
         self.assertIn("delays of all voxels", self.said)
 
     def test_a_window_lets_delays_differ_a_little(self):
-#Delays of 0.5 to 4 s about the mean curve's of some 2 s.
+        # Delays of 0.5 to 4 s about the mean curve's of some 2 s.
         maps = self.fit("--delays", "two-stage", "--delay-window", "0.5")
         tau_a = maps.configuration["start"]["tau_a"]
         self.assertLessEqual(np.abs(maps["tau_a"] - tau_a).max(), 0.5 + 1e-5)
@@ -321,6 +321,12 @@ class Files(PerfusionJobs):
         written = os.listdir(self.path("maps"))
         for name in (*MAPS, "arterial_fraction", "r_squared", "status"):
             self.assertTrue(any(file.startswith(f"{name}.nii") for file in written), written)
+
+    def test_chosen_maps_alone_are_written_and_are_the_same(self):
+        every, some = self.fit(), self.fit("--maps", "kp,mean_transit_time", name="some.h5")
+        self.assertEqual(set(some.maps), {"kp", "mean_transit_time", "iterations", "exit_code", "at_bound", "status"})
+        for name in some.maps:
+            np.testing.assert_array_equal(some[name], every[name])
 
     def test_exchanged_inputs_are_noticed(self):
         words = list(self.study.words())
