@@ -63,24 +63,17 @@ VOXHERD_FUNCTION inline void add_frame(const Number (&row)[Columns], Number rest
   }
 }
 
-VOXHERD_FUNCTION constexpr int symmetric_index(int i, int j) {
-  return i >= j ? packed_index(i, j) : packed_index(j, i);
-}
-
 /// Column `Own` becomes own * itself + other * column `Other` < Own.
 template <int Own, int Other, class Number, int Columns>
 VOXHERD_FUNCTION inline void combine_columns(Number own, Number other, column_sums<Number, Columns>& e) {
   auto& h = e.hessian;
-  Number& square = h[packed_index(Own, Own)];
-  const Number cross = h[packed_index(Own, Other)];
+  const auto at = [](int i, int j) { return i >= j ? packed_index(i, j) : packed_index(j, i); };
+  const Number cross = h[at(Own, Other)];
   e.gradient[Own] = own * e.gradient[Own] + other * e.gradient[Other];
   VOXHERD_UNROLL
-  for (int j = 0; j < Own; ++j)
-    h[packed_index(Own, j)] = own * h[packed_index(Own, j)] + other * h[symmetric_index(Other, j)];
-  VOXHERD_UNROLL
-  for (int j = Own + 1; j < Columns; ++j)
-    h[packed_index(j, Own)] = own * h[packed_index(j, Own)] + other * h[packed_index(j, Other)];
-  square = own * own * square + (own * other) * (cross + cross) + other * other * h[packed_index(Other, Other)];
+  for (int j = 0; j < Columns; ++j)
+    if (j != Own) h[at(Own, j)] = own * h[at(Own, j)] + other * h[at(Other, j)];
+  h[at(Own, Own)] = own * own * h[at(Own, Own)] + (own * other) * (cross + cross) + other * other * h[at(Other, Other)];
 }
 
 }  // namespace voxherd::perfusion

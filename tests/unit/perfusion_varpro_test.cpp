@@ -129,9 +129,9 @@ TEST(PerfusionVarpro, EndsInTheReferencesMinimaWithinNarrowBounds) {
 }
 
 /// The global minima of data/perfusion_reference are those within delays of 10 s.
-class PerfusionGold : public testing::TestWithParam<solver_kind> {};
+class PerfusionGlobalMinimum : public testing::TestWithParam<solver_kind> {};
 
-TEST_P(PerfusionGold, IsReachedFromTheBestStartByAllVoxels) {
+TEST_P(PerfusionGlobalMinimum, IsReachedFromTheBestStartByAllVoxels) {
   if (!perfusion_data::there()) GTEST_SKIP() << perfusion_data::folder() << " is not there";
   const auto curves = perfusion_data::table("curves_150_pwl.csv");
   const auto gold = perfusion_data::table("fit_gold_pwl.csv");
@@ -150,7 +150,7 @@ TEST_P(PerfusionGold, IsReachedFromTheBestStartByAllVoxels) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Solvers, PerfusionGold, testing::Values(solver_kind::lm, solver_kind::varpro),
+INSTANTIATE_TEST_SUITE_P(Solvers, PerfusionGlobalMinimum, testing::Values(solver_kind::lm, solver_kind::varpro),
                          [](const auto& solver) { return solver.param == solver_kind::lm ? "lm" : "varpro"; });
 
 }  // namespace
