@@ -125,6 +125,9 @@ class analysis {
   /// allowing. On CPU ranks a batch has up to 8192, or a 16th of this where that is more; where this is below
   /// 128, items are large ones, and a batch has few of them.
   virtual std::uint64_t most_items_per_batch() const { return 32768; }
+
+  /// Items that a GPU wants at least: a batch of the plan's own choice is not smaller where there are that many.
+  virtual std::uint64_t fewest_items_per_batch() const { return 8192; }
 };
 
 }  // namespace voxherd

@@ -26,7 +26,8 @@ void cut_evenly(std::vector<batch>& batches, std::uint64_t first, std::uint64_t 
 }  // namespace
 
 std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device_bytes,
-                                    std::size_t device_bytes_per_item, int lanes, std::uint64_t most) {
+                                    std::size_t device_bytes_per_item, int lanes, std::uint64_t most,
+                                    std::uint64_t fewest) {
   // 256 batches keep CPU ranks busy to the end; a GPU wants thousands of items at once and comes in smaller numbers.
   if (free_device_bytes == 0) {
     if (most < cpu_step) return std::clamp<std::uint64_t>(items / 256, 1, std::max<std::uint64_t>(1, most));
@@ -36,7 +37,7 @@ std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device
   const double room = share_of_free_memory * static_cast<double>(free_device_bytes) /
                       (std::max(1, lanes) * static_cast<double>(std::max<std::size_t>(1, device_bytes_per_item)));
   const auto fitting = static_cast<std::uint64_t>(std::min(room, static_cast<double>(largest)));
-  const std::uint64_t wanted = std::min(std::max(rounded_up(items / 64, step), 8 * step), largest);
+  const std::uint64_t wanted = std::min(std::max(rounded_up(items / 64, step), fewest), largest);
   if (fitting < step) return std::max<std::uint64_t>(1, fitting);
   return std::min(wanted, fitting / step * step);
 }

@@ -11,11 +11,12 @@
 namespace voxherd {
 
 /// Items a batch when the user names no number: as many as the free device memory takes in every lane, in steps of
-/// 1024 up to `most` (analysis::most_items_per_batch()), and few enough that ranks finish together. `free_device_bytes`
-/// 0 means the device is the host, whose batches are smaller, in steps of 128 up to 8192 or, where that is more, most /
-/// 16.
+/// 1024 up to `most` (analysis::most_items_per_batch()), and few enough that ranks finish together, but not below
+/// `fewest`. `free_device_bytes` 0 means the device is the host, whose batches are smaller, in steps of 128 up to 8192
+/// or, where that is more, most / 16.
 std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device_bytes,
-                                    std::size_t device_bytes_per_item, int lanes, std::uint64_t most);
+                                    std::size_t device_bytes_per_item, int lanes, std::uint64_t most,
+                                    std::uint64_t fewest = 8192);
 
 /// Largest number of items whose outputs laid out as points take 256 MB on the average: what a batch's buffers and
 /// device memory are made for. No limit where there are no such outputs or no points. At least 1.

@@ -108,7 +108,7 @@ std::vector<batch> new_plan(const session& s, const analysis& a, const run_setti
   std::uint64_t batch_items = settings.batch_items;
   if (batch_items == 0) {
     batch_items = automatic_batch_items(a.item_voxels().size(), device.free_bytes, a.device_bytes_per_item(), a.lanes(),
-                                        a.most_items_per_batch());
+                                        a.most_items_per_batch(), a.fewest_items_per_batch());
     // A slice is the paper's batch: it is cut only where the device's memory asks for it.
     if (settings.partition == partition_kind::slices && device.free_bytes == 0) batch_items = 32768;
     batch_items = std::min(batch_items, batch_items_for_points(layout.outputs, layout.point_offsets));

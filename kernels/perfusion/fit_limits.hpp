@@ -39,6 +39,22 @@ struct fit_limits {
       if (fixed[i]) p[i] = Number(start[i]);
     }
   }
+
+  /// The same, and what is next to a bound is put onto it: beside it a step that is cut off there would be too short to
+  /// go downhill, however often it is halved.
+  template <class Number>
+  VOXHERD_FUNCTION void settle(Number (&p)[parameter_count]) const {
+    constexpr Scalar next_to = Scalar(1e-6);  // of the bounds' distance
+    confine(p);
+    if (!bounded) return;
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i) {
+      if (fixed[i]) continue;
+      const Scalar near = next_to * (most[i] - least[i]);
+      p[i] = lane::select(p[i] < Number(least[i] + near), Number(least[i]), p[i]);
+      p[i] = lane::select(p[i] > Number(most[i] - near), Number(most[i]), p[i]);
+    }
+  }
 };
 
 /// Small whole numbers that differ from lane to lane: int for one voxel, else numbers of the same register.

