@@ -1,7 +1,12 @@
-# What `cmake --install` puts where; --prefix and DESTDIR work as for any CMake project. The program is installed by
-# src/CMakeLists.txt.
+# What `cmake --install` puts where; --prefix and DESTDIR work as for any CMake project.
 include(GNUInstallDirs)
 set(share ${CMAKE_INSTALL_DATADIR}/voxherd)
+
+install(TARGETS voxherd)
+if(NOT MPI_C_LIBRARIES MATCHES "^/usr/lib")
+  # On clusters MPI and HDF5 lie where the loader does not look; the distribution's do not.
+  set_target_properties(voxherd PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+endif()
 
 install(DIRECTORY configs DESTINATION ${share})
 # As they lie in the tree, so that their links to one another hold.
