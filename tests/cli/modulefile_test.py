@@ -52,15 +52,18 @@ class Modulefile(unittest.TestCase):
         command = module_command()
         if command is None:
             self.skipTest("neither Environment Modules nor Lmod is installed")
+        # Lmod 8.6 cannot have a space in MODULEPATH.
+        prefix = os.path.join(self.folder, "opt", "voxherd")
+        installed.install(prefix)
         # As a login shell does it: what the command prints is evaluated.
         script = ('set -e; module() { eval "$("$@")"; }\n'
                   'module "$@" load voxherd; command -v voxherd; printf "%s\\n" "$VOXHERD" "$VOXHERD_ROOT"\n'
                   'voxherd --version\n'
                   'module "$@" unload voxherd; command -v voxherd || echo none; echo "VOXHERD=${VOXHERD-}"')
-        environment = {"PATH": "/usr/bin:/bin", "MODULEPATH": self.modules, "HOME": self.folder}
+        environment = {"PATH": "/usr/bin:/bin", "MODULEPATH": f"{prefix}/share/voxherd/modulefiles", "HOME": self.folder}
         lines = told("bash", "-c", script, "bash", *command, env=environment).splitlines()
-        program = os.path.join(self.prefix, "bin", "voxherd")
-        self.assertEqual(lines, [program, program, self.prefix, f"voxherd {self.version}", "none", "VOXHERD="])
+        program = os.path.join(prefix, "bin", "voxherd")
+        self.assertEqual(lines, [program, program, prefix, f"voxherd {self.version}", "none", "VOXHERD="])
 
 
 def module_command():
