@@ -49,6 +49,7 @@ class Install(unittest.TestCase):
         self.assertGreater(followed, 5)
 
     def test_nothing_names_the_source_or_the_build_folder(self):
+        installed.need_a_build_without_line_numbers()
         self.assertEqual(installed.names_inside(self.prefix, ROOT, BUILD), [])
 
     def test_everybody_may_read_everything(self):
@@ -95,7 +96,7 @@ class Install(unittest.TestCase):
         below = os.path.join(staging, "opt", "voxherd")
         self.assertEqual(os.listdir(staging), ["opt"])
         self.assertEqual(files(below), files(self.prefix))
-        self.assertEqual(installed.names_inside(staging, staging, ROOT, BUILD), [])
+        self.assertEqual(installed.names_inside(staging, staging), [])
         self.assertTrue(installed.names_inside(below, "/opt/voxherd/share/voxherd/configs/"))
 
     def test_for_the_prefix_usr_there_is_no_modulefile(self):
