@@ -109,4 +109,6 @@ TEST_F(PerfusionCudaData, RulesAreKept) {
   for (const auto solver : {solver_kind::lm, solver_kind::varpro}) expect_rules_kept(gpu, solver);
 }
 
+TEST_F(PerfusionCudaData, SimplexKeepsBounds) { expect_bounded_simplex(gpu); }
+
 }  // namespace

@@ -144,4 +144,28 @@ void expect_rules_kept(const device& d, solver_kind solver) {
   }
 }
 
+void expect_bounded_simplex(const device& d) {
+  const stored_voxels voxels("pwl");
+  fit_settings s = standard_settings(solver_kind::simplex);
+  std::size_t beyond = 0;
+  for (const bool bounded : {false, true}) {
+    s.bounded = bounded;
+    const auto run = voxels.fit(d, s);
+    for (std::size_t v = 0; v < perfusion_data::voxels; ++v) {
+      const auto p = run.parameters(v);
+      bool within = true;
+      for (std::size_t i = 0; i < p.size(); ++i)
+        within = within && p[i] >= s.rules[i].least * (1 - 1e-7) && p[i] <= s.rules[i].most * (1 + 1e-7);
+      beyond += within ? 0 : 1;
+      if (!bounded) continue;
+      EXPECT_TRUE(within) << "voxel " << v;
+      EXPECT_LE(perfusion_cost(voxels.frames, s.discretisation, p, voxels.samples[v]),
+                perfusion_cost(voxels.frames, s.discretisation, paper_start(), voxels.samples[v]));
+    }
+    if (!bounded) {
+      EXPECT_GT(beyond, 20U);
+    }
+  }
+}
+
 }  // namespace voxherd::reference

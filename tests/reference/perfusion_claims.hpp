@@ -19,4 +19,8 @@ void expect_global_minima(const device& d, perfusion::fit_settings s, double exc
 /// reference's search under the same rules.
 void expect_rules_kept(const device& d, perfusion::solver_kind solver);
 
+/// The simplex with bounds, where without them a quarter of the random physiology ends beyond: no parameter does, nor
+/// is any cost above the start's.
+void expect_bounded_simplex(const device& d);
+
 }  // namespace voxherd::reference

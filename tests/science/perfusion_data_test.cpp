@@ -52,4 +52,6 @@ TEST_F(PerfusionData, LevenbergKeepsRules) { expect_rules_kept(two_threads, solv
 
 TEST_F(PerfusionData, VariableProjectionKeepsRules) { expect_rules_kept(two_threads, solver_kind::varpro); }
 
+TEST_F(PerfusionData, SimplexKeepsBounds) { expect_bounded_simplex(two_threads); }
+
 }  // namespace
