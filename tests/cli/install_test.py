@@ -71,7 +71,7 @@ class Install(unittest.TestCase):
             self.assertIn(self.program, named, script)
             for path in named:
                 self.assertTrue(os.path.exists(path), (script, path))
-            for in_the_tree in ("sbatch slurm/", "-configs/", " configs/"):
+            for in_the_tree in (" slurm/", "-configs/", " configs/"):
                 self.assertNotIn(in_the_tree, text, script)
 
     def test_a_batch_script_starts_the_installed_program_from_any_folder(self):
