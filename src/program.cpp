@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "src/command_line.hpp"
+#include "src/processor.hpp"
 #include "src/version.hpp"
 
 namespace voxherd {
@@ -55,6 +56,9 @@ exit_status dispatch(session& s, std::span<const command* const> commands, const
     if (s.is_root()) fmt::print("{}", help_text(c));
     return exit_status::whole;
   }
+  // Before the first kernel: an illegal instruction would end the program without a word.
+  if (const std::string why = why_kernels_cannot_run(VOXHERD_CPU_ARCH); !why.empty())
+    throw failure(exit_status::usage, why);
   return c.run(s, parse_command_line(c, rest));
 }
 

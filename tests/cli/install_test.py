@@ -1,0 +1,120 @@
+"""`cmake --install`: everything is there, names the prefix and nothing else, and works from an empty folder."""
+import filecmp
+import glob
+import os
+import re
+import stat
+import subprocess
+import unittest
+
+import installed
+from installed import BUILD, ROOT
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        installed.need("cmake")
+        cls.folder = installed.temporary_folder(cls)
+        cls.prefix = os.path.join(cls.folder, "opt", "vox herd")
+        installed.install(cls.prefix)
+        cls.program = os.path.join(cls.prefix, "bin", "voxherd")
+        cls.share = os.path.join(cls.prefix, "share", "voxherd")
+        cls.documents = os.path.join(cls.prefix, "share", "doc", "voxherd")
+
+    def test_the_program_fits_a_phantom_with_an_installed_configuration(self):
+        self.assertEqual(installed.told(self.program, "--version"), installed.told(os.environ["VOXHERD"], "--version"))
+        installed.fit_a_phantom(self, self.program, os.path.join(self.share, "configs"), self.folder)
+
+    def test_configurations_documents_and_licence_are_those_of_the_tree(self):
+        pairs = [(os.path.join(self.share, "configs"), "configs"), (os.path.join(self.documents, "docs"), "docs")]
+        for there, name in pairs:
+            here = os.path.join(ROOT, name)
+            self.assertEqual(sorted(os.listdir(there)), sorted(os.listdir(here)))
+            same, different, errors = compare(here, there)
+            self.assertGreater(len(same), 2)
+            self.assertEqual((different, errors), ([], []))
+        same, different, errors = compare(ROOT, self.documents, ["LICENSE", "README.md", "CHANGELOG.md"])
+        self.assertEqual((len(same), different, errors), (3, [], []))
+
+    def test_links_between_installed_documents_lead_somewhere(self):
+        followed = 0
+        for document in glob.glob(os.path.join(self.documents, "**", "*.md"), recursive=True):
+            with open(document, encoding="utf-8") as file:
+                targets = re.findall(r"\]\((?!http)([^)\s#]+)", file.read())
+            for target in targets:
+                if not target.startswith("script/"):  # for those who build it
+                    self.assertTrue(os.path.exists(os.path.join(os.path.dirname(document), target)), (document, target))
+                    followed += 1
+        self.assertGreater(followed, 5)
+
+    def test_nothing_names_the_source_or_the_build_folder(self):
+        installed.need_a_build_without_line_numbers()
+        self.assertEqual(installed.names_inside(self.prefix, ROOT, BUILD), [])
+
+    def test_everybody_may_read_everything(self):
+        own = [path for path in glob.glob(os.path.join(self.prefix, "**"), recursive=True) if "/voxherd" in path]
+        self.assertGreater(len(own), 20)
+        for path in own:
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+            wanted = 0o755 if os.path.isdir(path) or path == self.program else 0o644
+            self.assertEqual(oct(mode), oct(wanted), path)
+
+    def test_paths_that_batch_scripts_name_are_installed(self):
+        scripts = sorted(glob.glob(os.path.join(self.share, "slurm", "*.sbatch")))
+        self.assertEqual([os.path.basename(path) for path in scripts],
+                         sorted(name for name in os.listdir(os.path.join(ROOT, "slurm")) if name.endswith(".sbatch")))
+        for script in scripts:
+            with open(script, encoding="utf-8") as file:
+                text = file.read()
+            named = re.findall(re.escape(self.prefix) + r"[\w./-]*", text)
+            self.assertIn(self.program, named, script)
+            for path in named:
+                self.assertTrue(os.path.exists(path), (script, path))
+            for in_the_tree in (" slurm/", "-configs/", " configs/"):
+                self.assertNotIn(in_the_tree, text, script)
+
+    def test_a_batch_script_starts_the_installed_program_from_any_folder(self):
+        play = os.path.join(self.folder, "play")
+        os.makedirs(play)
+        with open(os.path.join(play, "srun"), "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\nprintf "%s\\n" "$@" >"$PLAY/launched"\n')
+        os.chmod(file.name, 0o755)
+        environment = dict(os.environ, PATH=f"{play}:{os.environ['PATH']}", PLAY=play)
+        del environment["VOXHERD"]
+        script = os.path.join(self.share, "slurm", "one-study.sbatch")
+        done = subprocess.run(["bash", script, "subject", "out.h5"], env=environment, cwd=play, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0)
+        with open(os.path.join(play, "launched"), encoding="utf-8") as file:
+            words = file.read().splitlines()
+        self.assertIn(self.program, words)
+        self.assertTrue(os.path.isfile(words[words.index("--config") + 1]))
+
+    def test_destdir_is_where_files_are_put_and_is_named_by_none(self):
+        staging = os.path.join(self.folder, "staging")
+        installed.install("/opt/voxherd", destdir=staging)
+        below = os.path.join(staging, "opt", "voxherd")
+        self.assertEqual(os.listdir(staging), ["opt"])
+        self.assertEqual(files(below), files(self.prefix))
+        self.assertEqual(installed.names_inside(staging, staging), [])
+        self.assertTrue(installed.names_inside(below, "/opt/voxherd/share/voxherd/configs/"))
+
+    def test_for_the_prefix_usr_there_is_no_modulefile(self):
+        staging = os.path.join(self.folder, "usr-staging")
+        installed.install("/usr", destdir=staging)
+        there = files(os.path.join(staging, "usr"))
+        self.assertEqual(set(files(self.prefix)) - set(there), {name for name in files(self.prefix) if "modulefiles" in name})
+        self.assertEqual(len(files(self.prefix)) - len(there), 1)
+
+
+def files(folder):
+    return sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)
+
+
+def compare(here, there, names=None):
+    """Names that are the same in both folders, that differ, that cannot be read: by their bytes."""
+    return filecmp.cmpfiles(here, there, names or os.listdir(here), shallow=False)
+
+
+if __name__ == "__main__":
+    unittest.main()
