@@ -30,7 +30,7 @@ struct nifti_reader::state {
     }
     if (stream->position() != offset) stream->seek(offset);
     stream->read(stored.data(), bytes);
-    // Going on to the end of the stream makes zlib compare its checksum.
+    // Going on to the end of the stream makes it compare its checksum.
     if (offset + bytes == end_of_data()) (void)stream->at_end();
   }
 
