@@ -23,6 +23,13 @@ add_library(nifti2 INTERFACE)
 target_include_directories(nifti2 SYSTEM INTERFACE ${NIFTI_INCLUDE_DIR}/nifti)
 target_link_libraries(nifti2 INTERFACE ${NIFTI2_LIBRARY} ${ZNZ_LIBRARY} ZLIB::ZLIB m)
 
+# ISA-L has a pkg-config file, but no other need of pkg-config is there.
+find_path(ISAL_INCLUDE_DIR isa-l/igzip_lib.h REQUIRED)
+find_library(ISAL_LIBRARY isal REQUIRED)
+add_library(isal INTERFACE)
+target_include_directories(isal SYSTEM INTERFACE ${ISAL_INCLUDE_DIR})
+target_link_libraries(isal INTERFACE ${ISAL_LIBRARY})
+
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 

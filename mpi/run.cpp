@@ -120,21 +120,33 @@ std::vector<batch> new_plan(const session& s, const analysis& a, const run_setti
   return batches_of(first_items);
 }
 
-/// Begins OUT.part under another name, so that an OUT.part can always be read and resumed.
-result_writer begin_file(const session& s, const run_settings& settings, const result_layout& layout) {
-  const std::string part = unfinished_path(settings.out), begun = part + ".new";
-  result_writer writer = result_writer::create(s, begun, layout);
-  s.on_root([&] {
-    try {
-      reserve_blocks(begun);
-      std::filesystem::rename(begun, part);
-    } catch (...) {
-      std::filesystem::remove(begun);
-      throw;
-    }
-  });
-  return writer;
-}
+/// OUT.part under another name until it is complete, so that an OUT.part can always be read and resumed. Goes where the
+/// run fails before that.
+class begun_file {
+ public:
+  begun_file(const session& s, const std::string& part) : s_(s), part_(part), begun_(part + ".new") {}
+  ~begun_file() {
+    std::error_code ignored;
+    if (s_.is_root() && !named_) std::filesystem::remove(begun_, ignored);
+  }
+  begun_file(const begun_file&) = delete;
+  begun_file& operator=(const begun_file&) = delete;
+
+  result_writer create(const result_layout& layout) const {
+    result_writer writer = result_writer::create(s_, begun_, layout);
+    s_.on_root([&] { reserve_blocks(begun_); });
+    return writer;
+  }
+  void give_name() {
+    s_.on_root([&] { std::filesystem::rename(begun_, part_); });
+    named_ = true;
+  }
+
+ private:
+  const session& s_;
+  std::string part_, begun_;
+  bool named_ = false;
+};
 
 failure as_failure() {
   try {
@@ -146,6 +158,14 @@ failure as_failure() {
   } catch (const std::exception& e) {
     return {exit_status::ours, e.what()};
   }
+}
+
+/// Seconds that the input was waited for.
+double await_input(const session& s, const run_settings& settings) {
+  if (!settings.await_input) return 0;
+  const auto start = steady::now();
+  s.agree(settings.await_input);
+  return seconds_since(start);
 }
 
 /// Runs the loop; a failure ends all ranks with one message, since the others wait for this one.
@@ -213,6 +233,7 @@ exit_status study::run() {
     check_output_folder(settings_.out, there ? 0 : data_bytes(layout_) + file_overhead_bytes);
   });
   if (settings_.dry_run) {
+    (void)await_input(s_, settings_);
     const run_estimate found = estimate(s_, a_, device_, layout_, pending_.size());
     const bool told = settings_.listener != nullptr && settings_.listener->estimate;
     s_.on_root(
@@ -254,8 +275,10 @@ std::vector<std::uint64_t> study::pending(const std::string& stored) {
 
 exit_status study::compute() {
   const bool resumed = found_ == beginning::resumed;
+  std::optional<begun_file> begun;
+  if (!resumed) begun.emplace(s_, unfinished_path(settings_.out));
   result_writer writer =
-      resumed ? result_writer::reopen(s_, unfinished_path(settings_.out), layout_) : begin_file(s_, settings_, layout_);
+      resumed ? result_writer::reopen(s_, unfinished_path(settings_.out), layout_) : begun->create(layout_);
   std::uint64_t pending_items = 0;
   for (const std::uint64_t number : pending_) pending_items += layout_.batches[number].item_count;
   const std::uint64_t items = layout_.item_voxels.size();
@@ -265,8 +288,12 @@ exit_status study::compute() {
     progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, settings_.label);
     std::optional<work_loop> loop;
     s_.agree([&] { loop.emplace(s_, a_, device_, layout_, queue, writer, shown); });
+    const double awaited = await_input(s_, settings_);
+    if (begun) begun->give_name();
     run_or_abort(s_, *loop, queue, settings_.listener);
     account = loop->account();
+    account.reading_seconds += awaited;
+    account.waiting_seconds += awaited;
   }
   if (!queue.whole()) {
     writer.close();

@@ -95,10 +95,11 @@ exit_status run_ballstick(session& s, const arguments& args) {
   run_settings how = read_run_settings(s, args);
   const device d = choose_device(s, args);
 
-  dwi_series dwi(s, args);
+  dwi_series dwi(s, args, dwi_series::inflating::meanwhile);
   check_measurements(settings, dwi.gradients(), args);
   add_to_configuration(settings, args, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
+  how.await_input = [&dwi] { dwi.wait(); };
 
   ballstick_analysis fibres(dwi, d, settings, args.get<bool>("all-samples"));
   const exit_status status = run(s, fibres, how, hooks_for(d));

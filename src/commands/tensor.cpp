@@ -113,7 +113,7 @@ exit_status run_command(session& s, const arguments& args) {
   run_settings how = read_run_settings(s, args);
   const device d = choose_device(s, args);
 
-  dwi_series dwi(s, args);
+  dwi_series dwi(s, args, dwi_series::inflating::meanwhile);
   settings.gradient_deviation = dwi.has_gradient_deviation();
   if (!determines_tensor(dwi.gradients()))
     throw failure(exit_status::bad_data,
@@ -123,6 +123,7 @@ exit_status run_command(session& s, const arguments& args) {
   how.configuration["fit"] = args.get<std::string>("fit");
   if (settings.weighting == tensor_weighting::iterated) how.configuration["iterations"] = settings.iterations;
   how.provenance["inputs"] = dwi.provenance();
+  how.await_input = [&dwi] { dwi.wait(); };
 
   tensor_analysis tensors(dwi, d, settings);
   const exit_status status = run(s, tensors, how, hooks_for(d));

@@ -39,7 +39,7 @@ void add_dwi_options(po::options_description& options) {
 }
 
 struct dwi_series::state {
-  state(const session& s, const arguments& args)
+  state(const session& s, const arguments& args, inflating when)
       : dwi_path(path_of(args, "dwi", "a diffusion-weighted NIfTI image")),
         bvals_path(path_of(args, "bvals", "a file of b-values")),
         bvecs_path(path_of(args, "bvecs", "a file of gradient directions")),
@@ -47,8 +47,14 @@ struct dwi_series::state {
         deviation_path(optional_path(args, "grad-dev")) {
     s.on_root([&] { check(); });
     share(s);
-    signals = open_rows(s, {image}, voxels);
-    if (!deviation_path.empty()) deviations = open_rows(s, {deviation}, voxels);
+    signals = begin_rows(s, {image}, voxels);
+    if (!deviation_path.empty()) deviations = begin_rows(s, {deviation}, voxels);
+    if (when == inflating::at_once) s.agree([&] { wait(); });
+  }
+
+  void wait() {
+    signals->wait();
+    if (deviations) deviations->wait();
   }
 
   /// Rank 0: everything that can be wrong with the inputs, but for the compressed data themselves.
@@ -110,7 +116,8 @@ struct dwi_series::state {
   std::unique_ptr<voxel_rows> signals, deviations;
 };
 
-dwi_series::dwi_series(const session& s, const arguments& args) : state_(std::make_unique<state>(s, args)) {}
+dwi_series::dwi_series(const session& s, const arguments& args, inflating when)
+    : state_(std::make_unique<state>(s, args, when)) {}
 dwi_series::~dwi_series() = default;
 dwi_series::dwi_series(dwi_series&&) noexcept = default;
 
@@ -136,6 +143,8 @@ void dwi_series::load(const batch& items, std::span<float> out) {
     state_->deviations->load(items.first_item, items.item_count, out.data() + measurements(), stride);
   }
 }
+
+void dwi_series::wait() { state_->wait(); }
 
 nlohmann::json dwi_series::provenance() const { return state_->provenance; }
 

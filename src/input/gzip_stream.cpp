@@ -1,7 +1,7 @@
 #include "src/input/gzip_stream.hpp"
 
 #include <fmt/core.h>
-#include <zlib.h>
+#include <isa-l/igzip_lib.h>
 
 #include <algorithm>
 #include <vector>
@@ -12,8 +12,29 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::size_t input_bytes = std::size_t{1} << 18;
-constexpr int gzip_window_bits = 15 + 16;  // zlib: 16 added means a gzip wrapper, whose CRC zlib then checks
+/// What is dropped at a time on the way to a place.
+constexpr std::size_t dropped_bytes = std::size_t{1} << 18;
+/// What igzip counts in 32 bits.
+constexpr std::size_t most_at_once = std::size_t{1} << 30;
+
+const char* reason_of(int code) {
+  switch (code) {
+    case ISAL_INVALID_BLOCK:
+      return "invalid block";
+    case ISAL_INVALID_SYMBOL:
+      return "invalid symbol";
+    case ISAL_INVALID_LOOKBACK:
+      return "distance too far back";
+    case ISAL_INVALID_WRAPPER:
+      return "no gzip header";
+    case ISAL_UNSUPPORTED_METHOD:
+      return "unknown compression method";
+    case ISAL_INCORRECT_CHECKSUM:
+      return "wrong checksum or length";
+    default:
+      return "unknown reason";
+  }
+}
 
 }  // namespace
 
@@ -23,27 +44,37 @@ bool is_gzip(const input_file& file) {
 }
 
 struct gzip_stream::state {
-  explicit state(const input_file& f) : file(f), input(input_bytes) {
-    if (inflateInit2(&z, gzip_window_bits) != Z_OK) throw failure(exit_status::ours, "zlib cannot start");
+  state(const input_file& f, std::size_t input_bytes) : file(f), input(input_bytes) {
+    isal_inflate_init(&z);
+    begin_member();
   }
-  ~state() { inflateEnd(&z); }
-  state(const state&) = delete;
-  state& operator=(const state&) = delete;
 
   void restart() {
-    inflateReset(&z);
+    begin_member();
     z.avail_in = 0;
     file_position = position = 0;
     ended = false;
   }
 
-  bool fill() {
-    if (z.avail_in > 0) return true;
+  void begin_member() {
+    isal_inflate_reset(&z);
+    z.crc_flag = ISAL_GZIP;
+    isal_gzip_header_init(&header);
+    in_header = true;
+  }
+
+  /// More of the file, all that was there being used up.
+  void fill() {
     const std::size_t got = file.read_some(file_position, input.data(), input.size());
+    if (got == 0) {
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}: the gzip stream stops at file byte {} after {} inflated bytes, expected its end "
+                                "mark; the file is truncated, copy it again",
+                                file.name(), file_position, position));
+    }
     file_position += got;
     z.next_in = input.data();
-    z.avail_in = static_cast<uInt>(got);
-    return got > 0;
+    z.avail_in = static_cast<std::uint32_t>(got);
   }
 
   /// After a member's end: another member, or the end. Anything that is not gzip is ignored, as gzip itself does.
@@ -51,47 +82,64 @@ struct gzip_stream::state {
     unsigned char magic[2] = {};
     const std::uint64_t next = file_position - z.avail_in;
     if (file.read_some(next, magic, 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b) {
-      inflateReset(&z);
+      begin_member();
     } else {
       ended = true;
     }
   }
 
+  void check(int code) const {
+    if (code >= 0) return;
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: the gzip stream is damaged after {} inflated bytes ({}); copy the file again",
+                              file.name(), position, reason_of(code)));
+  }
+
+  /// Inflating would read the header as well, but forgets where it was when the input stops in the middle of it.
+  void read_header() {
+    const int code = isal_read_gzip_header(&z, &header);
+    check(code);
+    in_header = code != ISAL_DECOMP_OK;
+  }
+
   std::size_t inflate_some(unsigned char* out, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes && !ended) {
-      if (!fill()) {
-        throw failure(exit_status::bad_data,
-                      fmt::format("{}: the gzip stream stops at file byte {} after {} inflated bytes, expected its end "
-                                  "mark; the file is truncated, copy it again",
-                                  file.name(), file_position, position + done));
+    const std::uint64_t end = position + bytes, start = position;
+    while (position < end && !ended) {
+      if (in_header) {
+        if (z.avail_in == 0) fill();
+        read_header();
+        continue;
       }
-      const std::size_t room = std::min<std::size_t>(bytes - done, std::size_t{1} << 30);
-      z.next_out = out + done;
-      z.avail_out = static_cast<uInt>(room);
-      const int code = inflate(&z, Z_NO_FLUSH);
-      done += room - z.avail_out;
-      if (code == Z_STREAM_END) {
+      const std::size_t room = std::min<std::uint64_t>(end - position, most_at_once);
+      z.next_out = out + (position - start);
+      z.avail_out = static_cast<std::uint32_t>(room);
+      const std::uint32_t unread = z.avail_in;
+      const int code = isal_inflate(&z);
+      position += room - z.avail_out;
+      check(code);
+      if (z.block_state == ISAL_BLOCK_FINISH) {
         next_member();
-      } else if (code != Z_OK && code != Z_BUF_ERROR) {
-        throw failure(exit_status::bad_data,
-                      fmt::format("{}: the gzip stream is damaged after {} inflated bytes ({}); copy the file again",
-                                  file.name(), position + done, z.msg ? z.msg : "unknown reason"));
+      } else if (z.avail_in == 0 && z.avail_out > 0) {
+        fill();
+      } else if (z.avail_out == room && z.avail_in == unread) {
+        check(ISAL_INVALID_BLOCK);  // neither reads nor writes: it would do so for ever
       }
     }
-    position += done;
-    return done;
+    return position - start;
   }
 
   const input_file& file;
   std::vector<unsigned char> input;
-  z_stream z{};
+  inflate_state z{};
+  isal_gzip_header header{};
   std::uint64_t file_position = 0;
   std::uint64_t position = 0;
+  bool in_header = true;
   bool ended = false;
 };
 
-gzip_stream::gzip_stream(const input_file& file) : state_(std::make_unique<state>(file)) {}
+gzip_stream::gzip_stream(const input_file& file, std::size_t input_bytes)
+    : state_(std::make_unique<state>(file, input_bytes)) {}
 gzip_stream::~gzip_stream() = default;
 gzip_stream::gzip_stream(gzip_stream&&) noexcept = default;
 
@@ -112,7 +160,7 @@ void gzip_stream::read(void* out, std::size_t bytes) {
 
 void gzip_stream::seek(std::uint64_t position) {
   if (position < state_->position) state_->restart();
-  std::vector<unsigned char> dropped(std::min<std::uint64_t>(position - state_->position, input_bytes));
+  std::vector<unsigned char> dropped(std::min<std::uint64_t>(position - state_->position, dropped_bytes));
   while (state_->position < position) {
     read(dropped.data(), std::min<std::uint64_t>(position - state_->position, dropped.size()));
   }

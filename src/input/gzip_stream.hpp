@@ -11,11 +11,13 @@ namespace voxherd {
 /// Whether the file begins as a gzip file does; its name does not matter.
 bool is_gzip(const input_file& file);
 
-/// The inflated bytes of a gzip file (any number of members), from the front to the back.
+/// The inflated bytes of a gzip file (any number of members), from the front to the back. ISA-L's igzip does it, 1.9
+/// to 2.8 times as fast as zlib (docs/performance.md).
 /// Throws failure (bad_data) where the stream is damaged or its checksum wrong, (disk) where it cannot be read.
 class gzip_stream {
  public:
-  explicit gzip_stream(const input_file& file);  ///< the file must outlive the stream
+  /// The file must outlive the stream, and is read `input_bytes` at a time.
+  explicit gzip_stream(const input_file& file, std::size_t input_bytes = std::size_t{1} << 20);
   ~gzip_stream();
   gzip_stream(gzip_stream&&) noexcept;
 

@@ -1,91 +1,122 @@
 #include <fmt/core.h>
+#include <omp.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <cstring>
+#include <future>
+#include <thread>
 
+#include "mpi/failure.hpp"
 #include "mpi/node_memory.hpp"
 #include "src/input/input_file.hpp"
+#include "src/input/row_inflater.hpp"
+#include "src/input/stored_rows.hpp"
 #include "src/input/voxel_rows.hpp"
 
 namespace voxherd {
 
 namespace {
 
-/// Volumes transposed together: one cache line of each row.
-constexpr std::uint64_t volumes_at_once = 16;
+using steady = std::chrono::steady_clock;
+
+/// Before the rows: whether the node's first rank is still inflating.
+constexpr std::size_t first_row_byte = 64;
+/// Files inflated side by side; each takes a thread and a half, and two times 64 bytes a voxel.
+constexpr std::size_t most_files_at_once = 8;
+
+std::string name_of(const std::vector<nifti_header>& files) {
+  return printable(files.front().path) +
+         (files.size() > 1 ? fmt::format(" and {} more files", files.size() - 1) : std::string());
+}
 
 class inflated_rows : public voxel_rows {
  public:
-  inflated_rows(node_memory memory, std::uint64_t volumes) : memory_(std::move(memory)), volumes_(volumes) {}
+  inflated_rows(const session& s, const std::vector<nifti_header>& files, const std::vector<std::uint64_t>& voxels)
+      : files_(files),
+        voxels_(voxels),
+        layout_(files, voxels.size()),
+        memory_(s, first_row_byte + layout_.bytes(),
+                fmt::format("{}: holding the mask's voxels inflated", name_of(files))),
+        tells_(s.is_root()),
+        inflates_(s.node_rank() == 0) {
+    if (tells_) {
+      spdlog::info("{}: inflating once a node; {:.2f} GB of the mask's voxels stay in memory that its ranks share",
+                   name_of(files_), static_cast<double>(layout_.bytes()) * 1e-9);
+    }
+    if (inflates_) inflating_ = std::async(std::launch::async, [this] { inflate(); });
+  }
+
+  ~inflated_rows() override { stop_ = true; }
+
+  void wait() override {
+    if (inflating_.valid()) inflating_.get();
+    // A sleep leaves the core to the rank that inflates, where waiting in MPI would not.
+    while (!inflates_ && is_over().load(std::memory_order_acquire) == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (tells_) tell();
+    waited_ = true;
+  }
 
   void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) override {
-    const std::byte* rows = memory_.bytes().data();
-    const std::size_t row_bytes = volumes_ * sizeof(float);
-    if (stride == volumes_) {
-      std::memcpy(out, rows + first * row_bytes, count * row_bytes);
-      return;
-    }
-    for (std::uint64_t i = 0; i < count; ++i) std::memcpy(out + i * stride, rows + (first + i) * row_bytes, row_bytes);
+    if (!waited_) throw failure(exit_status::ours, name_of(files_) + ": read before it was inflated");
+    layout_.load(memory_.bytes().data() + first_row_byte, first, count, out, stride);
   }
 
  private:
-  node_memory memory_;
-  std::uint64_t volumes_;
-};
-
-/// The header's volumes into their places in rows of `stride` floats.
-void inflate_into(const nifti_header& header, const std::vector<std::uint64_t>& voxels, float* rows,
-                  std::size_t stride) {
-  const auto runs = runs_of(voxels, 0, voxels.size());
-  const std::uint64_t from = voxels.front(), span = voxels.back() + 1 - from;
-  std::vector<float> volume(span), columns(voxels.size() * std::min(volumes_at_once, header.volumes));
-  nifti_reader reader(header);
-  for (std::uint64_t k0 = 0; k0 < header.volumes; k0 += volumes_at_once) {
-    const std::uint64_t k_end = std::min(k0 + volumes_at_once, header.volumes);
-    for (std::uint64_t k = k0; k < k_end; ++k) {
-      reader.read(k, from, span, volume.data());
-      float* column = columns.data() + (k - k0) * voxels.size();
-      for (const voxel_run& run : runs) {
-        std::copy_n(volume.data() + (run.first_voxel - from), run.count, column + run.first_item);
-      }
-    }
-    transpose(columns.data(), voxels.size(), voxels.size(), k_end - k0, rows + k0, stride);
+  std::atomic_ref<std::uint32_t> is_over() const {
+    return std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(memory_.bytes().data()));
   }
-  // The last voxels may lie outside the mask: reading them makes zlib compare the checksum at the stream's end.
-  float last = 0;
-  reader.read(header.volumes - 1, header.grid.voxel_count() - 1, 1, &last);
-}
+
+  void inflate() {
+    const auto start = steady::now();
+    struct at_the_end {
+      const inflated_rows& rows;
+      ~at_the_end() { rows.is_over().store(1, std::memory_order_release); }
+    } said{*this};
+    const std::vector<volume_piece> pieces = pieces_of(voxels_);
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+      try {
+        for (std::size_t i = next++; i < files_.size() && !stop_; i = next++)
+          inflate_file(files_[i], pieces, voxels_.size(), layout_.place_of(i), rows(), stop_);
+      } catch (...) {
+        stop_ = true;
+        throw;
+      }
+    };
+    std::vector<std::future<void>> helpers;
+    const auto threads = std::min({most_files_at_once, files_.size(), static_cast<std::size_t>(omp_get_num_procs())});
+    for (std::size_t i = 1; i < threads; ++i) helpers.push_back(std::async(std::launch::async, work));
+    work();
+    for (auto& helper : helpers) helper.get();
+    seconds_ = std::chrono::duration<double>(steady::now() - start).count();
+  }
+
+  std::byte* rows() const { return memory_.bytes().data() + first_row_byte; }
+
+  void tell() const {
+    double bytes = 0;
+    for (const nifti_header& h : files_)
+      bytes += static_cast<double>(h.grid.voxel_count() * h.volumes * h.bytes_per_value);
+    spdlog::info("{}: {:.2f} GB inflated in {:.1f} s", name_of(files_), bytes * 1e-9, seconds_);
+  }
+
+  std::vector<nifti_header> files_;
+  const std::vector<std::uint64_t>& voxels_;
+  stored_rows layout_;
+  node_memory memory_;
+  bool tells_, inflates_, waited_ = false;
+  double seconds_ = 0;
+  std::atomic<bool> stop_{false};
+  std::future<void> inflating_;  ///< last, so that it ends before what it uses does
+};
 
 }  // namespace
 
-std::unique_ptr<voxel_rows> inflate_rows(const session& s, const std::vector<nifti_header>& files,
-                                         const std::vector<std::uint64_t>& voxels) {
-  const std::uint64_t volumes = volumes_of(files);
-  const std::size_t bytes = voxels.size() * volumes * sizeof(float);
-  const std::string name = printable(files.front().path) +
-                           (files.size() > 1 ? fmt::format(" and {} more files", files.size() - 1) : std::string());
-  node_memory memory(s, bytes, fmt::format("{}: holding the mask's voxels inflated", name));
-  if (s.is_root()) {
-    spdlog::info("{}: inflating once a node; {:.2f} GB of the mask's voxels stay in memory that its ranks share", name,
-                 static_cast<double>(bytes) * 1e-9);
-  }
-  const auto start = std::chrono::steady_clock::now();
-  s.agree([&] {
-    if (s.node_rank() != 0) return;
-    float* rows = reinterpret_cast<float*>(memory.bytes().data());
-    for (const nifti_header& header : files) {
-      inflate_into(header, voxels, rows, volumes);
-      rows += header.volumes;
-    }
-  });
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  double inflated = 0;
-  for (const nifti_header& h : files)
-    inflated += static_cast<double>(h.grid.voxel_count() * h.volumes * h.bytes_per_value);
-  if (s.is_root()) spdlog::info("{}: {:.2f} GB inflated in {:.1f} s", name, inflated * 1e-9, seconds);
-  return std::make_unique<inflated_rows>(std::move(memory), volumes);
+std::unique_ptr<voxel_rows> begin_inflating(const session& s, const std::vector<nifti_header>& files,
+                                            const std::vector<std::uint64_t>& voxels) {
+  return std::make_unique<inflated_rows>(s, files, voxels);
 }
 
 }  // namespace voxherd

@@ -48,6 +48,10 @@ class nifti_reader {
   /// Voxels [first, first + count) of one volume, x fastest. Any order for plain files; for .gz files
   /// going forward inflates only what lies between, going back begins again. Throws failure.
   void read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, float* out);
+  /// The same as they are stored: count * bytes_per_value bytes.
+  void read_stored(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, std::byte* out);
+  /// Goes on to the end of the data; of a .gz file this makes the last member's checksum count. Throws failure.
+  void check_end();
 
  private:
   struct state;

@@ -2,6 +2,7 @@
 
 #include "src/input/input_file.hpp"
 #include "src/input/nifti_convert.hpp"
+#include "src/input/transpose.hpp"
 #include "src/input/voxel_rows.hpp"
 
 namespace voxherd {

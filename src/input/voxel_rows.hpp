@@ -15,6 +15,10 @@ class voxel_rows {
  public:
   virtual ~voxel_rows() = default;
 
+  /// Until the rows are there: on every rank within session::agree(), before the first load(). Throws failure
+  /// (bad_data, disk).
+  virtual void wait() {}
+
   /// Row i of [first, first + count) goes to out + i * stride (floats). Throws failure (disk).
   virtual void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) = 0;
 };
@@ -24,21 +28,21 @@ class voxel_rows {
 std::unique_ptr<voxel_rows> open_plain_rows(const std::vector<nifti_header>& files,
                                             const std::vector<std::uint64_t>& voxels);
 
-/// From files of which some are .nii.gz: read once by the first rank of each node into memory that the node's ranks
-/// share. Collective over all ranks. Throws failure (bad_data, disk), the same on every rank.
-std::unique_ptr<voxel_rows> inflate_rows(const session& s, const std::vector<nifti_header>& files,
-                                         const std::vector<std::uint64_t>& voxels);
+/// From files of which some are .nii.gz: the first rank of each node begins to read them, once, into memory that the
+/// node's ranks share. `voxels` must outlive the result. Collective over all ranks. Throws failure (disk), the same on
+/// every rank.
+std::unique_ptr<voxel_rows> begin_inflating(const session& s, const std::vector<nifti_header>& files,
+                                            const std::vector<std::uint64_t>& voxels);
 
-/// One or the other. Collective over all ranks; throws failure, the same on every rank.
+/// One or the other, to be waited for. Collective over all ranks; throws failure, the same on every rank.
+std::unique_ptr<voxel_rows> begin_rows(const session& s, const std::vector<nifti_header>& files,
+                                       const std::vector<std::uint64_t>& voxels);
+/// The same, waited for. Throws failure (bad_data, disk), the same on every rank.
 std::unique_ptr<voxel_rows> open_rows(const session& s, const std::vector<nifti_header>& files,
                                       const std::vector<std::uint64_t>& voxels);
 
 /// Of several images one after the other.
 std::uint64_t volumes_of(const std::vector<nifti_header>& files);
-
-/// out[i * stride + k] = columns[k * column_stride + i] for i < rows, k < volumes; in blocks that stay in the cache.
-void transpose(const float* columns, std::size_t column_stride, std::size_t rows, std::size_t volumes, float* out,
-               std::size_t stride);
 
 /// Consecutive voxels of a selection: voxel first_voxel + i is item first_item + i.
 struct voxel_run {

@@ -80,14 +80,15 @@ class DwiSeries : public ::testing::Test {
     write_file(at("grad_dev.nii.gz"), gzipped(image.content()));
   }
 
-  dwi_series open(const std::vector<std::string>& more, const std::string& dwi = "dwi.nii") const {
+  dwi_series open(const std::vector<std::string>& more, const std::string& dwi = "dwi.nii",
+                  dwi_series::inflating when = dwi_series::inflating::at_once) const {
     std::vector<std::string> line = {"--dwi", at(dwi), "--bvals", at("bvals"), "--bvecs", at("bvecs")};
     for (const std::string& word : more) line.push_back(word.rfind("--", 0) == 0 ? word : at(word));
     po::options_description options;
     add_dwi_options(options);
     arguments args;
     po::store(po::command_line_parser(line).options(options).run(), args.values);
-    return dwi_series(*world, args);
+    return dwi_series(*world, args, when);
   }
 
   /// Every rank must get the same failure, and its line must hold the words.
@@ -204,6 +205,38 @@ TEST_F(DwiSeries, ADamagedCompressedSeriesIsToldToEveryRankBeforeAnyWork) {
   world->barrier();
   expect_refused({"--mask", "mask.nii"}, exit_status::bad_data, {"cut.nii.gz", "truncated"}, "cut.nii.gz");
   expect_refused({"--mask", "mask.nii"}, exit_status::bad_data, {"crc.nii.gz", "damaged"}, "crc.nii.gz");
+}
+
+TEST_F(DwiSeries, WhatIsInflatedMeanwhileIsWaitedFor) {
+  constexpr auto meanwhile = dwi_series::inflating::meanwhile;
+  auto at_once = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
+  auto series = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz", meanwhile);
+  EXPECT_THROW(load_all(series, 1000), failure);
+  world->agree([&] { series.wait(); });
+  EXPECT_EQ(load_all(series, 10), load_all(at_once, 1000));
+  auto plain = open({"--mask", "mask.nii"}, "dwi.nii", meanwhile);
+  world->agree([&] { plain.wait(); });
+  EXPECT_EQ(load_all(plain, 10).size(), plain.item_voxels().size() * volumes);
+  (void)open({"--mask", "mask.nii"}, "dwi.nii.gz", meanwhile);  // nobody waits: it ends all the same
+}
+
+TEST_F(DwiSeries, DamageThatIsFoundMeanwhileIsToldToEveryRank) {
+  if (world->is_root()) {
+    auto packed = testing::read_file(at("dwi.nii.gz"));
+    packed[packed.size() - 6] ^= 1;
+    write_file(at("crc.nii.gz"), packed);
+  }
+  world->barrier();
+  auto series = open({"--mask", "mask.nii"}, "crc.nii.gz", dwi_series::inflating::meanwhile);
+  std::string line;
+  try {
+    world->agree([&] { series.wait(); });
+  } catch (const failure& f) {
+    line = f.what();
+    EXPECT_EQ(f.status, exit_status::bad_data);
+  }
+  EXPECT_NE(line.find("crc.nii.gz"), std::string::npos) << line;
+  EXPECT_NE(line.find("damaged"), std::string::npos) << line;
 }
 
 TEST_F(DwiSeries, AMissingOptionIsAUsageFailure) {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "src/input/nifti.hpp"
+#include "src/input/stored_rows.hpp"
+#include "src/input/voxel_rows.hpp"
+
+namespace voxherd {
+
+/// A part of every volume that is inflated at once, and the chosen voxels in it. Items are counted over all voxels.
+struct volume_piece {
+  std::uint64_t first_voxel = 0, count = 0;
+  std::vector<voxel_run> runs;
+};
+/// Pieces of at most 65,536 voxels, from the first chosen voxel to the last; none without a chosen voxel.
+std::vector<volume_piece> pieces_of(const std::vector<std::uint64_t>& voxels);
+
+/// Brings all volumes of one file into rows, from `place` in `memory` on, while it goes through the file once: one
+/// thread inflates and picks the voxels out, another turns the volumes before into rows. Uses two times 64 bytes a
+/// voxel beside the rows. Leaves early once `stop` is set. Throws failure (bad_data, disk).
+void inflate_file(const nifti_header& header, const std::vector<volume_piece>& pieces, std::uint64_t voxels,
+                  const stored_rows::place& place, std::byte* memory, const std::atomic<bool>& stop);
+
+}  // namespace voxherd
