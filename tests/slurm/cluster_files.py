@@ -40,6 +40,7 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 JobRequeue=1
 KillWait=5
+MessageTimeout=4
 MinJobAge=3600
 SlurmctldTimeout=30
 # A node that says nothing for so long (s) is down, and its jobs are requeued.

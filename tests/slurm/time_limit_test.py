@@ -10,8 +10,8 @@ from cluster import wait_until
 from cluster_jobs import SCRIPTS, ClusterJobs, read, study, summary
 
 MINUTE = ("--nodes=2", "--ntasks-per-node=1", "--cpus-per-task=1", "--time=1")
-# The signal comes this long (s) before the limit, or up to half a minute sooner: SLURM looks twice a minute.
-BEFORE = 20
+# The signal comes this long (s) before the limit, or up to a minute sooner, as its manual says.
+BEFORE = 10
 
 
 def was_signalled(pid):
@@ -50,7 +50,7 @@ class TimeLimit(ClusterJobs):
         for starter, (result, job) in jobs.items():
             with self.subTest(starter):
                 self.assertEqual(self.wait_for_end(job), "COMPLETED", self.said(job))
-                self.assertEqual(self.fields(job)["Restarts"], "1", self.said(job))
+                self.assertGreaterEqual(int(self.fields(job)["Restarts"]), 1, self.said(job))
                 self.assert_whole_and_same(result, job)
                 self.assertGreaterEqual(summary(result)["resumed_batches"], 4)
 
