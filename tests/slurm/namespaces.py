@@ -2,12 +2,13 @@
 of its own, so nothing is left behind whatever becomes of the test, and two clusters know nothing of each other."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
 INSIDE = "VOXHERD_TEST_NAMESPACES"
 PROGRAMS = {"slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client", "munged": "munge", "ip": "iproute2",
-            "unshare": "util-linux"}
+            "unshare": "util-linux", "setpriv": "util-linux"}
 # Debian puts daemons where a user's PATH does not look.
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 # With the test process all processes in its namespaces die (--kill-child), and with them networks and mounts.
@@ -30,13 +31,18 @@ def why_not():
 
 
 def enter():
-    """Starts this program again as the first process of new namespaces; ends with status 77 where that cannot be."""
+    """Runs this program again as the first process of new namespaces, and ends as it does; with status 77 where that
+    cannot be."""
     if INSIDE in os.environ:
         return
     reason = why_not()
     if reason:
         print(f"skipped: {reason}")
         sys.exit(77)
-    os.environ.update({INSIDE: "1", "PATH": PATH})
-    sys.stdout.flush()
-    os.execvp(UNSHARE[0], [*UNSHARE, sys.executable, *sys.argv])
+    # unshare itself heeds neither SIGTERM nor SIGINT.
+    inner = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *UNSHARE, sys.executable, *sys.argv],
+                             env={**os.environ, INSIDE: "1", "PATH": PATH})
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: inner.kill())
+    status = inner.wait()
+    sys.exit(status if status >= 0 else 128 - status)
