@@ -4,7 +4,7 @@ import os
 FOLDER = "/run/cluster"
 NETWORK = "10.77.0"
 HEAD = f"{NETWORK}.254"
-CPUS = 8  # a node's; SLURM is made to believe it
+CPUS = 8  # of a node; SLURM is made to believe this and the memory
 
 
 def slurm_conf(nodes, gpus):
@@ -47,7 +47,7 @@ SlurmctldTimeout=30
 SlurmdTimeout=9
 GresTypes=gpu,shard
 NodeName={nodes_word(nodes)} CPUs={CPUS} Boards=1 SocketsPerBoard=1 CoresPerSocket={CPUS} ThreadsPerCore=1 \
-RealMemory=2000 Gres=gpu:fake:{gpus},shard:{2 * gpus} State=UNKNOWN
+RealMemory=64000 Gres=gpu:fake:{gpus},shard:{2 * gpus} State=UNKNOWN
 PartitionName=gpu Nodes=ALL Default=YES MaxTime=1-00:00:00 State=UP
 PartitionName=compute Nodes=ALL MaxTime=1-00:00:00 State=UP
 """
