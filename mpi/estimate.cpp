@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <limits>
 
 #include "mpi/batch_rows.hpp"
@@ -35,47 +36,80 @@ double probe_seconds(analysis& a, const device_hooks& device, const result_layou
   return fastest;
 }
 
-std::uint64_t host_bytes(const analysis& a, const result_layout& layout) {
-  const batch_room most = largest_room(layout.batches, layout.point_offsets);
+/// Input and outputs of `lanes` batches being computed, one being read and one being written.
+double bytes_of_batches(const analysis& a, const result_layout& layout, const batch_room& most, int lanes) {
   std::uint64_t a_batch = most.items * a.input_bytes_per_item();
   for (const output_spec& o : layout.outputs) a_batch += most.rows(o.layout) * o.bytes_per_item();
-  return a_batch * (static_cast<std::uint64_t>(std::max(1, a.lanes())) + 2);
+  return static_cast<double>(a_batch) * (std::max(1, lanes) + 2);
 }
 
-std::string time_text(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
-                      std::uint64_t pending_batches) {
+/// The room of the largest batch that a GPU of any size would get.
+batch_room largest_gpu_room(const analysis& a, const result_layout& layout) {
+  batch_room most = largest_room(layout.batches, layout.point_offsets);
+  const std::uint64_t items = std::min<std::uint64_t>(layout.item_voxels.size(), a.most_items_per_batch());
+  if (!has_layout(layout.outputs, output_layout::points)) most.items = std::max(most.items, items);
+  return most;
+}
+
+/// A line of /proc/self/status, in bytes; 0 where there is none.
+double status_bytes(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind(name + ":", 0) == 0) return std::stod(line.substr(name.size() + 1)) * 1024;
+  return 0;
+}
+
+void add_time(const session& s, analysis& a, const device_hooks& device, const result_layout& layout, run_estimate& e) {
   // The middle of the image: a batch at its rim may be untypical. A GPU is not filled by a few items.
   batch probe = layout.batches[layout.batches.size() / 2];
   if (device.free_bytes == 0) probe.item_count = std::min(probe.item_count, most_probed_items);
-  const double an_item = probe_seconds(a, device, layout, probe) / static_cast<double>(probe.item_count);
-  const double share = static_cast<double>(pending_batches) / static_cast<double>(layout.batches.size());
-  const double seconds = an_item * static_cast<double>(layout.item_voxels.size()) * share / s.size();
-  return fmt::format("time         about {} ({} items took {:.3g} s on rank 0)\n", clock_time(seconds),
-                     probe.item_count, an_item * static_cast<double>(probe.item_count));
+  e.probe_seconds = probe_seconds(a, device, layout, probe);
+  e.probed_items = probe.item_count;
+  const double an_item = e.probe_seconds / static_cast<double>(probe.item_count);
+  const double share = static_cast<double>(e.pending_batches) / static_cast<double>(layout.batches.size());
+  e.seconds = an_item * static_cast<double>(layout.item_voxels.size()) * share / s.size();
 }
 
 }  // namespace
 
-std::string estimate(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,
-                     const result_layout& layout, std::uint64_t pending_batches) {
-  std::string text;
+run_estimate estimate(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
+                      std::uint64_t pending_batches) {
+  run_estimate e;
   s.on_root([&] {
-    const std::uint64_t items = layout.item_voxels.size();
-    const std::uint64_t most = largest_room(layout.batches, layout.point_offsets).items;
-    text += fmt::format("{}: {} items in {} batches of at most {}, {} batches to do\n", layout.analysis, items,
-                        layout.batches.size(), most, pending_batches);
-    text += fmt::format("device       {} ({} rank{})\n", device.description, s.size(), s.size() == 1 ? "" : "s");
-    text +=
-        fmt::format("host memory  {} a rank for batches\n", readable_bytes(static_cast<double>(host_bytes(a, layout))));
+    const batch_room most = largest_room(layout.batches, layout.point_offsets);
+    e.analysis = layout.analysis;
+    e.device = device.description;
+    e.ranks = s.size();
+    e.items = layout.item_voxels.size();
+    e.batches = layout.batches.size();
+    e.largest_batch = most.items;
+    e.pending_batches = pending_batches;
+    e.batch_bytes = bytes_of_batches(a, layout, most, a.lanes());
+    e.gpu_batch_bytes = bytes_of_batches(a, layout, largest_gpu_room(a, layout), 2);
     if (device.free_bytes != 0) {
-      text += fmt::format("device mem   {} of {} free\n",
-                          readable_bytes(static_cast<double>(a.device_bytes_per_item() * most) * a.lanes()),
-                          readable_bytes(static_cast<double>(device.free_bytes)));
+      e.device_bytes = static_cast<double>(a.device_bytes_per_item() * most.items) * a.lanes();
+      e.free_device_bytes = static_cast<double>(device.free_bytes);
     }
-    text +=
-        fmt::format("disk         {} for {}\n", readable_bytes(static_cast<double>(data_bytes(layout))), settings.out);
-    if (items > 0) text += time_text(s, a, device, layout, pending_batches);
+    e.disk_bytes = static_cast<double>(data_bytes(layout));
+    if (e.items > 0) add_time(s, a, device, layout, e);
+    e.node_bytes = status_bytes("RssShmem");
+    e.process_bytes = std::max(0.0, static_cast<double>(peak_host_bytes()) - e.node_bytes);
   });
+  return e;
+}
+
+std::string estimate_text(const run_estimate& e, const std::string& out) {
+  std::string text = fmt::format("{}: {} items in {} batches of at most {}, {} batches to do\n", e.analysis, e.items,
+                                 e.batches, e.largest_batch, e.pending_batches);
+  text += fmt::format("device       {} ({} rank{})\n", e.device, e.ranks, e.ranks == 1 ? "" : "s");
+  text += fmt::format("host memory  {} a rank for batches\n", readable_bytes(e.batch_bytes));
+  if (e.free_device_bytes > 0)
+    text += fmt::format("device mem   {} of {} free\n", readable_bytes(e.device_bytes),
+                        readable_bytes(e.free_device_bytes));
+  text += fmt::format("disk         {} for {}\n", readable_bytes(e.disk_bytes), out);
+  if (e.probed_items > 0)
+    text += fmt::format("time         about {} ({} items took {:.3g} s on rank 0)\n", clock_time(e.seconds),
+                        e.probed_items, e.probe_seconds);
   return text;
 }
 

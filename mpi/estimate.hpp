@@ -8,9 +8,12 @@
 
 namespace voxherd {
 
-/// What --dry-run prints: memory, disk and time of the run, the time from one small batch computed on rank 0's device
-/// (and thrown away). Collective; the text is rank 0's.
-std::string estimate(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,
-                     const result_layout& layout, std::uint64_t pending_batches);
+/// Memory, disk and time of the run, the time from one small batch computed on rank 0's device (and thrown away).
+/// Collective; the numbers are rank 0's.
+run_estimate estimate(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
+                      std::uint64_t pending_batches);
+
+/// What --dry-run prints.
+std::string estimate_text(const run_estimate& e, const std::string& out);
 
 }  // namespace voxherd

@@ -51,7 +51,16 @@ bool same_file(int open_file, const std::string& path) {
 
 std::string unfinished_path(const std::string& out) { return out + ".part"; }
 
+bool is_being_written(const std::string& out) {
+  const int file = open((out + ".lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(file);
+  return held;
+}
+
 output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
+  int tries_left = 20;  // a second: is_being_written() holds it for a moment
   while (true) {
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file_ < 0) throw failure(exit_status::disk, fmt::format("{}: {}", path_, std::strerror(errno)));
@@ -63,6 +72,10 @@ output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
         return;
       }
       close(file_);
+      if (tries_left-- > 0) {
+        usleep(50000);
+        continue;
+      }
       throw failure(
           exit_status::usage,
           fmt::format("--out {}: another job is writing it (it holds {}); wait for it, or choose another --out", out,

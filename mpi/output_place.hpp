@@ -25,6 +25,9 @@ class output_lock {
   int file_ = -1;
 };
 
+/// Whether a job holds OUT.lock now. False where the file system has no locks.
+bool is_being_written(const std::string& out);
+
 enum class beginning {
   fresh,          ///< nothing there, or to be overwritten
   resumed,        ///< OUT.part holds a part of the same study

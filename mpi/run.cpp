@@ -149,7 +149,7 @@ failure as_failure() {
 }
 
 /// Runs the loop; a failure ends all ranks with one message, since the others wait for this one.
-void run_or_abort(const session& s, work_loop& loop, batch_queue& queue) {
+void run_or_abort(const session& s, work_loop& loop, batch_queue& queue, const run_listener* listener) {
   try {
     loop.run();
   } catch (...) {
@@ -164,6 +164,7 @@ void run_or_abort(const session& s, work_loop& loop, batch_queue& queue) {
         usleep(1000);
       }
     }
+    if (listener != nullptr && listener->abort) listener->abort(f);
     fmt::print(stderr, "voxherd: error: {}\n", f.what());
     std::fflush(nullptr);
     MPI_Abort(s.world(), static_cast<int>(f.status));
@@ -212,8 +213,10 @@ exit_status study::run() {
     check_output_folder(settings_.out, there ? 0 : data_bytes(layout_) + file_overhead_bytes);
   });
   if (settings_.dry_run) {
-    const std::string text = estimate(s_, a_, settings_, device_, layout_, pending_.size());
-    if (s_.is_root()) fmt::print("{}", text);
+    const run_estimate found = estimate(s_, a_, device_, layout_, pending_.size());
+    const bool told = settings_.listener != nullptr && settings_.listener->estimate;
+    s_.on_root(
+        [&] { told ? settings_.listener->estimate(found) : fmt::print("{}", estimate_text(found, settings_.out)); });
     return exit_status::whole;
   }
   return compute();
@@ -262,7 +265,7 @@ exit_status study::compute() {
     progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, settings_.label);
     std::optional<work_loop> loop;
     s_.agree([&] { loop.emplace(s_, a_, device_, layout_, queue, writer, shown); });
-    run_or_abort(s_, *loop, queue);
+    run_or_abort(s_, *loop, queue, settings_.listener);
     account = loop->account();
   }
   if (!queue.whole()) {

@@ -15,6 +15,29 @@ namespace voxherd {
 enum class partition_kind { slices, voxels };
 enum class schedule_kind { dynamic, in_advance };
 
+/// What a dry run finds: sizes in bytes, times in seconds.
+struct run_estimate {
+  std::string analysis, device;  ///< device: what it was found on, e.g. "8 CPU threads"
+  std::uint64_t items = 0, batches = 0, largest_batch = 0, pending_batches = 0;
+  int ranks = 1;
+  double batch_bytes = 0;      ///< host memory of a rank for its batches
+  double gpu_batch_bytes = 0;  ///< at most, were its device a GPU of any size
+  double process_bytes = 0;    ///< what rank 0 has had in all, without what it shares with its node's other ranks
+  double node_bytes = 0;       ///< memory that the ranks of a node share
+  double device_bytes = 0, free_device_bytes = 0;  ///< 0 where the device is the host
+  double disk_bytes = 0;
+  std::uint64_t probed_items = 0;  ///< computed on rank 0's device, in probe_seconds; 0: none
+  double probe_seconds = 0;
+  double seconds = 0;  ///< of the run on these ranks and devices
+};
+
+/// What a command that runs another command wants to hear of the run.
+struct run_listener {
+  std::function<void(const run_estimate&)> estimate;  ///< a dry run's numbers on rank 0, which are then not printed
+  /// A failure in the middle of the work, before it ends all ranks; on the rank that prints it.
+  std::function<void(const failure&)> abort;
+};
+
 struct run_settings {
   std::string out;  ///< result file; written as OUT.part until whole
   partition_kind partition = partition_kind::voxels;
@@ -32,6 +55,7 @@ struct run_settings {
   nlohmann::json also_in_summary;  ///< object; its keys go into the summary (times of earlier steps), below 32 kB
   nlohmann::json configuration;    ///< options that change the result; stored, and compared on --resume
   nlohmann::json provenance;       ///< version, command line, inputs with checksums, image header
+  const run_listener* listener = nullptr;  ///< outlives the run; null for none
 };
 
 /// What the run needs of a rank's device, without knowing devices.

@@ -12,10 +12,14 @@ namespace voxherd {
 
 namespace po = boost::program_options;
 
+struct run_listener;
+
 /// What a command sees of its command line: values from the line, then from --config, then defaults.
 struct arguments {
   po::variables_map values;
   std::string command_line;  ///< as typed, for provenance
+  /// Where a command runs this one: what it wants to hear of the run. Null for none.
+  const run_listener* listener = nullptr;
 
   bool has(const char* name) const { return values.count(name) != 0 && !values[name].defaulted(); }
   template <class T>

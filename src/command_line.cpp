@@ -88,6 +88,11 @@ arguments parse_command_line(const command& c, const std::vector<std::string>& w
   return args;
 }
 
+bool makes_result(const command& c) {
+  const po::options_description options = options_of(c);
+  return options.find_nothrow("resume", false) != nullptr && options.find_nothrow("dry-run", false) != nullptr;
+}
+
 std::string help_text(std::span<const command* const> commands) {
   std::string text =
       "voxherd: analyses of medical images on many GPUs and CPU cores\n"

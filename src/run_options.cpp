@@ -65,6 +65,7 @@ run_settings read_run_settings(const session& s, const arguments& args) {
   settings.quiet = args.get<bool>("quiet");
   if (args.has("json")) settings.json = args.get<std::string>("json");
   if (settings.quiet && s.is_root()) spdlog::set_level(spdlog::level::warn);
+  settings.listener = args.listener;
   settings.configuration = nlohmann::json::object();
   settings.provenance = begin_provenance(s, args);
   return settings;

@@ -1,0 +1,277 @@
+"""voxherd cohort: what has become of many subjects, what to submit, and the computing of one; bad manifests."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+try:
+    import h5py
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+VOXHERD = os.environ["VOXHERD"]
+ON_ONE_CORE = "--backend cpu --threads 1"
+LONG = "ballstick --fibres 1 --model 1 --burn-in 20000 --jumps 20000 --sample-every 400 --batch 16"
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+
+
+def call(folder, *words, ranks=1, **more):
+    launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+    return subprocess.run([*launch, VOXHERD, *words], capture_output=True, text=True, timeout=300, cwd=folder,
+                          env=dict(ENVIRONMENT, **more))
+
+
+def series(at):
+    return f"--dwi {at}/data.nii.gz --bvals {at}/bvals --bvecs {at}/bvecs --mask {at}/nodif_brain_mask.nii.gz"
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="voxherd_cohort_")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, *lines):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write("".join(line + "\n" for line in lines))
+
+    def phantom(self, *names):
+        done = call(self.folder, "phantom", "dwi", "--out", names[0], "--size", "9x8x7", "--directions", "12", "--gz",
+                    "--threads", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in names[1:]:
+            shutil.copytree(self.path(names[0]), self.path(name))
+
+    def task(self, number, expect=0, ranks=1, **more):
+        done = call(self.folder, "cohort", "cohort.tsv", "--run", str(number), "--more", ON_ONE_CORE, ranks=ranks, **more)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done.stderr
+
+    def table(self, ranks=1):
+        """The cohort as --json has it, with subjects by their names."""
+        done = call(self.folder, "cohort", "cohort.tsv", "--json", "-", ranks=ranks)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table = json.loads(done.stdout)
+        table["subjects"] = {s["subject"]: s for s in table["subjects"]}
+        return table
+
+    def done_by_journal(self, part):
+        with h5py.File(self.path(part), "r") as file:
+            first, done = file["journal/first_item"][()], file["journal/batches"]["done"]
+            return int(((first[1:] - first[:-1]) * (done == 1)).sum()) / int(first[-1])
+
+    def begin(self, number, batches):
+        """The task's process, once its journal has so many batches."""
+        job = subprocess.Popen([VOXHERD, "cohort", "cohort.tsv", "--run", str(number), "--more", ON_ONE_CORE],
+                               cwd=self.folder, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        while job.poll() is None:
+            try:
+                if self.done_by_journal(f"out/long.h5.part") > 0 and self.batches() >= batches:
+                    return job
+            except OSError:
+                pass
+            time.sleep(0.02)
+        self.fail("the job ended before it could be stopped")
+
+    def batches(self):
+        with h5py.File(self.path("out/long.h5.part"), "r") as file:
+            return int((file["journal/batches"]["done"] == 1).sum())
+
+
+class Cohort(Folder):
+    def setUp(self):
+        super().setUp()
+        self.phantom("whole", "long", "bad")
+        with open(self.path("bad/bvals"), "w", encoding="utf-8") as file:
+            file.write("0 1000 1000\n")
+        self.write("cohort.tsv", "subject\tout\tcommand",
+                   f"whole\tout/whole.h5\ttensor {series('whole')}",
+                   f"long\tout/long.h5\t{LONG} {series('long')}",
+                   f"bad\tout/bad.h5\ttensor {series('bad')}",
+                   f"later\tout/later.h5\ttensor {series('whole')}")
+
+    def test_before_anything_ran_all_is_not_begun_and_to_be_submitted(self):
+        table = self.table()
+        self.assertEqual(table["counts"], {"whole": 0, "running": 0, "partial": 0, "failed": 0, "not begun": 4})
+        self.assertEqual((table["resubmit"], table["repair"], table["gpu_hours"]), ("1-4", "", 0))
+
+    def test_whole_partial_failed_and_not_begun_are_told_apart_and_the_rest_is_submitted(self):
+        self.task(1)
+        said = self.task(3, expect=65)
+        job = self.begin(2, batches=3)
+        running = self.table()["subjects"]["long"]
+        job.send_signal(signal.SIGKILL)
+        job.wait()
+        self.assertEqual((running["state"], running["resubmit"]), ("running", False))
+        done = self.done_by_journal("out/long.h5.part")
+        self.assertTrue(0 < done < 1, done)
+        for ranks in (1, 3):
+            table = self.table(ranks)
+            whole, partial, bad, later = (table["subjects"][name] for name in ("whole", "long", "bad", "later"))
+            self.assertEqual([s["state"] for s in (whole, partial, bad, later)],
+                             ["whole", "partial", "failed", "not begun"])
+            self.assertAlmostEqual(partial["done"], done, places=12)
+            self.assertIn("ended without a word", partial["detail"])
+            self.assertEqual(bad["exit_status"], 65)
+            self.assertIn("bad/bvals", bad["detail"])
+            self.assertIn(bad["detail"], said)
+            self.assertEqual((table["resubmit"], table["repair"]), ("2,4", "3"))
+            self.assertEqual(table["gpu_hours"], 0)
+            self.assertGreater(partial["core_hours"], 0)
+        lists = call(self.folder, "cohort", "cohort.tsv", "--array").stdout
+        self.assertEqual(lists, "2,4\n")
+
+    def test_the_hours_of_a_whole_subject_are_those_of_its_run(self):
+        self.task(1, ranks=2)
+        with h5py.File(self.path("out/whole.h5"), "r") as file:
+            summary = json.loads(bytes(file["journal/summary"][()]).rstrip(b"\0"))
+        self.assertAlmostEqual(self.table()["core_hours"], 2 * summary["seconds"] / 3600, places=12)
+
+    def test_people_see_the_same_as_a_table(self):
+        self.task(3, expect=65)
+        self.begin(2, batches=2).kill()
+        shown = ""
+        for _ in range(100):  # until the killed process has let go of its lock
+            shown = call(self.folder, "cohort", "cohort.tsv").stdout
+            if "running" not in shown:
+                break
+            time.sleep(0.05)
+        percent = int(100 * self.done_by_journal("out/long.h5.part"))
+        self.assertRegex(shown, rf"(?m)^    2  long     partial    +{percent} %  ended without a word")
+        self.assertRegex(shown, r"(?m)^    3  bad      failed       0 %  status 65: ")
+        self.assertIn("4 subjects: 1 partial, 1 failed, 2 not begun\n", shown)
+        self.assertIn("to submit: sbatch --array=1-2,4 slurm/cohort.sbatch cohort.tsv\n", shown)
+        self.assertIn("to repair first (they would fail again as they are): --array=3\n", shown)
+
+    def test_a_stopped_subject_leaves_75_is_partial_and_the_same_task_goes_on_to_the_bytes_of_one_run(self):
+        job = self.begin(2, batches=2)
+        job.send_signal(signal.SIGUSR1)
+        self.assertEqual(job.wait(timeout=120), 75)
+        before = self.table()["subjects"]["long"]
+        self.assertEqual((before["state"], before["detail"], before["resubmit"]), ("partial", "", True))
+        self.assertIn("going on with", self.task(2, ranks=2))
+        self.assertEqual(self.table()["subjects"]["long"]["state"], "whole")
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["long.h5"])
+        words = f"{LONG} {series('long')} {ON_ONE_CORE} --out alone.h5".split()
+        self.assertEqual(call(self.folder, *words).returncode, 0)
+        self.assertEqual(call(self.folder, "compare", "out/long.h5", "alone.h5").returncode, 0)
+
+    def test_a_repaired_subject_is_whole_after_it_is_run_again(self):
+        self.task(3, expect=65)
+        shutil.copy(self.path("whole/bvals"), self.path("bad/bvals"))
+        self.task(3)
+        self.assertEqual(self.table()["subjects"]["bad"]["state"], "whole")
+
+    def test_a_failure_in_the_middle_of_the_work_of_several_ranks_has_its_reason(self):
+        with open(self.path("bad/data.nii.gz"), "r+b") as file:
+            file.truncate(os.path.getsize(self.path("bad/data.nii.gz")) * 2 // 3)
+        shutil.copy(self.path("whole/bvals"), self.path("bad/bvals"))
+        done = call(self.folder, "cohort", "cohort.tsv", "--run", "3", "--more", ON_ONE_CORE, ranks=2)
+        self.assertNotEqual(done.returncode, 0)
+        bad = self.table()["subjects"]["bad"]
+        self.assertEqual((bad["state"], bad["resubmit"]), ("failed", False))
+        self.assertIn("data.nii.gz", bad["detail"])
+
+    def test_the_slurm_job_of_a_subject_that_died_is_named(self):
+        self.write("out.task.json", "")
+        os.makedirs(self.path("out"))
+        note = {"ended": False, "status": 0, "message": "", "command_line": "", "begun_at": "2026-01-01T00:00:00Z",
+                "host": "node7", "ranks": 1, "job": "SLURM job 12_2"}
+        with open(self.path("out/long.h5.task.json"), "w", encoding="utf-8") as file:
+            json.dump(note, file)
+        died = self.table()["subjects"]["long"]
+        self.assertEqual((died["state"], died["resubmit"]), ("failed", True))
+        for word in ("node7", "SLURM job 12_2"):
+            self.assertIn(word, died["detail"])
+
+    def test_a_result_that_cannot_be_read_has_failed(self):
+        os.makedirs(self.path("out"))
+        self.write("out/whole.h5", "not HDF5")
+        whole = self.table()["subjects"]["whole"]
+        self.assertEqual((whole["state"], whole["exit_status"], whole["resubmit"]), ("failed", 65, False))
+
+
+class Manifests(Folder):
+    def refusal(self, *lines, template=None, status=65):
+        self.write("cohort.tsv", *lines)
+        done = call(self.folder, "cohort", "cohort.tsv", *(["--template", template] if template else []))
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        return done.stderr
+
+    def test_what_is_wrong_is_named_by_line_and_column(self):
+        head = "subject\tout\tcommand"
+        for lines, expected in (
+                ([head, "a\ta.h5\ttensor", "b\tb.h5"], "line 3: found 2 cells parted by tabs, expected 3"),
+                ([head, "a\ta.h5\ttensor", "", "a\tb.h5\ttensor"], "line 4, column subject: a is that of line 2"),
+                ([head, "a\ta.h5\ttensor", "b\t./a.h5\ttensor"], "line 3, column out: a.h5 is that of line 2"),
+                ([head, "\ta.h5\ttensor"], "line 2, column subject: empty"),
+                ([head, "a\t\ttensor"], "line 2: a: no result file"),
+                ([head, "a\ta.h5\t"], "line 2, column command: empty"),
+                ([head, "a\ta.h5\ttensor --dwi 'x"], "line 2, column command: the quote ' at its character 14"),
+                ([head, "a\ta.h5\ttensor --out b.h5"], "line 2, column out: a.h5, but the command says --out b.h5"),
+                ([head], "no subjects"), ([], "no subjects"),
+                (["subject,out,command", "a,a.h5,tensor"], "line 1: expected the names of the columns"),
+                (["subject\tout\tout\tcommand", "a\tb\tc\td"], "line 1: two columns are called out"),
+                (["subject\t\tcommand", "a\tb\tc"], "line 1: column 2 has no name"),
+                (["subject\tout", "a\ta.h5"], "no column `command`, and no --template")):
+            with self.subTest(expected):
+                self.assertIn(f"cohort.tsv{' ' if expected.startswith('line') else ': '}{expected}",
+                              self.refusal(*lines))
+
+    def test_a_template_that_does_not_fit_is_named(self):
+        lines = ["subject\tout\tdwi", "a\ta.h5\tn/a"]
+        self.assertIn("`{dwo}` names no column", self.refusal(*lines, template="tensor --dwi {dwo}", status=2))
+        self.assertIn("line 2, column dwi: `n/a`", self.refusal(*lines, template="tensor --dwi {dwi}"))
+        self.assertIn("the quote", self.refusal(*lines, template="tensor '", status=2))
+
+    def test_a_wrong_command_line_is_a_failed_subject_and_hinders_no_other(self):
+        self.write("cohort.tsv", "subject\tout\tcommand", "a\ta.h5\ttensr --dwi x", "b\tb.h5\ttensor --dwii x",
+                   "c\tc.h5\tinfo", "d\td.h5\ttensor --dwi x")
+        table = self.table()
+        details = [table["subjects"][name]["detail"] for name in "abcd"]
+        self.assertIn("line 2 of the manifest (a): there is no command `tensr`", details[0])
+        self.assertIn("dwii", details[1])
+        self.assertIn("`info` makes no result", details[2])
+        self.assertEqual((details[3], table["repair"], table["resubmit"]), ("", "1-3", "4"))
+        self.assertIn("line 3 of the manifest", self.task(2, expect=2))
+
+    def test_there_is_no_such_task_or_file(self):
+        self.write("cohort.tsv", "subject\tout\tcommand", "a\ta.h5\ttensor")
+        for number in ("0", "2"):
+            self.assertIn("has subjects 1 to 1", self.task(number, expect=2))
+        self.assertEqual(call(self.folder, "cohort", "none.tsv").returncode, 66)
+        self.assertEqual(call(self.folder, "cohort").returncode, 2)
+
+
+class Templates(Folder):
+    def test_a_template_makes_the_subjects_of_a_table_of_participants(self):
+        self.phantom("sub 01", "sub-02")
+        words = "--dwi '{folder}/data.nii.gz' --bvals {folder}/bvals --bvecs {folder}/bvecs " \
+                "--mask {folder}/nodif_brain_mask.nii.gz --out derivatives/{participant_id}/tensor.h5"
+        self.write("cohort.tsv", f"# template: voxherd tensor {words}", "# made by hand", "participant_id\tage\tfolder",
+                   "sub-01\t30\tsub 01", "", "sub-02\t31\tsub-02")
+        self.task(1)
+        self.task(2)
+        self.assertEqual(self.table()["counts"]["whole"], 2)
+        for name in ("sub-01", "sub-02"):
+            self.assertTrue(os.path.exists(self.path(f"derivatives/{name}/tensor.h5")))
+
+    def test_the_option_goes_before_the_line(self):
+        self.write("cohort.tsv", "\ufeff# template: ballstick", "subject\tout\r", "a\ta.h5\r")
+        done = call(self.folder, "cohort", "cohort.tsv", "--template", "tensr", "--json", "-")
+        self.assertIn("tensr", json.loads(done.stdout)["subjects"][0]["detail"])
+
+
+if __name__ == "__main__":
+    unittest.main()
