@@ -59,7 +59,7 @@ class Slurm(unittest.TestCase):
     def words_for(self, script):
         """As many words as the script's usage names, in lower case."""
         with open(script, encoding="utf-8") as file:
-            return re.search(r"usage: sbatch slurm/\S+ ([\w. ]+)", file.read())[1].lower().split()
+            return re.search(r"usage: sbatch (?:--\S+ )?slurm/\S+ ([\w. ]+)", file.read())[1].lower().split()
 
     def submit(self, script, status, restarts=None):
         """Exit status, what was launched, what scontrol was told."""

@@ -20,7 +20,7 @@ TRIAL = """mount -t tmpfs tmpfs /run && hostname head && mknod /run/gpu c 1 3 &&
 
 def why_not():
     """What this machine lacks for a cluster; "" for nothing."""
-    missing = [package for program, package in PROGRAMS.items() if not shutil.which(program, path=PATH)]
+    missing = sorted({package for program, package in PROGRAMS.items() if not shutil.which(program, path=PATH)})
     if missing:
         return f"not installed: {', '.join(missing)} (script/setup --tests installs them)"
     if os.geteuid() != 0:
