@@ -63,20 +63,38 @@ class timed_work : public gpu_work {
 };
 
 template <int Q, int P>
-__global__ void __launch_bounds__(block_fft_threads<Q, P>)
-    convolve_kernel(block_fft_tables tables, int frames, const double* series, const double* kl_T, double* out) {
+__global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft_resident<Q, P>)
+    convolve_kernel(block_fft_tables tables, int frames, int count, const double* series, const double* kl_T,
+                    double* out) {
   using fft = block_fft<double, Q, P>;
-  using team_type = cuda_voxel_team<block_fft_threads<Q, P>>;
-  __shared__ typename fft::memory memory;
+  using team_type = block_fft_team<Q, P>;
+  __shared__ typename fft::memory all[team_type::teams];
+  auto& memory = all[team_type::number()];
   const team_type team{nullptr};
-  const std::size_t row = std::size_t{blockIdx.x} * static_cast<std::size_t>(frames);
-  const double x = kl_T[blockIdx.x];
+  const int curve = static_cast<int>(blockIdx.x) * team_type::teams + team_type::number();
+  const bool is = curve < count;
+  const std::size_t row = static_cast<std::size_t>(is ? curve : 0) * static_cast<std::size_t>(frames);
+  const double x = kl_T[is ? curve : 0];
   team.share(2, [&](int i) { memory.lost[i] = fft::lost_in(i == 0 ? x : fft::frames * x); });
   team.share(fft::frames, [&](int i) { memory.series[i] = i < frames ? series[row + i] : 0.0; });
   team.sync();
   fft(tables).convolve(team, memory, [&](int i, double c) {
-    if (i < frames) out[row + i] = c;
+    if (is && i < frames) out[row + i] = c;
   });
+}
+
+/// Calls launch.template operator()<Q, P>() for the shape.
+template <class Launch>
+void with_shape(block_fft_shape shape, const Launch& launch) {
+#define VOXHERD_SHAPE(q, p) \
+  if (shape == block_fft_shape{q, p}) launch.template operator()<q, p>();
+  VOXHERD_BLOCK_FFT_SHAPES(VOXHERD_SHAPE)
+#undef VOXHERD_SHAPE
+}
+
+template <class Team>
+unsigned blocks_for(std::size_t count) {
+  return static_cast<unsigned>((count + Team::teams - 1) / Team::teams);
 }
 
 class block_fft_work final : public timed_work {
@@ -92,13 +110,12 @@ class block_fft_work final : public timed_work {
 
  private:
   void launch() override {
-    const auto blocks = static_cast<unsigned>(kl_T_.size());
-#define VOXHERD_SHAPE(q, p)                                                                                        \
-  if (plan_.shape() == block_fft_shape{q, p})                                                                      \
-    convolve_kernel<q, p><<<blocks, block_fft_threads<q, p>, 0, stream_>>>(plan_.view_of(tables_.data()), frames_, \
-                                                                           series_.data(), kl_T_.data(), out_.data());
-    VOXHERD_BLOCK_FFT_SHAPES(VOXHERD_SHAPE)
-#undef VOXHERD_SHAPE
+    with_shape(plan_.shape(), [&]<int Q, int P>() {
+      using team = block_fft_team<Q, P>;
+      convolve_kernel<Q, P><<<blocks_for<team>(kl_T_.size()), team::block_threads, 0, stream_>>>(
+          plan_.view_of(tables_.data()), frames_, static_cast<int>(kl_T_.size()), series_.data(), kl_T_.data(),
+          out_.data());
+    });
   }
 
   int frames_;
@@ -112,8 +129,7 @@ class block_fft_work final : public timed_work {
 __global__ void multiply_kernel(int frames, const double2* poles, const double* kl_T, cufftDoubleComplex* spectrum) {
   __shared__ double lost[2];
   const double x = kl_T[blockIdx.x];
-  if (threadIdx.x < 2)
-    lost[threadIdx.x] = (threadIdx.x == 0 ? x : frames * x) * phi(threadIdx.x == 0 ? x : frames * x).one;
+  if (threadIdx.x < 2) lost[threadIdx.x] = -expm1(threadIdx.x == 0 ? -x : -frames * x);
   __syncthreads();
   for (int k = static_cast<int>(threadIdx.x); k <= frames; k += static_cast<int>(blockDim.x)) {
     const double2 pole = poles[k];
@@ -237,23 +253,23 @@ class column_work final : public timed_work {
 VOXHERD_FUNCTION void next_trial(double (&p)[parameter_count]) { p[kl] *= 1.001; }
 
 template <int Q, int P>
-__global__ void __launch_bounds__(block_fft_threads<Q, P>)
+__global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft_resident<Q, P>)
     cost_kernel(curves_view<double> curves, block_fft_tables tables, const double* parameters, const float* samples,
-                int repeats, double* out) {
-  using model_type = block_fft_model<double, Q, P, discretisation_kind::paper>;
-  using team_type = cuda_voxel_team<block_fft_threads<Q, P>>;
-  __shared__ typename model_type::memory memory;
-  __shared__ float y[Q * P];
-  __shared__ double partial[team_type::warps];
-  const team_type team{partial};
-  const std::size_t row = std::size_t{blockIdx.x} * static_cast<std::size_t>(curves.frames);
-  team.share(curves.frames, [&](int i) { y[i] = samples[row + i]; });
+                int count, int repeats, double* out) {
+  using team_type = block_fft_team<Q, P>;
+  __shared__ block_fft_voxel<Q, P> all[team_type::teams];
+  auto& own = all[team_type::number()];
+  const team_type team{own.partial};
+  const int voxel = static_cast<int>(blockIdx.x) * team_type::teams + team_type::number();
+  const std::size_t safe = voxel < count ? static_cast<std::size_t>(voxel) : 0;
+  const float* row = samples + safe * static_cast<std::size_t>(curves.frames);
+  team.share(curves.frames, [&](int i) { own.samples[i] = row[i]; });
   double p[parameter_count], sum = 0;
 #pragma unroll
-  for (int i = 0; i < parameter_count; ++i) p[i] = parameters[std::size_t{blockIdx.x} * parameter_count + i];
-  const model_type model(curves, tables);
-  for (int r = 0; r < repeats; ++r, next_trial(p)) sum += model.cost(team, memory, p, {y, 1});
-  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+  for (int i = 0; i < parameter_count; ++i) p[i] = parameters[safe * parameter_count + i];
+  const block_fft_model<double, Q, P, discretisation_kind::paper> model(curves, tables);
+  for (int r = 0; r < repeats; ++r, next_trial(p)) sum += model.cost(team, own.memory, p, {own.samples, 1});
+  if (team_type::lane() == 0 && voxel < count) out[voxel] = sum;
 }
 
 /// One voxel a thread, with the curves in shared memory and samples in columns.
@@ -298,13 +314,12 @@ class cost_work final : public timed_work {
   curves_view<double> curves() const { return table_.view_of(values_.data(), counts_.data()); }
 
   void launch_blocks() {
-    const auto blocks = static_cast<unsigned>(out_.size());
-#define VOXHERD_SHAPE(q, p)                                             \
-  if (plan_.shape() == block_fft_shape{q, p})                           \
-    cost_kernel<q, p><<<blocks, block_fft_threads<q, p>, 0, stream_>>>( \
-        curves(), plan_.view_of(tables_.data()), p_.data(), samples_.data(), repeats_, out_.data());
-    VOXHERD_BLOCK_FFT_SHAPES(VOXHERD_SHAPE)
-#undef VOXHERD_SHAPE
+    with_shape(plan_.shape(), [&]<int Q, int P>() {
+      using team = block_fft_team<Q, P>;
+      cost_kernel<Q, P><<<blocks_for<team>(out_.size()), team::block_threads, 0, stream_>>>(
+          curves(), plan_.view_of(tables_.data()), p_.data(), samples_.data(), static_cast<int>(out_.size()), repeats_,
+          out_.data());
+    });
   }
 
   template <class Model>

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <stdexcept>
 
+#include "kernels/phantom/input_curves.hpp"
 #include "tests/reference/perfusion_reference_fit.hpp"
 
 namespace voxherd::bench {
@@ -13,49 +13,7 @@ namespace {
 
 using namespace perfusion;
 
-constexpr double arrival_s = 10, scan_s = 120, fine_s = 0.05;
-
-/// mM, `t` in minutes since arrival.
-double parker(double t) {
-  if (t < 0) return 0;
-  const double area[] = {0.809, 0.330}, centre[] = {0.17046, 0.365}, width[] = {0.0563, 0.132};
-  double c = 1.050 * std::exp(-0.1685 * t) / (1 + std::exp(-38.078 * (t - 0.483)));
-  for (int n : {0, 1}) {
-    const double z = (t - centre[n]) / width[n];
-    c += area[n] / (width[n] * std::sqrt(2 * std::numbers::pi)) * std::exp(-z * z / 2);
-  }
-  return c;
-}
-
-/// Per minute, up to a factor; `t` in minutes.
-double gut_response(double t) {
-  if (t < 0.08) return 0;
-  if (t < 0.17) return std::max(0.0, 24.16 * t - 2.01);
-  return 2.83 * std::exp(-10.8 * t) + 2.12 * std::exp(-1.82 * t);
-}
-
-struct scanned {
-  std::vector<double> arterial, portal;  ///< at 0, 1, 2, ... s
-};
-
-scanned scan() {
-  scanned all;
-  const int fine = static_cast<int>(std::lround(1 / fine_s));
-  std::vector<double> artery, response;
-  double area = 0;
-  for (int i = 0; i <= fine * static_cast<int>(scan_s); ++i) {
-    artery.push_back(parker((i * fine_s - arrival_s) / 60));
-    response.push_back(gut_response(i * fine_s / 60));
-  }
-  for (int i = 0; i < fine * 3600; ++i) area += gut_response(i * fine_s / 60);
-  for (std::size_t i = 0; i < artery.size(); i += static_cast<std::size_t>(fine)) {
-    double sum = 0;
-    for (std::size_t j = 0; j <= i; ++j) sum += artery[j] * response[i - j];
-    all.arterial.push_back(artery[i]);
-    all.portal.push_back(sum / area);
-  }
-  return all;
-}
+constexpr double arrival_s = 10, scan_s = 120;
 
 /// A curve of even places at a place between them: 0 before -1, a line from there to its first value, its last value
 /// after the end.
@@ -96,13 +54,13 @@ std::vector<double> faded(const std::vector<double>& curve, double spacing, doub
 }  // namespace
 
 time_course paper_inputs(int frames) {
-  static const scanned all = scan();
+  static const input_curves every_second = make_input_curves(arrival_s, 1, static_cast<std::size_t>(scan_s) + 1);
   const double spacing = frames == 48 ? 2.37 : scan_s / frames;
   time_course t;
   for (int i = 0; i < frames; ++i) {
     t.time_s.push_back(i * spacing);
-    t.arterial.push_back(value_at(all.arterial, i * spacing));
-    t.portal.push_back(value_at(all.portal, i * spacing));
+    t.arterial.push_back(value_at(every_second.arterial, i * spacing));
+    t.portal.push_back(value_at(every_second.portal, i * spacing));
     t.counts.push_back(1);
   }
   return t;

@@ -17,9 +17,9 @@ inline constexpr perfusion_parameters paper_truth{400 / perfusion::per_second, 2
 /// Numbers of frames in its figures and tables; 48 frames of 2.37 s are its patients', the others share 120 s.
 inline constexpr int paper_frames[] = {32, 48, 64, 128, 256, 320, 448};
 
-/// An aorta (Parker et al., Magn Reson Med 56:993, 2006, arriving at 10 s) and the portal vein that follows it (Banerji
-/// et al., PLoS ONE 2012: an impulse response of unit area), mM, at every second as a scanner would have them, then
-/// read in a line at the frames.
+/// A population's aorta, where the agent arrives at 10 s, and the portal vein that follows it
+/// (kernels/phantom/input_curves.hpp), mM: at every second, as a scanner would have them, then read in lines at the
+/// frames.
 perfusion::time_course paper_inputs(int frames);
 
 /// The tissue's concentration at every frame, mM: as tests/reference has it, but in a time of the frames, not of their

@@ -39,12 +39,13 @@ struct expectation {
 };
 
 /// A simplex gets stuck: by the slow version 97 % of the paper's livers come within 1 % of the least cost, and 60 % of
-/// livers that differ; within bounds fewer, since it flattens against them (85 % of the paper's livers). From one
-/// start, least squares end in another minimum of two livers in a hundred that differ.
+/// livers that differ; within bounds fewer, since it flattens against them (85 % of the paper's livers). It also stops
+/// short: at 48 frames its errors of ka are 1.2 times those of the minimum in the median, the slow version's, too. From
+/// one start, least squares end in another minimum of two livers in a hundred that differ.
 expectation expected_of(const fit_settings& s, perfusion_truth truth) {
   const bool paper = truth == perfusion_truth::paper;
   if (s.solver != solver_kind::simplex) return {paper || s.starts > 0 ? 0.99 : 0.96, 0.674 * 1.2};
-  return {!paper ? 0.5 : s.bounded ? 0.8 : 0.95, s.bounded ? 1 : 0.674 * 1.2};
+  return {!paper ? 0.5 : s.bounded ? 0.8 : 0.95, 0.674 * (s.bounded ? 1.5 : 1.35)};
 }
 
 class perfusion_problem final : public problem {
@@ -86,11 +87,12 @@ class perfusion_problem final : public problem {
       at_most += out_.exit_code[v] == static_cast<std::uint8_t>(fit_exit::most_iterations);
     }
     const auto n = static_cast<double>(data_.distinct());
-    return {{"frames", how_.frames},
-            {"mean_iterations", iterations / n},
-            {"at_bound_percent", 100 * at_bound / n},
-            {"most_iterations_percent", 100 * at_most / n},
-            {"found_percent", 100 * share_found_}};
+    counters all{{"frames", how_.frames},
+                 {"mean_iterations", iterations / n},
+                 {"at_bound_percent", 100 * at_bound / n},
+                 {"most_iterations_percent", 100 * at_most / n}};
+    if (share_found_ >= 0) all.emplace_back("found_percent", 100 * share_found_);
+    return all;
   }
 
  private:
@@ -185,7 +187,7 @@ class perfusion_problem final : public problem {
   std::vector<host_buffer> results_;
   outputs out_{};
   std::unique_ptr<fitter> fitter_;
-  mutable double share_found_ = 0;
+  mutable double share_found_ = -1;  ///< not looked at
 };
 
 }  // namespace

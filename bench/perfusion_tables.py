@@ -212,7 +212,8 @@ def print_patients(by_backend, scaling):
 
 
 def plus_minus(mean, sd):
-    return f"{float(mean):.4g} ± {float(sd):.2g}"
+    """Without noise there is no deviation but that of the sum's rounding."""
+    return f"{float(mean):.4g}" + (f" ± {float(sd):.3g}" if float(sd) > 1e-9 else "")
 
 
 def print_cnr(table):
@@ -221,7 +222,8 @@ def print_cnr(table):
         chosen = [r for r in table if (r["method"], r["inputs"]) == (method, inputs)]
         print(f"## Repeated fits (Table 3): {method}, {inputs} inputs\n\nMean ± standard deviation of "
               f"{chosen[0]['repeats']} fits, ml/100 g/min and s; least: Cramer and Rao's bound of the standard deviation, "
-              "clean inputs. Noisy inputs: drawn anew for each fit at ratios of 150 (artery) and 100 (portal vein).\n")
+              "clean inputs. Noise of the inputs: drawn anew for each fit, or once, at ratios of 150 (artery) and 100 "
+              "(portal vein).\n")
         rows = []
         for r in chosen:
             cnr = float(r["cnr"])

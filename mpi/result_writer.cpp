@@ -19,6 +19,8 @@ namespace {
 
 // Maps are spread over the grid in pieces of this size, so that a mask with wide gaps takes no more memory.
 constexpr std::uint64_t map_part_bytes = 64 << 20;
+// Zeros outside the mask are not written where more than this lies between two voxels: a call costs about as much.
+constexpr std::uint64_t largest_zero_bytes = 32 << 10;
 
 hdf5::handle parallel_access(const session& s) {
   hdf5::handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 properties");
@@ -165,16 +167,22 @@ void result_writer::write_map(const batch& items, std::size_t output, std::span<
   for (std::uint64_t first = all.first; first < all.end; first += part_voxels) {
     const voxel_interval part{first, std::min(all.end, first + part_voxels)};
     map_part_.assign((part.end - part.first) * bytes, std::byte{0});
+    std::vector<voxel_interval> filled;  // what is between is zero in the file from its creation on
     for (; item < items_end && voxels[item] < part.end; ++item) {
-      std::memcpy(&map_part_[(voxels[item] - part.first) * bytes], &values[(item - items.first_item) * bytes], bytes);
+      const std::uint64_t voxel = voxels[item];
+      std::memcpy(&map_part_[(voxel - part.first) * bytes], &values[(item - items.first_item) * bytes], bytes);
+      if (filled.empty() || (voxel - filled.back().end) * bytes > largest_zero_bytes) filled.push_back({voxel, voxel});
+      filled.back().end = voxel + 1;
     }
     sum.add(map_part_);
-    const std::byte* from = map_part_.data();
-    for (const grid_box& box : boxes_of(part, layout_->grid.size)) {
-      std::copy(box.start.begin(), box.start.end(), start.begin());
-      std::copy(box.count.begin(), box.count.end(), count.begin());
-      hdf5::write_block(outputs_[output], hdf5::file_type(spec.type), start, count, from, path_);
-      from += box.count[0] * box.count[1] * box.count[2] * bytes;
+    for (const voxel_interval& written : filled) {
+      const std::byte* from = &map_part_[(written.first - part.first) * bytes];
+      for (const grid_box& box : boxes_of(written, layout_->grid.size)) {
+        std::copy(box.start.begin(), box.start.end(), start.begin());
+        std::copy(box.count.begin(), box.count.end(), count.begin());
+        hdf5::write_block(outputs_[output], hdf5::file_type(spec.type), start, count, from, path_);
+        from += box.count[0] * box.count[1] * box.count[2] * bytes;
+      }
     }
   }
 }

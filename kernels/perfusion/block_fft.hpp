@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include "kernels/perfusion/block_fft_plan.hpp"
 #include "kernels/perfusion/phi.hpp"
 #include "kernels/perfusion/row_fft.hpp"
@@ -39,7 +41,12 @@ class block_fft {
   VOXHERD_FUNCTION explicit block_fft(const block_fft_tables& t) : tables_(t) {}
 
   /// 1 - e^-x, no digits lost where x is small.
-  VOXHERD_FUNCTION static Number lost_in(Number x) { return x * phi(x).one; }
+  VOXHERD_FUNCTION static Number lost_in(Number x) {
+    if constexpr (lane::lane_traits<Number>::count == 1)
+      return -::expm1(-x);
+    else
+      return x * phi(x).one;
+  }
 
   /// Calls write(i, C_i) for every i < Q P, each by one thread. `m` holds the series and what is lost, and the team is
   /// in step (sync()); the series may be written anew as soon as this returns, the rest after another sync().
@@ -103,7 +110,7 @@ class block_fft {
   VOXHERD_FUNCTION complex_number<Number> transfer(Number lost, Number numerator, int k1, int c, int d) const {
     const complex_number<double> pole = tables_.pole[(k1 * a_count + c) * d_count + d];
     const Number kept = 1.0 - lost, re = lost + kept * pole.re, im = kept * pole.im, size = re * re + im * im;
-    const Number share = numerator / size;
+    const Number share = numerator * inverse_of(size);
     complex_number<Number> h{share * re, -(share * im)};
     // kl = 0 leaves H_0 = Q P
     if (c == 0) h.re = lane::select(size == 0.0, Number(0.5), h.re), h.im = lane::select(size == 0.0, Number(0), h.im);

@@ -47,11 +47,15 @@ class block_fft_model {
     const fed_inputs<Number, Kind> fed(view_, p);
     const Number x = p[kl] * view_.spacing_s;
     team.share(2, [&](int i) { m.lost[i] = fft::lost_in(i == 0 ? x : scalar(fft::frames) * x); });
-    team.share(fft::frames, [&](int i) {
-      Number value = i < view_.frames ? fed(i) : Number(scalar(0));
-      if (i == 0) value += before_the_first(fed, x);
-      m.series[i] = value;
-    });
+    const auto put = [&](int i, const Number& value) {
+      m.series[i] = i == 0 ? value + before_the_first(fed, x) : value;
+    };
+    if constexpr (lane::lane_traits<Number>::count > 1) {  // the thread is the whole team
+      fed.each(0, view_.frames, put);
+      for (int i = view_.frames; i < fft::frames; ++i) m.series[i] = Number(scalar(0));
+    } else {
+      team.share(fft::frames, [&](int i) { put(i, i < view_.frames ? fed(i) : Number(scalar(0))); });
+    }
   }
 
   /// What is left at frame 0 of what came before it.

@@ -40,8 +40,7 @@ class direct_model {
 
     VOXHERD_FUNCTION kept_inputs(const curves_view<scalar>& view, const Number (&p)[parameter_count])
         : fed(view, p), keeps(many && view.frames - fed.first() <= most) {
-      if (keeps)
-        for (int j = fed.first(); j < view.frames; ++j) kept[j - fed.first()] = fed(j);
+      if (keeps) fed.each(fed.first(), view.frames, [&](int j, const Number& x) { kept[j - fed.first()] = x; });
     }
     VOXHERD_FUNCTION Number operator()(int j) const {
       if constexpr (many)

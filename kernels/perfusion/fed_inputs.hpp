@@ -24,6 +24,13 @@ class fed_inputs {
 
   VOXHERD_FUNCTION Number operator()(int frame) const { return arterial_(frame) + portal_(frame); }
 
+  /// Calls write(j, fed(j)) for j in [first, frames), in order; reads each sample once.
+  template <class Write>
+  VOXHERD_FUNCTION void each(int first, int frames, const Write& write) const {
+    walker arterial(arterial_, first), portal(portal_, first);
+    for (int j = first; j < frames; ++j) write(j, arterial.next(j) + portal.next(j));
+  }
+
   /// The first frame that anything comes from: at negative delays the exact model has seen inputs before frame 0, the
   /// first of them part of a frame before a whole one; the paper's begins there.
   VOXHERD_FUNCTION int first() const { return first_; }
@@ -46,9 +53,29 @@ class fed_inputs {
     }
 
     VOXHERD_FUNCTION Number operator()(int frame) const {
-      const Number fed = weight.at * samples[frame] + weight.after * samples[frame + 1];
-      if constexpr (exact) return fed + weight.before * samples[frame - 1];
+      return sum(exact ? samples[frame - 1] : Number(scalar(0)), samples[frame], samples[frame + 1]);
+    }
+
+    VOXHERD_FUNCTION Number sum(const Number& before, const Number& at, const Number& after) const {
+      const Number fed = weight.at * at + weight.after * after;
+      if constexpr (exact) return fed + weight.before * before;
       return fed;
+    }
+  };
+
+  /// An input from frame to frame.
+  struct walker {
+    const input& of;
+    Number before, at, after;
+
+    VOXHERD_FUNCTION walker(const input& i, int first)
+        : of(i), before(scalar(0)), at(i.samples[first - 1]), after(i.samples[first]) {}
+
+    VOXHERD_FUNCTION Number next(int frame) {
+      before = at;
+      at = after;
+      after = of.samples[frame + 1];
+      return of.sum(before, at, after);
     }
   };
 

@@ -75,8 +75,11 @@ class recursion_model {
       const Number column[separable_columns] = {a.curve, b.curve, a.slope, b.slope, a.delay, b.delay};
       add_frame(column, load(y.first + i * y.stride, zero) - (p[ka] * a.curve + p[kp] * b.curve), out);
     });
-    combine_columns<arterial_by_delay, unit_arterial>(Number(scalar(-1)), exact ? p[kl] : zero, out);
-    combine_columns<portal_by_delay, unit_portal>(Number(scalar(-1)), exact ? p[kl] : zero, out);
+    // Not with a factor of zero for the paper: GCC 12 then drops the loop's end (an endless loop in AVX-512).
+    if constexpr (exact) {
+      combine_columns<arterial_by_delay, unit_arterial>(Number(scalar(-1)), p[kl], out);
+      combine_columns<portal_by_delay, unit_portal>(Number(scalar(-1)), p[kl], out);
+    }
   }
 
  private:
@@ -137,7 +140,7 @@ class recursion_model {
   struct unit_state {
     Number curve;  ///< H of a unit flow
     Number slope;  ///< dH/dk
-    Number delay;  ///< see equations()
+    Number delay;  ///< exact: x(t - tau), see equations(); paper: dH/dtau
   };
 
   /// Calls use(i, whether frame i counts). Where all do, the loop does not look.
@@ -205,7 +208,7 @@ class recursion_model {
       s.slope += f.sum(f.slope);
       s.delay = f.x1 + f.place.part * (f.x2 - f.x1);
     } else {
-      s.delay = decayed * s.delay + (f.x2 - f.x1);
+      s.delay = decayed * s.delay + (f.x1 - f.x2);
     }
   }
 

@@ -25,6 +25,19 @@ VOXHERD_FUNCTION inline complex_number<Number> times(const complex_number<Number
   return {z.re * w.re - z.im * w.im, z.im * w.re + z.re * w.im};
 }
 
+/// 1 / x for normal x > 0. On a GPU without the branches of a division: from 20 bits by two of Newton's steps.
+template <class Number>
+VOXHERD_FUNCTION inline Number inverse_of(const Number& x) {
+#if defined(__CUDA_ARCH__)
+  double y;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  y = fma(y, fma(-x, y, 1.0), y);
+  return fma(y, fma(-x, y, 1.0), y);
+#else
+  return 1.0 / x;
+#endif
+}
+
 /// cos(2 pi j / N) and sin(2 pi j / N), known to the compiler: Taylor's series within an eighth of the circle.
 template <int N>
 struct circle {

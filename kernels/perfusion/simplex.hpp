@@ -201,7 +201,7 @@ class simplex {
   /// The centre of all vertices but the worst, plus `reach` times the way from the worst to it.
   VOXHERD_FUNCTION void point(const mask& which, Number reach, Number (&to)[parameter_count]) const {
     Number p[parameter_count];
-    const Number more = (scalar(1) + reach) / scalar(n_);
+    const Number more = scalar(1) + reach;
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) {
       const Number none(scalar(0));
@@ -211,7 +211,7 @@ class simplex {
       sum += n_ > 3 ? x_[3][i] : none;
       sum += n_ > 4 ? x_[4][i] : none;
       const Number worst = pick(n_, x_[0][i], x_[1][i], x_[2][i], x_[3][i], x_[4][i], x_[5][i]);
-      p[i] = more * sum - reach * worst;
+      p[i] = more * (sum / scalar(n_)) - reach * worst;
     }
     limits_.confine(p);
     VOXHERD_UNROLL

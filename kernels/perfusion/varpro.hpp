@@ -4,6 +4,37 @@
 
 namespace voxherd::perfusion {
 
+/// The equations with respect to the parameters, from those of columns whose `cost` and `gradient` are at p's flows.
+template <class Number>
+VOXHERD_FUNCTION inline void equations_of(const Number (&p)[parameter_count], const separable_equations<Number>& s,
+                                          normal_equations<Number>& e) {
+  const auto m = [&](int i, int j) { return s.hessian[i >= j ? packed_index(i, j) : packed_index(j, i)]; };
+  e.cost = s.cost;
+  e.gradient[kl] = p[ka] * s.gradient[arterial_by_kl] + p[kp] * s.gradient[portal_by_kl];
+  e.gradient[ka] = s.gradient[unit_arterial];
+  e.gradient[kp] = s.gradient[unit_portal];
+  e.gradient[tau_a] = p[ka] * s.gradient[arterial_by_delay];
+  e.gradient[tau_p] = p[kp] * s.gradient[portal_by_delay];
+
+  auto& h = e.hessian;
+  const auto by_kl = [&](int j) { return p[ka] * m(arterial_by_kl, j) + p[kp] * m(portal_by_kl, j); };
+  h[packed_index(kl, kl)] = p[ka] * by_kl(arterial_by_kl) + p[kp] * by_kl(portal_by_kl);
+  h[packed_index(ka, kl)] = by_kl(unit_arterial);
+  h[packed_index(kp, kl)] = by_kl(unit_portal);
+  h[packed_index(ka, ka)] = m(unit_arterial, unit_arterial);
+  h[packed_index(kp, ka)] = m(unit_portal, unit_arterial);
+  h[packed_index(kp, kp)] = m(unit_portal, unit_portal);
+  h[packed_index(tau_a, kl)] = p[ka] * by_kl(arterial_by_delay);
+  h[packed_index(tau_a, ka)] = p[ka] * m(arterial_by_delay, unit_arterial);
+  h[packed_index(tau_a, kp)] = p[ka] * m(arterial_by_delay, unit_portal);
+  h[packed_index(tau_a, tau_a)] = p[ka] * p[ka] * m(arterial_by_delay, arterial_by_delay);
+  h[packed_index(tau_p, kl)] = p[kp] * by_kl(portal_by_delay);
+  h[packed_index(tau_p, ka)] = p[kp] * m(portal_by_delay, unit_arterial);
+  h[packed_index(tau_p, kp)] = p[kp] * m(portal_by_delay, unit_portal);
+  h[packed_index(tau_p, tau_a)] = p[ka] * p[kp] * m(portal_by_delay, arterial_by_delay);
+  h[packed_index(tau_p, tau_p)] = p[kp] * p[kp] * m(portal_by_delay, portal_by_delay);
+}
+
 /// Variable projection (Golub & Pereyra, SIAM J Numer Anal 10:413, 1973): at each trial of kl and the delays, ka and kp
 /// are those of the smallest cost within their bounds, in closed form; the three alone are searched for. With the flows
 /// undamped, their elimination from the normal equations leaves Kaufman's Jacobian (BIT 15:49, 1975) of the three:
@@ -108,36 +139,6 @@ class varpro : public levenberg<Number, true> {
     for (int i = 0; i < separable_columns; ++i)
       s.gradient[i] -= best.arterial * s.hessian[i < 1 ? 0 : packed_index(i, 0)] +
                        best.portal * s.hessian[i < 1 ? packed_index(1, 0) : packed_index(i, 1)];
-  }
-
-  /// With respect to the parameters, at the trial's flows.
-  VOXHERD_FUNCTION static void equations_of(const Number (&p)[parameter_count], const separable_equations<Number>& s,
-                                            normal_equations<Number>& e) {
-    const auto m = [&](int i, int j) { return s.hessian[i >= j ? packed_index(i, j) : packed_index(j, i)]; };
-    e.cost = s.cost;
-    e.gradient[kl] = p[ka] * s.gradient[arterial_by_kl] + p[kp] * s.gradient[portal_by_kl];
-    e.gradient[ka] = s.gradient[unit_arterial];
-    e.gradient[kp] = s.gradient[unit_portal];
-    e.gradient[tau_a] = p[ka] * s.gradient[arterial_by_delay];
-    e.gradient[tau_p] = p[kp] * s.gradient[portal_by_delay];
-
-    auto& h = e.hessian;
-    const auto by_kl = [&](int j) { return p[ka] * m(arterial_by_kl, j) + p[kp] * m(portal_by_kl, j); };
-    h[packed_index(kl, kl)] = p[ka] * by_kl(arterial_by_kl) + p[kp] * by_kl(portal_by_kl);
-    h[packed_index(ka, kl)] = by_kl(unit_arterial);
-    h[packed_index(kp, kl)] = by_kl(unit_portal);
-    h[packed_index(ka, ka)] = m(unit_arterial, unit_arterial);
-    h[packed_index(kp, ka)] = m(unit_portal, unit_arterial);
-    h[packed_index(kp, kp)] = m(unit_portal, unit_portal);
-    h[packed_index(tau_a, kl)] = p[ka] * by_kl(arterial_by_delay);
-    h[packed_index(tau_a, ka)] = p[ka] * m(arterial_by_delay, unit_arterial);
-    h[packed_index(tau_a, kp)] = p[ka] * m(arterial_by_delay, unit_portal);
-    h[packed_index(tau_a, tau_a)] = p[ka] * p[ka] * m(arterial_by_delay, arterial_by_delay);
-    h[packed_index(tau_p, kl)] = p[kp] * by_kl(portal_by_delay);
-    h[packed_index(tau_p, ka)] = p[kp] * m(portal_by_delay, unit_arterial);
-    h[packed_index(tau_p, kp)] = p[kp] * m(portal_by_delay, unit_portal);
-    h[packed_index(tau_p, tau_a)] = p[ka] * p[kp] * m(portal_by_delay, arterial_by_delay);
-    h[packed_index(tau_p, tau_p)] = p[kp] * p[kp] * m(portal_by_delay, portal_by_delay);
   }
 };
 

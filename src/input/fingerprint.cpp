@@ -46,4 +46,20 @@ nlohmann::json fingerprint(const std::string& path) {
           {"method", whole ? "XXH64 of the file" : "XXH64 of the size and of 256 blocks of 1 MiB spread evenly"}};
 }
 
+nlohmann::json fingerprint(const std::vector<std::string>& paths) {
+  if (paths.size() == 1) return fingerprint(paths.front());
+  std::string all;
+  std::uint64_t bytes = 0;
+  for (const std::string& path : paths) {
+    const nlohmann::json one = fingerprint(path);
+    all += one.at("fingerprint").get<std::string>();
+    bytes += one.at("bytes").get<std::uint64_t>();
+  }
+  return {{"path", utf8(std::filesystem::absolute(paths.front()).string())},
+          {"files", paths.size()},
+          {"bytes", bytes},
+          {"fingerprint", fmt::format("{:016x}", XXH64(all.data(), all.size(), 0))},
+          {"method", "XXH64 of the files' fingerprints in their order"}};
+}
+
 }  // namespace voxherd

@@ -1,47 +1,12 @@
 #include "src/perfusion/analysis.hpp"
 
+#include "src/perfusion/map_list.hpp"
+
 namespace voxherd {
 
 namespace {
 
 using namespace perfusion;
-
-constexpr auto flow_unit = "ml/100g/min";
-
-struct map_text {
-  map id;
-  const char *name, *unit, *meaning;
-};
-
-/// In the order of `map`.
-constexpr std::array<map_text, map_count> map_texts{{
-    {map_kl, "kl", flow_unit, "rate at which blood leaves the voxel's compartment"},
-    {map_ka, "ka", flow_unit, "arterial perfusion"},
-    {map_kp, "kp", flow_unit, "portal perfusion"},
-    {map_tau_a, "tau_a", "s", "delay of the arterial input"},
-    {map_tau_p, "tau_p", "s", "delay of the portal input"},
-    {sd_kl, "sd_kl", flow_unit, "standard deviation of kl from the Jacobian; 0: fixed or at a bound"},
-    {sd_ka, "sd_ka", flow_unit, "standard deviation of ka"},
-    {sd_kp, "sd_kp", flow_unit, "standard deviation of kp"},
-    {sd_tau_a, "sd_tau_a", "s", "standard deviation of tau_a"},
-    {sd_tau_p, "sd_tau_p", "s", "standard deviation of tau_p"},
-    {arterial_fraction, "arterial_fraction", "1", "ka / (ka + kp)"},
-    {total_perfusion, "total_perfusion", flow_unit, "ka + kp"},
-    {distribution_volume, "distribution_volume", "1", "(ka + kp) / kl"},
-    {mean_transit_time, "mean_transit_time", "s", "1 / kl"},
-    {sum_of_squares, "sum_of_squares", "", "sum of squared residuals over the frames that are fitted"},
-    {r_squared, "r_squared", "1", "part of the curve's variance that the model explains"},
-    {t1_before, "t1_before", "s", "T1 before the agent"},
-    {baseline_signal, "baseline_signal", "input", "mean signal of the baseline frames, S0"},
-}};
-
-bool is_flow(map m) { return m <= map_kp || (m >= sd_kl && m <= sd_kp) || m == total_perfusion; }
-
-/// Whether a map says anything under this conversion.
-bool is_used(map m, const conversion& c) {
-  if (m == t1_before) return c.needs_t1();
-  return m != baseline_signal || c.signal != signal_kind::concentration;
-}
 
 std::string squared_unit(const conversion& c) {
   const std::string unit = concentration_unit(c);
@@ -50,8 +15,8 @@ std::string squared_unit(const conversion& c) {
 
 class perfusion_runner final : public batch_runner {
  public:
-  perfusion_runner(std::unique_ptr<fitter> fit, const conversion& convert, double per_density)
-      : fitter_(std::move(fit)), convert_(convert), per_density_(per_density) {}
+  perfusion_runner(std::unique_ptr<fitter> fit, const map_set& written, double per_density)
+      : fitter_(std::move(fit)), written_(written), per_density_(per_density) {}
 
   void run(const batch& items, std::span<const std::byte> input,
            std::span<const std::span<std::byte>> outputs) override {
@@ -59,14 +24,14 @@ class perfusion_runner final : public batch_runner {
     perfusion::outputs out{};
     unused_.resize(items.item_count);
     for (std::size_t m = 0; m < map_count; ++m)
-      out.maps[m] = is_used(static_cast<map>(m), convert_) ? rows_of<float>(outputs, next++) : unused_.data();
+      out.maps[m] = written_[m] ? rows_of<float>(outputs, next++) : unused_.data();
     out.iterations = rows_of<std::uint32_t>(outputs, next++);
     for (std::uint8_t** place : {&out.exit_code, &out.at_bound, &out.status})
       *place = rows_of<std::uint8_t>(outputs, next++);
     fitter_->fit(items.item_count, reinterpret_cast<const float*>(input.data()), out);
     if (per_density_ == 1) return;
     for (std::size_t m = 0; m < map_count; ++m) {
-      if (!is_flow(static_cast<map>(m))) continue;
+      if (!written_[m] || !is_flow(static_cast<map>(m))) continue;
       for (std::uint64_t i = 0; i < items.item_count; ++i)
         out.maps[m][i] = static_cast<float>(static_cast<double>(out.maps[m][i]) * per_density_);
     }
@@ -74,7 +39,7 @@ class perfusion_runner final : public batch_runner {
 
  private:
   std::unique_ptr<fitter> fitter_;
-  conversion convert_;
+  map_set written_;
   double per_density_;  ///< ml/g
   std::vector<float> unused_;
 };
@@ -87,9 +52,10 @@ perfusion_analysis::perfusion_analysis(perfusion_inputs& inputs, const perfusion
 
 std::vector<output_spec> perfusion_analysis::outputs() const {
   const conversion& c = inputs_.findings().convert;
+  const map_set written = maps_written(options_.maps, c);
   std::vector<output_spec> list;
   for (const map_text& m : map_texts) {
-    if (!is_used(m.id, c)) continue;
+    if (!written[m.id]) continue;
     const std::string unit = m.id == sum_of_squares ? squared_unit(c) : m.unit;
     list.push_back({m.name, element_type::float32, {}, output_layout::volume, unit, m.meaning});
   }
@@ -132,7 +98,7 @@ void perfusion_analysis::load(const batch& items, std::span<std::byte> input) {
 std::unique_ptr<batch_runner> perfusion_analysis::make_runner() const {
   const perfusion_findings& found = inputs_.findings();
   return std::make_unique<perfusion_runner>(make_fitter(device_, found.frames, found.convert, options_.fit),
-                                            found.convert, 1 / options_.density_g_per_ml);
+                                            maps_written(options_.maps, found.convert), 1 / options_.density_g_per_ml);
 }
 
 }  // namespace voxherd

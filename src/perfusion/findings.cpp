@@ -112,6 +112,11 @@ void find_inputs(const perfusion_options& o, const voi_curves& from, const looke
     if (*std::max_element(curve->begin(), curve->end()) <= 0)
       refuse(fmt::format("the {} curve is nowhere above 0, expected the agent's concentration", name));
   }
+  const auto peak = [](const std::vector<double>& c) { return std::max_element(c.begin(), c.end()) - c.begin(); };
+  if (o.model == inflow_model::dual && peak(f.portal) < peak(f.arterial))
+    spdlog::warn("the portal curve peaks at {:.4g} s, before the arterial one at {:.4g} s; are the two exchanged?",
+                 f.time_s[static_cast<std::size_t>(peak(f.portal))],
+                 f.time_s[static_cast<std::size_t>(peak(f.arterial))]);
 }
 
 }  // namespace
@@ -128,8 +133,8 @@ void find_in_series(const perfusion_options& o, const looked_rows& looked, const
   check_counts(o, f);
   const voi_curves from{o, looked, found};
   find_inputs(o, from, regions, found);
-  found.tissue = from.curve_of(from.signal_of(o.delay_roi.empty() ? "the mask" : "--delay-roi", regions.tissue),
-                               from.signal_of("the mask", regions.tissue), 0);
+  const region_signal tissue = from.signal_of(o.delay_roi.empty() ? "the mask" : "--delay-roi", regions.tissue);
+  found.tissue = from.curve_of(tissue, tissue, 0);
   found.configuration["skipped-frames"] = text_of_skipped(f.counts);
   if (f.spacing_s() > 0) {
     spdlog::info("{} frames, {:.4g} s apart; {} are fitted", f.frames(), f.spacing_s(), f.counted());

@@ -43,8 +43,8 @@ std::vector<std::uint64_t> read_region(const std::string& path, const nifti_head
 
 /// At most so many numbers of the mask's voxels are looked at for their mean curve.
 std::vector<std::uint64_t> sample_of(const std::vector<std::uint64_t>& voxels, std::size_t row_floats) {
-  constexpr std::size_t most_floats = std::size_t{1} << 23, run = 64;
-  const std::size_t most = std::clamp<std::size_t>(most_floats / row_floats, 1024, 65536);
+  constexpr std::size_t most_floats = std::size_t{1} << 22, run = 128;
+  const std::size_t most = std::clamp<std::size_t>(most_floats / row_floats, 1024, 16384);
   if (voxels.size() <= most) return voxels;
   std::vector<std::uint64_t> some;
   const std::size_t runs = most / run;
@@ -123,8 +123,9 @@ struct perfusion_inputs::state {
       if (!path.empty()) provenance[name] = fingerprint(path);
     };
     const auto add_list = [&](const char* name, const image_list& images) {
-      if (images.files.size() == 1) return add(name, images.files[0].path);
-      for (const nifti_header& h : images.files) provenance[name].push_back(fingerprint(h.path));
+      std::vector<std::string> paths;
+      for (const nifti_header& h : images.files) paths.push_back(h.path);
+      provenance[name] = fingerprint(paths);
     };
     add_list("dynamic", dynamic);
     if (!extras.files.empty()) add_list(options.vfa.empty() ? "t1_map" : "vfa", extras);

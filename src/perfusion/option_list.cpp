@@ -64,7 +64,8 @@ void add_fit(po::options_description& options) {
     ("relative-tolerance", option::real_by_others("1e-05; simplex 0"), "simplex: the same over the smallest cost; lm, varpro: foretold fall of the cost; 0 to 0.1")
     ("delays", option::text("free"), "free | zero | two-stage: fitted in each voxel; none; found in the mean curve first")
     ("delay-window", option::real(0, "0"), "two-stage: voxels' delays may differ by this from the mean curve's, 0 to 20 s; 0: fixed")
-    ("delay-roi", option::file(), "two-stage: mask of the mean curve; without it --mask");
+    ("delay-roi", option::file(), "two-stage: mask of the mean curve; without it --mask")
+    ("maps", option::text("all")->value_name("LIST"), "all, or those to be written, as ka,kp,mean_transit_time");
   // clang-format on
 }
 

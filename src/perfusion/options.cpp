@@ -88,6 +88,7 @@ perfusion_options read_perfusion_options(const arguments& args) {
   read_inflows(args, o);
   read_signal_options(args, o);
   read_fit_options(args, o);
+  o.maps = perfusion::parse_maps(args.get<std::string>("maps"));
   return o;
 }
 
@@ -102,6 +103,7 @@ void add_to_configuration(const perfusion_options& o, const arguments& args, nlo
   c["relative-tolerance"] = o.fit.relative_tolerance;
   if (o.delays == delay_choice::two_stage) c["delay-window"] = o.delay_window_s;
   add_parameters(o, c);
+  c["maps"] = args.get<std::string>("maps");
   c["haematocrit"] = o.haematocrit;
   c["density"] = o.density_g_per_ml;
   if (o.convert.needs_t1()) {

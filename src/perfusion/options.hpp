@@ -8,6 +8,7 @@
 #include "kernels/perfusion/conversion.hpp"
 #include "kernels/perfusion/settings.hpp"
 #include "src/command.hpp"
+#include "src/perfusion/map_list.hpp"
 #include "src/perfusion/text_values.hpp"
 
 namespace voxherd {
@@ -40,6 +41,8 @@ struct perfusion_options {
   delay_choice delays = delay_choice::free;
   double delay_window_s = 0;
   std::string delay_roi;
+
+  perfusion::map_set maps;  ///< to be written
 };
 
 /// Everything that `voxherd perfusion` takes besides the options of every run.

@@ -15,14 +15,14 @@ namespace voxherd {
 namespace {
 
 /// What the fitter has to say against a combination of options, before anything is written.
-void check_settings(const perfusion_options& o, const perfusion_findings& found) {
+void check_settings(const perfusion_options& o, const perfusion_findings& found, const device& d) {
   try {
-    (void)perfusion::make_fitter({}, found.frames, found.convert, o.fit);
+    use_device(d);
+    (void)perfusion::make_fitter(d, found.frames, found.convert, o.fit);
   } catch (const std::invalid_argument& e) {
-    throw failure(exit_status::usage,
-                  fmt::format("{}; change --solver, --convolution, --discretisation, --precision or "
-                              "--starts",
-                              e.what()));
+    throw failure(exit_status::usage, fmt::format("{}; see --solver, --convolution, --discretisation, --precision or "
+                                                  "--starts",
+                                                  e.what()));
   }
 }
 
@@ -48,7 +48,7 @@ exit_status run_perfusion(session& s, const arguments& args, run_settings how, c
   const perfusion_findings& found = inputs.findings();
   tissue_fit tissue;
   s.on_root([&] {
-    check_settings(o, found);
+    check_settings(o, found, d);
     tissue = fit_tissue(o, found);
     if (o.delays == delay_choice::two_stage) take_delays(tissue, o);
   });

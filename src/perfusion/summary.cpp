@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "mpi/result_reader.hpp"
 #include "src/perfusion/text_values.hpp"
@@ -11,6 +13,14 @@
 namespace voxherd {
 
 namespace {
+
+constexpr std::array<std::pair<const char*, const char*>, 7> summed_up{{{"ka", ""},
+                                                                        {"kp", ""},
+                                                                        {"kl", " ml/100g/min"},
+                                                                        {"arterial_fraction", ""},
+                                                                        {"distribution_volume", ""},
+                                                                        {"mean_transit_time", " s"},
+                                                                        {"r_squared", ""}}};
 
 /// Values of a map at the fitted voxels.
 std::vector<float> fitted_values(const result_reader& result, const std::vector<std::uint64_t>& voxels,
@@ -22,14 +32,27 @@ std::vector<float> fitted_values(const result_reader& result, const std::vector<
   return values;
 }
 
-/// Median and quartiles.
+/// Enough for a median's three digits.
+constexpr std::size_t most_for_quartiles = 1 << 16;
+
+std::vector<std::uint64_t> thinned(const std::vector<std::uint64_t>& voxels) {
+  const std::size_t step = (voxels.size() + most_for_quartiles - 1) / most_for_quartiles;
+  std::vector<std::uint64_t> some;
+  for (std::size_t i = 0; i < voxels.size(); i += step) some.push_back(voxels[i]);
+  return some;
+}
+
+/// Median and quartiles: the quartiles lie in the halves that the median leaves.
 std::string spread(std::vector<float> values) {
-  const auto at = [&](std::size_t quarter) {
-    const auto place = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * quarter / 4);
-    std::nth_element(values.begin(), place, values.end());
-    return *place;
+  const auto place = [&](std::size_t quarter) {
+    return values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * quarter / 4);
   };
-  return fmt::format("{:.4g} ({:.4g} to {:.4g})", at(2), at(1), at(3));
+  const auto first = place(1), middle = place(2), third = place(3);
+  std::nth_element(values.begin(), middle, values.end());
+  const float median = *middle;
+  std::nth_element(values.begin(), first, middle);
+  std::nth_element(middle, third, values.end());
+  return fmt::format("{:.4g} ({:.4g} to {:.4g})", median, *first, *third);
 }
 
 std::string percent(std::size_t part, std::size_t all) {
@@ -70,11 +93,15 @@ void log_perfusion_summary(const session& s, const std::string& result) {
     for (const std::uint64_t voxel : reader.item_voxels())
       if (status[voxel] == 0) voxels.push_back(voxel);
     if (voxels.empty()) return;
-    const auto of = [&](const char* name) { return spread(fitted_values(reader, voxels, name)); };
-    spdlog::info("medians (quartiles) of {} voxels: ka {}, kp {}, kl {} ml/100g/min", voxels.size(), of("ka"), of("kp"),
-                 of("kl"));
-    spdlog::info("  arterial fraction {}, distribution volume {}, mean transit time {} s, R2 {}",
-                 of("arterial_fraction"), of("distribution_volume"), of("mean_transit_time"), of("r_squared"));
+    const std::vector<std::uint64_t> some = thinned(voxels);
+    std::string text;
+    for (const auto& [name, unit] : summed_up) {
+      if (!reader.has(name)) continue;
+      text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", name, spread(fitted_values(reader, some, name)), unit);
+    }
+    if (!text.empty())
+      spdlog::info("medians (quartiles) of {}{} voxels: {}",
+                   some.size() < voxels.size() ? fmt::format("{} of ", some.size()) : "", voxels.size(), text);
     log_bounds(fitted_values(reader, voxels, "at_bound"));
     log_exits(fitted_values(reader, voxels, "exit_code"));
   });

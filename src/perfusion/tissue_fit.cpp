@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "kernels/perfusion/backends.hpp"
+#include "kernels/perfusion/model_curve.hpp"
 #include "kernels/perfusion/perfusion.hpp"
 
 namespace voxherd {
@@ -30,16 +30,10 @@ fit_settings settings_of_mean(const fit_settings& voxels) {
 }
 
 std::vector<double> fitted_curve(const time_course& frames, const fit_settings& s, const float (&maps)[map_count]) {
-  const curves_table<double> table(frames);
-  double p[parameter_count];
-  for (int i = 0; i < parameter_count; ++i) p[i] = static_cast<double>(maps[i]) / (i <= kp ? per_second : 1);
-  std::vector<double> curve(frames.frames());
-  with_model<double>(s, frames.spacing_s() > 0, [&]<class Model>() {
-    const curves_view<double> view = table.view();
-    const Model model(view);
-    model.curve(p, [&](int i, double c) { curve[static_cast<std::size_t>(i)] = c; });
-  });
-  return curve;
+  std::array<double, parameter_count> p{};
+  for (int i = 0; i < parameter_count; ++i)
+    p[static_cast<std::size_t>(i)] = static_cast<double>(maps[i]) / (i <= kp ? per_second : 1);
+  return model_curve(frames, s, p);
 }
 
 std::string bounds_text(std::uint8_t at_bound) {

@@ -40,17 +40,20 @@ double percentile(const std::vector<double>& sorted, double percent) {
 /// What is gathered for one quantity_score.
 struct tally {
   std::vector<double> error;
-  std::uint64_t with_deviation = 0, within = 0, at_bound = 0;
+  coverage all, free;
+  std::uint64_t at_bound = 0;
 
   void add(const tally& o) {
     error.insert(error.end(), o.error.begin(), o.error.end());
-    with_deviation += o.with_deviation, within += o.within, at_bound += o.at_bound;
+    all.voxels += o.all.voxels, all.within += o.all.within;
+    free.voxels += o.free.voxels, free.within += o.free.within;
+    at_bound += o.at_bound;
   }
 
   quantity_score score() {
     quantity_score s;
     s.voxels = error.size();
-    s.voxels_with_deviation = with_deviation;
+    s.all = all, s.free = free;
     if (error.empty()) return s;
     const auto count = static_cast<double>(error.size());
     s.bias = std::accumulate(error.begin(), error.end(), 0.0) / count;
@@ -60,7 +63,6 @@ struct tally {
     std::transform(error.begin(), error.end(), size.begin(), [](double e) { return std::fabs(e); });
     std::sort(size.begin(), size.end());
     s.median_absolute = percentile(size, 50);
-    if (with_deviation > 0) s.within_two_deviations = static_cast<double>(within) / static_cast<double>(with_deviation);
     s.at_bound = static_cast<double>(at_bound) / count;
     return s;
   }
@@ -78,12 +80,15 @@ struct region_tally {
       t.error.push_back(error);
       const int parameter = texts[q].parameter;
       if (parameter < 0) continue;
-      if (!estimate.at_bound.empty() && (static_cast<unsigned>(estimate.at_bound[voxel]) >> parameter & 1) != 0)
-        ++t.at_bound;
+      const unsigned bounds = estimate.at_bound.empty() ? 0 : static_cast<unsigned>(estimate.at_bound[voxel]);
+      t.at_bound += bounds >> parameter & 1;
       const double deviation = estimate.deviation[q].empty() ? 0 : static_cast<double>(estimate.deviation[q][voxel]);
       if (!(deviation > 0)) continue;
-      ++t.with_deviation;
-      if (std::fabs(error) <= 2 * deviation) ++t.within;
+      for (coverage* c : {&t.all, &t.free}) {
+        if (c == &t.free && bounds != 0) continue;
+        ++c->voxels;
+        c->within += std::fabs(error) <= 2 * deviation ? 1 : 0;
+      }
     }
   }
 
@@ -139,8 +144,8 @@ std::string row_of(std::size_t q, const quantity_score& s) {
   if (s.voxels == 0) return row + "\n";
   for (const double value : {s.bias, s.median_absolute, s.percentile5, s.percentile95})
     row += fmt::format("{:>9.4g} ", value);
-  return row + percent_of(s.within_two_deviations, s.has_deviation && s.voxels_with_deviation > 0) +
-         percent_of(s.at_bound, s.has_bound) + "\n";
+  return row + percent_of(s.all.share(), s.all.voxels > 0) +
+         percent_of(s.free.share(), s.has_bound && s.free.voxels > 0) + percent_of(s.at_bound, s.has_bound) + "\n";
 }
 
 nlohmann::ordered_json json_of(const quantity_score& s) {
@@ -151,8 +156,10 @@ nlohmann::ordered_json json_of(const quantity_score& s) {
   j["percentile5_error"] = s.percentile5;
   j["percentile95_error"] = s.percentile95;
   if (s.has_deviation) {
-    j["voxels_with_deviation"] = s.voxels_with_deviation;
-    if (s.voxels_with_deviation > 0) j["within_two_deviations"] = s.within_two_deviations;
+    j["voxels_with_deviation"] = s.all.voxels;
+    if (s.all.voxels > 0) j["within_two_deviations"] = s.all.share();
+    if (s.has_bound) j["free_voxels_with_deviation"] = s.free.voxels;
+    if (s.has_bound && s.free.voxels > 0) j["free_within_two_deviations"] = s.free.share();
   }
   if (s.has_bound) j["at_bound"] = s.at_bound;
   return j;
@@ -161,8 +168,8 @@ nlohmann::ordered_json json_of(const quantity_score& s) {
 }  // namespace
 
 std::string table_of(const std::vector<region_score>& scores) {
-  std::string table = fmt::format("  {:<22} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8}{:>8}\n", "error: estimate - truth",
-                                  "voxels", "mean", "median ||", "5 %", "95 %", "in 2 sd", "bound");
+  std::string table = fmt::format("  {:<22} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8}{:>8}{:>8}\n", "error: estimate - truth",
+                                  "voxels", "mean", "median ||", "5 %", "95 %", "in 2 sd", "free", "bound");
   for (const region_score& r : scores) {
     table += fmt::format("{}: {} voxels{}\n", r.name, r.voxels,
                          r.not_fitted > 0 ? fmt::format(", {} of them not fitted", r.not_fitted) : "");

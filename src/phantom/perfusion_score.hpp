@@ -26,13 +26,20 @@ struct perfusion_field {
   std::vector<std::string> region_name;                             ///< of truth: of region i + 1
 };
 
+/// How many true values lie within two of the estimate's own standard deviations.
+struct coverage {
+  std::uint64_t voxels = 0;  ///< with a deviation above 0: neither fixed nor at a bound
+  std::uint64_t within = 0;
+  double share() const { return voxels > 0 ? static_cast<double>(within) / static_cast<double>(voxels) : 0; }
+};
+
 struct quantity_score {
   std::uint64_t voxels = 0;
   double bias = 0;                                ///< mean of estimate - truth
   double median_absolute = 0;                     ///< of the error
   double percentile5 = 0, percentile95 = 0;       ///< of the error
-  std::uint64_t voxels_with_deviation = 0;        ///< above 0: neither fixed nor at a bound
-  double within_two_deviations = 0;               ///< share of those
+  coverage all;                                   ///< voxels
+  coverage free;                                  ///< those of them where no parameter at all ended at a bound
   double at_bound = 0;                            ///< share of voxels
   bool has_deviation = false, has_bound = false;  ///< whether the estimate says
 };

@@ -173,6 +173,7 @@ class BadInputs(PerfusionJobs):
         self.refused(USAGE, "--haematocrit 1: expected 0 to 0.9", "--haematocrit", "1")
         self.refused(USAGE, "--density 3: expected 0.5 to 2", "--density", "3")
         self.refused(USAGE, "--iterations 0: expected 1 to 100000", "--iterations", "0")
+        self.refused(USAGE, 'found "Ktrans", expected all, or some of kl, ka', "--maps", "ka,Ktrans")
 
     def test_lists_of_parameters_that_are_none(self):
         self.refused(USAGE, 'found "kx=1", expected NAME=VALUE of kl, ka, kp', "--fix", "kx=1")
@@ -205,6 +206,20 @@ class BadInputs(PerfusionJobs):
         self.assertEqual(rc, USAGE, said)
         with open(self.path("out.curves.csv"), encoding="utf-8") as file:
             self.assertEqual(file.read(), before)
+
+    def test_several_ranks_say_it_once_whether_headers_or_signals_are_wrong(self):
+        series = self.study.concentration.copy()
+        series[self.study.vein, 9] = np.nan
+        nan = self.image("nan.nii.gz", series)
+        empty = self.image("empty.nii", np.zeros(SIZE))
+        for files, options, status, words in (({"mask": empty}, (), BAD_DATA, "0 of 120 voxels"),
+                                              ({"dynamic": nan}, (), BAD_DATA, "the portal VOI: none of its 3 voxels"),
+                                              ({}, ("--convolution", "direct"), USAGE, "only the simplex"),
+                                              ({}, ("--fix", "x"), USAGE, "expected NAME=VALUE")):
+            rc, said = self.launch(self.path("never.h5"), *options, scan=self.given(**files), ranks=3)
+            self.assertEqual(rc, status, said)
+            self.assertEqual(said.count("voxherd: error:"), 1, said)
+            self.assertIn(words, said)
 
     def test_a_dry_run_writes_nothing(self):
         rc, said = self.launch(self.path("never.h5"), "--dry-run")

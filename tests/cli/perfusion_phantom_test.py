@@ -242,8 +242,11 @@ class LiverPhantom(unittest.TestCase):
     def test_a_fit_of_noisy_signals_knows_how_far_it_is_off(self):
         self.make("p", "--size", "64x64x12", "--inputs", "sampled", "--signal", "concentration")
         whole = self.fit("p", "--curves", self.path("p", "curves.csv"), ranks=2)[-1]
-        for quantity in PARAMETERS:  # 95.4 % of normal errors; the model is not linear, and 4,800 voxels are not all
-            self.assertTrue(0.90 < whole[quantity]["within_two_deviations"] < 0.98, (quantity, whole[quantity]))
+        for quantity in PARAMETERS:
+            score = whole[quantity]  # 95.4 % of normal errors; 0.3 % is one deviation of so many voxels
+            self.assertGreater(score["free_voxels_with_deviation"], 4000)
+            self.assertAlmostEqual(score["free_within_two_deviations"], 0.9545, delta=0.012, msg=quantity)
+            self.assertGreater(score["within_two_deviations"], 0.85, quantity)
 
     def test_spoiled_echoes_are_fitted_from_masks_and_flip_angles(self):
         self.make("p", "--noise", "none")

@@ -6,7 +6,7 @@ import time
 import unittest
 
 import numpy as np
-from perfusion_jobs import PerfusionJobs
+from perfusion_jobs import PerfusionJobs, write_nifti
 from toy_jobs import digest, kill_any, last_words, ranks_of, voxherd, wait_for_batches, wait_for_ranks
 
 USAGE = 2
@@ -100,6 +100,27 @@ class KillAndResume(PerfusionJobs):
         self.assertEqual(said.count("--resume"), 1, said)
         self.assertEqual(voxherd("verify", out + ".part")[0], 0)
         self.resume_and_compare(out, 3)
+
+    def test_a_list_of_images_that_was_moved_is_the_same_study_and_one_that_was_changed_is_not(self):
+        def words():
+            frames = [self.path(f"{self.place}/{i:02}.nii") for i in range(48)]
+            return ("--dynamic", *frames, *self.study.words(vois=False)[2:])
+
+        self.place = "here"
+        os.mkdir(self.path("here"))
+        for i in range(48):
+            write_nifti(self.path(f"here/{i:02}.nii"), self.study.concentration[..., i])
+        out = self.path("list.h5")
+        self.assertEqual(self.launch(out, scan=words())[0], 0)
+        os.rename(self.path("here"), self.path("there"))
+        self.place = "there"
+        rc, said = self.launch(out, "--resume", scan=words())
+        self.assertEqual(rc, 0, said)
+        self.assertIn("is whole already", said)
+        write_nifti(self.path("there/30.nii"), self.study.concentration[..., 30] + 0.001)
+        rc, said = self.launch(out, "--resume", scan=words())
+        self.assertEqual(rc, USAGE, said)
+        self.assertIn("another study", said)
 
     def test_another_study_is_not_resumed(self):
         out = self.path("other.h5")

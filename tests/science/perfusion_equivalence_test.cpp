@@ -1,8 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "tests/reference/perfusion_case.hpp"
+#include "tests/reference/perfusion_signals.hpp"
 
 namespace {
 
@@ -12,56 +11,20 @@ using namespace voxherd::perfusion;
 
 const device two_threads{backend::cpu, 2, 0};
 
-class PerfusionCpu : public testing::Test {
- protected:
-  perfusion_run run(const fit_settings& s) const { return {two_threads, voxels.frames, voxels.rows, s}; }
+class PerfusionCpu : public testing::TestWithParam<way_to_fit> {};
 
-  void expect_minima_of(solver_kind solver, discretisation_kind how, precision_kind precision, double excess) {
-    fit_settings s = quality_settings(solver, precision);
-    s.discretisation = how;
-    const auto fits = run(s);
-    expect_judged_as_by_reference(voxels, s, fits);
-    expect_minima(voxels, s, fits, excess);
-  }
+TEST_P(PerfusionCpu, IsEquivalentToReference) {
+  expect_equivalent_to_reference(two_threads, GetParam().settings, GetParam().times);
+}
 
-  /// Three voxels of 249 may come to a near tie that the rounding of a sum decides otherwise.
-  void expect_simplex(discretisation_kind how) {
-    fit_settings s;
-    s.solver = solver_kind::simplex;
-    s.bounded = false;
-    s.starts = 0;
-    s.discretisation = how;
-    const auto fits = run(s);
-    expect_judged_as_by_reference(voxels, s, fits);
-    expect_simplex_of_reference(voxels, s, fits, 0.985);
-  }
+INSTANTIATE_TEST_SUITE_P(EveryWay, PerfusionCpu, testing::ValuesIn(every_way_to_fit()),
+                         [](const auto& way) { return std::string(way.param.name); });
 
+TEST(PerfusionBatch, AVoxelsFitDoesNotDependOnItsNeighbours) {
   const perfusion_case voxels = uneasy_voxels();
-};
-
-TEST_F(PerfusionCpu, ExactLevenbergEndsInTheReferencesMinima) {
-  expect_minima_of(solver_kind::lm, discretisation_kind::exact, precision_kind::float64, 1e-9);
-}
-
-TEST_F(PerfusionCpu, PaperLevenbergEndsInTheReferencesMinima) {
-  expect_minima_of(solver_kind::lm, discretisation_kind::paper, precision_kind::float64, 1e-9);
-}
-
-// In floats a cost of 45 residuals, each a difference with a rounding of the peak (30 times the noise), is known to
-// 1e-5 of itself: a descent cannot see less.
-TEST_F(PerfusionCpu, SinglePrecisionEndsWithin1e5OfTheReferencesMinima) {
-  expect_minima_of(solver_kind::lm, discretisation_kind::exact, precision_kind::float32, 1e-5);
-  expect_minima_of(solver_kind::lm, discretisation_kind::paper, precision_kind::float32, 1e-5);
-}
-
-TEST_F(PerfusionCpu, PaperSimplexTakesTheReferencesSteps) { expect_simplex(discretisation_kind::paper); }
-
-TEST_F(PerfusionCpu, ExactSimplexTakesTheReferencesSteps) { expect_simplex(discretisation_kind::exact); }
-
-TEST_F(PerfusionCpu, AVoxelsFitDoesNotDependOnItsNeighbours) {
-  for (const auto solver : {solver_kind::simplex, solver_kind::lm}) {
-    const fit_settings s = quality_settings(solver, precision_kind::float64);
-    const auto all = run(s);
+  for (const auto solver : {solver_kind::simplex, solver_kind::lm, solver_kind::varpro, solver_kind::linear}) {
+    const fit_settings s = quality_settings(solver);
+    const perfusion_run all(two_threads, voxels.frames, voxels.rows, s);
     const std::size_t width = voxels.frames.frames();
     for (const std::size_t first : {0U, 1U, 101U, 332U}) {
       const auto from = voxels.rows.begin() + static_cast<std::ptrdiff_t>(first * width);
@@ -70,6 +33,23 @@ TEST_F(PerfusionCpu, AVoxelsFitDoesNotDependOnItsNeighbours) {
         for (std::size_t m = 0; m < map_count; ++m) ASSERT_EQ(part.maps[m][v], all.maps[m][first + v]) << first + v;
         ASSERT_EQ(part.iterations[v], all.iterations[first + v]);
       }
+    }
+  }
+}
+
+TEST(PerfusionSignals, T1OfEveryVoxelIsFoundAndNotFittedVoxelsSayWhy) {
+  for (const auto& [name, convert] : every_conversion()) {
+    SCOPED_TRACE(name);
+    const perfusion_case c = signals_of(uneasy_voxels(), convert);
+    const perfusion_run run(two_threads, c.frames, c.rows, standard_settings(solver_kind::lm), convert);
+    for (std::size_t v = 0; v < c.count; ++v) {
+      ASSERT_EQ(run.status[v], expected_status(v)) << v;
+      if (run.status[v] != 0) continue;
+      // Signals are floats: 6e-8 of a signal, which changes with T1 about as much as the T1 does.
+      ASSERT_NEAR(run.map(t1_before, v), true_t1_s(convert, v), 1e-5 * true_t1_s(convert, v)) << v;
+      double S0 = 0;
+      for (std::size_t i = 0; i < 4; ++i) S0 += static_cast<double>(c.rows[v * c.rows.size() / c.count + i]) / 4;
+      ASSERT_NEAR(run.map(baseline_signal, v), S0, 1e-6 * S0) << v;
     }
   }
 }

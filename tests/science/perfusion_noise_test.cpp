@@ -39,12 +39,9 @@ class PerfusionNoise : public testing::Test {
   }
 
   static fit_settings simplex_of_the_paper() {
-    fit_settings s;
-    s.solver = solver_kind::simplex;
+    fit_settings s = standard_settings(solver_kind::simplex);
     s.discretisation = discretisation_kind::paper;
-    s.bounded = false;
-    s.starts = 0;
-    return starting_at(s, paper_start());
+    return s;
   }
 
   std::vector<double> noisy(std::vector<double> values, double cnr) {
@@ -166,7 +163,7 @@ TEST_F(PerfusionNoise, LevenbergReachesTheBound) {
   // At CNR 10 flows and delays begin to meet their bounds.
   for (int cnr = 100; cnr >= 20; cnr -= 20) {
     SCOPED_TRACE(testing::Message() << "CNR " << cnr);
-    const spread s = repeat(fit_settings{}, cnr, input_noise::none);
+    const spread s = repeat(standard_settings(solver_kind::lm), cnr, input_noise::none);
     const auto least = least_deviations(discretisation_kind::exact, cnr);
     note(cnr, s);
     expect_means(s, least);

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <complex>
 #include <memory>
 #include <numbers>
+#include <thread>
 
 #include "kernels/perfusion/recursion_model.hpp"
 #include "tests/support/perfusion_convolution.hpp"
@@ -169,6 +171,51 @@ TEST(BlockFftModel, TheCostIsTheSumOfSquaresOverCountedFrames) {
     }
     const double cost = fft.model().cost(thread_team{}, *fft.memory, p, {y.data(), stride});
     EXPECT_NEAR(cost, expected, 1e-12 * expected);
+  }
+}
+
+/// Threads that share the work as a GPU's do.
+struct threads_team {
+  int lane, threads;
+  std::barrier<>& all;
+  std::vector<double>& partial;
+
+  template <class Work>
+  void share(int count, const Work& work) const {
+    for (int i = lane; i < count; i += threads) work(i);
+  }
+  void sync() const { all.arrive_and_wait(); }
+  double sum(double value) const {
+    partial[static_cast<std::size_t>(lane)] = value;
+    sync();
+    double total = 0;
+    for (const double part : partial) total += part;
+    sync();
+    return total;
+  }
+};
+
+TEST(BlockFftModel, ATeamOfThreadsComesToTheSameCost) {
+  const time_course t = any_course(75, 1.6);
+  const fitted_curve<5, 16, discretisation_kind::paper> fft(t);
+  const std::vector<float> y(75, 0.2f);
+  for (const int threads : {2, 5, 32}) {
+    std::barrier all(threads);
+    std::vector<double> partial(static_cast<std::size_t>(threads));
+    std::vector<std::vector<double>> costs(static_cast<std::size_t>(threads));
+    const auto work = [&](int lane) {
+      for (const auto& p : trials)
+        costs[static_cast<std::size_t>(lane)].push_back(
+            fft.model().cost(threads_team{lane, threads, all, partial}, *fft.memory, p, {y.data(), 1}));
+    };
+    std::vector<std::jthread> others;
+    for (int lane = 1; lane < threads; ++lane) others.emplace_back(work, lane);
+    work(0);
+    others.clear();
+    for (std::size_t n = 0; n < std::size(trials); ++n) {
+      const double expected = fft.model().cost(thread_team{}, *fft.memory, trials[n], {y.data(), 1});
+      for (const auto& own : costs) EXPECT_NEAR(own[n], expected, 1e-13 * expected) << threads;
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "tests/reference/perfusion_data.hpp"
 #include "tests/reference/perfusion_reference_fit.hpp"
+#include "tests/reference/perfusion_reference_linear.hpp"
 
 namespace {
 
@@ -67,6 +68,34 @@ TEST(PerfusionReferenceFit, FindsTheTruthOfACleanCurveInEitherDiscretisation) {
     const auto fit = global_search(f, how, perfusion::fit_settings{}.rules)(perfusion_curve(f, how, truth));
     for (std::size_t i = 0; i < truth.size(); ++i) EXPECT_NEAR(fit.best[i], truth[i], 1e-6);
   }
+}
+
+TEST(PerfusionReferenceFit, LinearFitFindsWhatMakesItsEquationExact) {
+  time_course f = ten_frames();
+  f.time_s = {5, 6, 7, 7.5, 9, 10, 12, 13, 14, 16};
+  f.counts[4] = 0;
+  const double k = 0.11, a = 0.02, p = 0.04, tau = 0.6;
+  std::vector<double> y;
+  double integral = 0, before = 0, time = 5;
+  for (std::size_t i = 0; i < f.frames(); ++i) {
+    if (f.counts[i] == 0) {
+      y.push_back(1e9);
+      continue;
+    }
+    const double step = f.time_s[i] - time, t = f.time_s[i] - 5;
+    const double fed = a * convolved_input(f, f.arterial, 0, t - tau) + p * convolved_input(f, f.portal, 0, t + tau);
+    // C = fed - k (integral + step (before + C) / 2)
+    y.push_back((fed - k * (integral + step * before / 2)) / (1 + k * step / 2));
+    integral += step * (before + y.back()) / 2;
+    before = y.back(), time = f.time_s[i];
+  }
+  const auto free = murase_fit(f, y, {0, 0, 0, tau, -tau}, {false, false, false});
+  EXPECT_NEAR(free[perfusion::kl], k, 1e-12);
+  EXPECT_NEAR(free[perfusion::ka], a, 1e-12);
+  EXPECT_NEAR(free[perfusion::kp], p, 1e-12);
+  const auto given = murase_fit(f, y, {0, a, 0, tau, -tau}, {false, true, false});
+  EXPECT_NEAR(given[perfusion::kl], k, 1e-12);
+  EXPECT_EQ(given[perfusion::ka], a);
 }
 
 class PerfusionGold : public testing::Test {

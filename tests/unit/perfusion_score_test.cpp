@@ -60,15 +60,17 @@ TEST(PerfusionScore, CountsDeviationsAndBoundsWhereThereAreSome) {
   perfusion_field estimate = truth;
   for (const std::size_t v : {0, 1, 2, 3}) estimate.value[ka][v] += 3;
   estimate.deviation[ka] = {2, 1, 0, 1.5f, 1, 1, 1, 1};  // within 4, beyond 2, none, within 3
-  estimate.at_bound = {0, 0, 2, 0, 0, 0, 0, 1};          // bit 1: ka; bit 0: kl
+  estimate.at_bound = {0, 0, 2, 4, 0, 0, 0, 1};          // bit 1: ka; bit 2: kp; bit 0: kl
   const auto scores = score_perfusion(truth, estimate);
   const quantity_score& s = scores[0].quantity[ka];
   EXPECT_TRUE(s.has_deviation);
-  EXPECT_EQ(s.voxels_with_deviation, 3u);
-  EXPECT_NEAR(s.within_two_deviations, 2. / 3, 1e-12);
+  EXPECT_EQ(s.all.voxels, 3u);
+  EXPECT_NEAR(s.all.share(), 2. / 3, 1e-12);
+  EXPECT_EQ(s.free.voxels, 2u);  // in voxel 3 kp is at a bound
+  EXPECT_NEAR(s.free.share(), 0.5, 1e-12);
   EXPECT_NEAR(s.at_bound, 0.25, 1e-12);
   EXPECT_FALSE(scores[0].quantity[kp].has_deviation);
-  EXPECT_EQ(scores[0].quantity[kp].at_bound, 0);
+  EXPECT_NEAR(scores[0].quantity[kp].at_bound, 0.25, 1e-12);
   EXPECT_NEAR(scores[2].quantity[static_cast<std::size_t>(perfusion_quantity::kl)].at_bound, 0.125, 1e-12);
 }
 

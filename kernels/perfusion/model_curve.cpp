@@ -1,0 +1,23 @@
+#include "kernels/perfusion/model_curve.hpp"
+
+#include <algorithm>
+
+#include "kernels/perfusion/backends.hpp"
+
+namespace voxherd::perfusion {
+
+std::vector<double> model_curve(const time_course& frames, const fit_settings& settings,
+                                const std::array<double, parameter_count>& parameters) {
+  const curves_table<double> table(frames);
+  double p[parameter_count];
+  std::copy(parameters.begin(), parameters.end(), p);
+  std::vector<double> curve(frames.frames());
+  with_model<double>(settings, frames.spacing_s() > 0, [&]<class Model>() {
+    const curves_view<double> view = table.view();
+    const Model model(view);
+    model.curve(p, [&](int i, double c) { curve[static_cast<std::size_t>(i)] = c; });
+  });
+  return curve;
+}
+
+}  // namespace voxherd::perfusion
