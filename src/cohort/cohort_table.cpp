@@ -31,7 +31,7 @@ std::vector<std::size_t> tasks_where(const std::vector<subject_status>& all, Wan
 }
 
 std::string counts_text(const std::vector<subject_status>& all) {
-  std::string text = fmt::format("{} subjects:", all.size());
+  std::string text = fmt::format("{} subject{}:", all.size(), all.size() == 1 ? "" : "s");
   const char* comma = " ";
   for (const char* state : states) {
     const std::size_t count = count_of(all, state);

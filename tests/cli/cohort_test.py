@@ -1,4 +1,5 @@
 """voxherd cohort: what has become of many subjects, what to submit, and the computing of one; bad manifests."""
+import gzip
 import json
 import os
 import shutil
@@ -68,15 +69,16 @@ class Folder(unittest.TestCase):
             first, done = file["journal/first_item"][()], file["journal/batches"]["done"]
             return int(((first[1:] - first[:-1]) * (done == 1)).sum()) / int(first[-1])
 
-    def begin(self, number, batches):
+    def begin(self, number, batches, ranks=1):
         """The task's process, once its journal has so many batches."""
-        job = subprocess.Popen([VOXHERD, "cohort", "cohort.tsv", "--run", str(number), "--more", ON_ONE_CORE],
+        launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+        job = subprocess.Popen([*launch, VOXHERD, "cohort", "cohort.tsv", "--run", str(number), "--more", ON_ONE_CORE],
                                cwd=self.folder, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
         self.addCleanup(job.wait)
         self.addCleanup(job.kill)
         while job.poll() is None:
             try:
-                if self.done_by_journal(f"out/long.h5.part") > 0 and self.batches() >= batches:
+                if self.batches() >= batches:
                     return job
             except OSError:
                 pass
@@ -131,11 +133,24 @@ class Cohort(Folder):
         lists = call(self.folder, "cohort", "cohort.tsv", "--array").stdout
         self.assertEqual(lists, "2,4\n")
 
-    def test_the_hours_of_a_whole_subject_are_those_of_its_run(self):
+    def summary(self, name):
+        with h5py.File(self.path(name), "r") as file:
+            return json.loads(bytes(file["journal/summary"][()]).rstrip(b"\0"))
+
+    def test_the_hours_of_a_whole_subject_are_those_of_its_run_on_cores_or_gpus(self):
         self.task(1, ranks=2)
-        with h5py.File(self.path("out/whole.h5"), "r") as file:
-            summary = json.loads(bytes(file["journal/summary"][()]).rstrip(b"\0"))
-        self.assertAlmostEqual(self.table()["core_hours"], 2 * summary["seconds"] / 3600, places=12)
+        hours = 2 * self.summary("out/whole.h5")["seconds"] / 3600
+        table = self.table()
+        self.assertAlmostEqual(table["core_hours"], hours, places=12)
+        self.assertEqual(table["gpu_hours"], 0)
+        with h5py.File(self.path("out/whole.h5"), "r+") as file:  # as if two GPUs had done it
+            words = file.attrs["configuration"]
+            words = words.decode() if isinstance(words, bytes) else str(words)
+            self.assertIn('"backend":"cpu"', words)
+            file.attrs["configuration"] = words.replace('"backend":"cpu"', '"backend":"cuda"')
+        table = self.table()
+        self.assertAlmostEqual(table["gpu_hours"], hours, places=12)
+        self.assertEqual(table["core_hours"], 0)
 
     def test_people_see_the_same_as_a_table(self):
         self.task(3, expect=65)
@@ -160,7 +175,12 @@ class Cohort(Folder):
         before = self.table()["subjects"]["long"]
         self.assertEqual((before["state"], before["detail"], before["resubmit"]), ("partial", "", True))
         self.assertIn("going on with", self.task(2, ranks=2))
-        self.assertEqual(self.table()["subjects"]["long"]["state"], "whole")
+        whole, last = self.table()["subjects"]["long"], self.summary("out/long.h5")
+        self.assertEqual(whole["state"], "whole")
+        resumed, batches = last["resumed_batches"], last["all"]["batches"]
+        self.assertGreaterEqual(resumed, 2)
+        expected = 2 * last["seconds"] / 3600 * (batches + resumed) / batches
+        self.assertAlmostEqual(whole["core_hours"], expected, places=12)
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["long.h5"])
         words = f"{LONG} {series('long')} {ON_ONE_CORE} --out alone.h5".split()
         self.assertEqual(call(self.folder, *words).returncode, 0)
@@ -173,6 +193,19 @@ class Cohort(Folder):
         self.assertEqual(self.table()["subjects"]["bad"]["state"], "whole")
 
     def test_a_failure_in_the_middle_of_the_work_of_several_ranks_has_its_reason(self):
+        with gzip.open(self.path("long/data.nii.gz")) as packed, open(self.path("long/data.nii"), "wb") as plain:
+            shutil.copyfileobj(packed, plain)
+        self.write("cohort.tsv", "subject\tout\tcommand",
+                   f"long\tout/long.h5\t{LONG} {series('long').replace('data.nii.gz', 'data.nii')}")
+        job = self.begin(1, batches=2, ranks=2)
+        os.truncate(self.path("long/data.nii"), 1000)
+        self.assertNotIn(job.wait(timeout=120), (0, 75))
+        failed = self.table()["subjects"]["long"]
+        self.assertEqual((failed["state"], failed["exit_status"] in (65, 74)), ("failed", True), failed)
+        self.assertIn("data.nii", failed["detail"])
+        self.assertGreater(failed["done"], 0)
+
+    def test_a_truncated_series_has_failed(self):
         with open(self.path("bad/data.nii.gz"), "r+b") as file:
             file.truncate(os.path.getsize(self.path("bad/data.nii.gz")) * 2 // 3)
         shutil.copy(self.path("whole/bvals"), self.path("bad/bvals"))
