@@ -53,3 +53,15 @@ function(voxherd_cli_tests)
       ENVIRONMENT "VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_TEST_TOOLS=${PROJECT_BINARY_DIR}/tests;VOXHERD_DATA=${VOXHERD_DATA};OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
   endforeach()
 endfunction()
+
+# tests/slurm/*_test.py -> each brings up a SLURM cluster of its own in namespaces; skipped where the machine allows none.
+function(voxherd_slurm_tests)
+  find_program(VOXHERD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/slurm/*_test.py)
+  foreach(script IN LISTS scripts)
+    get_filename_component(name ${script} NAME_WE)
+    add_test(NAME slurm.${name} COMMAND ${VOXHERD_PYTHON} ${script} -v)
+    set_tests_properties(slurm.${name} PROPERTIES LABELS slurm TIMEOUT 600 SKIP_RETURN_CODE 77
+      ENVIRONMENT "VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_TEST_TOOLS=${PROJECT_BINARY_DIR}/tests")
+  endforeach()
+endfunction()

@@ -1,5 +1,4 @@
 """Jobs of the toy analysis under mpirun, and what their results hold. Not a test itself."""
-import hashlib
 import os
 import shutil
 import signal
@@ -9,11 +8,7 @@ import tempfile
 import time
 import unittest
 
-try:
-    import h5py
-except ImportError:
-    print("skipped: python3-h5py is not installed")
-    sys.exit(77)
+from result_files import batches_done, digest, h5py
 
 TOY = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "toy_run")
 VOXHERD = os.environ.get("VOXHERD", "")
@@ -96,26 +91,10 @@ def wait_for_batches(out, count):
     """Until the unfinished file's journal says that `count` batches are done."""
     deadline = time.time() + 60
     while time.time() < deadline:
-        try:
-            with h5py.File(out + ".part", "r") as f:
-                if int(f["journal/batches"]["done"].sum()) >= count:
-                    return
-        except OSError:
-            pass
+        if batches_done(out + ".part") >= count:
+            return
         time.sleep(0.02)
     raise AssertionError("the job did not get that far")
-
-
-def digest(path):
-    """SHA-256 over the bytes of all results."""
-    sha = hashlib.sha256()
-    with h5py.File(path, "r") as f:
-        for group in sorted(set(f) - {"journal", "image"}):
-            for name in sorted(f[group]):
-                if isinstance(f[group][name], h5py.Dataset):
-                    sha.update(f"{group}/{name}".encode())
-                    sha.update(f[group][name][()].tobytes())
-    return sha.hexdigest()
 
 
 class ToyJobs(unittest.TestCase):

@@ -1,0 +1,42 @@
+"""What result files hold. Not a test itself."""
+import hashlib
+import json
+import sys
+
+try:
+    import h5py
+except ImportError:
+    print("skipped: python3-h5py is not installed")
+    sys.exit(77)
+
+
+def digest(path):
+    """SHA-256 over the bytes of all results."""
+    sha = hashlib.sha256()
+    with h5py.File(path, "r") as f:
+        for group in sorted(set(f) - {"journal", "image"}):
+            for name in sorted(f[group]):
+                if isinstance(f[group][name], h5py.Dataset):
+                    sha.update(f"{group}/{name}".encode())
+                    sha.update(f[group][name][()].tobytes())
+    return sha.hexdigest()
+
+
+def batches_done(path):
+    """How many batches the journal of a file, also one that is being written, says are done; 0 without a file."""
+    try:
+        with h5py.File(path, "r") as f:
+            return int(f["journal/batches"]["done"].sum())
+    except (OSError, KeyError):
+        return 0
+
+
+def provenance(path):
+    with h5py.File(path, "r") as f:
+        return json.loads(f.attrs["provenance"])
+
+
+def summary(path):
+    """Times and memory of the run that made the file whole."""
+    with h5py.File(path, "r") as f:
+        return json.loads(f["journal/summary"][()])

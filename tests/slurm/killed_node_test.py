@@ -1,0 +1,37 @@
+"""A job that loses a node is requeued by SLURM and goes on where it was, to the same bytes."""
+import unittest
+
+from cluster_jobs import SCRIPTS, ClusterJobs, call, study, summary
+
+
+class KilledNode(ClusterJobs):
+    """Of three nodes two compute. SLURM requeues a job whose node died; it goes on without the dead node and without a
+    human."""
+    nodes = 3
+
+    def check(self, node):
+        jobs = {}
+        for starter, script in SCRIPTS.items():
+            result = study(f"{starter}_without_{node}.h5")
+            jobs[starter] = result, self.submit(script, study("subject"), result)
+        for result, _ in jobs.values():
+            self.wait_for_batches(result, 4)
+        self.cluster.kill_node(node)
+        self.addCleanup(self.cluster.start_node, node)
+        for starter, (result, job) in jobs.items():
+            with self.subTest(starter):
+                self.assertEqual(self.wait_for_end(job), "COMPLETED", self.said(job))
+                self.assertEqual(self.fields(job)["Restarts"], "1", self.said(job))
+                self.assertNotIn(node, call("scontrol", "show", "hostnames", self.fields(job)["NodeList"]).split())
+                self.assert_whole_and_same(result, job)
+                self.assertGreaterEqual(summary(result)["resumed_batches"], 4)
+
+    def test_a_node_with_ranks_alone(self):
+        self.check("n2")
+
+    def test_the_node_with_the_batch_script(self):
+        self.check("n1")
+
+
+if __name__ == "__main__":
+    unittest.main()

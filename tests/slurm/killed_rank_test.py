@@ -1,0 +1,29 @@
+"""A job that loses a rank keeps what was finished; the next one computes the rest, to the same bytes."""
+import unittest
+
+from cluster_jobs import SCRIPTS, ClusterJobs, study, summary
+
+
+class KilledRank(ClusterJobs):
+    def check(self, starter):
+        result = study(f"{starter}.h5")
+        job = self.submit(SCRIPTS[starter], study("subject"), result)
+        self.wait_for_batches(result, 4)
+        self.kill_rank_on("n2", job)
+        # The job is no success and waits for nobody: neither for the dead rank nor for a new start that would do no good.
+        self.assertEqual(self.wait_for_end(job), "FAILED", self.said(job))
+        self.assertEqual(self.fields(job)["Restarts"], "0")
+        again = self.submit(SCRIPTS[starter], study("subject"), result)
+        self.assertEqual(self.wait_for_end(again), "COMPLETED", self.said(again))
+        self.assert_whole_and_same(result, again)
+        self.assertGreaterEqual(summary(result)["resumed_batches"], 4)
+
+    def test_under_srun(self):
+        self.check("srun")
+
+    def test_under_mpirun(self):
+        self.check("mpirun")
+
+
+if __name__ == "__main__":
+    unittest.main()

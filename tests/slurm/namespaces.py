@@ -1,0 +1,48 @@
+"""A process that has the machine to itself: everything a test cluster starts, mounts or configures lives in namespaces
+of its own, so nothing is left behind whatever becomes of the test, and two clusters know nothing of each other."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+INSIDE = "VOXHERD_TEST_NAMESPACES"
+PROGRAMS = {"slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client", "munged": "munge", "ip": "iproute2",
+            "unshare": "util-linux", "setpriv": "util-linux"}
+# Debian puts daemons where a user's PATH does not look.
+PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+# With the test process all processes in its namespaces die (--kill-child), and with them networks and mounts.
+UNSHARE = ["unshare", "--pid", "--net", "--uts", "--ipc", "--mount", "--fork", "--kill-child", "--mount-proc"]
+# What the cluster will ask of the kernel.
+TRIAL = """mount -t tmpfs tmpfs /run && hostname head && mknod /run/gpu c 1 3 && : >/run/gpu &&
+  ip link add bridge0 type bridge && ip netns add n1 && ip link add n1 type veth peer name eth0 netns n1"""
+
+
+def why_not():
+    """What this machine lacks for a cluster; "" for nothing."""
+    missing = sorted({package for program, package in PROGRAMS.items() if not shutil.which(program, path=PATH)})
+    if missing:
+        return f"not installed: {', '.join(missing)} (script/setup --tests installs them)"
+    if os.geteuid() != 0:
+        return "only root may make the namespaces that a cluster's nodes live in"
+    tried = subprocess.run([*UNSHARE, "sh", "-c", TRIAL], capture_output=True, text=True, timeout=60,
+                           env=dict(os.environ, PATH=PATH))
+    return f"the kernel forbids namespaces: {tried.stderr.strip()}" if tried.returncode else ""
+
+
+def enter():
+    """Runs this program again as the first process of new namespaces, and ends as it does; with status 77 where that
+    cannot be."""
+    if INSIDE in os.environ:
+        return
+    reason = why_not()
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
+    # unshare itself heeds neither SIGTERM nor SIGINT.
+    inner = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *UNSHARE, sys.executable, *sys.argv],
+                             env={**os.environ, INSIDE: "1", "PATH": PATH})
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: inner.kill())
+    status = inner.wait()
+    sys.exit(status if status >= 0 else 128 - status)
