@@ -16,10 +16,7 @@ class fed_inputs {
 
   VOXHERD_FUNCTION fed_inputs(const curves_view<scalar>& view, const Number (&p)[parameter_count])
       : arterial_(view, view.arterial, p[kl], p[ka], p[tau_a]), portal_(view, view.portal, p[kl], p[kp], p[tau_p]) {
-    if constexpr (exact) {
-      const scalar least = lane::min(smallest(arterial_.place.whole), smallest(portal_.place.whole));
-      first_ = least < 1 ? static_cast<int>(least) - 1 : 0;
-    }
+    if constexpr (exact) first_ = first_frame_of(arterial_.place, portal_.place);
   }
 
   VOXHERD_FUNCTION Number operator()(int frame) const { return arterial_(frame) + portal_(frame); }
@@ -31,8 +28,7 @@ class fed_inputs {
     for (int j = first; j < frames; ++j) write(j, arterial.next(j) + portal.next(j));
   }
 
-  /// The first frame that anything comes from: at negative delays the exact model has seen inputs before frame 0, the
-  /// first of them part of a frame before a whole one; the paper's begins there.
+  /// The first frame that anything comes from.
   VOXHERD_FUNCTION int first() const { return first_; }
 
  private:

@@ -34,18 +34,13 @@ class recursion_model {
   /// inputs themselves where the model is exact: dH/dtau = k H - x(t - tau).
   VOXHERD_FUNCTION void equations(const Number (&p)[parameter_count], voxel_samples y,
                                   normal_equations<Number>& out) const {
-    Number decayed;
-    feed<true> arterial(*this, view_.arterial, p[kl], p[tau_a], decayed);
-    feed<true> portal(*this, view_.portal, p[kl], p[tau_p], decayed);
-    const int first = first_frame(arterial, portal);
-    arterial.enter(first);
-    portal.enter(first);
-    const Number zero(scalar(0)), spent = view_.spacing_s * decayed;
+    feeds<true> in(*this, p);
+    const Number zero(scalar(0));
     state s{zero, zero, zero, zero, zero, zero};
     clear(out);
-    for (int i = first; i < 0; ++i) advance(s, p, i, decayed, spent, arterial, portal);
+    for (int i = in.first; i < 0; ++i) advance(s, p, i, in);
     each_frame([&](int i, bool counts) {
-      advance(s, p, i, decayed, spent, arterial, portal);
+      advance(s, p, i, in);
       if (!counts) return;
       const Number column[parameter_count] = {s.slope, s.arterial, s.portal, s.arterial_delay, s.portal_delay};
       add_frame(column, load(y.first + i * y.stride, zero) - s.tissue, out);
@@ -55,20 +50,15 @@ class recursion_model {
 
   VOXHERD_FUNCTION void separable(const Number (&p)[parameter_count], voxel_samples y,
                                   separable_equations<Number>& out) const {
-    Number decayed;
-    feed<true> arterial(*this, view_.arterial, p[kl], p[tau_a], decayed);
-    feed<true> portal(*this, view_.portal, p[kl], p[tau_p], decayed);
-    const int first = first_frame(arterial, portal);
-    arterial.enter(first);
-    portal.enter(first);
-    const Number zero(scalar(0)), spent = view_.spacing_s * decayed;
+    feeds<true> in(*this, p);
+    const Number zero(scalar(0));
     unit_state a{zero, zero, zero}, b{zero, zero, zero};
     clear(out);
     const auto move_on = [&](int i) {
-      advance(a, i, decayed, spent, arterial);
-      advance(b, i, decayed, spent, portal);
+      advance(a, i, in, in.arterial);
+      advance(b, i, in, in.portal);
     };
-    for (int i = first; i < 0; ++i) move_on(i);
+    for (int i = in.first; i < 0; ++i) move_on(i);
     each_frame([&](int i, bool counts) {
       move_on(i);
       if (!counts) return;
@@ -129,6 +119,23 @@ class recursion_model {
     Number x0, x1, x2;
   };
 
+  /// Both inputs, at the first frame that anything comes from.
+  template <bool WithSlope>
+  struct feeds {
+    VOXHERD_FUNCTION feeds(const recursion_model& m, const Number (&p)[parameter_count])
+        : arterial(m, m.view_.arterial, p[kl], p[tau_a], decayed), portal(m, m.view_.portal, p[kl], p[tau_p], decayed) {
+      first = exact ? first_frame_of(arterial.place, portal.place) : 0;
+      arterial.enter(first);
+      portal.enter(first);
+      spent = m.view_.spacing_s * decayed;
+    }
+
+    Number decayed;  ///< E
+    Number spent;    ///< T E: -dE/dk
+    feed<WithSlope> arterial, portal;
+    int first;
+  };
+
   struct state {
     Number arterial, portal;              ///< H of unit flows
     Number slope;                         ///< dC/dk
@@ -157,36 +164,21 @@ class recursion_model {
   /// Calls use(i, C_i, whether frame i counts) for all frames.
   template <class Use>
   VOXHERD_FUNCTION void walk(const Number (&p)[parameter_count], const Use& use) const {
-    Number decayed;
-    feed<false> arterial(*this, view_.arterial, p[kl], p[tau_a], decayed);
-    feed<false> portal(*this, view_.portal, p[kl], p[tau_p], decayed);
-    arterial.scale(p[ka]);
-    portal.scale(p[kp]);
-    const int first = first_frame(arterial, portal);
-    arterial.enter(first);
-    portal.enter(first);
+    feeds<false> in(*this, p);
+    in.arterial.scale(p[ka]);
+    in.portal.scale(p[kp]);
     Number c(scalar(0));
-    for (int i = first; i < 0; ++i) c = decayed * c + (arterial.next(i) + portal.next(i));
+    for (int i = in.first; i < 0; ++i) c = in.decayed * c + (in.arterial.next(i) + in.portal.next(i));
     each_frame([&](int i, bool counts) {
-      c = decayed * c + (arterial.next(i) + portal.next(i));
+      c = in.decayed * c + (in.arterial.next(i) + in.portal.next(i));
       use(i, c, counts);
     });
   }
 
-  /// At negative delays the exact model has seen inputs before frame 0, the first of them part of a frame before a
-  /// whole one; the paper's begins there.
-  template <class Feed>
-  VOXHERD_FUNCTION int first_frame(const Feed& a, const Feed& b) const {
-    if constexpr (!exact) return 0;
-    const scalar first = lane::min(smallest(a.place.whole), smallest(b.place.whole));
-    return first < 1 ? static_cast<int>(first) - 1 : 0;
-  }
-
-  template <class Feed>
-  VOXHERD_FUNCTION void advance(state& s, const Number (&p)[parameter_count], int frame, Number decayed, Number spent,
-                                Feed& a, Feed& b) const {
-    const Number fed_a = a.next(frame), fed_b = b.next(frame);
-    s.slope = decayed * s.slope - spent * s.tissue;
+  VOXHERD_FUNCTION void advance(state& s, const Number (&p)[parameter_count], int frame, feeds<true>& in) const {
+    auto &a = in.arterial, &b = in.portal;
+    const Number decayed = in.decayed, fed_a = a.next(frame), fed_b = b.next(frame);
+    s.slope = decayed * s.slope - in.spent * s.tissue;
     if constexpr (exact) s.slope += p[ka] * a.sum(a.slope) + p[kp] * b.sum(b.slope);
     s.arterial = decayed * s.arterial + fed_a;
     s.portal = decayed * s.portal + fed_b;
@@ -200,15 +192,15 @@ class recursion_model {
     }
   }
 
-  VOXHERD_FUNCTION void advance(unit_state& s, int frame, Number decayed, Number spent, feed<true>& f) const {
+  VOXHERD_FUNCTION void advance(unit_state& s, int frame, const feeds<true>& in, feed<true>& f) const {
     const Number fed = f.next(frame);
-    s.slope = decayed * s.slope - spent * s.curve;
-    s.curve = decayed * s.curve + fed;
+    s.slope = in.decayed * s.slope - in.spent * s.curve;
+    s.curve = in.decayed * s.curve + fed;
     if constexpr (exact) {
       s.slope += f.sum(f.slope);
       s.delay = f.x1 + f.place.part * (f.x2 - f.x1);
     } else {
-      s.delay = decayed * s.delay + (f.x1 - f.x2);
+      s.delay = in.decayed * s.delay + (f.x1 - f.x2);
     }
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/perfusion/phi.hpp"
+#include "kernels/perfusion/samples.hpp"
 #include "kernels/perfusion/settings.hpp"
 
 /// On even frames a delay tau = (q - sigma) T is the same for every frame, and the delayed input's convolution H_i
@@ -23,6 +24,14 @@ VOXHERD_FUNCTION inline delay_place<Number> place_of(Number tau, Scalar spacing_
   u = lane::min(lane::max(u, Number(-most)), Number(most));
   const Number whole = -lane::floor(-u);
   return {whole, whole - u};
+}
+
+/// The first frame that anything comes from: at negative delays the exact model has seen inputs before frame 0, the
+/// first of them part of a frame before a whole one; the paper's begins there.
+template <class Number>
+VOXHERD_FUNCTION inline int first_frame_of(const delay_place<Number>& a, const delay_place<Number>& b) {
+  const auto least = lane::min(smallest(a.whole), smallest(b.whole));
+  return least < 1 ? static_cast<int>(least) - 1 : 0;
 }
 
 template <class Number>
