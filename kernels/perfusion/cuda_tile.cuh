@@ -39,9 +39,17 @@ __device__ inline int rows_of_block(std::size_t count) {
   return left < blockDim.x ? static_cast<int>(left) : static_cast<int>(blockDim.x);
 }
 
+/// Shared memory that a block of the calling thread's GPU can have.
+inline std::size_t shared_memory_bytes() {
+  int ordinal = 0, bytes = 0;
+  VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
+  VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
+  return static_cast<std::size_t>(bytes);
+}
+
 /// Threads of a block whose rows fit into shared memory beside `more` bytes.
 inline unsigned tile_threads(int row_floats, std::size_t more) {
-  constexpr std::size_t room = 227 * 1024;  // of an H100's processor; others say no when it is asked for
+  const std::size_t room = shared_memory_bytes();
   for (unsigned threads : {128u, 64u, 32u})
     if (threads * static_cast<std::size_t>(odd_stride(row_floats)) * sizeof(float) + more <= room) return threads;
   throw std::invalid_argument("perfusion: series of more frames than a GPU's shared memory has room for");
