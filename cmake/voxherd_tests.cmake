@@ -45,10 +45,18 @@ endfunction()
 function(voxherd_cli_tests)
   find_program(VOXHERD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*_test.py)
+  # Most of their time goes into starting programs; these kill runs midway, or compute on several ranks.
+  set(alone cohort_test connect_ranks_test connect_real_test geodesic_real_test kill_resume_test perfusion_ranks_test
+    points_test slurm_command_test)
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)
+    if(name IN_LIST alone)
+      set(processors 2)
+    else()
+      set(processors 1)
+    endif()
     add_test(NAME cli.${name} COMMAND ${VOXHERD_PYTHON} ${script} -v)
-    set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 600 SKIP_RETURN_CODE 77 PROCESSORS 2
+    set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 600 SKIP_RETURN_CODE 77 PROCESSORS ${processors}
       SKIP_REGULAR_EXPRESSION "OK \\(skipped="
       ENVIRONMENT "VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_TEST_TOOLS=${PROJECT_BINARY_DIR}/tests;VOXHERD_DATA=${VOXHERD_DATA};OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
   endforeach()
