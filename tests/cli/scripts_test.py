@@ -3,10 +3,11 @@ import os
 import re
 import shutil
 import signal
-import stat
 import subprocess
 import tempfile
 import unittest
+
+from played_programs import PlayedPrograms
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -31,7 +32,7 @@ class Scripts(unittest.TestCase):
             self.assertNotEqual(refused.returncode, 0)
 
 
-class Slurm(unittest.TestCase):
+class Slurm(PlayedPrograms, unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
@@ -40,21 +41,6 @@ class Slurm(unittest.TestCase):
         self.play("srun", launcher)
         self.play("mpirun", launcher)
         self.play("scontrol", '#!/bin/sh\necho "$@" >>"$PLAY/told"\n')
-
-    def play(self, name, text):
-        path = os.path.join(self.folder, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
-
-    def said(self, name):
-        path = os.path.join(self.folder, name)
-        if not os.path.exists(path):
-            return ""
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        os.remove(path)
-        return text
 
     def words_for(self, script):
         """As many words as the script's usage names, in lower case."""

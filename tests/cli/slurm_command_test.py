@@ -3,10 +3,11 @@ import os
 import re
 import shutil
 import signal
-import stat
 import subprocess
 import tempfile
 import unittest
+
+from played_programs import PlayedPrograms
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 VOXHERD = os.environ["VOXHERD"]
@@ -25,7 +26,7 @@ def directives(script):
     return dict(re.findall(r"(?m)^#SBATCH --([\w-]+)(?:=(.*))?$", script))
 
 
-class Slurm(unittest.TestCase):
+class Slurm(PlayedPrograms, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.subject = tempfile.mkdtemp(prefix="voxherd_slurm_")
@@ -39,21 +40,6 @@ class Slurm(unittest.TestCase):
         self.play("srun", LAUNCHER + 'exit "$PLAY_STATUS"\n')
         self.play("mpirun", LAUNCHER + 'exit "$PLAY_STATUS"\n')
         self.play("scontrol", '#!/bin/sh\necho "$@" >>"$PLAY/told"\n')
-
-    def play(self, name, text):
-        path = os.path.join(self.folder, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
-
-    def said(self, name):
-        path = os.path.join(self.folder, name)
-        if not os.path.exists(path):
-            return ""
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        os.remove(path)
-        return text
 
     def call(self, *words, expect=0):
         done = subprocess.run([VOXHERD, "slurm", *words], capture_output=True, text=True, timeout=120, cwd=self.subject)

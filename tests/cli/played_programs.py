@@ -1,0 +1,23 @@
+"""Programs of a cluster, played by scripts in a folder, for tests of batch scripts."""
+
+import os
+import stat
+
+
+class PlayedPrograms:
+    """For a test case that has `folder`, which comes first in PATH."""
+
+    def play(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+
+    def said(self, name):
+        path = os.path.join(self.folder, name)
+        if not os.path.exists(path):
+            return ""
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        os.remove(path)
+        return text
