@@ -29,7 +29,7 @@ work_slot make_slot(const analysis& a, const device_hooks& device, batch_room mo
 
 lane_pool::lane_pool(const analysis& a, const device_hooks& device) {
   for (int lane = 0; lane < std::max(1, a.lanes()); ++lane) {
-    threads_.emplace_back([this, &a, &device] { drive(a, device); });
+    threads_.emplace_back([this, &a, &device, lane] { drive(a, device, lane); });
   }
 }
 
@@ -83,7 +83,7 @@ double lane_pool::busy_seconds() const {
   return busy_seconds_ + now;
 }
 
-void lane_pool::drive(const analysis& a, const device_hooks& device) {
+void lane_pool::drive(const analysis& a, const device_hooks& device, int lane) {
   try {
     if (device.enter_thread) device.enter_thread();
     const std::unique_ptr<batch_runner> runner = a.make_runner();
@@ -98,6 +98,7 @@ void lane_pool::drive(const analysis& a, const device_hooks& device) {
       changes_ = true;
       lock.unlock();
       changed_.notify_one();
+      slot->times.lane = static_cast<std::uint32_t>(lane);
       compute(*runner, *slot, input_bytes_per_item);
       lock.lock();
       if (--running_ == 0) busy_seconds_ += std::chrono::duration<double>(clock::now() - busy_since_).count();
@@ -114,10 +115,10 @@ void lane_pool::drive(const analysis& a, const device_hooks& device) {
 }
 
 void lane_pool::compute(batch_runner& runner, work_slot& slot, std::size_t input_bytes_per_item) {
-  const auto start = clock::now();
+  slot.times.compute_begin = trace_clock();
   runner.run(slot.items, {slot.input.get(), slot.items.item_count * input_bytes_per_item}, slot.output_spans());
-  slot.microseconds =
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - start).count());
+  slot.times.compute_end = trace_clock();
+  slot.microseconds = static_cast<std::uint64_t>(1e6 * (slot.times.compute_end - slot.times.compute_begin));
 }
 
 }  // namespace voxherd

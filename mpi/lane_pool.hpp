@@ -13,6 +13,7 @@
 
 #include "mpi/analysis.hpp"
 #include "mpi/batch_rows.hpp"
+#include "mpi/batch_trace.hpp"
 #include "mpi/run.hpp"
 
 namespace voxherd {
@@ -25,6 +26,7 @@ struct work_slot {
   std::vector<output_spec> specs;
   std::span<const std::uint64_t> point_offsets;  ///< of the whole run; outlives the slot
   std::uint64_t microseconds = 0;
+  batch_times times;
 
   std::vector<std::span<std::byte>> output_spans() const;
 };
@@ -54,7 +56,7 @@ class lane_pool {
   double busy_seconds() const;
 
  private:
-  void drive(const analysis& a, const device_hooks& device);
+  void drive(const analysis& a, const device_hooks& device, int lane);
   void compute(batch_runner& runner, work_slot& slot, std::size_t input_bytes_per_item);
 
   mutable std::mutex mutex_;

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "mpi/batch_queue.hpp"
+#include "mpi/batch_trace.hpp"
 #include "mpi/checksum.hpp"
 #include "mpi/estimate.hpp"
 #include "mpi/output_place.hpp"
@@ -203,6 +204,9 @@ class study {
   void begin();
   std::vector<std::uint64_t> pending(const std::string& stored);
   exit_status compute();
+  void note_stage(const char* name) const {
+    s_.note_stage(settings_.label.empty() ? name : settings_.label + ": " + name);
+  }
   void report(nlohmann::json& summary) const;
 
   const session& s_;
@@ -287,10 +291,17 @@ exit_status study::compute() {
   {
     progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, settings_.label);
     std::optional<work_loop> loop;
+    note_stage("result file begun");
     s_.agree([&] { loop.emplace(s_, a_, device_, layout_, queue, writer, shown); });
+    note_stage("buffers made");
     const double awaited = await_input(s_, settings_);
+    if (settings_.await_input) note_stage("input awaited");
     if (begun) begun->give_name();
+    if (!settings_.trace.empty()) s_.barrier();
+    const double origin = trace_clock();
     run_or_abort(s_, *loop, queue, settings_.listener);
+    note_stage("batches computed");
+    if (!settings_.trace.empty() && queue.whole()) write_trace(s_, settings_.trace, loop->times(), origin);
     account = loop->account();
     account.reading_seconds += awaited;
     account.waiting_seconds += awaited;
@@ -315,6 +326,7 @@ exit_status study::compute() {
   writer.finish(summary.dump());
   s_.on_root([&] {
     give_final_name(settings_.out);
+    note_stage("result named");
     report(summary);
   });
   return exit_status::whole;
@@ -325,7 +337,10 @@ void study::report(nlohmann::json& summary) const {
     const std::string title = settings_.label.empty() ? "" : settings_.label + "\n";
     fmt::print(stderr, "{}{}", title, summary_table(summary));
   }
-  if (!settings_.json.empty()) write_json(settings_.json, summary);
+  if (settings_.json.empty()) return;
+  for (const session::stage& stage : s_.stages())
+    summary["stages"].push_back({{"name", stage.name}, {"ended_seconds", stage.ended}});
+  write_json(settings_.json, summary);
 }
 
 }  // namespace
@@ -345,6 +360,7 @@ bool is_whole_already(const session& s, const std::string& analysis, const run_s
 
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device) {
   const stop_signals signals;
+  s.note_stage(settings.label.empty() ? "input and device ready" : settings.label + ": input and device ready");
   check_same_items(s, a);
   check_same_kind(s, device.kind);
   return study(s, a, settings, device).run();

@@ -51,7 +51,8 @@ struct run_settings {
   /// The file is a step of a longer command (OUT.scores), which removes it at the end: what is left of it is what a
   /// stopped command left, and messages say so.
   bool is_step = false;
-  std::string json;  ///< file for the timing table; "" for none, as for a step before the last one
+  std::string json;   ///< file for the timing table; "" for none, as for a step before the last one
+  std::string trace;  ///< file for when what happened to each batch; "" for none
   /// Until the analysis can load, where its input is still being read while the run is set up; null where it can at
   /// once. Called on every rank, when everything else is ready; may throw failure on some of them alone. Bad input then
   /// leaves no file behind.

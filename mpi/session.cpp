@@ -1,12 +1,19 @@
 #include "mpi/session.hpp"
 
 #include <fmt/core.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "mpi/failure.hpp"
 
@@ -32,9 +39,29 @@ outcome attempt(const std::function<void()>& work) {
   }
 }
 
+double steady_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// When this process was started, on steady_clock: what comes before main (loading libraries) counts too. The kernel
+/// says it in ticks since it booted, 10 ms as a rule; now, where it does not.
+double process_start() {
+  std::ifstream file("/proc/self/stat");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  // The second field is the program's name, which may hold blanks; starttime is the 22nd (proc(5)).
+  std::istringstream rest(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+  std::string field;
+  for (int i = 3; i <= 22; ++i) rest >> field;
+  timespec since_boot{};
+  if (!rest || clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0) return steady_now();
+  const double now = static_cast<double>(since_boot.tv_sec) + 1e-9 * static_cast<double>(since_boot.tv_nsec);
+  const double age = now - std::strtod(field.c_str(), nullptr) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return steady_now() - std::max(0.0, age);
+}
+
 }  // namespace
 
-session::session(int* argc, char*** argv) {
+session::session(int* argc, char*** argv) : started_(process_start()) {
   int provided = 0;
   MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_dup(MPI_COMM_WORLD, &world_);
@@ -48,7 +75,10 @@ session::session(int* argc, char*** argv) {
   int length = 0;
   MPI_Get_processor_name(name, &length);
   host_.assign(name, static_cast<std::size_t>(length));
+  note_stage("MPI started");
 }
+
+void session::note_stage(const std::string& name) const { stages_.push_back({name, steady_now() - started_}); }
 
 session::~session() {
   // A rank that leaves by an exception must not wait for others that may never come.

@@ -29,6 +29,14 @@ class session {
   MPI_Comm node() const { return node_; }
   const std::string& host() const { return host_; }
 
+  /// Notes that a stage of the command ended now, for the account of where its time went.
+  void note_stage(const std::string& name) const;
+  struct stage {
+    std::string name;
+    double ended;  ///< seconds since this process was started
+  };
+  const std::vector<stage>& stages() const { return stages_; }
+
   /// Runs `work` on rank 0. If it throws, every rank throws the same failure.
   void on_root(const std::function<void()>& work) const;
 
@@ -66,6 +74,8 @@ class session {
   MPI_Comm node_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;
   std::string host_;
+  double started_ = 0;  ///< of the process, on steady_clock
+  mutable std::vector<stage> stages_;
 };
 
 template <class T>

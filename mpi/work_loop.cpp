@@ -66,29 +66,35 @@ void work_loop::run() {
 
 bool work_loop::load_next() {
   if (free_.empty() || lanes_.waiting() > 0) return false;
+  if (wanted_since_ == 0) wanted_since_ = trace_clock();
   const auto number = queue_.take();
   if (!number) {
     queue_.ask();
     return false;
   }
-  const auto start = steady::now();
   work_slot* slot = free_.back();
   free_.pop_back();
   slot->items = plan_[*number];
+  slot->times = {.number = *number, .items = slot->items.item_count, .asked = wanted_since_};
+  wanted_since_ = 0;
+  slot->times.read_begin = trace_clock();
   analysis_.load(slot->items, {slot->input.get(), slot->items.item_count * analysis_.input_bytes_per_item()});
+  slot->times.read_end = trace_clock();
+  account_.reading_seconds += slot->times.read_end - slot->times.read_begin;
   lanes_.submit(slot);
-  account_.reading_seconds += seconds_since(start);
   return true;
 }
 
 bool work_loop::write_next() {
   work_slot* slot = lanes_.take_finished();
   if (slot == nullptr) return false;
-  const auto start = steady::now();
+  slot->times.write_begin = trace_clock();
   const auto spans = slot->output_spans();
   const std::vector<std::span<const std::byte>> outputs(spans.begin(), spans.end());
   writer_.write(slot->items, outputs, static_cast<std::uint64_t>(session_.rank()), slot->microseconds);
-  account_.writing_seconds += seconds_since(start);
+  slot->times.write_end = trace_clock();
+  account_.writing_seconds += slot->times.write_end - slot->times.write_begin;
+  times_.push_back(slot->times);
   account_.items += slot->items.item_count;
   ++account_.batches;
   queue_.report_done(slot->items.number);

@@ -28,6 +28,8 @@ class work_loop {
   void run();
 
   rank_account account() const { return account_; }
+  /// Of every batch that this rank wrote.
+  const std::vector<batch_times>& times() const { return times_; }
 
  private:
   bool load_next();
@@ -46,6 +48,8 @@ class work_loop {
   std::vector<work_slot*> free_;
   lane_pool lanes_;
   rank_account account_;
+  std::vector<batch_times> times_;
+  double wanted_since_ = 0;  ///< on trace_clock(); 0 while there is no room for a batch
   std::chrono::steady_clock::time_point stopped_at_{};
 };
 

@@ -95,6 +95,7 @@ device choose_device(const session& s, const arguments& args) {
   const gpu& own = gpus[static_cast<std::size_t>(s.node_rank()) % gpus.size()];
   d.cuda_ordinal = own.ordinal;
   if (!args.get<bool>("share-gpu")) check_not_shared(s, own);
+  s.note_stage("GPU chosen");
   return d;
 }
 

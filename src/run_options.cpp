@@ -46,6 +46,7 @@ void add_run_options(po::options_description& options) {
     ("dry-run", po::bool_switch(), "check everything, print memory, disk and time, do nothing")
     ("quiet", po::bool_switch(), "print warnings and errors only")
     ("json", po::value<std::string>()->value_name("FILE"), "write the table of times to FILE")
+    ("trace", po::value<std::string>()->value_name("FILE"), "write when what happened to each batch to FILE (CSV)")
     ("config", po::value<std::string>()->value_name("FILE"), "options from FILE, one `name = value` a line");
   // clang-format on
 }
@@ -64,6 +65,7 @@ run_settings read_run_settings(const session& s, const arguments& args) {
   settings.dry_run = args.get<bool>("dry-run");
   settings.quiet = args.get<bool>("quiet");
   if (args.has("json")) settings.json = args.get<std::string>("json");
+  if (args.has("trace")) settings.trace = args.get<std::string>("trace");
   if (settings.quiet && s.is_root()) spdlog::set_level(spdlog::level::warn);
   settings.listener = args.listener;
   settings.configuration = nlohmann::json::object();
@@ -77,6 +79,7 @@ run_settings step_settings(const run_settings& how, const std::string& name) {
   step.label = name;
   step.is_step = true;
   step.json.clear();
+  if (!how.trace.empty()) step.trace = how.trace + "." + name;
   return step;
 }
 
