@@ -1,0 +1,41 @@
+"""The plan of batches, as mpi/plan.cpp makes it: numbers of items of batches, in the order they are dealt."""
+
+GPU_STEP, CPU_STEP = 1024, 128
+
+
+def rounded_up(items, to):
+    return (items + to - 1) // to * to
+
+
+def automatic_batch_items(items, free_device_bytes, device_bytes_per_item, lanes, most, fewest=8192):
+    """automatic_batch_items() of mpi/plan.cpp; free_device_bytes 0: the host."""
+    if free_device_bytes == 0:
+        if most < CPU_STEP:
+            return min(max(items // 256, 1), max(1, most))
+        return min(max(rounded_up(items // 256, CPU_STEP), CPU_STEP), max(8 * GPU_STEP, most // 16))
+    largest = max(1, most)
+    room = 0.6 * free_device_bytes / (max(1, lanes) * max(1, device_bytes_per_item))
+    fitting = int(min(room, largest))
+    wanted = min(max(rounded_up(items // 64, GPU_STEP), fewest), largest)
+    if fitting < GPU_STEP:
+        return max(1, fitting)
+    return min(wanted, fitting // GPU_STEP * GPU_STEP)
+
+
+def even_plan(items, batch_items):
+    """Partition by voxels: `batch_items` each, the rest last."""
+    return [min(batch_items, items - first) for first in range(0, items, batch_items)]
+
+
+def slice_plan(slice_items, batch_items):
+    """Partition by slices: a slice of more than `batch_items` cut evenly."""
+    plan = []
+    for count in slice_items:
+        pieces = (count + batch_items - 1) // batch_items
+        plan += [count * (p + 1) // pieces - count * p // pieces for p in range(pieces)]
+    return plan
+
+
+def dealt_in_advance(batches, ranks):
+    """Batch numbers of each rank: batch i is rank i mod ranks'."""
+    return [list(range(r, batches, ranks)) for r in range(ranks)]
