@@ -9,13 +9,13 @@ from model_job import machine, simulate_work
 from model_rank import costs
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class calibration:
-    """What runs of one rank tell. `before`, `after`: {stage: s}; `profile`: profile_of()."""
+    """What runs of one rank tell. `before`, `after`: {stage: s}; `profiles`: a (plan, profile_of()) of each plan."""
     device: device_model
     lanes: int
     costs: costs
-    profile: tuple
+    profiles: tuple
     before: dict
     after: dict
     launch: float
@@ -23,9 +23,15 @@ class calibration:
     runs: int
     batch_sizes: tuple
 
+    def factors(self, plan):
+        """Factor of each batch of a plan, by the measured plan that is this one or has the nearest batch size."""
+        want = math.log(statistics.mode(plan))
+        _, profile = min(self.profiles, key=lambda p: (list(p[0]) != plan, abs(math.log(statistics.mode(p[0])) - want)))
+        return factors_of(profile, plan)
+
 
 def line_through(points):
-    """(intercept, slope) of seconds over items by least squares neither below 0."""
+    """(intercept, slope) of seconds over items by least squares, neither below 0."""
     x, y = (statistics.fmean(p[i] for p in points) for i in (0, 1))
     spread = sum((n - x) ** 2 for n, _ in points)
     slope = sum((n - x) * (s - y) for n, s in points) / spread if spread > 0 else y / x
@@ -113,9 +119,8 @@ def wake_seconds(times):
     return min(statistics.median(g[:max(1, len(g) // 2)]) for g in gaps)
 
 
-def calibrate(runs, site, near=None):
-    """From runs of one rank and one problem. `near`: the profile comes from the runs of this plan where there are any, else
-    from those of the nearest batch size."""
+def calibrate(runs, site):
+    """From runs of one rank and one problem."""
     assert runs and all(r.ranks == 1 for r in runs)
     lanes = max(r.lanes() for r in runs)
     times = [t for r in runs for t in r.times]
@@ -123,12 +128,10 @@ def calibrate(runs, site, near=None):
                      line_through([(t["items"], t["write_end"] - t["write_begin"]) for t in times]), wake_seconds(times),
                      site["message_latency_s"], site["message_service_s"])
     model = fit_device(runs, lanes, measured)
-    same = [r for r in runs if near is not None and r.plan() == near]
-    if not same:
-        want = statistics.mode(near) if near is not None else min(r.batch_items() for r in runs)
-        size = min((r.batch_items() for r in runs), key=lambda n: abs(math.log(n / want)))
-        same = [r for r in runs if r.batch_items() == size]
-        same = [r for r in same if r.plan() == same[0].plan()]
-    return calibration(model, lanes, measured, profile_of(model, same), median_stages(runs, lambda r: r.before_work()),
+    plans = {}
+    for r in runs:
+        plans.setdefault(tuple(r.plan()), []).append(r)
+    profiles = tuple((plan, profile_of(model, same)) for plan, same in plans.items())
+    return calibration(model, lanes, measured, profiles, median_stages(runs, lambda r: r.before_work()),
                        median_stages(runs, lambda r: r.after_work()), statistics.median(r.launch for r in runs),
-                       sum(same[0].plan()), len(runs), tuple(sorted({r.batch_items() for r in runs})))
+                       sum(runs[0].plan()), len(runs), tuple(sorted({r.batch_items() for r in runs})))

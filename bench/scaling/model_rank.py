@@ -53,7 +53,7 @@ class rank:
             yield self.wait_for_change
         self.ended_at = self.sim.now
 
-    # lane_pool::wait_for_change. Turns in which nothing can happen are not played: a message is seen at the next turn.
+    # lane_pool::wait_for_change. Turns in which nothing can happen are not played.
     def wait_for_change(self, resume):
         if self.changed:
             self.changed = False
@@ -61,10 +61,8 @@ class rank:
         talks = len(self.team) > 1 and (self.number == 0 or self.asked or self.left)
         period = self.costs.between_messages if talks else self.costs.between_signals
         self.sleeping = (resume, self.sim.now, period)
-        if self.granted or self.inbox:
+        if self.granted or self.inbox or self.arrived:
             self.wake_at(self.sim.now + period)
-        elif self.arrived:
-            self.wake_at(self.sim.now + 2 * period)
 
     def wake_at(self, time):
         asleep = self.sleeping
@@ -80,7 +78,7 @@ class rank:
         if self.sleeping is not None:
             _, since, period = self.sleeping
             turns = math.ceil((self.sim.now - since) / period) or 1
-            self.wake_at(since + (turns + 1) * period)
+            self.wake_at(since + turns * period)
 
     def change(self):
         self.changed = True

@@ -2,7 +2,7 @@
 import dataclasses
 import statistics
 
-from model_calibrate import calibrate, factors_of, services
+from model_calibrate import calibrate, services
 from model_job import machine, simulate_work
 
 
@@ -66,9 +66,9 @@ def compare(runs, group, measured, site):
     """`measured`: repeats of one run of several ranks."""
     ones = [r for r in runs if r.group() == group and r.ranks == 1]
     first = measured[0]
-    found = calibrate(ones, site, first.plan())
+    found = calibrate(ones, site)
     m = dataclasses.replace(machine_of(found), in_advance=first.schedule == "static")
-    work = simulate_work(m, first.ranks, first.plan(), factors_of(found.profile, first.plan())).seconds
+    work = simulate_work(m, first.ranks, first.plan(), found.factors(first.plan())).seconds
     works = [r.work for r in measured]
     return comparison(first.problem, first.backend, first.ranks, first.batch_items(), len(measured),
                       statistics.median(works), work, statistics.median(r.wall for r in measured),

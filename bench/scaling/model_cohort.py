@@ -1,0 +1,80 @@
+"""Many subjects on many GPUs: a job array, or one job after the other, on one file system."""
+import dataclasses
+
+from model_events import simulation
+from model_job import shared_pipe, start_team
+from model_plan import even_plan
+from model_predict import best_batch, cluster_machine, start_and_end, work_seconds
+
+WAYS = ("a GPU each", "a node each", "all GPUs, one after another")
+
+
+@dataclasses.dataclass(frozen=True)
+class cohort:
+    """`busy`: GPU time that computing takes over GPU time from the first start to the last end."""
+    way: str
+    gpus: int
+    subjects: int
+    batch_items: int
+    wall: float
+    busy: float
+    limit: str
+
+
+def ranks_of(way, gpus, site):
+    return {WAYS[0]: 1, WAYS[1]: min(gpus, site["gpus_per_node"]), WAYS[2]: gpus}[way]
+
+
+def makespan(m, found, site, subjects, slots, ranks, batch_items):
+    """Seconds from the first job's start to the last one's end; `slots` jobs at a time, started one after the other."""
+    sim = simulation()
+    file_system = shared_pipe(sim, m.file_system_rate)
+    plan = even_plan(found.items, batch_items)
+    factors = found.factors(plan)
+    before, after = start_and_end(found, site, ranks)
+    waiting, ends = [subjects], []
+
+    def slot(number):
+        yield sim.sleep(number / site["job_starts_per_s"])
+        while waiting[0] > 0:
+            waiting[0] -= 1
+            yield sim.sleep(before)
+            yield lambda resume: start_team(sim, m, ranks, plan, factors, file_system, lambda team: resume())
+            yield sim.sleep(after)
+            ends.append(sim.now)
+            yield sim.sleep(site["job_gap_s"])
+
+    for number in range(min(slots, subjects)):
+        sim.begin(slot(number))
+    sim.run()
+    assert len(ends) == subjects
+    return max(ends)
+
+
+def predict_cohort(found, site, subjects, gpus, way):
+    m = cluster_machine(found, site)
+    ranks = ranks_of(way, gpus, site)
+    slots, batch_items = gpus // ranks, best_batch(m, found, ranks)
+    if slots == 1:
+        wall = subjects * (sum(start_and_end(found, site, ranks)) + work_seconds(m, found, ranks, batch_items))
+        wall += (subjects - 1) * site["job_gap_s"]
+    else:
+        wall = makespan(m, found, site, subjects, slots, ranks, batch_items)
+    computing = subjects * found.items / found.device.rate
+    return cohort(way, gpus, subjects, batch_items, wall, computing / (gpus * wall),
+                  limit_of(m, found, site, subjects, slots, ranks, batch_items, wall, computing / gpus))
+
+
+def limit_of(m, found, site, subjects, slots, ranks, batch_items, wall, ideal):
+    """What costs most of the time that is not computing. All in s of the cohort's wall time."""
+    rounds = -(-subjects // slots)
+    used = min(slots, subjects)
+    moved = subjects * found.items * (m.input_bytes_per_item + m.output_bytes_per_item)
+    alone = work_seconds(m, found, ranks, batch_items)
+    costs = {"start, end and gaps of jobs": rounds * sum(start_and_end(found, site, ranks)) + (rounds - 1) * site["job_gap_s"],
+             "starting the jobs": (used - 1) / site["job_starts_per_s"],
+             "file system": moved / m.file_system_rate - ideal,
+             "more GPUs than jobs, and a last round not full": rounds * alone - subjects * alone / slots,
+             "the command on so many ranks": rounds * (alone - found.items / (found.device.rate * ranks))}
+    name = max(costs, key=costs.get)
+    return f"{name} ({max(0.0, costs[name]):.0f} s)"

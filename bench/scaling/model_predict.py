@@ -1,0 +1,85 @@
+"""Predictions: one subject on many GPUs, and which batch size suits them."""
+import dataclasses
+import functools
+import json
+import math
+import os
+
+from model_job import saved_by_term, simulate_work
+from model_plan import even_plan, rounded_up
+from model_validate import machine_of
+
+FIXED = "start and end"
+
+
+def read_site(path=None):
+    """Values of cluster.json, without what says where they come from."""
+    with open(path or os.path.join(os.path.dirname(os.path.abspath(__file__)), "cluster.json"), encoding="utf-8") as file:
+        return {key: entry["value"] for key, entry in json.load(file).items() if key != "about"}
+
+
+def cluster_machine(found, site):
+    return machine_of(found, ranks_per_node=site["gpus_per_node"], node_rate=site["node_rate"],
+                      file_system_rate=site["file_system_rate"], input_bytes_per_item=site["input_bytes_per_item"],
+                      output_bytes_per_item=site["output_bytes_per_item"])
+
+
+def start_and_end(found, site, ranks):
+    """(s before the batches, s after them) of a command on so many ranks."""
+    on_node = min(ranks, site["gpus_per_node"])
+    nodes = math.ceil(ranks / site["gpus_per_node"])
+    start = (found.launch + sum(found.before.values()) + site["start_per_rank_of_node_s"] * (on_node - 1) +
+             site["start_per_doubling_of_nodes_s"] * math.log2(nodes) + site["file_per_rank_s"] * (ranks - 1))
+    return start, sum(found.after.values()) + site["end_per_rank_of_node_s"] * (on_node - 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class prediction:
+    """One subject. Seconds; `saved`: {term: what it costs}, largest_term() the largest of them."""
+    gpus: int
+    batch_items: int
+    batches: int
+    wall: float
+    work: float
+    ideal: float
+    saved: dict
+    extrapolated: bool  # batches smaller than any that was measured
+
+    def largest_term(self):
+        return max(self.saved, key=self.saved.get)
+
+
+def automatic(items):
+    """Of a GPU with memory enough: as mpi/plan.cpp has it."""
+    return max(rounded_up(items // 64, 1024), 8192)
+
+
+def candidates(items, ranks):
+    """Batch sizes worth trying: 1 to 64 batches a rank (8 where ranks are many), none below 32 items or above 32,768."""
+    most = 64 if ranks <= 64 else 8
+    sizes = {math.ceil(items / (ranks * k)) for k in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64) if k <= most}
+    return sorted({automatic(items)} | {min(32768, max(32, s)) for s in sizes})
+
+
+def work_seconds(m, found, ranks, batch_items):
+    plan = even_plan(found.items, batch_items)
+    return simulate_work(m, ranks, plan, found.factors(plan)).seconds
+
+
+@functools.lru_cache(maxsize=None)
+def best_batch(m, found, ranks):
+    """The largest of the sizes that come within 0.5 % of the shortest work."""
+    seconds = {size: work_seconds(m, found, ranks, size) for size in candidates(found.items, ranks)}
+    least = min(seconds.values())
+    return max(size for size, s in seconds.items() if s <= 1.005 * least)
+
+
+def predict(found, site, ranks, batch_items=None):
+    """`batch_items`: None for the best."""
+    m = cluster_machine(found, site)
+    batch_items = batch_items or best_batch(m, found, ranks)
+    plan = even_plan(found.items, batch_items)
+    work, ideal, saved = saved_by_term(m, ranks, plan, found.factors(plan))
+    fixed = sum(start_and_end(found, site, ranks))
+    return prediction(ranks, batch_items, len(plan), work + fixed, work, ideal, {FIXED: fixed, **saved},
+                      batch_items < min(found.batch_sizes))
