@@ -80,13 +80,12 @@ def fit_device(runs, lanes, measured):
 
 def profile_of(model, runs):
     """((items up to here, factor of the batch), ...) along the list of items: what a batch's items cost, of what items cost
-    in the mean; means over runs of one plan."""
+    in the mean; means over runs of one plan. 1 for batches that warmed a device up: what they cost themselves is not seen."""
     factors = [0.0] * len(runs[0].plan())
     for r in runs:
         for number, (t, s) in enumerate(services(r, model.latency_s)):
-            usual = model.seconds(t["items"], 1.0, number)
-            warm = usual - model.seconds(t["items"], 1.0, math.inf)
-            factors[t["batch"]] += max(0.0, s - warm) / (usual - warm) / len(runs)
+            warming = number < len(model.warm_up_s)
+            factors[t["batch"]] += (1.0 if warming else s / model.seconds(t["items"], 1.0, number)) / len(runs)
     return tuple(zip(itertools.accumulate(runs[0].plan()), factors))
 
 
