@@ -45,47 +45,63 @@ def by_begin(run):
     return sorted(run.times, key=lambda t: t["compute_begin"])
 
 
-def services(run, latency_s):
+def services(run, model):
     """[(batch, s it had the device)] in the order they were begun."""
     times = by_begin(run)
-    seconds = service_seconds(latency_s, [t["compute_begin"] for t in times], [t["compute_end"] for t in times])
-    return list(zip(times, seconds))
+    return list(zip(times, service_seconds(model, [t["compute_begin"] for t in times], [t["compute_end"] for t in times])))
 
 
-def warm_up(runs, first, latency, overhead, slope):
-    """Medians over runs of what the first batches took longer."""
-    extra = [[s - overhead - slope * t["items"] for t, s in services(r, latency)[:first]] for r in runs]
-    return tuple(max(0.0, statistics.median(e)) for e in zip(*extra))
+def settling(run, lanes):
+    """Batches at a GPU's beginning whose times tell little of them alone: they warm it up, and wait for each other."""
+    return 0 if run.backend != "cuda" else min(2 * lanes + 1, len(run.times) // 2)
 
 
-def device_of(runs, lanes, latency):
-    """Overhead and rate that go with a latency. A GPU's first batches, one a lane, only tell what warming up takes."""
-    first = lanes if runs[0].backend == "cuda" else 0
-    points = [(t["items"], s) for r in runs for t, s in services(r, latency)[first:] or services(r, latency)]
+def tail_seconds(runs, lanes):
+    """From the last but one to the last batch's end: the tail of the one that none came after."""
+    if lanes == 1:
+        return 0.0  # no other is ever begun meanwhile: part of the overhead
+    ends = [sorted(t["compute_end"] for t in r.times)[-2:] for r in runs if len(r.times) > 1]
+    return statistics.median(b - a for a, b in ends) if ends else 0.0
+
+
+def device_of(runs, lanes, latency, tail):
+    """Overhead, rate and warming up that go with a latency and a tail."""
+    probe = device_model(latency, 1.0, 0.0, tail)
+    points = [(t["items"], s) for r in runs for t, s in services(r, probe)[settling(r, lanes):]]
     overhead, slope = line_through(points)
-    return device_model(latency, 1 / max(slope, 1e-15), overhead, warm_up(runs, first, latency, overhead, slope))
+    found = dataclasses.replace(probe, rate=1 / max(slope, 1e-15), overhead_s=overhead)
+    late = [sum(s - found.seconds(t["items"]) for t, s in services(r, found)[:settling(r, lanes)]) for r in runs]
+    return dataclasses.replace(found, warm_up_s=max(0.0, statistics.median(late)))
+
+
+def lateness(measured, work):
+    """Root mean square of how much later or earlier the k-th batch to end ends in the model, over the run's seconds."""
+    ends = [sorted(t["compute_end"] for t in times) for times in (measured.times, work.times)]
+    return math.sqrt(statistics.fmean((a - b) ** 2 for a, b in zip(*ends))) / measured.work
 
 
 def fit_device(runs, lanes, measured):
-    """Of the latencies tried the one with which the model, one rank, takes as long for the runs as they did."""
+    """Of the latencies tried, with a tail and without, that by which batches end when they did, the model's one rank
+    playing the runs of one rank."""
     shortest = min(t["compute_end"] - t["compute_begin"] for r in runs for t in r.times)
 
     def error(model):
-        return sum((simulate_work(machine(model, lanes, measured), 1, r.plan()).seconds / r.work - 1) ** 2 for r in runs)
+        return sum(lateness(r, simulate_work(machine(model, lanes, measured), 1, r.plan())) for r in runs)
 
     # With one lane, latency and overhead are the same.
-    parts = range(20) if lanes > 1 else range(1)
-    return min((device_of(runs, lanes, part / 20 * shortest) for part in parts), key=error)
+    latencies = [part / 20 * shortest for part in range(20)] if lanes > 1 else [0.0]
+    tails = sorted({0.0, tail_seconds(runs, lanes)})
+    return min((device_of(runs, lanes, latency, tail) for tail in tails for latency in latencies), key=error)
 
 
-def profile_of(model, runs):
+def profile_of(model, runs, lanes):
     """((items up to here, factor of the batch), ...) along the list of items: what a batch's items cost, of what items cost
-    in the mean; means over runs of one plan. 1 for batches that warmed a device up: what they cost themselves is not seen."""
+    in the mean; means over runs of one plan. 1 for batches while a GPU settles: what they cost themselves is not seen."""
     factors = [0.0] * len(runs[0].plan())
     for r in runs:
-        for number, (t, s) in enumerate(services(r, model.latency_s)):
-            warming = number < len(model.warm_up_s)
-            factors[t["batch"]] += (1.0 if warming else s / model.seconds(t["items"], 1.0, number)) / len(runs)
+        for number, (t, s) in enumerate(services(r, model)):
+            usual = model.seconds(t["items"])
+            factors[t["batch"]] += (1.0 if number < settling(r, lanes) else s / usual) / len(runs)
     return tuple(zip(itertools.accumulate(runs[0].plan()), factors))
 
 
@@ -130,7 +146,7 @@ def calibrate(runs, site):
     plans = {}
     for r in runs:
         plans.setdefault(tuple(r.plan()), []).append(r)
-    profiles = tuple((plan, profile_of(model, same)) for plan, same in plans.items())
+    profiles = tuple((plan, profile_of(model, same, lanes)) for plan, same in plans.items())
     return calibration(model, lanes, measured, profiles, median_stages(runs, lambda r: r.before_work()),
                        median_stages(runs, lambda r: r.after_work()), statistics.median(r.launch for r in runs),
                        sum(runs[0].plan()), len(runs), tuple(sorted({r.batch_items() for r in runs})))

@@ -90,7 +90,7 @@ def without(m, term):
         still = dataclasses.replace(m.costs, read=(0.0, 0.0), write=(0.0, 0.0))
         return dataclasses.replace(m, node_rate=0.0, file_system_rate=0.0, costs=still)
     if term == "device":
-        return dataclasses.replace(m, device=dataclasses.replace(m.device, latency_s=0.0, overhead_s=0.0, warm_up_s=()))
+        return dataclasses.replace(m, device=dataclasses.replace(m.device, latency_s=0.0, overhead_s=0.0, tail_s=0.0, warm_up_s=0.0))
     raise ValueError(term)
 
 

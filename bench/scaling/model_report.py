@@ -38,7 +38,7 @@ def print_calibration(group, found):
     d, c = found.device, found.costs
     print(f"{group[0]}, {group[1]}, {found.runs} runs of one rank, {found.items:,} items, batches of "
           f"{', '.join(f'{n:,}' for n in found.batch_sizes)}: {d.rate:,.0f} items/s, {1e3 * d.overhead_s:.2f} ms more a batch, "
-          f"latency {1e3 * d.latency_s:.1f} ms, warming up {', '.join(f'{1e3 * w:.0f}' for w in d.warm_up_s) or 0} ms; reading "
+          f"latency {1e3 * d.latency_s:.1f} ms, tail {1e3 * d.tail_s:.1f} ms, warming up {1e3 * d.warm_up_s:.0f} ms; reading "
           f"{1e6 * c.read[1]:.2f} us an item, writing {1e6 * c.write[1]:.2f}; before the batches "
           f"{found.launch + sum(found.before.values()):.2f} s, after them {sum(found.after.values()):.2f} s.\n")
 

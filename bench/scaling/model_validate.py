@@ -77,7 +77,7 @@ def compare(runs, group, measured, site):
 
 
 def own_machine(m):
-    return dataclasses.replace(m, device=dataclasses.replace(m.device, warm_up_s=()))
+    return dataclasses.replace(m, device=dataclasses.replace(m.device, warm_up_s=0.0))
 
 
 def own_factors(m, run):
@@ -85,8 +85,8 @@ def own_factors(m, run):
     factors = {}
     for r in range(run.ranks):
         own = dataclasses.replace(run, times=[t for t in run.times if t["rank"] == r])
-        for t, seconds in services(own, m.device.latency_s):
-            factors[t["batch"]] = seconds / m.device.seconds(t["items"], 1.0, len(m.device.warm_up_s))
+        for t, seconds in services(own, m.device):
+            factors[t["batch"]] = seconds / m.device.seconds(t["items"])
     return [factors[b] for b in range(len(factors))]
 
 

@@ -52,8 +52,15 @@ class ByHand(unittest.TestCase):
         self.assertAlmostEqual(self.work(dataclasses.replace(m, lanes=1), 1, [100] * 6), 6 * 1.5, 6)
 
     def test_warming_up_delays_the_first_batches_alone(self):
-        m = machine(device_model(0.0, 100.0, 0.0, (0.25, 0.5)), 2, AT_ONCE)
-        self.assertAlmostEqual(self.work(m, 1, [100] * 4), 4.75, 6)
+        m = machine(device_model(0.0, 100.0, 0.0, 0.0, 0.25), 2, AT_ONCE)
+        self.assertAlmostEqual(self.work(m, 1, [100] * 4), 4.25, 6)
+
+    def test_a_tail_waits_behind_the_next_batch_and_is_short_at_the_end(self):
+        m = machine(device_model(0.0, 100.0, 0.0, 0.1), 2, AT_ONCE)
+        done = simulate_work(m, 1, [100] * 4)
+        self.assertEqual([round(t["compute_end"], 6) for t in done.times], [2.0, 3.0, 4.0, 4.1])
+        alone = simulate_work(dataclasses.replace(m, lanes=1), 1, [100] * 3)
+        self.assertEqual([round(t["compute_end"], 6) for t in alone.times], [1.1, 2.2, 3.3])
 
     def test_a_device_half_as_fast_gets_half_as_many(self):
         m = a_second_a_batch(speeds=(1.0, 0.5))
@@ -118,7 +125,7 @@ class Always(unittest.TestCase):
         polled = costs(read=(1e-3, 1e-5), write=(2e-3, 1e-5), wake=1e-4, message_latency=1e-4, message_service=1e-5)
         for lanes in (1, 2):
             for in_advance in (False, True):
-                yield machine(device_model(0.01, 900.0, 0.002, (0.1,)), lanes, polled, speeds=(1.0, 0.3, 2.0),
+                yield machine(device_model(0.01, 900.0, 0.002, 0.015, 0.1), lanes, polled, speeds=(1.0, 0.3, 2.0),
                               ranks_per_node=2, node_rate=1e6, file_system_rate=3e6, input_bytes_per_item=100,
                               output_bytes_per_item=200, in_advance=in_advance)
 
@@ -212,7 +219,10 @@ class FromFiles(unittest.TestCase):
         self.assertAlmostEqual(found.launch, 0.1, 6)
 
     def test_service_is_what_a_batch_has_the_device_for(self):
-        self.assertEqual(service_seconds(1.0, [0.0, 1.0, 9.0], [3.0, 5.0, 12.0]), [2.0, 2.0, 2.0])
+        self.assertEqual(service_seconds(device_model(1.0, 1.0), [0.0, 1.0, 9.0], [3.0, 5.0, 12.0]), [2.0, 2.0, 2.0])
+        # With a tail of 0.5: the second is through when the first ends, the third when the second ends.
+        with_tail = device_model(0.0, 1.0, 0.0, 0.5)
+        self.assertEqual(service_seconds(with_tail, [0.0, 1.0, 4.0, 9.0], [4.0, 6.0, 6.5, 11.5]), [3.5, 0.5, 2.0, 2.0])
 
     def test_validate_predicts_runs_of_several_ranks(self):
         write_runs(self.folder, self.gpu(), 200000, sizes=(500, 2000, 8000), ranks=(1, 2, 4))
