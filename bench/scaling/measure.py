@@ -4,13 +4,14 @@ Makes the inputs once in FOLDER/inputs, runs each problem on each number of rank
 its problem (the same bytes, or the time does not count) and adds a row a run to FOLDER/runs.csv. The same command again
 does what is not there yet. GPUs: a rank each. CPU: ranks of one thread each.
 """
+import dataclasses
 import os
 import sys
 import time
 
 import machine
 import runs
-from problems import PROBLEMS, SCALES, place
+from problems import NUMBERS, PROBLEMS, SCALES, place
 
 STUDIES = ("strong", "weak")
 
@@ -36,6 +37,14 @@ def positive(text):
     return int(text)
 
 
+def setting(text):
+    """NAME=N as (name, number)."""
+    name, _, number = text.partition("=")
+    if name not in NUMBERS:
+        raise ValueError(f"{name}: none of {', '.join(NUMBERS)}")
+    return name, positive(number)
+
+
 def add_run_arguments(parser):
     """Those of every subcommand that runs the program."""
     parser.add_argument("build", metavar="BUILD", help="a build's folder, as build/cuda")
@@ -56,6 +65,8 @@ def add_arguments(parser):
     parser.add_argument("--repeat-seconds", type=float, default=120, metavar="S",
                         help="no further repeat of what took longer than this in all (120 s)")
     parser.add_argument("--minutes", type=float, metavar="M", help="begin no run later than this after the start")
+    parser.add_argument("--set", type=setting, action="append", default=[], metavar="NAME=N",
+                        help="another size, as slices=48; rows then have it in the problem's name; of " + ", ".join(NUMBERS))
     parser.add_argument("--quick", action="store_true", help="toy sizes, for a test")
 
 
@@ -71,14 +82,15 @@ def job_of(name, study, ranks, args, at):
     what = PROBLEMS[name]
     words, reference = what.make(at, ranks if study == "weak" else None)
     threads = args.threads_per_rank or (1 if args.backend == "cpu" else 0)
-    return runs.job(study, name, what.analysis, words, args.backend, ranks, threads, reference, what.partition)
+    title = "@".join((name, *(f"{key}={value}" for key, value in args.set)))
+    return runs.job(study, title, what.analysis, words, args.backend, ranks, threads, reference, what.partition)
 
 
 def repeat_job(args, how, what, rows, deadline):
-    """Runs it as often as asked, less what `rows` has already; prints the times. The wrong ones are told, and counted."""
+    """Runs it as often as asked, less what `rows` has already; prints the times."""
     spent = 0.0
     for repeat in range(1, args.repeats + 1):
-        one = runs.dataclasses.replace(what, repeat=repeat)
+        one = dataclasses.replace(what, repeat=repeat)
         if runs.is_done(rows, one):
             continue
         if spent > args.repeat_seconds or (deadline and time.monotonic() > deadline):
@@ -97,7 +109,8 @@ def main(args):
         ranks = rank_counts(args, found)
     except runs.run_error as e:
         sys.exit(f"error: {e}")
-    at = place(args.folder, args.build, how.voxherd, SCALES["quick" if args.quick else args.backend])
+    size = dataclasses.replace(SCALES["quick" if args.quick else args.backend], **dict(args.set))
+    at = place(args.folder, args.build, how.voxherd, size)
     rows, failed = runs.read_runs(args.folder), 0
     deadline = time.monotonic() + 60 * args.minutes if args.minutes else None
     for name in args.problems:

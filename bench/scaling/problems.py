@@ -15,25 +15,35 @@ HCP = (145, 174, 145)
 
 @dataclasses.dataclass(frozen=True)
 class scale:
-    """How large problems are. `slices`: of the strong scan, and of the weak one for each rank. Sizes in voxels."""
+    """How large problems are; numbers may be set from the command line. weak_...: for each rank."""
     dwi_preset: str
-    plane: tuple
-    slices: tuple
-    chain: tuple  # ball & stick's options
-    seed_directions: int
-    regions: tuple  # of the connectome, strong and for each rank; () for those of the toy phantom
     liver_preset: str
-    liver_weak: tuple  # voxels in x, y, and slices for each rank
-    batch: tuple  # ball & stick's, where the program's own choice is too coarse for so few voxels
+    nx: int = 0  # of the scan, voxels
+    ny: int = 0
+    slices: int = 0
+    weak_slices: int = 0
+    burn_in: int = 3000  # ball & stick, jumps
+    jumps: int = 1250
+    batch: int = 0  # ball & stick's, voxels, where the program's own choice is too coarse for so few; 0: its own
+    directions: int = 64  # geodesics of a seed
+    regions: int = 0  # of the connectome; 0: the ends of the scan's bundles
+    weak_regions: int = 0
+    liver_nx: int = 0  # of the weak liver, voxels; the strong one is the preset's
+    liver_ny: int = 0
+    liver_weak_slices: int = 0
 
 
-# Half of a Human Connectome subject for each GPU, so that two have the whole one.
 SCALES = {
-    "cuda": scale("hcp", HCP[:2], (HCP[2], 73), ("--burn-in", "3000"), 64, (1000, 250), "paper", (320, 320, 33), ()),
-    # The same voxels, fewer of them: minutes of one core.
-    "cpu": scale("hcp", (48, 58), (24, 4), ("--burn-in", "3000"), 64, (128, 16), "paper", (160, 160, 8), ("--batch", "16")),
-    "quick": scale("toy", (20, 20), (12, 6), ("--burn-in", "50", "--jumps", "50"), 16, (), "toy", (32, 32, 4), ("--batch", "64")),
+    # Half of a Human Connectome subject for each GPU, so that two have the whole one; the paper's liver likewise.
+    "cuda": scale("hcp", "paper", 145, 174, 145, 73, regions=1000, weak_regions=250, liver_nx=320, liver_ny=320,
+                  liver_weak_slices=33),
+    # Fewer of the same voxels: minutes of one core.
+    "cpu": scale("hcp", "paper", 48, 58, 24, 4, batch=16, directions=512, regions=128, weak_regions=16, liver_nx=160,
+                 liver_ny=160, liver_weak_slices=8),
+    "quick": scale("toy", "toy", 20, 20, 12, 6, burn_in=50, jumps=50, batch=64, directions=16, liver_nx=32, liver_ny=32,
+                   liver_weak_slices=4),
 }
+NUMBERS = tuple(f.name for f in dataclasses.fields(scale) if f.type is int)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,11 +53,10 @@ class place:
     voxherd: str
     how: scale
 
-    def slices(self, units):
-        return self.how.slices[0] if units is None else min(4096, units * self.how.slices[1])
-
     def scan(self, units):
-        return inputs.phantom(self.folder, self.voxherd, "dwi", self.how.dwi_preset, (*self.how.plane, self.slices(units)))
+        slices = self.how.slices if units is None else min(4096, units * self.how.weak_slices)
+        size = (self.how.nx, self.how.ny, slices)
+        return inputs.phantom(self.folder, self.voxherd, "dwi", self.how.dwi_preset, size)
 
 
 def scan_words(folder, data="data.nii"):
@@ -55,52 +64,54 @@ def scan_words(folder, data="data.nii"):
             f"{folder}/nodif_brain_mask.nii.gz")
 
 
-def reference(name, folder):
-    return f"{name}-{os.path.basename(folder)}"
+def reference(folder, *words):
+    return "-".join((os.path.basename(folder), *map(str, words)))
 
 
-def ballstick(model, data=lambda path: path, deviation=False):
+def ballstick(model, by_slices=False, compressed=False, deviation=False):
     def make(at, units):
-        scan = at.scan(units)
-        series = os.path.basename(data(os.path.join(scan, "data.nii")))
-        words = (*scan_words(scan, series), "--fibres", "3", "--model", str(model), *at.how.chain, *at.how.batch)
+        scan, how = at.scan(units), at.how
+        data = os.path.join(scan, "data.nii")
+        # A slice is one batch only where a batch may hold all of it.
+        batch = how.nx * how.ny if by_slices else how.batch
+        words = (*scan_words(scan, os.path.basename(inputs.compressed(data)) if compressed else "data.nii"), "--fibres", "3",
+                 "--model", str(model), "--burn-in", str(how.burn_in), "--jumps", str(how.jumps), "--batch", str(batch))
         if deviation:
-            words += ("--grad-dev", inputs.gradient_deviation(os.path.join(scan, "data.nii")))
-        return words, reference(f"ballstick_model{model}" + "_deviation" * deviation, scan)
+            words += ("--grad-dev", inputs.gradient_deviation(data))
+        return words, reference(scan, "ballstick", model, how.burn_in, how.jumps, "deviation" if deviation else "")
     return make
 
 
 def tensor(at, units):
     scan = at.scan(units)
-    return scan_words(scan), reference("tensor", scan)
+    return scan_words(scan), reference(scan, "tensor")
 
 
 def geodesic(at, units):
-    """From all white matter to the ends of the bundles."""
-    scan = at.scan(units)
+    """From all white matter, both ways, to the ends of the bundles."""
+    scan, directions = at.scan(units), at.how.directions
     return (*scan_words(scan), "--config", os.path.join(CONFIGS, "geodesic-phantom.cfg"), "--seed-image",
-            f"{scan}/truth/fibres.nii.gz", "--connectome", f"{scan}/truth/ends.nii.gz", "--rays", "one-way", "--directions",
-            str(at.how.seed_directions), "--top", "100", "--distinct", "0"), reference("geodesic", scan)
+            f"{scan}/truth/fibres.nii.gz", "--connectome", f"{scan}/truth/ends.nii.gz", "--directions", str(directions),
+            "--top", "100", "--distinct", "0"), reference(scan, "geodesic", directions)
 
 
 def connect(at, units):
     if not at.how.regions:
         scan = at.scan(units)
-        return (*scan_words(scan), "--connectome", f"{scan}/truth/ends.nii.gz"), reference("connect", scan)
-    brain = inputs.connectome(at.folder, at.build, at.how.regions[0] if units is None else units * at.how.regions[1])
+        return (*scan_words(scan), "--connectome", f"{scan}/truth/ends.nii.gz"), reference(scan, "connect")
+    brain = inputs.connectome(at.folder, at.build, at.how.regions if units is None else units * at.how.weak_regions)
     return ("--connectome", f"{brain}/labels.nii", "--tensor", f"{brain}/tensor.nii", "--tensor-from",
-            "mrtrix"), reference("connect", brain)
+            "mrtrix"), reference(brain, "connect")
 
 
 def perfusion(*solver):
     def make(at, units):
-        nx, ny, slices = at.how.liver_weak
-        size = None if units is None else (nx, ny, slices * units)
+        size = None if units is None else (at.how.liver_nx, at.how.liver_ny, at.how.liver_weak_slices * units)
         liver = inputs.phantom(at.folder, at.voxherd, "liver", at.how.liver_preset, size, ("--signal", "linear"))
         words = ("--dynamic", f"{liver}/dce.nii", "--times", f"{liver}/times.txt", "--mask", f"{liver}/liver.nii.gz",
                  "--curves", f"{liver}/curves.csv", "--signal", "linear", "--relaxivity", "4.5", "--t1-map",
                  f"{liver}/truth/T1.nii.gz")
-        return (*words, "--solver", *solver), reference("perfusion_" + solver[0], liver)
+        return (*words, "--solver", *solver), reference(liver, *solver)
     return make
 
 
@@ -114,8 +125,8 @@ class problem:
 PROBLEMS = {
     "ballstick-m1": problem("ballstick", ballstick(1)),
     "ballstick-m2": problem("ballstick", ballstick(2)),
-    "ballstick-slices": problem("ballstick", ballstick(1), "slices"),
-    "ballstick-gz": problem("ballstick", ballstick(1, data=inputs.compressed)),
+    "ballstick-slices": problem("ballstick", ballstick(1, by_slices=True), "slices"),
+    "ballstick-gz": problem("ballstick", ballstick(1, compressed=True)),
     "ballstick-grad-dev": problem("ballstick", ballstick(2, deviation=True)),
     "tensor": problem("tensor", tensor),
     "geodesic": problem("geodesic", geodesic),

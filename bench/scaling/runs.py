@@ -99,7 +99,11 @@ def keep_or_compare(folder, what, result, voxherd):
     """The first result of its kind is read again against its checksums and kept; others must be the same bytes and go."""
     first, log = reference_path(folder, what), os.path.join(folder, "runs", what.name() + ".check.log")
     if os.path.exists(first):
-        call([voxherd, "compare", first, result], log)
+        try:
+            call([voxherd, "compare", first, result], log)
+        except run_error as e:
+            raise run_error(f"the result is not that of {first} ({e}); its time does not count. Where the program or the "
+                            "options have changed, begin another FOLDER") from e
         os.remove(result)
     else:
         call([voxherd, "verify", result], log)
