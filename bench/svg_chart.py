@@ -74,10 +74,11 @@ def frame(x, y, title, x_label, y_label):
     return parts
 
 
-def series_parts(x, y, points, lines, colour):
+def series_parts(x, y, points, lines, colour, dashed=False):
     """`lines`: the points that are joined, in this order."""
+    dashes = ' stroke-dasharray="6 4"' if dashed else ""
     joined = " ".join(f"{x.pixel(a):.1f},{y.pixel(b):.1f}" for a, b in lines)
-    return [f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="2"/>'] + [
+    return [f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>'] + [
         f'<circle cx="{x.pixel(a):.1f}" cy="{y.pixel(b):.1f}" r="3" fill="{colour}"/>' for a, b in points]
 
 
@@ -95,7 +96,7 @@ def chart(title, x_label, y_label, series, x_axis=log_axis, y_axis=log_axis):
     parts = frame(x, y, title, x_label, y_label)
     for i, (name, (points, joined)) in enumerate(series.items()):
         colour = COLOURS[i % len(COLOURS)]
-        parts += series_parts(x, y, points, joined, colour)
+        parts += series_parts(x, y, points, joined, colour, i >= len(COLOURS))
         at = TOP + 10 + 20 * i
         parts += [f'<circle cx="{WIDTH - RIGHT + 18}" cy="{at}" r="4" fill="{colour}"/>',
                   text(WIDTH - RIGHT + 28, at + 4, name)]

@@ -76,7 +76,7 @@ def print_times(study, backend, problems):
         for run in runs:
             one = runs[0]
             rows.append([problem, str(run.ranks), number(run.items), number(run.wall), " ".join(map(number, run.walls)),
-                         number(one.ranks * run.ranks / one.ranks * run.efficiency(one, "wall")), number(run.items / run.wall),
+                         number(run.ranks * run.efficiency(one, "wall")), number(run.items / run.wall),
                          *(per_cent(run.efficiency(one, what)) for what in ("wall", "work", "busy"))])
     print_table(["problem", "ranks", "items", "wall s", "all runs s", "speed-up", "items/s", "efficiency %", "of batches %",
                  "of computing %"], rows)
@@ -129,16 +129,18 @@ def save_scaling(folder, name, study, backend, problems):
     ideal = sorted({x for points, _ in speed_up.values() for x, _ in points})
     title = f"{study.capitalize()} scaling, {TITLES[backend]}"
     save(folder, f"{name}_speed_up", f"{title}: speed-up", chart(f"{title}: speed-up", x_label, "times one rank",
-         {"ideal": ([(n, n) for n in ideal],) * 2, **speed_up}, named_axis, named_axis_of(ideal)))
+         {**speed_up, "ideal": ([(n, n) for n in ideal],) * 2}, named_axis, named_axis_of(ideal)))
     save(folder, f"{name}_efficiency", f"{title}: efficiency", chart(
         f"{title}: efficiency with all input and output", x_label, "%",
         line_series(problems, lambda one, run: 100 * run.efficiency(one, "wall")), named_axis, linear_axis))
 
 
 def named_axis_of(ticks):
-    """An axis with these ticks, which begins lower where a value does."""
+    """An axis with these ticks, which reaches further where a value does."""
     def make(values, begin, end):
-        return named_axis([min(values), *ticks] if min(values) < 0.999 * ticks[0] else ticks, begin, end)
+        axis = named_axis([min(values), *ticks, max(values)], begin, end)
+        axis.ticks = ticks
+        return axis
     return make
 
 
