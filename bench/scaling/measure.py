@@ -4,6 +4,7 @@ Makes the inputs once in FOLDER/inputs, runs each problem on each number of rank
 its problem (the same bytes, or the time does not count) and adds a row a run to FOLDER/runs.csv. The same command again
 does what is not there yet. GPUs: a rank each. CPU: ranks of one thread each.
 """
+import argparse
 import dataclasses
 import os
 import sys
@@ -21,7 +22,7 @@ def words_of(known):
         chosen = text.split(",")
         wrong = [word for word in chosen if word not in known]
         if wrong:
-            raise ValueError(f"{wrong[0]}: none of {', '.join(known)}")
+            raise argparse.ArgumentTypeError(f"{wrong[0]}: none of {', '.join(known)}")
         return chosen
     return read
 
@@ -32,8 +33,8 @@ def counts(text):
 
 
 def positive(text):
-    if int(text) < 1:
-        raise ValueError(f"{text}: must be 1 or more")
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: must be a whole number, 1 or more")
     return int(text)
 
 
@@ -41,7 +42,7 @@ def setting(text):
     """NAME=N as (name, number)."""
     name, _, number = text.partition("=")
     if name not in NUMBERS:
-        raise ValueError(f"{name}: none of {', '.join(NUMBERS)}")
+        raise argparse.ArgumentTypeError(f"{name}: none of {', '.join(NUMBERS)}")
     return name, positive(number)
 
 
