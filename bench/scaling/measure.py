@@ -49,16 +49,19 @@ def setting(text):
 def add_run_arguments(parser):
     """Those of every subcommand that runs the program."""
     parser.add_argument("build", metavar="BUILD", help="a build's folder, as build/cuda")
-    parser.add_argument("folder", metavar="FOLDER", help="for inputs, results, runs.csv, machine.json")
+    parser.add_argument("folder", metavar="FOLDER",
+                        help="for runs.csv, machine.json, runs/ (report needs these), inputs, results")
     parser.add_argument("--launcher", choices=("mpirun", "srun"), default="mpirun", help="what starts the ranks (mpirun)")
-    parser.add_argument("--launcher-options", metavar="WORDS", help="its options; mpirun without: --bind-to none --oversubscribe")
+    parser.add_argument("--launcher-options", metavar="WORDS",
+                        help="its options; mpirun without: --bind-to none --oversubscribe")
 
 
 def add_arguments(parser):
     add_run_arguments(parser)
     parser.add_argument("--backend", choices=("cuda", "cpu"), help="cuda where there is a GPU")
     parser.add_argument("--ranks", type=counts, metavar="LIST", help="as 1,2,4; without: 1, 2, 4, ... to the GPUs or cores")
-    parser.add_argument("--threads-per-rank", type=positive, metavar="N", help="CPU threads of a rank; 1 with cpu, else its share")
+    parser.add_argument("--threads-per-rank", type=positive, metavar="N",
+                        help="CPU threads of a rank; 1 with cpu, else its share of the cores")
     parser.add_argument("--problems", type=words_of(PROBLEMS), default=list(PROBLEMS), metavar="LIST",
                         help="all without; of " + ", ".join(PROBLEMS))
     parser.add_argument("--study", type=words_of(STUDIES), default=list(STUDIES), metavar="LIST", help="strong,weak")
@@ -76,6 +79,8 @@ def rank_counts(args, found):
     if args.ranks:
         return args.ranks
     most = len(found["gpus"]) if args.backend == "cuda" else found["cores"]
+    if most == 0:
+        raise runs.run_error("--backend cuda: nvidia-smi shows no GPU; say with --ranks on how many to run")
     return sorted({1 << i for i in range(most.bit_length()) if 1 << i <= most} | {most})
 
 
@@ -98,7 +103,8 @@ def repeat_job(args, how, what, rows, deadline):
             break
         row = runs.run(args.folder, how, one)
         spent += float(row["wall_s"])
-        print(f"{one.name()}: {float(row['wall_s']):.2f} s, computing {float(row['busy_s']) / one.ranks:.2f} s a rank", flush=True)
+        wall, computing = float(row["wall_s"]), float(row["busy_s"]) / one.ranks
+        print(f"{one.name()}: {wall:.2f} s, of it computing {computing:.2f} s a rank", flush=True)
 
 
 def main(args):

@@ -38,7 +38,7 @@ SCALES = {
     "cuda": scale("hcp", "paper", 145, 174, 145, 73, regions=1000, weak_regions=250, liver_nx=320, liver_ny=320,
                   liver_weak_slices=33),
     # Fewer of the same voxels: minutes of one core.
-    "cpu": scale("hcp", "paper", 48, 58, 24, 4, batch=16, directions=512, regions=128, weak_regions=16, liver_nx=160,
+    "cpu": scale("hcp", "paper", 48, 58, 16, 4, batch=16, directions=512, regions=128, weak_regions=16, liver_nx=160,
                  liver_ny=160, liver_weak_slices=8),
     "quick": scale("toy", "toy", 20, 20, 12, 6, burn_in=50, jumps=50, batch=64, directions=16, liver_nx=32, liver_ny=32,
                    liver_weak_slices=4),

@@ -102,7 +102,8 @@ def print_pairs(gpus, cores):
                 core = other[run.ranks]
                 rates = [run.items / run.wall, core.items / core.wall]
                 alone = [r.items / r.busy * r.ranks for r in (run, core)]
-                rows.append([problem, str(run.ranks), *map(number, (run.items, core.items, *rates, ratio(*rates), ratio(*alone)))])
+                values = (run.items, core.items, *rates, ratio(*rates), ratio(*alone))
+                rows.append([problem, str(run.ranks), *map(number, values)])
     if rows:
         print("### N GPUs against N cores\n\nItems a second of the whole command, and of computing alone. Where the cores' "
               "problem is smaller, the program's start weighs more on it.\n")
@@ -117,7 +118,8 @@ def save(folder, name, title, svg):
 
 
 def line_series(problems, value):
-    points = {problem: [(run.ranks, value(runs[0], run)) for run in runs] for problem, runs in problems.items() if len(runs) > 1}
+    points = {problem: [(run.ranks, value(runs[0], run)) for run in runs]
+              for problem, runs in problems.items() if len(runs) > 1}
     return {problem: (p, p) for problem, p in points.items()}
 
 

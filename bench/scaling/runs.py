@@ -124,6 +124,7 @@ def run(folder, how, what):
     name = os.path.join("runs", what.name())
     base = os.path.join(folder, name)
     result = os.path.join(results_folder(folder), what.name() + ".h5")
+    os.sync()  # what was written before is no burden to this run
     wall = call(command(how, what, result, base + ".json", base + ".trace.csv"), base + ".log")
     keep_or_compare(folder, what, result, how.voxherd)
     row = row_of(what, wall, phases(read_summary(base + ".json"), base + ".trace.csv", wall), name)
