@@ -1,10 +1,12 @@
 """Bars of phases and timelines of ranks as SVG text."""
 from phases import PHASES, by_rank
-from svg_chart import COLOURS, LEFT, TOP, WIDTH, document, line, linear_axis, text, tick_label
+from svg_chart import LEFT, TOP, WIDTH, document, line, linear_axis, text, tick_label
 
 NAMES = 190  # pixels for the names of bars
 BAR, GAP = 16, 6
+MOST_TOLD = 300  # batches of a timeline that say their times where a mouse points at them
 COLOUR = dict(zip(PHASES, ("#999999", "#56b4e9", "#e69f00", "#009e73", "#d55e00", "#dddddd", "#cc79a7")))
+LIGHTER = "#66c2a5"  # than computing's
 
 
 def rectangle(x, y, width, height, colour, title=""):
@@ -66,7 +68,7 @@ def timeline(title, batches):
         for what, key, y in (("reading", "read", row_of[b["rank"], None]), ("computing", "compute", row_of[own]),
                              ("writing", "write", row_of[b["rank"], None])):
             begin, end = b[key + "_begin"], b[key + "_end"]
-            colour = COLOURS[2] if what == "computing" and shades[own] else "#66c2a5" if what == "computing" else colours[what]
-            parts.append(rectangle(x.pixel(begin), y, x.pixel(end) - x.pixel(begin), height, colour,
-                                   f"batch {b['batch']}, {what}: {begin:.3f} to {end:.3f} s"))
+            colour = LIGHTER if what == "computing" and not shades[own] else colours[what]
+            told = f"batch {b['batch']}, {what}: {begin:.3f} to {end:.3f} s" if len(batches) <= MOST_TOLD else ""
+            parts.append(rectangle(x.pixel(begin), y, x.pixel(end) - x.pixel(begin), height, colour, told))
     return document(parts, bottom + 50)

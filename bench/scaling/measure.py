@@ -122,6 +122,9 @@ def main(args):
     deadline = time.monotonic() + 60 * args.minutes if args.minutes else None
     for name in args.problems:
         for study in args.study:
+            if study not in PROBLEMS[name].studies:
+                print(f"{name}: no {study} scaling", flush=True)
+                continue
             for n in ranks:
                 try:
                     repeat_job(args, how, job_of(name, study, n, args, at), rows, deadline)

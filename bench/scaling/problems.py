@@ -120,14 +120,15 @@ class problem:
     analysis: str
     make: callable
     partition: str = "voxels"
+    studies: tuple = ("strong", "weak")
 
 
 PROBLEMS = {
     "ballstick-m1": problem("ballstick", ballstick(1)),
     "ballstick-m2": problem("ballstick", ballstick(2)),
-    "ballstick-slices": problem("ballstick", ballstick(1, by_slices=True), "slices"),
-    "ballstick-gz": problem("ballstick", ballstick(1, compressed=True)),
-    "ballstick-grad-dev": problem("ballstick", ballstick(2, deviation=True)),
+    "ballstick-slices": problem("ballstick", ballstick(1, by_slices=True), "slices", ("strong",)),
+    "ballstick-gz": problem("ballstick", ballstick(1, compressed=True), studies=("strong",)),
+    "ballstick-grad-dev": problem("ballstick", ballstick(2, deviation=True), studies=("strong",)),
     "tensor": problem("tensor", tensor),
     "geodesic": problem("geodesic", geodesic),
     "connect": problem("connect", connect),

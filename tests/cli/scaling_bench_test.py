@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCALING = os.path.join(ROOT, "bench", "scaling")
 sys.path += [SCALING, os.path.dirname(SCALING)]
+import bars  # noqa: E402
 import phases  # noqa: E402
 import report  # noqa: E402
 import runs  # noqa: E402
@@ -58,6 +59,17 @@ class Arithmetic(unittest.TestCase):
                          {"start": 2, "reading": 5, "computing": 2, "writing": 3, "waiting": 3, "end": 1})
         self.assertEqual((found["work"], found["busy"], found["awaited"]), (10, 4, 3))
 
+    def test_a_timeline_has_a_row_for_each_lane_and_one_for_files(self):
+        batches = [batch(0, (0, 1), (1, 4), (4, 5)), batch(0, (1, 2), (2, 6), (6, 8), lane=1), batch(1, (0, 3), (3, 4), (4, 9))]
+        drawn = ElementTree.fromstring(bars.timeline("what", [{**b, "batch": i} for i, b in enumerate(batches)]))
+        at = {}
+        for part in drawn.findall("{*}rect/{*}title/.."):
+            at.setdefault(part.find("{*}title").text.split(":")[0], float(part.get("y")))
+        self.assertEqual(len(at), 9)
+        self.assertEqual(len(set(at.values())), 5)
+        self.assertEqual(at["batch 0, reading"], at["batch 1, writing"])
+        self.assertNotEqual(at["batch 0, computing"], at["batch 1, computing"])
+
     def test_efficiency_is_of_items(self):
         made = []
         for ranks, items, wall, work, busy in ((1, 100, 10, 8, 8), (2, 300, 20, 12, 24)):
@@ -66,6 +78,11 @@ class Arithmetic(unittest.TestCase):
             made.append(run)
         one, two = made
         self.assertEqual([two.efficiency(one, what) for what in ("wall", "work", "busy")], [0.75, 1.0, 1.0])
+
+    def test_launchers(self):
+        self.assertEqual(runs.launcher("v", options=("--map-by", "core")).words(2, 0), ("mpirun", "-n", "2", "--map-by", "core"))
+        self.assertEqual(runs.launcher("v", "srun", ("--exact",)).words(2, 4),
+                         ("srun", "--mpi=pmix", "-n", "2", "-c", "4", "--exact"))
 
     def test_axes(self):
         self.assertEqual(linear_axis([93.0], 0, 100).ticks, [0, 20, 40, 60, 80, 100])
