@@ -54,11 +54,12 @@ def automatic(items):
     return max(rounded_up(items // 64, 1024), 8192)
 
 
-def candidates(items, ranks):
-    """Batch sizes worth trying: 1 to 64 batches a rank (8 where ranks are many), none below 32 items or above 32,768."""
+def candidates(items, ranks, least, largest):
+    """Batch sizes worth trying: 1 to 64 batches a rank (8 where ranks are many), none outside of what was measured: in
+    smaller ones a chain's own latency would show, which no run has told."""
     most = 64 if ranks <= 64 else 8
     sizes = {math.ceil(items / (ranks * k)) for k in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64) if k <= most}
-    return sorted({automatic(items)} | {min(32768, max(32, s)) for s in sizes})
+    return sorted({min(largest, max(least, s)) for s in sizes | {automatic(items)}})
 
 
 def work_seconds(m, found, ranks, batch_items):
@@ -69,7 +70,8 @@ def work_seconds(m, found, ranks, batch_items):
 @functools.lru_cache(maxsize=None)
 def best_batch(m, found, ranks):
     """The largest of the sizes that come within 0.5 % of the shortest work."""
-    seconds = {size: work_seconds(m, found, ranks, size) for size in candidates(found.items, ranks)}
+    sizes = candidates(found.items, ranks, min(found.batch_sizes), max(found.batch_sizes))
+    seconds = {size: work_seconds(m, found, ranks, size) for size in sizes}
     least = min(seconds.values())
     return max(size for size, s in seconds.items() if s <= 1.005 * least)
 

@@ -47,10 +47,11 @@ class one_run:
         return 1 + max(t["lane"] for t in self.times)
 
     def group(self):
-        return (self.problem, self.backend, self.threads)
+        return (self.problem, self.backend, self.threads, sum(t["items"] for t in self.times))
 
 
 WORK = "batches computed"
+STUDIES = ("strong", "batches")  # of runs.csv; "batches": one rank, several batch sizes
 
 
 def read_times(path):
@@ -94,7 +95,7 @@ def read_folder(folder):
     table = os.path.join(folder, "runs.csv")
     if os.path.exists(table):
         with open(table, encoding="utf-8", newline="") as file:
-            rows = [(row["json"], row["trace"], row) for row in csv.DictReader(file)]
+            rows = [(row["json"], row["trace"], row) for row in csv.DictReader(file) if row["study"] in STUDIES]
     else:
         for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
             base = path[:-len(".json")]

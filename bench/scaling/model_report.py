@@ -30,7 +30,7 @@ def print_validation(done, missing):
                 [[c.problem, c.backend, str(c.ranks), f"{c.batch_items:,}", str(c.repeats), f"{c.work:.3f}",
                   f"{c.work_model:.3f}", percent(c.work_error()), percent(c.work_own / c.work - 1), f"{c.wall:.2f}",
                   f"{c.wall_model:.2f}", percent(c.wall_error())] for c in done])
-    for problem, backend, _ in missing:
+    for problem, backend, *_ in missing:
         print(f"{problem} ({backend}): no run of one rank to calibrate on\n")
 
 
