@@ -83,7 +83,7 @@ void inflated_piece::find_window(const byte_window& before, byte_window& after) 
   if (plain) {
     std::copy_n(plain.get() + plain_count, deflate_window, after.begin());
   } else {
-    replace_marks(marked.get() + marked_count, deflate_window, before.data(), after.data());
+    mark_replacer(before.data()).replace(marked.get() + marked_count, deflate_window, after.data());
   }
 }
 
@@ -106,7 +106,7 @@ deflate_decoder::pause fill_piece(deflate_decoder& decoder, std::uint64_t limit,
         if (!piece.plain && piece.marked_count >= deflate_window &&
             !has_marks(piece.marked.get() + piece.marked_count, deflate_window)) {
           go_on_plain(piece, buffers);
-          replace_marks(piece.marked.get() + piece.marked_count, deflate_window, nullptr, piece.plain.get());
+          std::copy_n(piece.marked.get() + piece.marked_count, deflate_window, piece.plain.get());
         }
         break;
       case pause::member_end:

@@ -1,6 +1,7 @@
 #include "src/input/marked_window.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace voxherd {
 
@@ -13,10 +14,6 @@ std::uint16_t all_of(const std::uint16_t* symbols) {
   std::uint16_t any = 0;
   for (std::size_t i = 0; i < block; ++i) any |= symbols[i];
   return any;
-}
-
-std::uint8_t byte_of(std::uint16_t symbol, const std::uint8_t* window) {
-  return symbol < first_mark ? static_cast<std::uint8_t>(symbol) : window[symbol - first_mark];
 }
 
 }  // namespace
@@ -38,7 +35,13 @@ bool has_marks_before(const std::uint16_t* symbols, std::size_t count, std::size
   return std::any_of(symbols, symbols + count, [&](std::uint16_t s) { return s >= first_mark && s < first_known; });
 }
 
-void replace_marks(const std::uint16_t* symbols, std::size_t count, const std::uint8_t* window, std::uint8_t* out) {
+mark_replacer::mark_replacer(const std::uint8_t* window) : bytes_(0x10000) {
+  std::iota(bytes_.begin(), bytes_.begin() + 256, std::uint8_t{0});
+  std::copy_n(window, deflate_window, bytes_.begin() + first_mark);
+}
+
+void mark_replacer::replace(const std::uint16_t* symbols, std::size_t count, std::uint8_t* out) const {
+  const std::uint8_t* const byte_of = bytes_.data();
   std::size_t i = 0;
   for (; i + block <= count; i += block) {
     const std::uint16_t* const from = symbols + i;
@@ -46,10 +49,10 @@ void replace_marks(const std::uint16_t* symbols, std::size_t count, const std::u
     if (all_of(from) < first_mark) {
       for (std::size_t k = 0; k < block; ++k) to[k] = static_cast<std::uint8_t>(from[k]);
     } else {
-      for (std::size_t k = 0; k < block; ++k) to[k] = byte_of(from[k], window);
+      for (std::size_t k = 0; k < block; ++k) to[k] = byte_of[from[k]];
     }
   }
-  for (; i < count; ++i) out[i] = byte_of(symbols[i], window);
+  for (; i < count; ++i) out[i] = byte_of[symbols[i]];
 }
 
 }  // namespace voxherd

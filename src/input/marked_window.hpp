@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "src/input/deflate_decoder.hpp"
 
@@ -20,7 +21,15 @@ bool has_marks(const std::uint16_t* symbols, std::size_t count);
 /// The same for marks of bytes that are not there, where only `known` bytes lie before.
 bool has_marks_before(const std::uint16_t* symbols, std::size_t count, std::size_t known);
 
-/// Bytes in place of symbols, `window` being the 32 KiB before.
-void replace_marks(const std::uint16_t* symbols, std::size_t count, const std::uint8_t* window, std::uint8_t* out);
+/// Puts bytes in place of symbols.
+class mark_replacer {
+ public:
+  /// `window` are the 32 KiB before.
+  explicit mark_replacer(const std::uint8_t* window);
+  void replace(const std::uint16_t* symbols, std::size_t count, std::uint8_t* out) const;
+
+ private:
+  std::vector<std::uint8_t> bytes_;  ///< of each symbol
+};
 
 }  // namespace voxherd

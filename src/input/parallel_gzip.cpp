@@ -237,9 +237,10 @@ class inflating_team {
       position += count;
     };
     const inflated_piece& piece = linked.piece;
+    const mark_replacer marks(linked.before->data());
     for (std::size_t done = 0; done < piece.marked_count; done += filled.size()) {
       const std::size_t count = std::min(filled.size(), piece.marked_count - done);
-      replace_marks(piece.symbols() + done, count, linked.before->data(), filled.data());
+      marks.replace(piece.symbols() + done, count, filled.data());
       give(filled.data(), count);
     }
     for (std::size_t done = 0; done < piece.plain_count; done += handed_on_at_once)
