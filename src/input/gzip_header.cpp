@@ -48,7 +48,7 @@ deflate_decoder::pause deflate_decoder::begin_member() {
   const unsigned magic = header.take_two();
   if (in_.is_past_end() || magic != 0x8b1f) return pause::stream_end;
   const unsigned method = header.take(), flags = header.take();
-  if (method != 8 || (flags & 0xe0) != 0) return pause::damaged;
+  if (method != 8) return pause::damaged;
   header.skip(6);  // time, flags of the compressor, system
   if ((flags & has_extra) != 0) header.skip(header.take_two());
   if ((flags & has_name) != 0) header.skip_text();

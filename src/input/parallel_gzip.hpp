@@ -22,9 +22,9 @@ class inflated_sink {
 struct parallel_gzip_settings {
   unsigned threads = 1;
   /// Of the file; each is inflated without knowing what is before it.
-  std::size_t chunk_bytes = std::size_t{1} << 20;
+  std::size_t chunk_bytes = std::size_t{1} << 19;
   /// Inflated in one go; what a chunk has beyond it is inflated in order.
-  std::size_t piece_bytes = std::size_t{1} << 24;
+  std::size_t piece_bytes = std::size_t{1} << 23;
 };
 
 struct parallel_gzip_result {
