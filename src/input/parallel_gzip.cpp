@@ -154,13 +154,15 @@ class inflating_team {
 
   /// Puts guessed chunks in their places as far as there are any, until something has to be inflated in order.
   void link(std::unique_lock<std::mutex>& lock) {
-    while (!ended_ && !quit_ && !in_order_.due && !in_order_.running && guessed_.contains(next_link_)) {
+    if (is_linking_ || in_order_.running) return;  // who does it goes on with what has come meanwhile
+    is_linking_ = true;
+    while (!ended_ && !quit_ && !in_order_.due && guessed_.contains(next_link_)) {
       guessed_chunk& chunk = guessed_.at(next_link_);
       if (here_.bit >= chunk.end) {
         drop_first_guess();
       } else if (chunk.start && begins_here(chunk)) {
         chunk.start.reset();
-        if (!accept(std::move(chunk.piece))) return quit(lock);
+        accept(lock, std::move(chunk.piece));
         go_on(chunk.why, std::move(chunk.decoder), chunk.end);
       } else {
         // A guess further on may still be right: what lies before it is missing, such as a block with fixed codes.
@@ -170,6 +172,7 @@ class inflating_team {
         in_order_.due = true;
       }
     }
+    is_linking_ = false;
   }
 
   void go_on(pause why, std::optional<deflate_decoder> decoder, std::uint64_t limit) {
@@ -198,22 +201,26 @@ class inflating_team {
     inflated_piece piece = inflated_piece::after(*window, known, buffers_);
     const pause why = fill_piece(*decoder, limit, buffers_, quit_, piece);
     lock.lock();
-    in_order_.running = false;
     if (why == pause::damaged) return quit(lock);
     result_.bytes_in_order += piece.count();
-    if (!accept(std::move(piece))) return quit(lock);
+    accept(lock, std::move(piece));
+    in_order_.running = false;
     go_on(why, std::move(decoder), limit);
     link(lock);
   }
 
-  /// The next piece of the file. False where it refers to bytes before its member's first.
-  bool accept(inflated_piece piece) {
-    if (known_ < deflate_window && has_marks_before(piece.symbols(), piece.marked_count, known_)) return false;
+  /// The next piece of the file. Quits where it refers to bytes before its member's first. The others go on meanwhile:
+  /// only one thread at a time links.
+  void accept(std::unique_lock<std::mutex>& lock, inflated_piece piece) {
+    lock.unlock();
     linked_piece linked;
     linked.position = position_;
     linked.before = window_;
+    const bool is_bad = known_ < deflate_window && has_marks_before(piece.symbols(), piece.marked_count, known_);
     auto after = std::make_shared<byte_window>();
     piece.find_window(*window_, *after);
+    lock.lock();
+    if (is_bad) return quit(lock);
     window_ = std::move(after);
     known_ = piece.known_after(known_);
     position_ += piece.count();
@@ -222,7 +229,7 @@ class inflating_team {
     linked.piece = std::move(piece);
     linked_.push(std::move(linked));
     ++in_hand_;
-    return true;
+    changed_.notify_one();
   }
 
   void hand_on(std::unique_lock<std::mutex>& lock) {
@@ -279,6 +286,7 @@ class inflating_team {
   std::uint64_t position_ = 0;
   std::shared_ptr<const byte_window> window_ = std::make_shared<byte_window>(deflate_window);
   std::size_t known_ = 0;
+  bool is_linking_ = false;
   bool ended_ = false;
   std::queue<linked_piece> linked_;
   std::uint64_t in_hand_ = 0;  ///< pieces in their places that have not been handed on whole
