@@ -23,6 +23,7 @@
 #include "mpi/signals.hpp"
 #include "mpi/summary.hpp"
 #include "mpi/work_loop.hpp"
+#include "mpi/write_back.hpp"
 
 namespace voxherd {
 
@@ -321,7 +322,11 @@ exit_status study::compute() {
     if (begun) begun->give_name();
     if (!settings_.trace.empty()) s_.barrier();
     const double origin = trace_clock();
-    run_or_abort(s_, *loop, queue, settings_.listener);
+    {
+      std::optional<write_back> hurrying;
+      if (s_.node_rank() == 0) hurrying.emplace(unfinished_path(settings_.out));
+      run_or_abort(s_, *loop, queue, settings_.listener);
+    }
     note_stage("batches computed");
     if (!settings_.trace.empty() && queue.whole()) write_trace(s_, settings_.trace, loop->times(), origin);
     account = loop->account();

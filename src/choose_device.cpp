@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <future>
 #include <set>
 #include <thread>
 
@@ -104,6 +105,18 @@ std::size_t first_free(const session& s, const std::vector<gpu>& own) {
   return own.size();
 }
 
+/// Begins to open the GPU's context, a tenth of a second or more, so that headers and masks are read meanwhile. What
+/// goes wrong is heard by the first who needs the GPU.
+void open_context(const device& d) {
+  static std::future<void> opening;  // waited for at the end of the process, should nobody have needed the GPU
+  opening = std::async(std::launch::async, [d] {
+    try {
+      free_device_bytes(d);
+    } catch (const device_error&) {
+    }
+  });
+}
+
 /// --backend mixed.
 chosen_device gpu_or_cores(const session& s, const arguments& args) {
   std::string why_none;
@@ -128,6 +141,7 @@ chosen_device gpu_or_cores(const session& s, const arguments& args) {
   d.kind = backend::cuda;
   d.cuda_ordinal = gpus[place].ordinal;
   s.note_stage("GPU chosen");
+  open_context(d);
   return d;
 }
 
@@ -157,6 +171,7 @@ chosen_device choose_device(const session& s, const arguments& args) {
   d.cuda_ordinal = own.ordinal;
   if (!args.get<bool>("share-gpu")) check_not_shared(s, own);
   s.note_stage("GPU chosen");
+  open_context(d);
   return d;
 }
 
