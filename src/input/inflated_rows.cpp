@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <omp.h>
 #include <spdlog/spdlog.h>
 
 #include <atomic>
@@ -10,6 +9,7 @@
 #include "mpi/failure.hpp"
 #include "mpi/node_memory.hpp"
 #include "src/input/input_file.hpp"
+#include "src/input/node_cores.hpp"
 #include "src/input/row_inflater.hpp"
 #include "src/input/stored_rows.hpp"
 #include "src/input/voxel_rows.hpp"
@@ -22,8 +22,10 @@ using steady = std::chrono::steady_clock;
 
 /// Before the rows: whether the node's first rank is still inflating.
 constexpr std::size_t first_row_byte = 64;
-/// Files inflated side by side; each takes a thread and a half, and two times 64 bytes a voxel.
+/// Files inflated side by side; each takes two or three times 64 bytes a voxel.
 constexpr std::size_t most_files_at_once = 8;
+/// Threads that inflate; more would only wait for memory.
+constexpr std::size_t most_threads = 32;
 
 std::string name_of(const std::vector<nifti_header>& files) {
   return printable(files.front().path) +
@@ -38,6 +40,7 @@ class inflated_rows : public voxel_rows {
         layout_(files, voxels.size()),
         memory_(s, first_row_byte + layout_.bytes(),
                 fmt::format("{}: holding the mask's voxels inflated", name_of(files))),
+        cores_(s),
         tells_(s.is_root()),
         inflates_(s.node_rank() == 0) {
     if (tells_) {
@@ -74,20 +77,25 @@ class inflated_rows : public voxel_rows {
       const inflated_rows& rows;
       ~at_the_end() { rows.is_over().store(1, std::memory_order_release); }
     } said{*this};
+    // The node's other ranks sleep, or get their buffers ready: their cores are free.
+    cores_.let_in();
+    const std::size_t threads = std::min(most_threads, static_cast<std::size_t>(cores_.count()));
+    const std::size_t files_at_once = std::min({most_files_at_once, files_.size(), threads});
+    inflating_threads how;
+    how.parallel.threads = static_cast<unsigned>(threads / files_at_once);
     const std::vector<volume_piece> pieces = pieces_of(voxels_);
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
       try {
         for (std::size_t i = next++; i < files_.size() && !stop_; i = next++)
-          inflate_file(files_[i], pieces, voxels_.size(), layout_.place_of(i), rows(), stop_);
+          inflate_file(files_[i], pieces, voxels_.size(), layout_.place_of(i), rows(), how, stop_);
       } catch (...) {
         stop_ = true;
         throw;
       }
     };
     std::vector<std::future<void>> helpers;
-    const auto threads = std::min({most_files_at_once, files_.size(), static_cast<std::size_t>(omp_get_num_procs())});
-    for (std::size_t i = 1; i < threads; ++i) helpers.push_back(std::async(std::launch::async, work));
+    for (std::size_t i = 1; i < files_at_once; ++i) helpers.push_back(std::async(std::launch::async, work));
     work();
     for (auto& helper : helpers) helper.get();
     seconds_ = std::chrono::duration<double>(steady::now() - start).count();
@@ -106,6 +114,7 @@ class inflated_rows : public voxel_rows {
   const std::vector<std::uint64_t>& voxels_;
   stored_rows layout_;
   node_memory memory_;
+  node_cores cores_;
   bool tells_, inflates_, waited_ = false;
   double seconds_ = 0;
   std::atomic<bool> stop_{false};
