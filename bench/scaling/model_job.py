@@ -1,6 +1,8 @@
 """One command on some ranks: start, work, end; and which term would save how much."""
+import collections
 import dataclasses
 
+from model_dealer import dealer, in_order
 from model_device import device, device_model
 from model_events import pipe, simulation
 from model_rank import costs, rank
@@ -18,7 +20,7 @@ class machine:
     file_system_rate: float = 0.0
     input_bytes_per_item: float = 0.0
     output_bytes_per_item: float = 0.0
-    in_advance: bool = False
+    dealing: str = "in order"  # "by speed" (mpi/dealer.cpp), "in order", "static" (batch i to rank i mod ranks')
 
 
 @dataclasses.dataclass
@@ -60,12 +62,14 @@ def start_team(sim, m, ranks, plan, factors, file_system, on_end):
         if r.number == 0:
             on_end(team)
 
+    deal = {"by speed": lambda: dealer(plan, ranks), "in order": lambda: in_order(plan), "static": lambda: None}[m.dealing]()
     team = []
     for i in range(ranks):
         speed = m.speeds[i] if i < len(m.speeds) else 1.0
-        team.append(rank(sim, i, team, plan, factors, device(sim, m.device, speed), m.lanes, m.costs, move, m.in_advance))
+        team.append(rank(sim, i, team, plan, factors, device(sim, m.device, speed), m.lanes, m.costs, move, deal))
     for i, r in enumerate(team):
-        r.pending.extend(range(i, len(plan), ranks) if m.in_advance else range(len(plan)) if i == 0 else ())
+        if m.dealing == "static":
+            r.own = collections.deque(range(i, len(plan), ranks))
         sim.begin(whole(r))
     return team
 
@@ -83,7 +87,7 @@ def simulate_work(m, ranks, plan, factors=None):
 def without(m, term):
     """The machine with one term taken off."""
     if term == "claims":
-        free = dataclasses.replace(m.costs, message_latency=0.0, message_service=0.0, between_messages=1e-7,
+        free = dataclasses.replace(m.costs, message_latency=0.0, message_service=0.0, dealing=0.0, between_messages=1e-7,
                                    between_signals=1e-7, wake=0.0)
         return dataclasses.replace(m, costs=free)
     if term == "file system":

@@ -5,7 +5,8 @@ import math
 
 from model_events import all_of
 
-FROM_SOURCE = {"between_messages_s": 500e-6, "between_signals_s": 20e-3}  # mpi/work_loop.cpp
+# mpi/work_loop.cpp, mpi/batch_queue.cpp
+FROM_SOURCE = {"between_messages_s": 500e-6, "between_signals_s": 20e-3, "between_second_thoughts_s": 5e-3}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,6 +17,7 @@ class costs:
     wake: float = 0.0  # from a signal between threads to the one woken
     message_latency: float = 0.0
     message_service: float = 0.0  # of the thread that receives one
+    dealing: float = 0.0  # rank 0, for each rank: to choose whom to give what
     between_messages: float = FROM_SOURCE["between_messages_s"]
     between_signals: float = FROM_SOURCE["between_signals_s"]
 
@@ -30,12 +32,15 @@ class rank:
     """One rank. `team`: all ranks of the run, rank 0 first. `move(kind, rank, items)`: what else than the rank's own
     seconds a batch's reading or writing waits for: list of waits."""
 
-    def __init__(self, sim, number, team, plan, factors, device, lanes, costs_, move, in_advance=False):
+    def __init__(self, sim, number, team, plan, factors, device, lanes, costs_, move, dealer=None):
         self.sim, self.number, self.team, self.plan, self.factors = sim, number, team, plan, factors
-        self.device, self.costs, self.move, self.in_advance = device, costs_, move, in_advance
+        self.device, self.costs, self.move = device, costs_, move
+        self.dealer = dealer if number == 0 else None
+        self.own = None  # batches that are this rank's from the beginning, where they are dealt in advance
         self.free_slots, self.idle_lanes = max(1, lanes) + 2, list(range(max(1, lanes)))
         self.waiting, self.finished, self.granted = collections.deque(), collections.deque(), collections.deque()
-        self.arrived, self.inbox, self.pending = collections.deque(), collections.deque(), collections.deque()
+        self.arrived, self.inbox = collections.deque(), collections.deque()
+        self.answered_at, self.thinking = 0.0, 0.0
         self.asked = self.exhausted = self.left = self.done = self.changed = False
         self.ranks_left = self.batches_done = 0
         self.wanted_since, self.sleeping, self.times, self.in_flight = None, None, [], 0
@@ -63,6 +68,9 @@ class rank:
         self.sleeping = (resume, self.sim.now, period)
         if self.granted or self.inbox or self.arrived:
             self.wake_at(self.sim.now + period)
+        elif self.dealer is not None and self.dealer.has_waiting():
+            again = self.answered_at + FROM_SOURCE["between_second_thoughts_s"] - self.sim.now
+            self.wake_at(self.sim.now + (math.floor(max(0.0, again) / period) + 1) * period)
 
     def wake_at(self, time):
         asleep = self.sleeping
@@ -100,31 +108,60 @@ class rank:
             if self.costs.message_service > 0:
                 yield self.sim.sleep(self.costs.message_service)
             if kind == "wants batch":
-                number = self.pending.popleft() if self.pending else None
-                self.send(sender, "nothing left" if number is None else "grants", number)
+                self.dealer.ask(sender)
+                self.answer_waiting()
             elif kind == "has done":
-                self.batches_done += 1
+                self.count_done(sender, value)
             elif kind == "has left":
                 self.count_left()
-            elif kind == "grants":
-                self.asked = False
-                self.granted.append(value)
-            elif kind == "nothing left":
-                self.asked, self.exhausted = False, True
+            elif kind in ("grants", "nothing left"):
+                self.take_answer(value)
             elif kind == "all have left":
                 self.done = True
         self.inbox, self.arrived = self.arrived, collections.deque()
+        if self.dealer is not None and self.dealer.has_waiting():
+            if self.sim.now - self.answered_at > FROM_SOURCE["between_second_thoughts_s"]:
+                self.answer_waiting()
+        if self.thinking > 0:
+            seconds, self.thinking = self.thinking, 0.0
+            yield self.sim.sleep(seconds)
+
+    def answer_waiting(self):
+        self.answered_at = self.sim.now
+        self.thinking += self.costs.dealing * len(self.team)
+        for to, number in self.dealer.answers(self.sim.now):
+            if to == 0:
+                self.take_answer(number)
+            else:
+                self.send(to, "nothing left" if number is None else "grants", number)
+
+    def take_answer(self, number):
+        self.asked = False
+        if number is None:
+            self.exhausted = True
+        else:
+            self.granted.append(number)
+
+    def count_done(self, sender, number):
+        self.batches_done += 1
+        if self.dealer is None:
+            return
+        self.dealer.done(sender, number, self.sim.now)
+        if self.dealer.has_waiting():
+            self.answer_waiting()
 
     def ask(self):
         if self.asked or self.exhausted:
             return
-        if not self.in_advance and self.number != 0:
-            self.asked = True
+        if self.own is not None:
+            self.take_answer(self.own.popleft() if self.own else None)
+            return
+        self.asked = True
+        if self.number != 0:
             self.send(0, "wants batch")
-        elif self.pending:
-            self.granted.append(self.pending.popleft())
-        else:
-            self.exhausted = True
+            return
+        self.dealer.ask(0)
+        self.answer_waiting()
 
     def leave_if_idle(self):
         if not self.exhausted or self.in_flight > 0 or self.granted or self.left:
@@ -176,9 +213,9 @@ class rank:
         self.free_slots += 1
         self.in_flight -= 1
         if self.number == 0:
-            self.batches_done += 1
+            self.count_done(0, t["batch"])
         else:
-            self.send(0, "has done")
+            self.send(0, "has done", t["batch"])
         return True
 
     def transfer(self, kind, own_seconds, items):

@@ -62,12 +62,20 @@ def outside_work(found, runs, group, ranks):
     return total
 
 
+def dealing_of(run):
+    """Plans whose batches fall in size are dealt by speed; those of older programs were dealt in order."""
+    if run.schedule == "static":
+        return "static"
+    plan = run.plan()
+    return "by speed" if len(set(plan)) > 2 and plan == sorted(plan, reverse=True) else "in order"
+
+
 def compare(runs, group, measured, site):
     """`measured`: repeats of one run of several ranks."""
     ones = [r for r in runs if r.group() == group and r.ranks == 1]
     first = measured[0]
     found = calibrate(ones, site)
-    m = dataclasses.replace(machine_of(found), in_advance=first.schedule == "static")
+    m = dataclasses.replace(machine_of(found), dealing=dealing_of(first))
     work = simulate_work(m, first.ranks, first.plan(), found.factors(first.plan())).seconds
     works = [r.work for r in measured]
     return comparison(first.problem, first.backend, first.ranks, first.batch_items(), len(measured),

@@ -67,7 +67,7 @@ class ByHand(unittest.TestCase):
         done = simulate_work(m, 2, [100] * 30)
         self.assertAlmostEqual(done.seconds, 20.0, 5)
         self.assertEqual(sum(t["rank"] == 1 for t in done.times), 10)
-        self.assertAlmostEqual(self.work(dataclasses.replace(m, in_advance=True), 2, [100] * 30), 30.0, 5)
+        self.assertAlmostEqual(self.work(dataclasses.replace(m, dealing="static"), 2, [100] * 30), 30.0, 5)
 
     def test_batches_that_cost_more_take_longer(self):
         self.assertAlmostEqual(self.work(a_second_a_batch(), 1, [100] * 4, [1.0, 2.0, 0.5, 1.0]), 4.5, 6)
@@ -78,7 +78,7 @@ class ByHand(unittest.TestCase):
         self.assertAlmostEqual(self.work(dataclasses.replace(quick, file_system_rate=100), 2, plan), 8.0, 5)
         self.assertAlmostEqual(self.work(dataclasses.replace(quick, node_rate=100, ranks_per_node=2), 2, plan), 8.0, 5)
         apart = dataclasses.replace(quick, node_rate=100, ranks_per_node=1)
-        self.assertAlmostEqual(self.work(dataclasses.replace(apart, in_advance=True), 2, plan), 4.0, 5)
+        self.assertAlmostEqual(self.work(dataclasses.replace(apart, dealing="static"), 2, plan), 4.0, 5)
         # Claims wait for what rank 0 reads: it reads two batches while the other's claim is answered.
         self.assertGreater(self.work(apart, 2, plan), 4.5)
 
@@ -124,10 +124,10 @@ class Always(unittest.TestCase):
     def machines(self):
         polled = costs(read=(1e-3, 1e-5), write=(2e-3, 1e-5), wake=1e-4, message_latency=1e-4, message_service=1e-5)
         for lanes in (1, 2):
-            for in_advance in (False, True):
+            for dealing in ("in order", "by speed", "static"):
                 yield machine(device_model(0.01, 900.0, 0.002, 0.015, 0.1), lanes, polled, speeds=(1.0, 0.3, 2.0),
                               ranks_per_node=2, node_rate=1e6, file_system_rate=3e6, input_bytes_per_item=100,
-                              output_bytes_per_item=200, in_advance=in_advance)
+                              output_bytes_per_item=200, dealing=dealing)
 
     def test_every_batch_is_computed_once_and_a_lane_has_one_at_a_time(self):
         plan = even_plan(1003, 17) + [1, 250]
