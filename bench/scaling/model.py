@@ -38,7 +38,7 @@ def add_arguments(parser):
                         help="predict: devices, a rank each (1,2,4,8,16,64,512,4096)")
     parser.add_argument("--subjects", type=int, default=1, metavar="N", help="predict: 1 or more (1)")
     parser.add_argument("--batch", type=numbers, metavar="LIST",
-                        help="predict: items a batch; without: the program's own choice for the problem, and the best")
+                        help="predict: items a batch; without: the program's own plan, and the best size where that is better")
     parser.add_argument("--charts", metavar="FOLDER", help="predict: write charts there, as SVG")
 
 
@@ -65,8 +65,10 @@ def predict(args, site, runs):
     found = calibrate([r for r in groups[group] if r.ranks == 1], site)
     model_report.print_calibration(group, found)
     if args.subjects == 1:
-        sizes = args.batch or [model_predict.automatic(found.items), None]
-        rows = [model_predict.predict(found, site, n, size) for n in args.gpus for size in sizes]
+        rows = []
+        for n in args.gpus:
+            sizes = args.batch or dict.fromkeys((0, model_predict.best_batch(found, site, n)))
+            rows += [model_predict.predict(found, site, n, size) for size in sizes]
         model_report.print_predictions(rows)
         model_report.write_rows(os.path.join(args.folder, "prediction.csv"), model_report.prediction_rows(rows))
         charts = model_report.prediction_charts(group, rows)

@@ -3,8 +3,7 @@ import dataclasses
 
 from model_events import simulation
 from model_job import shared_pipe, start_team
-from model_plan import even_plan
-from model_predict import best_batch, cluster_machine, start_and_end, work_seconds
+from model_predict import best_batch, cluster_machine, plan_of, start_and_end, work_seconds
 
 WAYS = ("a GPU each", "a node each", "all GPUs, one after another")
 
@@ -25,11 +24,10 @@ def ranks_of(way, gpus, site):
     return {WAYS[0]: 1, WAYS[1]: min(gpus, site["gpus_per_node"]), WAYS[2]: gpus}[way]
 
 
-def makespan(m, found, site, subjects, slots, ranks, batch_items):
+def makespan(m, found, site, subjects, slots, ranks, plan):
     """Seconds from the first job's start to the last one's end; `slots` jobs at a time, started one after the other."""
     sim = simulation()
     file_system = shared_pipe(sim, m.file_system_rate)
-    plan = even_plan(found.items, batch_items)
     factors = found.factors(plan)
     before, after = start_and_end(found, site, ranks)
     waiting, ends = [subjects], []
@@ -52,29 +50,30 @@ def makespan(m, found, site, subjects, slots, ranks, batch_items):
 
 
 def predict_cohort(found, site, subjects, gpus, way):
-    m = cluster_machine(found, site)
     ranks = ranks_of(way, gpus, site)
-    slots, batch_items = gpus // ranks, best_batch(m, found, ranks)
+    m = cluster_machine(found, site, ranks)
+    # A GPU each: the program's own plan is as good as any.
+    slots, batch_items = gpus // ranks, 0 if ranks == 1 else best_batch(found, site, ranks)
+    plan = plan_of(found, site, batch_items)
+    alone = work_seconds(m, found, ranks, plan)
     if slots == 1:
-        wall = subjects * (sum(start_and_end(found, site, ranks)) + work_seconds(m, found, ranks, batch_items))
-        wall += (subjects - 1) * site["job_gap_s"]
+        wall = subjects * (sum(start_and_end(found, site, ranks)) + alone) + (subjects - 1) * site["job_gap_s"]
     else:
-        wall = makespan(m, found, site, subjects, slots, ranks, batch_items)
+        wall = makespan(m, found, site, subjects, slots, ranks, plan)
     computing = subjects * found.items / found.device.rate
     return cohort(way, gpus, subjects, batch_items, wall, computing / (gpus * wall),
-                  limit_of(m, found, site, subjects, slots, ranks, batch_items, wall, computing / gpus))
+                  limit_of(m, found, site, subjects, slots, ranks, alone))
 
 
-def limit_of(m, found, site, subjects, slots, ranks, batch_items, wall, ideal):
-    """What costs most of the time that is not computing. All in s of the cohort's wall time."""
-    rounds = -(-subjects // slots)
-    used = min(slots, subjects)
+def limit_of(m, found, site, subjects, slots, ranks, alone):
+    """What costs most of the time that is not computing. All in s of the cohort's wall time; `alone`: the work of one."""
+    rounds, used = -(-subjects // slots), min(slots, subjects)
     moved = subjects * found.items * (m.input_bytes_per_item + m.output_bytes_per_item)
-    alone = work_seconds(m, found, ranks, batch_items)
+    ideal = subjects * found.items / (found.device.rate * slots * ranks)
     costs = {"start, end and gaps of jobs": rounds * sum(start_and_end(found, site, ranks)) + (rounds - 1) * site["job_gap_s"],
              "starting the jobs": (used - 1) / site["job_starts_per_s"],
              "file system": moved / m.file_system_rate - ideal,
              "more GPUs than jobs, and a last round not full": rounds * alone - subjects * alone / slots,
-             "the command on so many ranks": rounds * (alone - found.items / (found.device.rate * ranks))}
+             "one subject on so many ranks": rounds * (alone - found.items / (found.device.rate * ranks))}
     name = max(costs, key=costs.get)
     return f"{name} ({max(0.0, costs[name]):.0f} s)"

@@ -36,6 +36,21 @@ def slice_plan(slice_items, batch_items):
     return plan
 
 
-def dealt_in_advance(batches, ranks):
-    """Batch numbers of each rank: batch i is rank i mod ranks'."""
-    return [list(range(r, batches, ranks)) for r in range(ranks)]
+PARTS_FOR_GPUS, PARTS_FOR_HOSTS, LAST_ON_HOST = 24, 128, 128
+
+
+def falling_plan(items, largest, last, parts):
+    """Partition by voxels where ranks fetch batches: one part in `parts` of what is left, from `largest` to `last`."""
+    last = min(last, largest)
+    grain = min(max(last // 8, 1), 256)
+    plan, left = [], items
+    while left > 0:
+        part = rounded_up((left + parts - 1) // parts, grain)
+        plan.append(min(min(max(part, last), largest), left))
+        left -= plan[-1]
+    return plan
+
+
+def program_plan(items, last):
+    """What the program makes of itself where a GPU's memory is no limit; `last`: analysis::last_items_per_batch()."""
+    return falling_plan(items, max(rounded_up(items // 64, GPU_STEP), 8192), last, PARTS_FOR_GPUS)

@@ -14,6 +14,10 @@ def write_rows(path, rows):
         writer.writerows(rows)
 
 
+def size_text(batch_items):
+    return f"{batch_items:,}" if batch_items else "falling"
+
+
 def percent(value):
     return f"{100 * value:+.1f}"
 
@@ -55,7 +59,7 @@ def print_predictions(rows):
     terms = list(rows[0].saved)
     print_table(["GPUs", "items a batch", "batches", "wall, s", "efficiency %", "work, s", "ideal work, s",
                  *(f"{t}, s" for t in terms), "largest"],
-                [[f"{p.gpus:,}", f"{p.batch_items:,}" + "*" * p.extrapolated, f"{p.batches:,}", f"{p.wall:.2f}",
+                [[f"{p.gpus:,}", size_text(p.batch_items) + "*" * p.extrapolated, f"{p.batches:,}", f"{p.wall:.2f}",
                   f"{100 * one / (p.gpus * p.wall):.3g}", f"{p.work:.3f}", f"{p.ideal:.3f}",
                   *(f"{p.saved[t]:.3f}" for t in terms), p.largest_term()] for p in rows])
     if any(p.extrapolated for p in rows):
@@ -81,7 +85,7 @@ def cohort_rows(rows):
 def print_cohorts(rows):
     print_table(["GPUs", f"{rows[0].subjects:,} subjects: {'which have'}", "items a batch", "wall, s", "subjects/min", "computing %",
                  "largest loss"],
-                [[f"{c.gpus:,}", c.way, f"{c.batch_items:,}", f"{c.wall:,.0f}", f"{60 * c.subjects / c.wall:,.0f}",
+                [[f"{c.gpus:,}", c.way, size_text(c.batch_items), f"{c.wall:,.0f}", f"{60 * c.subjects / c.wall:,.0f}",
                   f"{100 * c.busy:.3g}", c.limit] for c in rows])
 
 
