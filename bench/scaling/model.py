@@ -4,7 +4,8 @@
                           those of several ranks, prints both and the difference, writes model_validation.csv
   model predict FOLDER    one subject, and many, on more GPUs than there are: tables, and prediction*.csv
 
-FOLDER's runs of one rank should have several batch sizes. What the model takes for a cluster is in cluster.json here.
+FOLDER's runs of one rank should have several batch sizes (`measure --ranks 1 --study strong --set batch=N`). What the model
+takes for a cluster is in cluster.json here.
 """
 import argparse
 import os

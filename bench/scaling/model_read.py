@@ -50,8 +50,9 @@ class one_run:
         return (self.problem, self.backend, self.threads, sum(t["items"] for t in self.times))
 
 
+BATCH_SIZE = re.compile(r"@batch=\d+")  # `measure --set batch=N`
 WORK = "batches computed"
-STUDIES = ("strong", "batches")  # of runs.csv; "batches": one rank, several batch sizes
+STUDIES = ("strong",)  # of runs.csv: weak scaling has another problem for each number of ranks
 
 
 def read_times(path):
@@ -78,7 +79,8 @@ def run_of(name, summary, times, row):
     inside = sum(stages.values())
     wall = float(row.get("wall_s") or summary.get("wall_s") or inside)
     backend = row.get("backend") or ("cuda" if summary["all"]["peak_device_bytes"] > 0 else "cpu")
-    return one_run(name, row.get("problem") or problem_in(name), backend, summary["rank_count"],
+    problem = BATCH_SIZE.sub("", row.get("problem") or "") or problem_in(name)
+    return one_run(name, problem, backend, summary["rank_count"],
                    row.get("threads_per_rank", ""), row.get("schedule", "dynamic"), row.get("study", ""), wall,
                    wall - inside, stages, stages[WORK], times)
 

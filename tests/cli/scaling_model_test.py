@@ -18,7 +18,7 @@ from model_job import machine, saved_by_term, simulate_work  # noqa: E402
 from model_plan import automatic_batch_items, even_plan, falling_plan, program_plan, slice_plan  # noqa: E402
 from model_predict import read_site  # noqa: E402
 from model_rank import costs  # noqa: E402
-from model_read import read_folder  # noqa: E402
+from model_read import BATCH_SIZE, problem_in, read_folder  # noqa: E402
 
 AT_ONCE = costs(between_messages=1e-9, between_signals=1e-9)  # no polling, no latency
 COLUMNS = ("batch", "items", "rank", "lane", "asked", "read_begin", "read_end", "compute_begin", "compute_end", "write_begin",
@@ -194,6 +194,13 @@ def write_runs(folder, m, items, sizes, ranks, name="case"):
                 writer = csv.DictWriter(file, COLUMNS)
                 writer.writeheader()
                 writer.writerows(done.times)
+
+
+class Names(unittest.TestCase):
+    def test_what_a_file_is_a_run_of(self):
+        self.assertEqual([problem_in(n) for n in ("m1_r2_b4224_1", "tensor_cpu16", "ballstick-m2.n4", "m1_r2_slices")],
+                         ["m1", "tensor", "ballstick-m2", "m1"])
+        self.assertEqual(BATCH_SIZE.sub("", "ballstick-m1@batch=2112@slices=48"), "ballstick-m1@slices=48")
 
 
 class FromFiles(unittest.TestCase):
