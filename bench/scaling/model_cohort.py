@@ -29,6 +29,10 @@ def makespan(m, found, site, subjects, slots, ranks, plan):
     sim = simulation()
     file_system = shared_pipe(sim, m.file_system_rate)
     factors = found.factors(plan)
+    alone = work_seconds(m, found, ranks, plan)
+    moved = found.items * (m.input_bytes_per_item + m.output_bytes_per_item)
+    # Jobs that want less than half of the file system, all together, do not meet there.
+    meet = 0 < m.file_system_rate < 2 * min(slots, subjects) * moved / alone
     before, after = start_and_end(found, site, ranks)
     waiting, ends = [subjects], []
 
@@ -37,7 +41,10 @@ def makespan(m, found, site, subjects, slots, ranks, plan):
         while waiting[0] > 0:
             waiting[0] -= 1
             yield sim.sleep(before)
-            yield lambda resume: start_team(sim, m, ranks, plan, factors, file_system, lambda team: resume())
+            if meet:
+                yield lambda resume: start_team(sim, m, ranks, plan, factors, file_system, lambda team: resume())
+            else:
+                yield sim.sleep(alone)
             yield sim.sleep(after)
             ends.append(sim.now)
             yield sim.sleep(site["job_gap_s"])
@@ -56,6 +63,7 @@ def predict_cohort(found, site, subjects, gpus, way):
     slots, batch_items = gpus // ranks, 0 if ranks == 1 else best_batch(found, site, ranks)
     plan = plan_of(found, site, batch_items)
     alone = work_seconds(m, found, ranks, plan)
+    m = dataclasses.replace(m, dealing="in order")  # of thousands of jobs; playing the rule by speed takes too long
     if slots == 1:
         wall = subjects * (sum(start_and_end(found, site, ranks)) + alone) + (subjects - 1) * site["job_gap_s"]
     else:

@@ -63,9 +63,9 @@ def plan_of(found, site, batch_items):
 
 
 def candidates(items, ranks, least, largest):
-    """Batch sizes worth trying: 1 to 64 batches a rank (8 where ranks are many), none outside of what was measured: in
+    """Batch sizes worth trying: 1 to 64 batches a rank (4 where ranks are many), none outside of what was measured: in
     smaller ones a chain's own latency would show, which no run has told."""
-    most = 64 if ranks <= 64 else 8
+    most = 64 if ranks <= 64 else 4
     sizes = {math.ceil(items / (ranks * k)) for k in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64) if k <= most}
     return sorted({min(largest, max(least, s)) for s in sizes})
 

@@ -116,8 +116,12 @@ class ByHand(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             write_runs(folder, a_second_a_batch(), 400, sizes=(100,), ranks=(1,))
             found = calibrate(read_folder(folder), site)
-        # Start 0.6 s, work 4 s, end 0.4 s, a gap of 1 s, again; the second device begins 0.5 s later.
+        # Start 0.6 s (launch 0.1, stages 0.5), work 4 s, end 0.4 s, a gap of 1 s, again; the second device begins 0.5 s later.
         self.assertAlmostEqual(makespan(a_second_a_batch(), found, site, 4, 2, 1, [100] * 4), 0.5 + 5 + 1 + 5, 4)
+        # Each reads 4 x 100 bytes: both at once, 100 bytes/s, take 8 s for it and their last batch 1 s more.
+        read = a_second_a_batch(input_bytes_per_item=1, file_system_rate=100.0)
+        together = makespan(read, found, dict(site, job_starts_per_s=1e9), 2, 2, 1, [100] * 4)
+        self.assertAlmostEqual(together, 0.6 + 8 + 1 + 0.4, 3)
 
 
 class Always(unittest.TestCase):
