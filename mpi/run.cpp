@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -22,6 +23,7 @@
 #include "mpi/signals.hpp"
 #include "mpi/summary.hpp"
 #include "mpi/work_loop.hpp"
+#include "mpi/write_back.hpp"
 
 namespace voxherd {
 
@@ -54,7 +56,7 @@ void check_same_kind(const session& s, const std::string& kind) {
   s.agree([&] {
     if (kind != of_root) {
       throw failure(exit_status::usage, fmt::format("this rank computes on {}, rank 0 on {}; say --backend cpu or "
-                                                    "--backend cuda for all",
+                                                    "--backend cuda for all, or --backend mixed for both in one run",
                                                     kind, of_root));
     }
   });
@@ -104,19 +106,40 @@ result_layout make_layout(const session& s, const analysis& a, const run_setting
   return layout;
 }
 
+bool is_mixed(const device_hooks& device) { return device.kind == "mixed"; }
+
+/// Of ranks with and without a GPU, what to expect of them before they are measured: for the first batches alone.
+std::vector<double> believed_speeds(const session& s, const device_hooks& device) {
+  constexpr double cores_beside_gpu = 0.003;  // ball & stick: 16 cores beside an H200
+  if (!is_mixed(device)) return {};
+  return s.all_gather(std::vector<double>{device.free_bytes > 0 ? 1.0 : cores_beside_gpu});
+}
+
+batch_sizes automatic_sizes(const analysis& a, const run_settings& settings, const device_hooks& device,
+                            const result_layout& layout) {
+  const bool on_host = device.free_bytes == 0;
+  std::uint64_t largest = automatic_batch_items(a.item_voxels().size(), device.free_bytes, a.device_bytes_per_item(),
+                                                a.lanes(), a.most_items_per_batch(), a.fewest_items_per_batch());
+  // A slice is the paper's batch: it is cut only where the device's memory asks for it.
+  if (settings.partition == partition_kind::slices && on_host) largest = 32768;
+  largest = std::min(largest, batch_items_for_points(layout.outputs, layout.point_offsets));
+  if (settings.schedule != schedule_kind::dynamic) return batch_sizes(largest);
+  return falling_sizes(largest, on_host ? 0 : a.last_items_per_batch(), a.most_items_per_batch());
+}
+
 std::vector<batch> new_plan(const session& s, const analysis& a, const run_settings& settings,
                             const device_hooks& device, const result_layout& layout) {
-  std::uint64_t batch_items = settings.batch_items;
-  if (batch_items == 0) {
-    batch_items = automatic_batch_items(a.item_voxels().size(), device.free_bytes, a.device_bytes_per_item(), a.lanes(),
-                                        a.most_items_per_batch(), a.fewest_items_per_batch());
-    // A slice is the paper's batch: it is cut only where the device's memory asks for it.
-    if (settings.partition == partition_kind::slices && device.free_bytes == 0) batch_items = 32768;
-    batch_items = std::min(batch_items, batch_items_for_points(layout.outputs, layout.point_offsets));
+  batch_sizes sizes =
+      settings.batch_items > 0 ? batch_sizes(settings.batch_items) : automatic_sizes(a, settings, device, layout);
+  // Every GPU has to have room. Ranks without one, beside ranks with one, take what is made for those.
+  if (is_mixed(device) && device.free_bytes == 0) sizes = batch_sizes(std::numeric_limits<std::uint64_t>::max());
+  for (std::uint64_t* n : {&sizes.largest, &sizes.last}) {
+    MPI_Allreduce(MPI_IN_PLACE, n, 1, MPI_UINT64_T, MPI_MIN, s.world());
   }
-  MPI_Allreduce(MPI_IN_PLACE, &batch_items, 1, MPI_UINT64_T, MPI_MIN, s.world());
+  MPI_Allreduce(MPI_IN_PLACE, &sizes.parts, 1, MPI_UINT64_T, MPI_MAX, s.world());
+  sizes.ends_for_slow_ranks = is_mixed(device) && sizes.parts > 1;
   std::vector<std::uint64_t> first_items;
-  if (s.is_root()) first_items = first_items_of(make_plan(settings.partition, a.item_voxels(), a.grid(), batch_items));
+  if (s.is_root()) first_items = first_items_of(make_plan(settings.partition, a.item_voxels(), a.grid(), sizes));
   s.broadcast(first_items);
   return batches_of(first_items);
 }
@@ -238,7 +261,7 @@ exit_status study::run() {
   });
   if (settings_.dry_run) {
     (void)await_input(s_, settings_);
-    const run_estimate found = estimate(s_, a_, device_, layout_, pending_.size());
+    const run_estimate found = estimate(s_, a_, device_, layout_, pending_);
     const bool told = settings_.listener != nullptr && settings_.listener->estimate;
     s_.on_root(
         [&] { told ? settings_.listener->estimate(found) : fmt::print("{}", estimate_text(found, settings_.out)); });
@@ -286,7 +309,7 @@ exit_status study::compute() {
   std::uint64_t pending_items = 0;
   for (const std::uint64_t number : pending_) pending_items += layout_.batches[number].item_count;
   const std::uint64_t items = layout_.item_voxels.size();
-  batch_queue queue(s_, settings_.schedule, layout_.batches, pending_);
+  batch_queue queue(s_, settings_.schedule, layout_.batches, pending_, believed_speeds(s_, device_));
   rank_account account;
   {
     progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, settings_.label);
@@ -299,7 +322,11 @@ exit_status study::compute() {
     if (begun) begun->give_name();
     if (!settings_.trace.empty()) s_.barrier();
     const double origin = trace_clock();
-    run_or_abort(s_, *loop, queue, settings_.listener);
+    {
+      std::optional<write_back> hurrying;
+      if (s_.node_rank() == 0) hurrying.emplace(unfinished_path(settings_.out));
+      run_or_abort(s_, *loop, queue, settings_.listener);
+    }
     note_stage("batches computed");
     if (!settings_.trace.empty() && queue.whole()) write_trace(s_, settings_.trace, loop->times(), origin);
     account = loop->account();

@@ -111,7 +111,7 @@ tensor_settings read_settings(const arguments& args) {
 exit_status run_command(session& s, const arguments& args) {
   tensor_settings settings = read_settings(args);
   run_settings how = read_run_settings(s, args);
-  const device d = choose_device(s, args);
+  const chosen_device d = choose_device(s, args);
 
   dwi_series dwi(s, args, dwi_series::inflating::meanwhile);
   settings.gradient_deviation = dwi.has_gradient_deviation();

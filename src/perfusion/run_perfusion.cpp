@@ -42,7 +42,7 @@ void add_tissue(const tissue_fit& fit, nlohmann::json& provenance) {
 
 }  // namespace
 
-exit_status run_perfusion(session& s, const arguments& args, run_settings how, const device& d) {
+exit_status run_perfusion(session& s, const arguments& args, run_settings how, const chosen_device& d) {
   perfusion_options o = read_perfusion_options(args);
   perfusion_inputs inputs(s, o);
   const perfusion_findings& found = inputs.findings();
