@@ -1,4 +1,5 @@
 """Masks of a scan for the study of load balance: a few of its voxels, unevenly over its slices."""
+import array
 import gzip
 import os
 import struct
@@ -6,17 +7,18 @@ import struct
 from inputs import made_once, size_of
 from runs import run_error
 
-UINT8 = 2  # NIfTI's data type
+LETTERS = {2: "B", 4: "h", 8: "i", 16: "f"}  # of Python's arrays, by NIfTI's data types
 
 
-def uint8_image(path):
-    """Header and voxels of a .nii.gz of bytes, as bytes; x fastest."""
+def image(path):
+    """Header (bytes) and voxels (array, x fastest) of a .nii.gz."""
     with gzip.open(path, "rb") as file:
-        image = file.read()
-    offset = int(struct.unpack_from("<f", image, 108)[0])
-    if struct.unpack_from("<i", image)[0] != 348 or struct.unpack_from("<h", image, 70)[0] != UINT8:
-        raise run_error(f"{path}: no NIfTI-1 image of bytes; make the phantom again (remove its folder)")
-    return image[:offset], image[offset:]
+        whole = file.read()
+    letter = LETTERS.get(struct.unpack_from("<h", whole, 70)[0])
+    if struct.unpack_from("<i", whole)[0] != 348 or letter is None:
+        raise run_error(f"{path}: no NIfTI-1 image of a type that a mask has; make the phantom again (remove its folder)")
+    offset = int(struct.unpack_from("<f", whole, 108)[0])
+    return whole[:offset], array.array(letter, whole[offset:])
 
 
 def is_corner(x, y, z, size):
@@ -28,17 +30,17 @@ def is_corner(x, y, z, size):
 def corner(mask):
     """corner.nii.gz beside a scan's mask: its voxels in one corner."""
     def make(at):
-        header, voxels = uint8_image(mask)
+        header, kept = image(mask)
         nx, ny, nz = size_of(header)
-        kept = bytearray(len(voxels))
-        for i, inside in enumerate(voxels):
-            kept[i] = inside and is_corner(i % nx, i // nx % ny, i // (nx * ny), (nx, ny, nz))
+        for i, inside in enumerate(kept):
+            if inside and not is_corner(i % nx, i // nx % ny, i // (nx * ny), (nx, ny, nz)):
+                kept[i] = 0
         if not any(kept):
             raise run_error(f"{mask}: has no voxels in the corner of voxel 0; take a larger scan")
         with gzip.open(at, "wb", 6) as file:
-            file.write(header + bytes(kept))
+            file.write(header + kept.tobytes())
     return made_once(os.path.join(os.path.dirname(mask), "corner.nii.gz"), make)
 
 
 def voxels_in(mask):
-    return sum(map(bool, uint8_image(mask)[1]))
+    return sum(map(bool, image(mask)[1]))

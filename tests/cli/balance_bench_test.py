@@ -74,11 +74,15 @@ class Study(unittest.TestCase):
 
     def test_the_corner_has_some_of_the_mask_s_voxels_and_fewer_in_higher_slices(self):
         corner, = glob.glob(os.path.join(self.folder, "inputs", "*", "corner.nii.gz"))
-        header, kept = masks.uint8_image(corner)
-        _, whole = masks.uint8_image(corner.replace("corner", "nodif_brain_mask"))
-        self.assertEqual({r["items"] for r in self.rows() if r["mask"] == "corner"}, {str(sum(kept))})
+        header, kept = masks.image(corner)
+        _, whole = masks.image(corner.replace("corner", "nodif_brain_mask"))
+        self.assertEqual({r["items"] for r in self.rows() if r["mask"] == "corner"}, {str(sum(map(bool, kept)))})
         self.assertEqual({r["items"] for r in self.rows() if r["mask"] == "even"}, {str(sum(map(bool, whole)))})
         self.assertTrue(all(inside for inside, keep in zip(whole, kept) if keep))
+        nx, ny, nz = masks.size_of(header)
+        slices = [sum(map(bool, kept[z * nx * ny:(z + 1) * nx * ny])) for z in range(nz)]
+        self.assertEqual(slices[nz - 1], 0)
+        self.assertGreater(max(slices[:nz // 2]), max(slices[nz // 2:]))
 
     def test_static_voxels_are_dealt_evenly(self):
         for row in self.rows():
