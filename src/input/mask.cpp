@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "mpi/failure.hpp"
+#include "mpi/staged_input.hpp"
 #include "src/input/gradients.hpp"
 #include "src/input/input_file.hpp"
 
@@ -73,6 +74,7 @@ std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, cons
   std::uint64_t used = 0;
   for (std::uint64_t k = 0; k < image.volumes; ++k) {
     if (gradients.b_s_per_mm2[k] > largest_b0_s_per_mm2) continue;
+    leave_if_told();
     reader.read(k, 0, volume.size(), volume.data());
     for (std::size_t v = 0; v < sum.size(); ++v) sum[v] += static_cast<double>(volume[v]);
     ++used;
