@@ -22,6 +22,7 @@
 #include "mpi/signals.hpp"
 #include "mpi/summary.hpp"
 #include "mpi/work_loop.hpp"
+#include "mpi/write_back.hpp"
 
 namespace voxherd {
 
@@ -308,6 +309,8 @@ bool study::compute_stages(const std::vector<run_stage>& stages, work_loop& loop
     batch_queue queue(s_, settings_.schedule, layout_.batches, stages[i].batches);
     if (i == 0 && !settings_.trace.empty()) s_.barrier();
     if (i == 0) origin_ = trace_clock();
+    std::optional<write_back> hurrying;
+    if (s_.node_rank() == 0) hurrying.emplace(unfinished_path(settings_.out));
     run_or_abort(s_, loop, queue, settings_.listener);
     if (!queue.whole()) return false;
   }

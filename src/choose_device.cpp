@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <thread>
 
 #include "src/run_options.hpp"
@@ -71,6 +72,18 @@ void check_not_shared(const session& s, const gpu& own) {
   });
 }
 
+/// Begins to open the GPU's context, a tenth of a second or more, so that headers and masks are read meanwhile. What
+/// goes wrong is heard by the first who needs the GPU.
+void open_context(const device& d) {
+  static std::future<void> opening;  // waited for at the end of the process, should nobody have needed the GPU
+  opening = std::async(std::launch::async, [d] {
+    try {
+      free_device_bytes(d);
+    } catch (const device_error&) {
+    }
+  });
+}
+
 }  // namespace
 
 device choose_device(const session& s, const arguments& args) {
@@ -96,6 +109,7 @@ device choose_device(const session& s, const arguments& args) {
   d.cuda_ordinal = own.ordinal;
   if (!args.get<bool>("share-gpu")) check_not_shared(s, own);
   s.note_stage("GPU chosen");
+  open_context(d);
   return d;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <future>
+
 #include "src/input/fingerprint.hpp"
 #include "src/input/gradients.hpp"
 #include "src/input/host_memory.hpp"
@@ -61,6 +63,7 @@ struct dwi_series::state {
   /// Rank 0: everything that can be wrong with the inputs, but for the compressed data themselves.
   void check() {
     image = read_nifti_header(dwi_path);
+    auto series = std::async(std::launch::async, [this] { return fingerprint(dwi_path); });
     log_warnings(image);
     if (image.volumes < 2) {
       throw failure(exit_status::bad_data, fmt::format("{}: dim[4] is {}, expected a series of at least 2 volumes",
@@ -69,6 +72,7 @@ struct dwi_series::state {
     gradients = read_gradients(bvals_path, bvecs_path, image.volumes);
     if (!deviation_path.empty()) check_deviation();
     voxels = mask_path.empty() ? voxels_with_b0_signal(image, gradients) : voxels_inside(mask_path, image);
+    provenance["dwi"] = series.get();
     describe();
   }
 
@@ -84,7 +88,6 @@ struct dwi_series::state {
   }
 
   void describe() {
-    provenance["dwi"] = fingerprint(dwi_path);
     provenance["bvals"] = fingerprint(bvals_path);
     provenance["bvecs"] = fingerprint(bvecs_path);
     if (mask_path.empty()) {

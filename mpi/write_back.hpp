@@ -1,0 +1,29 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace voxherd {
+
+/// Has the kernel write a file's changed pages to disk while others go on writing to it, so that the flush at the end
+/// of a run finds little left. Only hurries: the flush decides what is on disk. Does nothing where the file cannot be
+/// opened.
+class write_back {
+ public:
+  explicit write_back(const std::string& path);
+  ~write_back();  ///< waits for the disk to have taken what was asked last
+  write_back(const write_back&) = delete;
+  write_back& operator=(const write_back&) = delete;
+
+ private:
+  void hurry(int file);
+
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace voxherd
