@@ -300,6 +300,7 @@ bool study::await_stage(double& awaited) {
 
 /// Whether all batches are done; else a signal came. `awaited`: seconds that the input was waited for.
 bool study::compute_stages(const std::vector<run_stage>& stages, work_loop& loop, begun_file* begun, double& awaited) {
+  std::optional<write_back> hurrying;
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (!await_stage(awaited)) return false;
     if (i == 0 && settings_.input != nullptr) note_stage("input awaited");
@@ -309,8 +310,7 @@ bool study::compute_stages(const std::vector<run_stage>& stages, work_loop& loop
     batch_queue queue(s_, settings_.schedule, layout_.batches, stages[i].batches);
     if (i == 0 && !settings_.trace.empty()) s_.barrier();
     if (i == 0) origin_ = trace_clock();
-    std::optional<write_back> hurrying;
-    if (s_.node_rank() == 0) hurrying.emplace(unfinished_path(settings_.out));
+    if (i == 0 && s_.node_rank() == 0) hurrying.emplace(unfinished_path(settings_.out));
     run_or_abort(s_, loop, queue, settings_.listener);
     if (!queue.whole()) return false;
   }
