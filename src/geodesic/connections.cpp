@@ -109,9 +109,10 @@ connection_nodes nodes_of(const geodesic_inputs& inputs) {
 }
 
 connections rank_connections(const session& s, const geodesic_inputs& inputs, const geodesic::field& field,
-                             const std::vector<scored_fibre>& own_accepted) {
+                             std::vector<scored_fibre> own_accepted) {
   const connection_nodes nodes = nodes_of(inputs);
   std::vector<scored_fibre> fibres = s.gather_to_root(own_accepted);
+  own_accepted = {};  // there may be many millions: no more copies at once than must be
   candidates c;
   std::vector<std::uint32_t> order;
   std::vector<pair_summary> sums;
@@ -121,6 +122,7 @@ connections rank_connections(const session& s, const geodesic_inputs& inputs, co
     order = geodesic::ranked(field.where, c);
     sums = geodesic::summarise(field.where, c, order, nodes.pairs());
     std::vector<scored_fibre> in_order;
+    in_order.reserve(order.size());
     for (const std::uint32_t place : order) in_order.push_back(fibres[place]);
     fibres = std::move(in_order);
   });
@@ -135,8 +137,14 @@ connections rank_connections(const session& s, const geodesic_inputs& inputs, co
     const auto kept = choice.distinct_mm > 0
                           ? geodesic::distinct(field.where, c, order, sketches, choice.top, choice.distinct_mm)
                           : first_of_each_pair(c, order, choice.top);
+    if (kept.size() == fibres.size() && std::is_sorted(kept.begin(), kept.end())) {
+      found.winners = std::move(fibres);
+      return;
+    }
+    found.winners.reserve(kept.size());
     for (const std::uint32_t i : kept) found.winners.push_back(fibres[i]);
   });
+  fibres = {};
   s.broadcast(found.winners);
   s.broadcast_bytes(&found.candidates, sizeof found.candidates);
   s.broadcast(sums);

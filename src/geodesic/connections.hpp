@@ -36,6 +36,6 @@ struct connections {
 /// distinct routes, the best `top` of each pair. All ranks integrate a share of the candidates again, to compare their
 /// shapes. Collective; the result is the same on every rank.
 connections rank_connections(const session& s, const geodesic_inputs& inputs, const geodesic::field& field,
-                             const std::vector<scored_fibre>& own_accepted);
+                             std::vector<scored_fibre> own_accepted);
 
 }  // namespace voxherd

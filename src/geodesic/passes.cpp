@@ -80,8 +80,7 @@ exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& 
 
   start = clock::now();
   fibre_counts counts;
-  const std::vector<scored_fibre> own = read_own_share(s, step.out, counts);
-  const connections found = rank_connections(s, inputs, *field, own);
+  const connections found = rank_connections(s, inputs, *field, read_own_share(s, step.out, counts));
   also["ranking_seconds"] = seconds_since(start);
   also.update(counts_as_json(counts));
   log_counts(counts);
