@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Markdown tables and charts of the Hamilton-Jacobi benchmarks, beside the figures of Jeong et al. 2007:
 
-    python3 bench/eikonal_tables.py [--charts FOLDER] cpu.json gpu.json ranks_1.json ranks_2.json floors.csv ... > tables.md
+    python3 bench/eikonal_tables.py [--charts FOLDER] cpu.json gpu.json connect_1.json connect_2.json floors.csv ... > tables.md
 
-A .json is what eikonal_bench wrote with --benchmark_out=FILE, or what bench/eikonal_scaling left (ranks_N.json). A .csv
-with the columns volume,scheme,mode,bytes_ms,instructions_ms holds floors: the time that a GPU would take at its full rate
-for the bytes and for the instructions of a solve, as counted elsewhere. With --charts, SVG files go to FOLDER.
+A .json is what eikonal_bench wrote with --benchmark_out=FILE, or what voxherd connect did with --json, as bench/scaling
+leaves it (runs/strong-connect-*.json, the fastest counts). A .csv with the columns volume,scheme,mode,bytes_ms,
+instructions_ms holds floors: the time that a GPU would take at its full rate for the bytes and for the instructions of a
+solve, as counted elsewhere. With --charts, SVG files go to FOLDER.
 """
 import csv
 import json
@@ -233,13 +234,13 @@ def print_parts(by_backend):
 
 
 def print_ranks(summaries):
-    """Runs of bench/eikonal_scaling."""
+    """Runs of voxherd connect."""
     if not summaries:
         return
     print("## Ranks\n\nConnectome of the brain, of 1,000 regions unless said. Arrivals: fronts from all regions, their costs and "
           "paths, wall time; preparation: tensors to solvers; evaluation: matrices and maps. Efficiency: of the arrivals, "
           f"proportional being 100 % (goal: {RANKS_GOAL} %).\n")
-    by_count = {s["rank_count"]: s for s in summaries}
+    by_count = {s["rank_count"]: s for s in sorted(summaries, key=lambda s: -s.get("arrivals_seconds", math.inf))}
     one = by_count.get(1, {}).get("arrivals_seconds")
     rows = []
     for n in sorted(by_count):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Markdown tables and charts of the liver perfusion benchmarks, beside the figures of Wang & Cao 2012:
 
-    python3 bench/perfusion_tables.py [--charts FOLDER] cpu.json gpu.json cnr.csv path.csv scaling.csv ... > tables.md
+    python3 bench/perfusion_tables.py [--charts FOLDER] cpu.json gpu.json cnr.csv path.csv runs.csv ... > tables.md
 
 A .json is what perfusion_bench wrote with --benchmark_out=FILE. A .csv is what perfusion_accuracy_bench printed (cnr,
-path, differences) or what bench/perfusion_scaling left; its columns say which. With --charts, SVG files go to FOLDER.
+path, differences) or the runs.csv of bench/scaling; its columns say which. With --charts, SVG files go to FOLDER.
 """
 import csv
 import math
@@ -184,10 +184,20 @@ def print_threads(by_backend):
         print_table(["method", "frames", "threads", "voxels/s", "efficiency %"], rows)
 
 
-def print_patients(by_backend, scaling):
+def fastest_commands(rows):
+    """{(backend, solver, voxels, ranks): the fastest run} of whole commands on one problem, of the rows of runs.csv."""
+    fastest = {}
+    for row in sorted(rows, key=lambda r: -float(r["wall_s"])):
+        if (row["study"], row["analysis"]) == ("strong", "perfusion"):
+            solver = row["problem"].removeprefix("perfusion-")
+            fastest[row["backend"], solver, int(row["items"]), int(row["ranks"])] = row
+    return dict(sorted(fastest.items(), key=lambda item: (item[0][0] != "cuda", item[0][1:])))
+
+
+def print_patients(by_backend, rows_of_runs):
     """Table 5."""
-    runs = runs_of(by_backend, "patient", GPU)
-    if not runs and not scaling:
+    runs, commands = runs_of(by_backend, "patient", GPU), fastest_commands(rows_of_runs)
+    if not runs and not commands:
         return
     print("## Patients (Table 5)\n\n48 frames of 2.37 s, seconds. The paper: fits by 1, 2 and 3 C2050 and by one core. "
           "Kernels: the device's own time. Command: `voxherd perfusion` from NIfTI on disk to maps on disk, start and end of all "
@@ -201,13 +211,12 @@ def print_patients(by_backend, scaling):
                 goal = PATIENT_GOALS_MS.get(method) if voxels == PATIENT else None
                 rows.append([f"{voxels:,}", f"kernels, {method}", "1", number(seconds_of(by_backend, GPU, name)),
                              number(ratio(goal, 1e3)), ""])
-    one = {(s["solver"], s["voxels"]): float(s["wall_s"]) for s in scaling if s["ranks"] == "1"}
-    for s in scaling:
-        wall = float(s["wall_s"])
-        share = per_cent(one.get((s["solver"], s["voxels"])), int(s["ranks"]) * wall)
-        rows.append([f"{int(s['voxels']):,}", f"command, {s['solver']}", s["ranks"], number(wall),
-                     number(COMMAND_GOAL_S) if (int(s["voxels"]), s["ranks"]) == (PATIENT, "1") else "",
-                     f"{number(float(s['computing_s']))} computing, {number(share)} % of proportional"])
+    for (backend, solver, voxels, ranks), run in commands.items():
+        wall, one = float(run["wall_s"]), commands.get((backend, solver, voxels, 1))
+        share = per_cent(one and float(one["wall_s"]), ranks * wall)
+        goal = COMMAND_GOAL_S if (backend, voxels, ranks) == ("cuda", PATIENT, 1) else None
+        rows.append([f"{voxels:,}", f"command, {solver}" + (", cores" if backend == "cpu" else ""), str(ranks), number(wall),
+                     number(goal), f"{number(float(run['busy_s']) / ranks)} computing, {number(share)} % of proportional"])
     print_table(["voxels", "what", "devices", "s", "goal", ""], rows)
 
 

@@ -1,4 +1,4 @@
-"""Line charts with logarithmic axes as SVG text; Python's standard library alone."""
+"""Line charts as SVG text, with logarithmic axes unless another is asked for; Python's standard library alone."""
 import math
 from xml.sax.saxutils import escape
 
@@ -24,8 +24,30 @@ class log_axis:
         return self.begin + part * (self.end - self.begin)
 
 
+class named_axis(log_axis):
+    """Logarithmic, with ticks at the values themselves: 1, 2, 4, ... ranks."""
+
+    def __init__(self, values, begin, end):
+        self.ticks = sorted(set(values))
+        self.low, self.high = self.ticks[0], self.ticks[-1] if len(self.ticks) > 1 else 2 * self.ticks[0]
+        self.begin, self.end = begin, end
+
+
+class linear_axis:
+    """From 0 to a round number above the largest value."""
+
+    def __init__(self, values, begin, end):
+        step = 10.0 ** math.floor(math.log10(max(values)))
+        step = next(s for s in (step / 5, step / 2, step, 2 * step) if max(values) / s <= 6.5)
+        self.ticks = [i * step for i in range(math.ceil(max(values) / step - 1e-9) + 1)]
+        self.begin, self.end = begin, end
+
+    def pixel(self, value):
+        return self.begin + value / self.ticks[-1] * (self.end - self.begin)
+
+
 def tick_label(value):
-    return f"{value:g}" if 0.001 <= value < 10000 else f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
+    return f"{value:g}" if value == 0 or 0.001 <= value < 10000 else f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
 
 
 def text(x, y, words, **more):
@@ -52,25 +74,30 @@ def frame(x, y, title, x_label, y_label):
     return parts
 
 
-def series_parts(x, y, points, lines, colour):
+def series_parts(x, y, points, lines, colour, dashed=False):
     """`lines`: the points that are joined, in this order."""
+    dashes = ' stroke-dasharray="6 4"' if dashed else ""
     joined = " ".join(f"{x.pixel(a):.1f},{y.pixel(b):.1f}" for a, b in lines)
-    return [f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="2"/>'] + [
+    return [f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>'] + [
         f'<circle cx="{x.pixel(a):.1f}" cy="{y.pixel(b):.1f}" r="3" fill="{colour}"/>' for a, b in points]
 
 
-def chart(title, x_label, y_label, series):
+def document(parts, height=HEIGHT):
+    body = "\n".join(parts)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
+            f'font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n{body}\n</svg>\n')
+
+
+def chart(title, x_label, y_label, series, x_axis=log_axis, y_axis=log_axis):
     """SVG text. `series`: {name: (points, joined points)}, all numbers above 0."""
     every = [point for points, _ in series.values() for point in points]
-    x = log_axis([p[0] for p in every], LEFT, WIDTH - RIGHT)
-    y = log_axis([p[1] for p in every], HEIGHT - BOTTOM, TOP)
+    x = x_axis([p[0] for p in every], LEFT, WIDTH - RIGHT)
+    y = y_axis([p[1] for p in every], HEIGHT - BOTTOM, TOP)
     parts = frame(x, y, title, x_label, y_label)
     for i, (name, (points, joined)) in enumerate(series.items()):
         colour = COLOURS[i % len(COLOURS)]
-        parts += series_parts(x, y, points, joined, colour)
+        parts += series_parts(x, y, points, joined, colour, i >= len(COLOURS))
         at = TOP + 10 + 20 * i
         parts += [f'<circle cx="{WIDTH - RIGHT + 18}" cy="{at}" r="4" fill="{colour}"/>',
                   text(WIDTH - RIGHT + 28, at + 4, name)]
-    body = "\n".join(parts)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
-            f'font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n{body}\n</svg>\n')
+    return document(parts)

@@ -21,7 +21,7 @@ namespace voxherd {
 
 namespace {
 
-constexpr int tag_gather = 3;  // batch_queue has 1 and 2
+constexpr int tag_gather = 3, tag_exchange = 4;  // batch_queue has 1 and 2
 
 struct outcome {
   int status = 0;  ///< 0 for success, else an exit_status
@@ -153,6 +153,43 @@ void session::gather_bytes(const void* own, const std::vector<std::uint64_t>& by
     }
     if (to == target::every_rank || is_root()) place += length;
   }
+}
+
+std::vector<std::uint64_t> session::exchange_counts(const std::vector<std::uint64_t>& own) const {
+  std::vector<std::uint64_t> theirs(own.size());
+  MPI_Alltoall(own.data(), 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, world_);
+  return theirs;
+}
+
+void session::exchange_bytes(const std::vector<const void*>& own, const std::vector<std::uint64_t>& own_bytes,
+                             void* all, const std::vector<std::uint64_t>& all_bytes, std::size_t piece) const {
+  std::vector<MPI_Request> requests;
+  const auto in_pieces = [&](std::uint64_t length, const auto& begin) {
+    for (std::uint64_t at = 0; at < length; at += piece) {
+      requests.emplace_back();
+      begin(at, static_cast<int>(std::min<std::uint64_t>(piece, length - at)), &requests.back());
+    }
+  };
+  auto* place = static_cast<char*>(all);
+  for (int r = 0; r < size_; ++r) {
+    const auto from = static_cast<std::size_t>(r);
+    if (r == rank_) {
+      if (all_bytes[from] > 0) std::memcpy(place, own[from], all_bytes[from]);
+    } else {
+      in_pieces(all_bytes[from], [&](std::uint64_t at, int count, MPI_Request* request) {
+        MPI_Irecv(place + at, count, MPI_BYTE, r, tag_exchange, world_, request);
+      });
+    }
+    place += all_bytes[from];
+  }
+  for (int step = 1; step < size_; ++step) {  // each rank begins with another, so that none is sent to by all at once
+    const auto to = static_cast<std::size_t>((rank_ + step) % size_);
+    in_pieces(own_bytes[to], [&](std::uint64_t at, int count, MPI_Request* request) {
+      MPI_Isend(static_cast<const char*>(own[to]) + at, count, MPI_BYTE, static_cast<int>(to), tag_exchange, world_,
+                request);
+    });
+  }
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
 std::vector<std::string> session::gather(const std::string& text) const {

@@ -58,6 +58,10 @@ class session {
   template <class T>
   std::vector<T> gather_to_root(const std::vector<T>& own) const;
 
+  /// Each rank sends own[r] to rank r, and gets what the others sent to it, in the order of ranks. Collective.
+  template <class T>
+  std::vector<T> exchange(const std::vector<std::vector<T>>& own) const;
+
   /// The same for bytes: every rank has `own_bytes`, rank r's land in `all` after those of the ranks before it.
   /// `all` on ranks other than 0 is used for target::every_rank alone. No message is larger than `piece`.
   enum class target { every_rank, root };
@@ -65,6 +69,11 @@ class session {
   std::vector<std::uint64_t> counts_of(std::uint64_t own) const;  ///< one entry a rank, on every rank
   void gather_bytes(const void* own, const std::vector<std::uint64_t>& bytes, void* all, target to,
                     std::size_t piece = largest_piece) const;
+  /// own[r] is sent to rank r; what rank r sent lands in `all` after what the ranks before it did. `all_bytes`: of each
+  /// rank, as exchange_counts() tells from the own counts.
+  std::vector<std::uint64_t> exchange_counts(const std::vector<std::uint64_t>& own) const;
+  void exchange_bytes(const std::vector<const void*>& own, const std::vector<std::uint64_t>& own_bytes, void* all,
+                      const std::vector<std::uint64_t>& all_bytes, std::size_t piece = largest_piece) const;
 
  private:
   template <class T>
@@ -96,6 +105,21 @@ std::vector<T> session::all_gather(const std::vector<T>& own) const {
 template <class T>
 std::vector<T> session::gather_to_root(const std::vector<T>& own) const {
   return gathered(own, target::root);
+}
+
+template <class T>
+std::vector<T> session::exchange(const std::vector<std::vector<T>>& own) const {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<const void*> data;
+  std::vector<std::uint64_t> bytes;
+  for (const std::vector<T>& part : own) {
+    data.push_back(part.data());
+    bytes.push_back(part.size() * sizeof(T));
+  }
+  const std::vector<std::uint64_t> theirs = exchange_counts(bytes);
+  std::vector<T> all(std::accumulate(theirs.begin(), theirs.end(), std::uint64_t{0}) / sizeof(T));
+  exchange_bytes(data, bytes, all.data(), theirs);
+  return all;
 }
 
 template <class T>

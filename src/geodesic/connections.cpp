@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace voxherd {
 
@@ -16,6 +17,10 @@ constexpr std::size_t most_nodes = 2048;
 
 candidates candidates_of(const std::vector<scored_fibre>& fibres, const connection_nodes& nodes) {
   candidates c;
+  c.fibre.reserve(fibres.size());
+  c.pair.reserve(fibres.size());
+  c.measure.reserve(fibres.size());
+  c.length_mm.reserve(fibres.size());
   for (const scored_fibre& f : fibres) {
     c.fibre.push_back(f.fibre);
     c.pair.push_back(nodes.pair_of(f));
@@ -52,24 +57,47 @@ std::vector<constant> matrices_of(const connection_nodes& nodes, const std::vect
              [&](const pair_summary& s) { return mean(s.mean_length_mm, s); })};
 }
 
-/// The sketches of the fibres, in their order, each rank integrating a share. On rank 0.
-std::vector<float> sketches_of(const session& s, const geodesic_inputs& inputs, const geodesic::field& field,
+/// The accepted fibres of all ranks, dealt by region pair: each rank has every fibre of its pairs, by their numbers,
+/// and ranks have rising pairs, so many that each has about as many fibres.
+std::vector<scored_fibre> fibres_of_own_pairs(const session& s, const connection_nodes& nodes,
+                                              const std::vector<scored_fibre>& own_accepted) {
+  if (s.size() == 1) return own_accepted;
+  std::vector<std::uint64_t> before(nodes.pairs() + 1);  // fibres of all pairs before
+  for (const scored_fibre& f : own_accepted) ++before[nodes.pair_of(f) + 1];
+  MPI_Allreduce(MPI_IN_PLACE, before.data() + 1, static_cast<int>(nodes.pairs()), MPI_UINT64_T, MPI_SUM, s.world());
+  std::partial_sum(before.begin(), before.end(), before.begin());
+  const auto ranks = static_cast<std::uint64_t>(s.size());
+  std::vector<std::vector<scored_fibre>> of_rank(ranks);
+  for (const scored_fibre& f : own_accepted) of_rank[before[nodes.pair_of(f)] * ranks / before.back()].push_back(f);
+  return s.exchange(of_rank);
+}
+
+/// The sketches of the fibres, in their order.
+std::vector<float> sketches_of(const geodesic_inputs& inputs, const geodesic::field& field,
                                const std::vector<scored_fibre>& fibres) {
-  const auto ranks = static_cast<std::size_t>(s.size()), rank = static_cast<std::size_t>(s.rank());
-  const std::size_t first = fibres.size() * rank / ranks, end = fibres.size() * (rank + 1) / ranks;
   std::vector<std::uint64_t> numbers, offsets{0};
   std::vector<std::uint32_t> steps;
-  for (std::size_t i = first; i < end; ++i) {
-    numbers.push_back(fibres[i].fibre);
-    steps.insert(steps.end(), fibres[i].steps, fibres[i].steps + 2);
+  for (const scored_fibre& f : fibres) {
+    numbers.push_back(f.fibre);
+    steps.insert(steps.end(), f.steps, f.steps + 2);
     offsets.push_back(offsets.back() + sketch_points);
   }
   std::vector<float> points(3 * offsets.back());
-  s.agree([&] {
-    if (!numbers.empty())
-      make_tracker(field, inputs.seeds, inputs.rays)->trace(numbers, steps.data(), offsets, {points.data(), {}, {}});
-  });
-  return s.gather_to_root(points);
+  if (!numbers.empty())
+    make_tracker(field, inputs.seeds, inputs.rays)->trace(numbers, steps.data(), offsets, {points.data(), {}, {}});
+  return points;
+}
+
+struct pair_sum {
+  std::uint64_t pair;
+  pair_summary sum;
+};
+
+std::vector<pair_sum> sums_of_pairs(const std::vector<pair_summary>& sums) {
+  std::vector<pair_sum> of_pairs;
+  for (std::size_t pair = 0; pair < sums.size(); ++pair)
+    if (sums[pair].count > 0) of_pairs.push_back({pair, sums[pair]});
+  return of_pairs;
 }
 
 /// Of each pair the first `top` in order.
@@ -109,45 +137,30 @@ connection_nodes nodes_of(const geodesic_inputs& inputs) {
 }
 
 connections rank_connections(const session& s, const geodesic_inputs& inputs, const geodesic::field& field,
-                             std::vector<scored_fibre> own_accepted) {
+                             const std::vector<scored_fibre>& own_accepted) {
   const connection_nodes nodes = nodes_of(inputs);
-  std::vector<scored_fibre> fibres = s.gather_to_root(own_accepted);
-  own_accepted = {};  // there may be many millions: no more copies at once than must be
-  candidates c;
-  std::vector<std::uint32_t> order;
-  std::vector<pair_summary> sums;
-  connections found;
-  s.on_root([&] {
-    c = candidates_of(fibres, nodes);
-    order = geodesic::ranked(field.where, c);
-    sums = geodesic::summarise(field.where, c, order, nodes.pairs());
+  std::vector<scored_fibre> fibres = fibres_of_own_pairs(s, nodes, own_accepted), winners;
+  std::vector<pair_sum> own_sums;
+  s.agree([&] {
+    const candidates c = candidates_of(fibres, nodes);
+    const std::vector<std::uint32_t> order = geodesic::ranked(field.where, c);
+    own_sums = sums_of_pairs(geodesic::summarise(field.where, c, order, nodes.pairs()));
     std::vector<scored_fibre> in_order;
     in_order.reserve(order.size());
     for (const std::uint32_t place : order) in_order.push_back(fibres[place]);
     fibres = std::move(in_order);
-  });
-  found.candidates = order.size();
-  const fibre_selection& choice = inputs.selection;
-  std::vector<float> sketches;
-  if (choice.distinct_mm > 0) {
-    s.broadcast(fibres);
-    sketches = sketches_of(s, inputs, field, fibres);
-  }
-  s.on_root([&] {
+    const fibre_selection& choice = inputs.selection;
     const auto kept = choice.distinct_mm > 0
-                          ? geodesic::distinct(field.where, c, order, sketches, choice.top, choice.distinct_mm)
+                          ? geodesic::distinct(field.where, c, order, sketches_of(inputs, field, fibres), choice.top,
+                                               choice.distinct_mm)
                           : first_of_each_pair(c, order, choice.top);
-    if (kept.size() == fibres.size() && std::is_sorted(kept.begin(), kept.end())) {
-      found.winners = std::move(fibres);
-      return;
-    }
-    found.winners.reserve(kept.size());
-    for (const std::uint32_t i : kept) found.winners.push_back(fibres[i]);
+    for (const std::uint32_t i : kept) winners.push_back(fibres[i]);
   });
-  fibres = {};
-  s.broadcast(found.winners);
-  s.broadcast_bytes(&found.candidates, sizeof found.candidates);
-  s.broadcast(sums);
+  connections found;
+  found.winners = s.all_gather(winners);
+  for (const std::uint64_t count : s.counts_of(fibres.size())) found.candidates += count;
+  std::vector<pair_summary> sums(nodes.pairs());
+  for (const pair_sum& p : s.all_gather(own_sums)) sums[p.pair] = p.sum;
   if (inputs.rays.targets) found.matrices = matrices_of(nodes, sums);
   return found;
 }

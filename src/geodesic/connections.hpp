@@ -32,10 +32,10 @@ struct connections {
   std::uint64_t candidates = 0;
 };
 
-/// Ranks the accepted fibres of all ranks on rank 0's device, makes the matrices, and chooses what is to be written:
-/// distinct routes, the best `top` of each pair. All ranks integrate a share of the candidates again, to compare their
-/// shapes. Collective; the result is the same on every rank.
+/// Ranks the accepted fibres of all ranks, makes the matrices, and chooses what is to be written: distinct routes, the
+/// best `top` of each pair. Each rank ranks the fibres of some pairs on its device, and integrates them again there to
+/// compare their shapes. Collective; the result is the same on every rank.
 connections rank_connections(const session& s, const geodesic_inputs& inputs, const geodesic::field& field,
-                             std::vector<scored_fibre> own_accepted);
+                             const std::vector<scored_fibre>& own_accepted);
 
 }  // namespace voxherd

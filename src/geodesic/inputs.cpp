@@ -60,6 +60,7 @@ void add_geodesic_options(po::options_description& options) {
 geodesic_inputs read_geodesic_inputs(const session& s, const arguments& args, const device& d) {
   checked_options o = check(args, d.kind);
   tensor_source tensors = read_tensor_source(s, args, d, {o.rays.rays.form == geodesic::ray_form::finsler4, false});
+  s.note_stage("tensors there");
   geodesic_inputs in;
   in.provenance = tensors.provenance;
   s.on_root([&] {

@@ -67,6 +67,7 @@ exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& 
   nodes_of(inputs);  // refuses matrices that are too large before there is work to lose
   auto start = clock::now();
   const auto field = prepare(s, inputs, d);
+  s.note_stage("field prepared");
   nlohmann::json also{{"preparation_seconds", seconds_since(start)}, {"preparation_device_seconds", field->seconds}};
 
   const run_settings step = step_settings(how, "scores");
@@ -77,10 +78,14 @@ exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& 
     if (status != exit_status::whole || how.dry_run) return status;
   }
   also["scores_seconds"] = seconds_since(start);
+  s.note_stage("scores: step ended");
 
   start = clock::now();
   fibre_counts counts;
-  const connections found = rank_connections(s, inputs, *field, read_own_share(s, step.out, counts));
+  const std::vector<scored_fibre> own = read_own_share(s, step.out, counts);
+  s.note_stage("scores read");
+  const connections found = rank_connections(s, inputs, *field, own);
+  s.note_stage("fibres ranked");
   also["ranking_seconds"] = seconds_since(start);
   also.update(counts_as_json(counts));
   log_counts(counts);

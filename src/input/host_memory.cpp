@@ -11,13 +11,13 @@ namespace voxherd {
 
 namespace {
 
-constexpr double standard_gb = 3;
-constexpr double turned_bytes = 2 * 64;  // a voxel and file, while volumes become rows (row_inflater)
+constexpr double standard_gb = 2.5;
+constexpr double turned_bytes = 3 * 64;  // a voxel and file, while volumes become rows (row_inflater)
 
 }  // namespace
 
 void add_host_memory_option(po::options_description& options) {
-  options.add_options()("host-memory", option::real(standard_gb, "3")->value_name("GB"),
+  options.add_options()("host-memory", option::real(standard_gb, "2.5")->value_name("GB"),
                         "what compressed images may take of a node's memory, 0.000001 to 1000000; above it they are "
                         "read in several passes");
 }

@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <omp.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "mpi/node_memory.hpp"
 #include "src/input/host_memory.hpp"
 #include "src/input/input_file.hpp"
+#include "src/input/node_cores.hpp"
 #include "src/input/row_inflater.hpp"
 #include "src/input/stored_rows.hpp"
 #include "src/input/voxel_rows.hpp"
@@ -22,6 +22,9 @@ namespace voxherd {
 namespace {
 
 using steady = std::chrono::steady_clock;
+
+/// Threads that inflate; more would only wait for memory.
+constexpr std::size_t most_threads = 32;
 
 std::string name_of(const std::vector<nifti_header>& files) {
   return printable(files.front().path) +
@@ -44,6 +47,7 @@ class inflated_rows : public voxel_rows {
         room_(std::min<std::uint64_t>(most_items, voxels.size())),
         is_whole_(room_ == voxels.size()),
         layout_(files, room_),
+        cores_(s),
         tells_(s.is_root()),
         inflates_(s.node_rank() == 0),
         over_(s, sizeof(std::uint32_t), purpose()) {
@@ -110,6 +114,13 @@ class inflated_rows : public voxel_rows {
       const inflated_rows& rows;
       ~at_the_end() { rows.is_over().store(rows.begun_, std::memory_order_release); }
     } said{*this};
+    // The node's other ranks sleep, get their buffers ready, or compute the stage before: where they are GPU ranks
+    // their cores are free.
+    cores_.let_in();
+    const std::size_t threads = std::min(most_threads, static_cast<std::size_t>(cores_.count()));
+    const std::size_t files_at_once = std::min({most_files_at_once, files_.size(), threads});
+    inflating_threads how;
+    how.parallel.threads = static_cast<unsigned>(threads / files_at_once);
     const auto from = voxels_.begin();
     const std::vector<std::uint64_t> voxels(from + static_cast<std::ptrdiff_t>(latest().first),
                                             from + static_cast<std::ptrdiff_t>(latest().last));
@@ -119,15 +130,14 @@ class inflated_rows : public voxel_rows {
     const auto work = [&] {
       try {
         for (std::size_t i = next++; i < files_.size() && !stop_; i = next++)
-          inflate_file(files_[i], pieces, voxels.size(), layout_.place_of(i), rows, stop_);
+          inflate_file(files_[i], pieces, voxels.size(), layout_.place_of(i), rows, how, stop_);
       } catch (...) {
         stop_ = true;
         throw;
       }
     };
     std::vector<std::future<void>> helpers;
-    const auto threads = std::min({most_files_at_once, files_.size(), static_cast<std::size_t>(omp_get_num_procs())});
-    for (std::size_t i = 1; i < threads; ++i) helpers.push_back(std::async(std::launch::async, work));
+    for (std::size_t i = 1; i < files_at_once; ++i) helpers.push_back(std::async(std::launch::async, work));
     work();
     for (auto& helper : helpers) helper.get();
     seconds_ = std::chrono::duration<double>(steady::now() - start).count();
@@ -162,6 +172,7 @@ class inflated_rows : public voxel_rows {
   std::uint64_t room_;  ///< items a buffer
   bool is_whole_;
   stored_rows layout_;
+  node_cores cores_;
   bool tells_, inflates_;
   node_memory over_;
   std::vector<node_memory> memory_;  ///< one buffer, or two that take turns

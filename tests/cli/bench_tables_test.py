@@ -283,8 +283,11 @@ class Perfusion(Tables):
         self.assertEqual(self.row(text, "Operations of a convolution", "64")[1:3], ["", ""])
 
     def test_patients_are_kernels_and_whole_commands(self):
-        scaling = self.csv_of("scaling.csv", "solver,ranks,voxels,wall_s,computing_s\nlm,1,638728,1.2,0.02\n"
-                                             "lm,2,638728,0.8,0.01\n")
+        runs = [f"{study},perfusion-lm,perfusion,{backend},{ranks},638728,{wall},{busy}"
+                for study, backend, ranks, wall, busy in (
+                    ("strong", "cpu", 1, 12, 10), ("strong", "cuda", 1, 1.3, 0.03), ("strong", "cuda", 1, 1.2, 0.02),
+                    ("strong", "cuda", 2, 0.8, 0.02), ("weak", "cuda", 2, 0.1, 0.02))]
+        scaling = self.csv_of("runs.csv", "study,problem,analysis,backend,ranks,items,wall_s,busy_s\n" + "\n".join(runs))
         text = self.tables("perfusion_tables.py", *self.files, scaling).split("## Patients", 1)[1].split("\n## ")[0]
         rows = [cells(line)[1:] for line in text.splitlines() if line.startswith("| 638,728")]
         self.assertEqual(rows[:4], [["paper, GPUs", "1", "164", "", ""], ["paper, GPUs", "2", "90", "", ""],
@@ -293,6 +296,7 @@ class Perfusion(Tables):
         commands = [cells(line)[1:] for line in text.splitlines() if "command, lm |" in line]
         self.assertEqual(commands, [["command, lm", "1", "1.2", "1.5", "0.02 computing, 100 % of proportional"],
                                     ["command, lm", "2", "0.8", "", "0.01 computing, 75 % of proportional"]])
+        self.assertIn("| 638,728 | command, lm, cores | 1 | 12 |  | 10 computing, 100 % of proportional |", text)
 
     def test_repeated_fits_stand_beside_the_papers_and_the_least_deviations(self):
         names = ("kl", "ka", "kp", "tau_a", "tau_p")

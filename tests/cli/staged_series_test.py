@@ -12,7 +12,7 @@ import unittest
 
 from toy_jobs import VOXHERD, alone, digest, last_words, mpirun, ranks_of, wait_for_batches, wait_for_ranks
 
-# 66 floats and 128 bytes of buffers a voxel: the toy's 1536 voxels take 0.0006 GB; this has room for two times 305.
+# 66 floats and 192 bytes of buffers a voxel: the toy's 1536 voxels take 0.0007 GB; this has room for two times 277.
 IN_STAGES = ("--host-memory", "0.0002")
 
 

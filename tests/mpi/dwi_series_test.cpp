@@ -255,9 +255,9 @@ TEST_F(DwiSeries, DamageThatIsFoundMeanwhileIsToldToEveryRank) {
   EXPECT_NE(line.find("damaged"), std::string::npos) << line;
 }
 
-/// A limit that gives both files, 37 + 9 floats and 256 bytes of buffers a voxel, room for 30 voxels twice.
+/// A limit that gives both files, 37 + 9 floats and 384 bytes of buffers a voxel, room for 30 voxels twice.
 const std::vector<std::string> with_room_for_30{"--mask",          "mask.nii",      "--grad-dev",
-                                                "grad_dev.nii.gz", "--host-memory", "=0.00001880"};
+                                                "grad_dev.nii.gz", "--host-memory", "=0.00002260"};
 
 TEST_F(DwiSeries, MoreThanTheLimitComesInStagesOfTheSameRows) {
   auto whole = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");

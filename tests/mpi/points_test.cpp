@@ -350,4 +350,30 @@ TEST(Gathering, GoesInPiecesWhereThereIsMuch) {
   }
 }
 
+TEST(Exchanging, BringsEachRankWhatWasMeantForItInTheOrderOfRanks) {
+  const auto ranks = static_cast<unsigned>(world->size()), own = static_cast<unsigned>(world->rank());
+  const auto sent = [](unsigned from, unsigned to) {
+    return std::vector<std::uint64_t>((from + 2 * to) % 3, 1000u * from + to);
+  };
+  std::vector<std::vector<std::uint64_t>> parts;
+  std::vector<std::uint64_t> expected;
+  for (unsigned r = 0; r < ranks; ++r) {
+    parts.push_back(sent(own, r));
+    for (const std::uint64_t value : sent(r, own)) expected.push_back(value);
+  }
+  EXPECT_EQ(world->exchange(parts), expected);
+}
+
+TEST(Exchanging, GoesInPiecesWhereThereIsMuch) {
+  const auto ranks = static_cast<std::size_t>(world->size());
+  const std::string own(static_cast<std::size_t>(11 * world->rank() + 6), static_cast<char>('a' + world->rank()));
+  std::string expected;
+  for (std::size_t r = 0; r < ranks; ++r) expected += std::string(11 * r + 6, static_cast<char>('a' + r));
+  const std::vector<std::uint64_t> bytes(ranks, own.size());
+  std::string all(expected.size(), '?');
+  world->exchange_bytes(std::vector<const void*>(ranks, own.data()), bytes, all.data(), world->exchange_counts(bytes),
+                        4);
+  EXPECT_EQ(all, expected);
+}
+
 int main(int argc, char** argv) { return toy::run_on_all_ranks(argc, argv); }

@@ -140,17 +140,17 @@ TEST(HostMemory, IsForRowsAndBuffersOnceOrTwice) {
   packed.bytes_per_value = 4;
   plain = packed;
   plain.compressed = false;
-  // 400 bytes a row, 128 of buffers.
-  EXPECT_EQ(items_within(528000, {{packed}}, 1000), staged_input::all_items);
-  EXPECT_EQ(items_within(527999, {{packed}}, 1000), 527999u / 928);
+  // 400 bytes a row, 192 of buffers.
+  EXPECT_EQ(items_within(592000, {{packed}}, 1000), staged_input::all_items);
+  EXPECT_EQ(items_within(591999, {{packed}}, 1000), 591999u / 992);
   EXPECT_EQ(items_within(1, {{packed}}, 1000), 1u);
   EXPECT_EQ(items_within(1, {{plain}}, 1000), staged_input::all_items);
-  EXPECT_EQ(items_within(528000, {{packed}, {plain}}, 1000), staged_input::all_items);
-  EXPECT_EQ(items_within(528000, {{packed}, {packed}}, 1000), 528000u / (2 * 928));
+  EXPECT_EQ(items_within(592000, {{packed}, {plain}}, 1000), staged_input::all_items);
+  EXPECT_EQ(items_within(592000, {{packed}, {packed}}, 1000), 592000u / (2 * 992));
   packed.bytes_per_value = 8;  // kept as float
-  EXPECT_EQ(items_within(528000, {{packed}}, 1000), staged_input::all_items);
+  EXPECT_EQ(items_within(592000, {{packed}}, 1000), staged_input::all_items);
   packed.bytes_per_value = 2;
-  EXPECT_EQ(items_within(300000, {{packed}}, 1000), 300000u / (2 * 200 + 128));
+  EXPECT_EQ(items_within(300000, {{packed}}, 1000), 300000u / (2 * 200 + 192));
 }
 
 TEST_F(StagedRun, LoadsEachStageWhenItIsThere) {

@@ -1,0 +1,98 @@
+"""Inputs of the problems: phantoms by the program itself, and files that are made here of them. Each is made once."""
+import array
+import concurrent.futures
+import gzip
+import os
+import shutil
+import struct
+
+from runs import call, run_error
+
+CHUNK = 16 << 20  # bytes that one gzip member holds
+
+
+def made_once(path, make):
+    """`path`, made by make(path to make it at) unless it is there; no half of it is ever found there."""
+    if not os.path.exists(path):
+        unfinished = path + ".part"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        make(unfinished)
+        os.replace(unfinished, path)
+    return path
+
+
+def text_of(size):
+    return "x".join(map(str, size))
+
+
+def phantom(folder, voxherd, kind, preset, size=None, options=()):
+    """Folder of a phantom; `size` in voxels, None: the preset's."""
+    name = "_".join([kind, preset, text_of(size) if size else "whole", *(o.lstrip("-") for o in options)])
+    words = [voxherd, "phantom", kind, "--preset", preset, *(("--size", text_of(size)) if size else ()), *options]
+    return made_once(os.path.join(folder, "inputs", name), lambda at: call([*words, "--out", at], at + ".log"))
+
+
+def connectome(folder, build, regions):
+    """Folder with tensor.nii and labels.nii, as eikonal_inputs writes them."""
+    program = os.path.join(build, "bench", "eikonal_inputs")
+    path = os.path.join(folder, "inputs", f"brain_{regions}")
+    if not os.path.exists(path) and not os.access(program, os.X_OK):
+        raise run_error(f"{program}: not there; build it (target eikonal_inputs), or leave the problem connect out")
+    return made_once(path, lambda at: call([program, at, str(regions)], at + ".log"))
+
+
+def gzip_member(path, offset):
+    with open(path, "rb") as file:
+        file.seek(offset)
+        return gzip.compress(file.read(CHUNK), 6, mtime=0)
+
+
+def compressed(path):
+    """PATH.gz: the file in gzip members of CHUNK bytes, made by as many processes as there are processors."""
+    def make(at):
+        offsets = range(0, os.path.getsize(path), CHUNK)
+        with concurrent.futures.ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool, open(at, "wb") as file:
+            for member in pool.map(gzip_member, [path] * len(offsets), offsets):
+                file.write(member)
+    return made_once(path + ".gz", make)
+
+
+def size_of(header):
+    return struct.unpack_from("<3h", header, 42)
+
+
+def deviation_header(header):
+    """That of nine float volumes on the grid of the NIfTI-1 image with this header (its first 348 bytes)."""
+    if len(header) < 348 or struct.unpack_from("<i", header)[0] != 348:
+        raise run_error("the image that grad_dev is made for is no little-endian NIfTI-1 file; make the phantom again")
+    new = bytearray(header[:348])
+    struct.pack_into("<8h", new, 40, 4, *size_of(header), 9, 1, 1, 1)
+    struct.pack_into("<2h", new, 70, 16, 32)
+    struct.pack_into("<3f", new, 108, 352, 1, 0)
+    return bytes(new) + bytes(4)
+
+
+def deviation_volume(number, size):
+    """One of grad_dev's nine volumes, as HCP's in size: up to 5 %, smooth. Those of the first six numbers rise and fall
+    across a slice and are the same in all; the others change from slice to slice."""
+    nx, ny, nz = size
+    scale = 0.05 / (1 + number % 3)
+    along = lambda i, n: 2 * i / max(1, n - 1) - 1
+    if number < 6:
+        plane = array.array("f", (scale * (along(x, nx) * along(y, ny) if number % 2 else along(x, nx) ** 2 - along(y, ny) ** 2)
+                                  for y in range(ny) for x in range(nx)))
+        return plane.tobytes() * nz
+    return b"".join(array.array("f", [scale * along(z, nz) ** (number - 5)]).tobytes() * (nx * ny) for z in range(nz))
+
+
+def gradient_deviation(data):
+    """grad_dev.nii beside a series data.nii, on its grid."""
+    def make(at):
+        with open(data, "rb") as file:
+            header = file.read(348)
+        with open(at, "wb") as file:
+            file.write(deviation_header(header))
+            for number in range(9):
+                file.write(deviation_volume(number, size_of(header)))
+    return made_once(os.path.join(os.path.dirname(data), "grad_dev.nii"), make)

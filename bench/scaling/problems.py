@@ -1,0 +1,137 @@
+"""The problems of the scaling study: inputs, options, and how large they are for GPUs, for CPU cores and for a test.
+
+A problem is `make(place, units)`: with `place` (where inputs lie and how large they are to be) it makes what it reads and
+returns the analysis's words and the name of what its results must equal. `units` is None for strong scaling and the
+number of ranks for weak scaling, where the problem grows with it.
+"""
+import dataclasses
+import os
+
+import inputs
+
+CONFIGS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "configs")
+HCP = (145, 174, 145)
+
+
+@dataclasses.dataclass(frozen=True)
+class scale:
+    """How large problems are; numbers may be set from the command line. weak_...: for each rank."""
+    dwi_preset: str
+    liver_preset: str
+    nx: int = 0  # of the scan, voxels
+    ny: int = 0
+    slices: int = 0
+    weak_slices: int = 0
+    burn_in: int = 3000  # ball & stick, jumps
+    jumps: int = 1250
+    batch: int = 0  # ball & stick's, voxels, where the program's own choice is too coarse for so few; 0: its own
+    directions: int = 64  # geodesics of a seed
+    regions: int = 0  # of the connectome; 0: the ends of the scan's bundles
+    weak_regions: int = 0
+    liver_nx: int = 0  # of the weak liver, voxels; the strong one is the preset's
+    liver_ny: int = 0
+    liver_weak_slices: int = 0
+
+
+SCALES = {
+    # Half of a Human Connectome subject for each GPU, so that two have the whole one; the paper's liver likewise.
+    "cuda": scale("hcp", "paper", 145, 174, 145, 73, regions=1000, weak_regions=250, liver_nx=320, liver_ny=320,
+                  liver_weak_slices=33),
+    # Fewer of the same voxels: minutes of one core.
+    "cpu": scale("hcp", "paper", 48, 58, 16, 4, batch=16, directions=512, regions=128, weak_regions=16, liver_nx=160,
+                 liver_ny=160, liver_weak_slices=8),
+    "quick": scale("toy", "toy", 20, 20, 12, 6, burn_in=50, jumps=50, batch=64, directions=16, liver_nx=32, liver_ny=32,
+                   liver_weak_slices=4),
+}
+NUMBERS = tuple(f.name for f in dataclasses.fields(scale) if f.type is int)
+
+
+@dataclasses.dataclass(frozen=True)
+class place:
+    folder: str
+    build: str
+    voxherd: str
+    how: scale
+
+    def scan(self, units):
+        slices = self.how.slices if units is None else min(4096, units * self.how.weak_slices)
+        size = (self.how.nx, self.how.ny, slices)
+        return inputs.phantom(self.folder, self.voxherd, "dwi", self.how.dwi_preset, size)
+
+
+def scan_words(folder, data="data.nii"):
+    return ("--dwi", f"{folder}/{data}", "--bvals", f"{folder}/bvals", "--bvecs", f"{folder}/bvecs", "--mask",
+            f"{folder}/nodif_brain_mask.nii.gz")
+
+
+def reference(folder, *words):
+    return "-".join((os.path.basename(folder), *map(str, words)))
+
+
+def ballstick(model, by_slices=False, compressed=False, deviation=False):
+    def make(at, units):
+        scan, how = at.scan(units), at.how
+        data = os.path.join(scan, "data.nii")
+        # A slice is one batch only where a batch may hold all of it.
+        batch = how.nx * how.ny if by_slices else how.batch
+        words = (*scan_words(scan, os.path.basename(inputs.compressed(data)) if compressed else "data.nii"), "--fibres", "3",
+                 "--model", str(model), "--burn-in", str(how.burn_in), "--jumps", str(how.jumps), "--batch", str(batch))
+        if deviation:
+            words += ("--grad-dev", inputs.gradient_deviation(data))
+        return words, reference(scan, "ballstick", model, how.burn_in, how.jumps, "deviation" if deviation else "")
+    return make
+
+
+def tensor(at, units):
+    scan = at.scan(units)
+    return scan_words(scan), reference(scan, "tensor")
+
+
+def geodesic(at, units):
+    """From all white matter, both ways, to the ends of the bundles."""
+    scan, directions = at.scan(units), at.how.directions
+    return (*scan_words(scan), "--config", os.path.join(CONFIGS, "geodesic-phantom.cfg"), "--seed-image",
+            f"{scan}/truth/fibres.nii.gz", "--connectome", f"{scan}/truth/ends.nii.gz", "--directions", str(directions),
+            "--top", "100", "--distinct", "0"), reference(scan, "geodesic", directions)
+
+
+def connect(at, units):
+    if not at.how.regions:
+        scan = at.scan(units)
+        return (*scan_words(scan), "--connectome", f"{scan}/truth/ends.nii.gz"), reference(scan, "connect")
+    brain = inputs.connectome(at.folder, at.build, at.how.regions if units is None else units * at.how.weak_regions)
+    return ("--connectome", f"{brain}/labels.nii", "--tensor", f"{brain}/tensor.nii", "--tensor-from",
+            "mrtrix"), reference(brain, "connect")
+
+
+def perfusion(*solver):
+    def make(at, units):
+        size = None if units is None else (at.how.liver_nx, at.how.liver_ny, at.how.liver_weak_slices * units)
+        liver = inputs.phantom(at.folder, at.voxherd, "liver", at.how.liver_preset, size, ("--signal", "linear"))
+        words = ("--dynamic", f"{liver}/dce.nii", "--times", f"{liver}/times.txt", "--mask", f"{liver}/liver.nii.gz",
+                 "--curves", f"{liver}/curves.csv", "--signal", "linear", "--relaxivity", "4.5", "--t1-map",
+                 f"{liver}/truth/T1.nii.gz")
+        return (*words, "--solver", *solver), reference(liver, *solver)
+    return make
+
+
+@dataclasses.dataclass(frozen=True)
+class problem:
+    analysis: str
+    make: callable
+    partition: str = "voxels"
+    studies: tuple = ("strong", "weak")
+
+
+PROBLEMS = {
+    "ballstick-m1": problem("ballstick", ballstick(1)),
+    "ballstick-m2": problem("ballstick", ballstick(2)),
+    "ballstick-slices": problem("ballstick", ballstick(1, by_slices=True), "slices", ("strong",)),
+    "ballstick-gz": problem("ballstick", ballstick(1, compressed=True), studies=("strong",)),
+    "ballstick-grad-dev": problem("ballstick", ballstick(2, deviation=True), studies=("strong",)),
+    "tensor": problem("tensor", tensor),
+    "geodesic": problem("geodesic", geodesic),
+    "connect": problem("connect", connect),
+    "perfusion-lm": problem("perfusion", perfusion("lm")),
+    "perfusion-simplex": problem("perfusion", perfusion("simplex", "--discretisation", "paper")),
+}
