@@ -81,6 +81,7 @@ class Mixed(ToyJobs):
         for words in (("geodesic", "--out", self.path("g.h5")), ("connect", "--out", self.path("c.h5"))):
             rc, _, said = voxherd(*words, "--backend", "mixed")
             self.assertEqual(rc, 2, said)
+            self.assertIn("--backend mixed is for tensor, ballstick and perfusion", said)
 
 
 if __name__ == "__main__":
