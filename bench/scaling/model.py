@@ -33,6 +33,8 @@ def add_arguments(parser):
     parser.add_argument("what", choices=("validate", "predict"))
     parser.add_argument("folder", metavar="FOLDER", help="what `measure` left; results go there too")
     parser.add_argument("--site", metavar="FILE", help="the machine beyond the measured one, instead of cluster.json")
+    parser.add_argument("--in-order", action="store_true",
+                        help="validate: the runs' program dealt batches in the plan's order, as it did before it dealt by speed")
     parser.add_argument("--problem", metavar="NAME", help="predict: of those in FOLDER; without: of GPUs the one computing longest")
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda", help="predict: whose runs of one rank (cuda)")
     parser.add_argument("--gpus", type=numbers, default=[1, 2, 4, 8, 16, 64, 512, 4096], metavar="LIST",
@@ -49,7 +51,7 @@ def main(args):
     if not runs:
         sys.exit(f"error: {args.folder}: no runs with stages and a trace; `measure` makes them, or voxherd --json --trace")
     if args.what == "validate":
-        done, missing = validate(runs, site)
+        done, missing = validate(runs, site, "in order" if args.in_order else "by speed")
         model_report.print_validation(done, missing)
         model_report.write_rows(os.path.join(args.folder, "model_validation.csv"), model_report.validation_rows(done))
         return 0

@@ -62,20 +62,12 @@ def outside_work(found, runs, group, ranks):
     return total
 
 
-def dealing_of(run):
-    """Plans whose batches fall in size are dealt by speed; those of older programs were dealt in order."""
-    if run.schedule == "static":
-        return "static"
-    plan = run.plan()
-    return "by speed" if len(set(plan)) > 2 and plan == sorted(plan, reverse=True) else "in order"
-
-
-def compare(runs, group, measured, site):
+def compare(runs, group, measured, site, dealing):
     """`measured`: repeats of one run of several ranks."""
     ones = [r for r in runs if r.group() == group and r.ranks == 1]
     first = measured[0]
     found = calibrate(ones, site)
-    m = dataclasses.replace(machine_of(found), dealing=dealing_of(first))
+    m = dataclasses.replace(machine_of(found), dealing="static" if first.schedule == "static" else dealing)
     work = simulate_work(m, first.ranks, first.plan(), found.factors(first.plan())).seconds
     works = [r.work for r in measured]
     return comparison(first.problem, first.backend, first.ranks, first.batch_items(), len(measured),
@@ -98,7 +90,7 @@ def own_factors(m, run):
     return [factors[b] for b in range(len(factors))]
 
 
-def validate(runs, site):
+def validate(runs, site, dealing="by speed"):
     """Comparisons of all runs whose problem has runs of one rank; these themselves are among them (1 rank: how well the
     calibration describes what it was made from). And the groups that have none."""
     done, missing = [], []
@@ -107,5 +99,5 @@ def validate(runs, site):
             missing.append(group)
             continue
         for _, same in sorted(groups_of(own, lambda r: (r.ranks, r.schedule, tuple(r.plan()))).items()):
-            done.append(compare(runs, group, same, site))
+            done.append(compare(runs, group, same, site, dealing))
     return done, missing

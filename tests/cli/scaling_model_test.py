@@ -273,7 +273,7 @@ class FromFiles(unittest.TestCase):
 
     def test_validate_predicts_runs_of_several_ranks(self):
         write_runs(self.folder, self.gpu(), 200000, sizes=(500, 2000, 8000), ranks=(1, 2, 4))
-        self.model("validate", self.folder)
+        self.model("validate", self.folder, "--in-order")
         with open(os.path.join(self.folder, "model_validation.csv"), encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([(r["ranks"], r["batch_items"]) for r in rows].count(("4", "2000")), 1)
