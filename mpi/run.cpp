@@ -133,7 +133,7 @@ std::vector<batch> new_plan(const session& s, const analysis& a, const run_setti
       settings.batch_items > 0 ? batch_sizes(settings.batch_items) : automatic_sizes(a, settings, device, layout);
   // Every GPU has to have room. Ranks without one, beside ranks with one, take what is made for those.
   if (is_mixed(device) && device.free_bytes == 0) sizes = batch_sizes(std::numeric_limits<std::uint64_t>::max());
-  for (std::uint64_t* n : {&sizes.largest, &sizes.last}) {
+  for (std::uint64_t* n : {&sizes.largest, &sizes.last, &sizes.finest}) {
     MPI_Allreduce(MPI_IN_PLACE, n, 1, MPI_UINT64_T, MPI_MIN, s.world());
   }
   MPI_Allreduce(MPI_IN_PLACE, &sizes.parts, 1, MPI_UINT64_T, MPI_MAX, s.world());
