@@ -1,41 +1,52 @@
-// igzip, as gzip_stream uses it, beside zlib: inflate_bench FILE.nii.gz [ROUNDS]
+// igzip, as gzip_stream uses it, and several threads (parallel_gzip), beside zlib:
+// inflate_bench FILE.nii.gz [ROUNDS [THREADS [CHUNK_KIB]]]
 #include <fmt/core.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
-#include <span>
+#include <string>
+#include <thread>
 #include <vector>
 
-#include "mpi/checksum.hpp"
 #include "src/input/gzip_stream.hpp"
+#include "src/input/parallel_gzip.hpp"
 
 namespace {
 
-using voxherd::checksum;
-
 constexpr std::size_t piece = std::size_t{1} << 18;  // as a series is read
 
+/// How many bytes, and a sum of them that knows their places and can be put together in any order.
 struct content {
   std::uint64_t bytes = 0, sum = 0;
   bool operator==(const content&) const = default;
+
+  void add(std::uint64_t position, const unsigned char* some, std::size_t count) {
+    constexpr std::uint64_t weight = 0x9e3779b97f4a7c15;
+    std::uint64_t more = 0;
+    for (std::size_t i = 0; i < count; ++i) more += some[i] * ((position + i) * weight ^ position >> 32);
+    sum += more;
+    bytes += count;
+  }
 };
 
-using reader = std::function<std::size_t(char*, std::size_t)>;
+using reader = std::function<std::size_t(unsigned char*, std::size_t)>;
 
 content read_all(const reader& read, bool with_sum) {
-  std::vector<char> part(piece);
+  std::vector<unsigned char> part(piece);
   content found;
-  checksum sum;
   while (const std::size_t got = read(part.data(), piece)) {
-    found.bytes += got;
-    if (with_sum) sum.add(std::as_bytes(std::span(part).first(got)));
+    if (with_sum) {
+      found.add(found.bytes, part.data(), got);
+    } else {
+      found.bytes += got;
+    }
   }
-  found.sum = with_sum ? sum.value() : 0;
   return found;
 }
 
@@ -43,7 +54,7 @@ content by_zlib(const char* path, bool with_sum) {
   const gzFile file = gzopen(path, "rb");
   gzbuffer(file, 1 << 20);
   const content found = read_all(
-      [&](char* out, std::size_t bytes) {
+      [&](unsigned char* out, std::size_t bytes) {
         return static_cast<std::size_t>(std::max(0, gzread(file, out, static_cast<unsigned>(bytes))));
       },
       with_sum);
@@ -54,7 +65,35 @@ content by_zlib(const char* path, bool with_sum) {
 content by_igzip(const char* path, bool with_sum) {
   const voxherd::input_file file(path);
   voxherd::gzip_stream stream(file);
-  return read_all([&](char* out, std::size_t bytes) { return stream.read_some(out, bytes); }, with_sum);
+  return read_all([&](unsigned char* out, std::size_t bytes) { return stream.read_some(out, bytes); }, with_sum);
+}
+
+/// Drops what it gets, or sums it up.
+class summing_sink : public voxherd::inflated_sink {
+ public:
+  explicit summing_sink(bool with_sum) : with_sum_(with_sum) {}
+  void take(std::uint64_t position, const std::byte* bytes, std::size_t count) override {
+    content some;
+    if (with_sum_) some.add(position, reinterpret_cast<const unsigned char*>(bytes), count);
+    bytes_ += count;
+    sum_ += some.sum;
+  }
+  void give_up() override {}
+  content found() const { return {bytes_, sum_}; }
+
+ private:
+  bool with_sum_;
+  std::atomic<std::uint64_t> bytes_{0}, sum_{0};
+};
+
+content by_threads(const char* path, const voxherd::parallel_gzip_settings& how, bool with_sum,
+                   voxherd::parallel_gzip_result* result = nullptr) {
+  const voxherd::input_file file(path);
+  const std::atomic<bool> stop{false};
+  summing_sink sink(with_sum);
+  const auto done = voxherd::inflate_in_parallel(file, how, stop, sink);
+  if (result != nullptr) *result = done;
+  return done.whole ? sink.found() : content{};
 }
 
 /// The fastest of some rounds, wall and CPU seconds.
@@ -74,22 +113,37 @@ std::pair<double, double> fastest(const std::function<content()>& work, int roun
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "usage: inflate_bench FILE.gz [ROUNDS]\n");
+    fmt::print(stderr, "usage: inflate_bench FILE.gz [ROUNDS [THREADS [CHUNK_KIB]]]\n");
     return 2;
   }
   const char* path = argv[1];
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 3;
+  const auto most_threads = argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : std::thread::hardware_concurrency();
+  voxherd::parallel_gzip_settings how;
+  if (argc > 4) how.chunk_bytes = static_cast<std::size_t>(std::atoi(argv[4])) << 10;
+  how.threads = most_threads;
   const content expected = by_zlib(path, true);
-  if (expected.bytes == 0 || !(by_igzip(path, true) == expected)) {
-    fmt::print(stderr, "{}: igzip and zlib give different bytes\n", path);
+  voxherd::parallel_gzip_result parallel;
+  if (expected.bytes == 0 || !(by_igzip(path, true) == expected) ||
+      !(by_threads(path, how, true, &parallel) == expected)) {
+    fmt::print(stderr, "{}: zlib, igzip and several threads do not give the same bytes\n", path);
     return 1;
   }
-  fmt::print("{}: {} inflated bytes, the same from both (XXH64 {:016x})\n", path, expected.bytes, expected.sum);
-  const auto report = [&](const char* name, std::pair<double, double> seconds) {
+  fmt::print("{}: {} inflated bytes, the same from all (sum {:016x})\n", path, expected.bytes, expected.sum);
+  const auto percent = [&](std::uint64_t bytes) {
+    return 100 * static_cast<double>(bytes) / static_cast<double>(expected.bytes);
+  };
+  fmt::print("in chunks of {} KiB: {:.1f} % of the bytes inflated with marks, {:.1f} % in order\n",
+             how.chunk_bytes >> 10, percent(parallel.bytes_marked), percent(parallel.bytes_in_order));
+  const auto report = [&](const std::string& name, std::pair<double, double> seconds) {
     const double megabytes = static_cast<double>(expected.bytes) * 1e-6;
-    fmt::print("{:6} {:8.2f} s {:8.0f} MB/s   CPU {:8.2f} s {:8.0f} MB/s\n", name, seconds.first,
+    fmt::print("{:11} {:8.2f} s {:8.0f} MB/s   CPU {:8.2f} s {:8.0f} MB/s\n", name, seconds.first,
                megabytes / seconds.first, seconds.second, megabytes / seconds.second);
   };
   report("zlib", fastest([&] { return by_zlib(path, false); }, rounds));
   report("igzip", fastest([&] { return by_igzip(path, false); }, rounds));
+  for (how.threads = 1; how.threads <= most_threads; how.threads *= 2) {
+    report(fmt::format("{} thread{}", how.threads, how.threads == 1 ? "" : "s"),
+           fastest([&] { return by_threads(path, how, false); }, rounds));
+  }
 }

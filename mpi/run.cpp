@@ -133,6 +133,9 @@ std::vector<batch> new_plan(const session& s, const analysis& a, const run_setti
       settings.batch_items > 0 ? batch_sizes(settings.batch_items) : automatic_sizes(a, settings, device, layout);
   // Every GPU has to have room. Ranks without one, beside ranks with one, take what is made for those.
   if (is_mixed(device) && device.free_bytes == 0) sizes = batch_sizes(std::numeric_limits<std::uint64_t>::max());
+  if (settings.input != nullptr) sizes.largest = std::min(sizes.largest, settings.input->most_items());
+  sizes.last = std::min(sizes.last, sizes.largest);
+  sizes.finest = std::min(sizes.finest, sizes.last);
   for (std::uint64_t* n : {&sizes.largest, &sizes.last, &sizes.finest}) {
     MPI_Allreduce(MPI_IN_PLACE, n, 1, MPI_UINT64_T, MPI_MIN, s.world());
   }
@@ -184,18 +187,10 @@ failure as_failure() {
   }
 }
 
-/// Seconds that the input was waited for.
-double await_input(const session& s, const run_settings& settings) {
-  if (!settings.await_input) return 0;
-  const auto start = steady::now();
-  s.agree(settings.await_input);
-  return seconds_since(start);
-}
-
 /// Runs the loop; a failure ends all ranks with one message, since the others wait for this one.
 void run_or_abort(const session& s, work_loop& loop, batch_queue& queue, const run_listener* listener) {
   try {
-    loop.run();
+    loop.run(queue);
   } catch (...) {
     if (s.size() == 1) throw;
     failure f = as_failure();
@@ -226,6 +221,10 @@ class study {
  private:
   void begin();
   std::vector<std::uint64_t> pending(const std::string& stored);
+  bool await_middle();
+  std::vector<run_stage> stages() const;
+  bool await_stage(double& awaited);
+  bool compute_stages(const std::vector<run_stage>& stages, work_loop& loop, begun_file* begun, double& awaited);
   exit_status compute();
   void note_stage(const char* name) const {
     s_.note_stage(settings_.label.empty() ? name : settings_.label + ": " + name);
@@ -241,6 +240,7 @@ class study {
   beginning found_ = beginning::fresh;
   std::vector<std::uint64_t> pending_;
   steady::time_point start_ = steady::now();
+  double origin_ = 0;  ///< when the work began, on trace_clock()
 };
 
 exit_status study::run() {
@@ -260,8 +260,9 @@ exit_status study::run() {
     check_output_folder(settings_.out, there ? 0 : data_bytes(layout_) + file_overhead_bytes);
   });
   if (settings_.dry_run) {
-    (void)await_input(s_, settings_);
-    const run_estimate found = estimate(s_, a_, device_, layout_, pending_);
+    if (!await_middle()) return exit_status::resume_me;
+    run_estimate found = estimate(s_, a_, device_, layout_, pending_);
+    if (settings_.input != nullptr) found.node_bytes += static_cast<double>(settings_.input->later_bytes());
     const bool told = settings_.listener != nullptr && settings_.listener->estimate;
     s_.on_root(
         [&] { told ? settings_.listener->estimate(found) : fmt::print("{}", estimate_text(found, settings_.out)); });
@@ -300,7 +301,50 @@ std::vector<std::uint64_t> study::pending(const std::string& stored) {
   return numbers;
 }
 
+/// A dry run tries the middle of the image. False after a signal.
+bool study::await_middle() {
+  if (settings_.input == nullptr || layout_.batches.empty()) return true;
+  const batch& middle = layout_.batches[layout_.batches.size() / 2];
+  settings_.input->begin(middle.first_item, middle.first_item + middle.item_count);
+  return voxherd::await_stage(s_, *settings_.input);
+}
+
+std::vector<run_stage> study::stages() const {
+  const staged_input* input = settings_.input;
+  return stages_of(layout_.batches, pending_, input == nullptr ? staged_input::all_items : input->most_items());
+}
+
+bool study::await_stage(double& awaited) {
+  if (settings_.input == nullptr) return true;
+  const auto start = steady::now();
+  const bool there = voxherd::await_stage(s_, *settings_.input);
+  awaited += seconds_since(start);
+  return there;
+}
+
+/// Whether all batches are done; else a signal came. `awaited`: seconds that the input was waited for.
+bool study::compute_stages(const std::vector<run_stage>& stages, work_loop& loop, begun_file* begun, double& awaited) {
+  std::optional<write_back> hurrying;
+  const std::vector<double> believed = believed_speeds(s_, device_);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (!await_stage(awaited)) return false;
+    if (i == 0 && settings_.input != nullptr) note_stage("input awaited");
+    if (i == 0 && begun != nullptr) begun->give_name();
+    if (i + 1 < stages.size() && settings_.input != nullptr)
+      settings_.input->begin(stages[i + 1].first, stages[i + 1].last);
+    batch_queue queue(s_, settings_.schedule, layout_.batches, stages[i].batches, believed);
+    if (i == 0 && !settings_.trace.empty()) s_.barrier();
+    if (i == 0) origin_ = trace_clock();
+    if (i == 0 && s_.node_rank() == 0) hurrying.emplace(unfinished_path(settings_.out));
+    run_or_abort(s_, loop, queue, settings_.listener);
+    if (!queue.whole()) return false;
+  }
+  return true;
+}
+
 exit_status study::compute() {
+  const std::vector<run_stage> stages = this->stages();
+  if (settings_.input != nullptr) settings_.input->begin(stages.front().first, stages.front().last);
   const bool resumed = found_ == beginning::resumed;
   std::optional<begun_file> begun;
   if (!resumed) begun.emplace(s_, unfinished_path(settings_.out));
@@ -309,31 +353,23 @@ exit_status study::compute() {
   std::uint64_t pending_items = 0;
   for (const std::uint64_t number : pending_) pending_items += layout_.batches[number].item_count;
   const std::uint64_t items = layout_.item_voxels.size();
-  batch_queue queue(s_, settings_.schedule, layout_.batches, pending_, believed_speeds(s_, device_));
   rank_account account;
+  bool whole = false;
   {
     progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, settings_.label);
     std::optional<work_loop> loop;
     note_stage("result file begun");
-    s_.agree([&] { loop.emplace(s_, a_, device_, layout_, queue, writer, shown); });
+    s_.agree([&] { loop.emplace(s_, a_, device_, layout_, writer, shown); });
     note_stage("buffers made");
-    const double awaited = await_input(s_, settings_);
-    if (settings_.await_input) note_stage("input awaited");
-    if (begun) begun->give_name();
-    if (!settings_.trace.empty()) s_.barrier();
-    const double origin = trace_clock();
-    {
-      std::optional<write_back> hurrying;
-      if (s_.node_rank() == 0) hurrying.emplace(unfinished_path(settings_.out));
-      run_or_abort(s_, *loop, queue, settings_.listener);
-    }
+    double awaited = 0;
+    whole = compute_stages(stages, *loop, begun ? &*begun : nullptr, awaited);
     note_stage("batches computed");
-    if (!settings_.trace.empty() && queue.whole()) write_trace(s_, settings_.trace, loop->times(), origin);
+    if (!settings_.trace.empty() && whole) write_trace(s_, settings_.trace, loop->times(), origin_);
     account = loop->account();
     account.reading_seconds += awaited;
     account.waiting_seconds += awaited;
   }
-  if (!queue.whole()) {
+  if (!whole) {
     writer.close();
     return exit_status::resume_me;
   }

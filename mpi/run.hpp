@@ -9,6 +9,7 @@
 #include "mpi/analysis.hpp"
 #include "mpi/failure.hpp"
 #include "mpi/session.hpp"
+#include "mpi/staged_input.hpp"
 
 namespace voxherd {
 
@@ -55,10 +56,10 @@ struct run_settings {
   bool is_step = false;
   std::string json;   ///< file for the timing table; "" for none, as for a step before the last one
   std::string trace;  ///< file for when what happened to each batch; "" for none
-  /// Until the analysis can load, where its input is still being read while the run is set up; null where it can at
-  /// once. Called on every rank, when everything else is ready; may throw failure on some of them alone. Bad input then
-  /// leaves no file behind.
-  std::function<void()> await_input;
+  /// What the analysis loads from, where it comes in the background: waited for when everything else is ready, a stage
+  /// at a time. Bad input, or a signal before the first stage is there, leaves no file behind. Outlives the run; null
+  /// where the analysis can load at once.
+  staged_input* input = nullptr;
   nlohmann::json also_in_summary;  ///< object; its keys go into the summary (times of earlier steps), below 32 kB
   nlohmann::json configuration;    ///< options that change the result; stored, and compared on --resume
   nlohmann::json provenance;       ///< version, command line, inputs with checksums, image header

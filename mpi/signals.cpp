@@ -1,6 +1,9 @@
 #include "mpi/signals.hpp"
 
+#include <fmt/core.h>
+
 #include <cstddef>
+#include <cstdio>
 
 namespace voxherd {
 
@@ -28,6 +31,10 @@ stop_signals::~stop_signals() {
   for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_[i], nullptr);
 }
 
-int stop_signals::received() { return note; }
+int stop_signals::received() { return depth > 0 ? static_cast<int>(note) : 0; }
+
+void say_stopping(int signal) {
+  fmt::print(stderr, "voxherd: stopping on signal {}; the same command with --resume goes on from here\n", signal);
+}
 
 }  // namespace voxherd

@@ -14,11 +14,14 @@ class stop_signals {
   stop_signals(const stop_signals&) = delete;
   stop_signals& operator=(const stop_signals&) = delete;
 
-  /// The signal that came, 0 for none.
+  /// The signal that came while one of them lives, 0 for none.
   static int received();
 
  private:
   std::array<struct sigaction, 3> before_{};
 };
+
+/// The line on standard error that says so; for rank 0.
+void say_stopping(int signal);
 
 }  // namespace voxherd

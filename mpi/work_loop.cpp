@@ -34,11 +34,10 @@ std::vector<work_slot> make_slots(const analysis& a, const device_hooks& device,
 }  // namespace
 
 work_loop::work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
-                     batch_queue& queue, result_writer& writer, progress& shown)
+                     result_writer& writer, progress& shown)
     : session_(s),
       analysis_(a),
       plan_(layout.batches),
-      queue_(queue),
       writer_(writer),
       progress_(shown),
       slots_(make_slots(a, device, layout)),
@@ -46,30 +45,33 @@ work_loop::work_loop(const session& s, analysis& a, const device_hooks& device, 
   for (work_slot& slot : slots_) free_.push_back(&slot);
 }
 
-void work_loop::run() {
+void work_loop::run(batch_queue& queue) {
+  queue_ = &queue;
   const auto start = steady::now();
-  while (!queue_.finished()) {
-    queue_.poll();
+  const double busy_before = lanes_.busy_seconds();
+  while (!queue_->finished()) {
+    queue_->poll();
     notice_signals();
     const bool loaded = load_next();
     const bool wrote = !loaded && write_next();
     leave_if_idle();
-    progress_.update(queue_.items_done());
-    if (loaded || wrote || queue_.finished()) continue;
-    const bool expects_messages = session_.size() > 1 && (session_.is_root() || queue_.asked() || queue_.left());
+    progress_.update(items_before_ + queue_->items_done());
+    if (loaded || wrote || queue_->finished()) continue;
+    const bool expects_messages = session_.size() > 1 && (session_.is_root() || queue_->asked() || queue_->left());
     lanes_.wait_for_change(expects_messages ? between_messages : between_signals);
   }
-  while (!queue_.settle()) usleep(100);
+  while (!queue_->settle()) usleep(100);
+  items_before_ += queue_->items_done();
   account_.computing_seconds = lanes_.busy_seconds();
-  account_.waiting_seconds = std::max(0.0, seconds_since(start) - account_.computing_seconds);
+  account_.waiting_seconds += std::max(0.0, seconds_since(start) - (account_.computing_seconds - busy_before));
 }
 
 bool work_loop::load_next() {
   if (free_.empty() || lanes_.waiting() > 0) return false;
   if (wanted_since_ == 0) wanted_since_ = trace_clock();
-  const auto number = queue_.take();
+  const auto number = queue_->take();
   if (!number) {
-    queue_.ask();
+    queue_->ask();
     return false;
   }
   work_slot* slot = free_.back();
@@ -97,21 +99,18 @@ bool work_loop::write_next() {
   times_.push_back(slot->times);
   account_.items += slot->items.item_count;
   ++account_.batches;
-  queue_.report_done(slot->items.number);
+  queue_->report_done(slot->items.number);
   free_.push_back(slot);
   return true;
 }
 
 void work_loop::notice_signals() {
-  if (queue_.stopped_by() == 0 && stop_signals::received() != 0) queue_.stop(stop_signals::received());
-  if (queue_.stopped_by() == 0) return;
+  if (queue_->stopped_by() == 0 && stop_signals::received() != 0) queue_->stop(stop_signals::received());
+  if (queue_->stopped_by() == 0) return;
   for (work_slot* slot : lanes_.take_waiting()) free_.push_back(slot);
   if (stopped_at_ == steady::time_point{}) {
     stopped_at_ = steady::now();
-    if (session_.is_root()) {
-      fmt::print(stderr, "voxherd: stopping on signal {}; the same command with --resume goes on from here\n",
-                 queue_.stopped_by());
-    }
+    if (session_.is_root()) say_stopping(queue_->stopped_by());
   }
   if (steady::now() - stopped_at_ < grace) return;
   fmt::print(stderr, "voxherd: rank {} leaves with a batch unfinished; the same command with --resume goes on\n",
@@ -122,7 +121,7 @@ void work_loop::notice_signals() {
 }
 
 void work_loop::leave_if_idle() {
-  if (queue_.exhausted() && in_flight() == 0) queue_.leave();
+  if (queue_->exhausted() && in_flight() == 0) queue_->leave();
 }
 
 }  // namespace voxherd

@@ -20,12 +20,12 @@ namespace voxherd {
 class work_loop {
  public:
   /// `layout` outlives the loop: its batches and offsets of points are used.
-  work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout, batch_queue& queue,
+  work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
             result_writer& writer, progress& shown);
 
-  /// Until all ranks have left. After a signal: until the batches being computed are written; a rank that others keep
-  /// waiting for too long ends the process with exit_status::resume_me.
-  void run();
+  /// Until all ranks have left this queue. After a signal: until the batches being computed are written; a rank that
+  /// others keep waiting for too long ends the process with exit_status::resume_me.
+  void run(batch_queue& queue);
 
   rank_account account() const { return account_; }
   /// Of every batch that this rank wrote.
@@ -41,7 +41,7 @@ class work_loop {
   const session& session_;
   analysis& analysis_;
   std::span<const batch> plan_;
-  batch_queue& queue_;
+  batch_queue* queue_ = nullptr;
   result_writer& writer_;
   progress& progress_;
   std::vector<work_slot> slots_;
@@ -49,7 +49,8 @@ class work_loop {
   lane_pool lanes_;
   rank_account account_;
   std::vector<batch_times> times_;
-  double wanted_since_ = 0;  ///< on trace_clock(); 0 while there is no room for a batch
+  std::uint64_t items_before_ = 0;  ///< rank 0: done in the queues before
+  double wanted_since_ = 0;         ///< on trace_clock(); 0 while there is no room for a batch
   std::chrono::steady_clock::time_point stopped_at_{};
 };
 

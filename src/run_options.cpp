@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "src/input/host_memory.hpp"
 #include "src/option_values.hpp"
 #include "src/version.hpp"
 
@@ -49,6 +50,7 @@ void add_run_options(po::options_description& options) {
     ("trace", po::value<std::string>()->value_name("FILE"), "write when what happened to each batch to FILE (CSV)")
     ("config", po::value<std::string>()->value_name("FILE"), "options from FILE, one `name = value` a line");
   // clang-format on
+  add_host_memory_option(options);
 }
 
 run_settings read_run_settings(const session& s, const arguments& args) {

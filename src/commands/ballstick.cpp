@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "mpi/signals.hpp"
 #include "src/ballstick_options.hpp"
 #include "src/command.hpp"
 #include "src/input/dwi.hpp"
@@ -97,11 +98,12 @@ exit_status run_ballstick(session& s, const arguments& args) {
   run_settings how = read_run_settings(s, args);
   const chosen_device d = choose_device(s, args);
 
-  dwi_series dwi(s, args, dwi_series::inflating::meanwhile);
+  const stop_signals signals;  // one that comes while the input is read is not lost
+  dwi_series dwi(s, args);
   check_measurements(settings, dwi.gradients(), args);
   add_to_configuration(settings, args, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
-  how.await_input = [&dwi] { dwi.wait(); };
+  how.input = &dwi.input();
 
   ballstick_analysis fibres(dwi, d, settings, args.get<bool>("all-samples"));
   const exit_status status = run(s, fibres, how, hooks_for(d));

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "mpi/signals.hpp"
 #include "src/command.hpp"
 #include "src/input/dwi.hpp"
 #include "src/run_options.hpp"
@@ -113,7 +114,8 @@ exit_status run_command(session& s, const arguments& args) {
   run_settings how = read_run_settings(s, args);
   const chosen_device d = choose_device(s, args);
 
-  dwi_series dwi(s, args, dwi_series::inflating::meanwhile);
+  const stop_signals signals;  // one that comes while the input is read is not lost
+  dwi_series dwi(s, args);
   settings.gradient_deviation = dwi.has_gradient_deviation();
   if (!determines_tensor(dwi.gradients()))
     throw failure(exit_status::bad_data,
@@ -123,7 +125,7 @@ exit_status run_command(session& s, const arguments& args) {
   how.configuration["fit"] = args.get<std::string>("fit");
   if (settings.weighting == tensor_weighting::iterated) how.configuration["iterations"] = settings.iterations;
   how.provenance["inputs"] = dwi.provenance();
-  how.await_input = [&dwi] { dwi.wait(); };
+  how.input = &dwi.input();
 
   tensor_analysis tensors(dwi, d, settings);
   const exit_status status = run(s, tensors, how, hooks_for(d));

@@ -63,10 +63,26 @@ geodesic::score_view view_of(std::span<const std::span<std::byte>> outputs) {
   return view;
 }
 
+namespace {
+
+constexpr std::uint64_t piece = 1 << 20;
+
+std::uint64_t accepted_count(const result_reader& scores, std::uint64_t first, std::uint64_t count) {
+  std::uint64_t accepted = 0;
+  for (std::uint64_t done = 0; done < count; done += piece) {
+    const auto verdict = scores.read_rows<std::uint8_t>("verdict", first + done, std::min(piece, count - done));
+    accepted += static_cast<std::uint64_t>(
+        std::count(verdict.begin(), verdict.end(), static_cast<std::uint8_t>(geodesic::verdict::accepted)));
+  }
+  return accepted;
+}
+
+}  // namespace
+
 std::vector<scored_fibre> accepted_fibres(const result_reader& scores, std::uint64_t first, std::uint64_t count,
                                           fibre_counts& counts) {
-  constexpr std::uint64_t piece = 1 << 20;
   std::vector<scored_fibre> accepted;
+  accepted.reserve(accepted_count(scores, first, count));
   counts.verdicts.resize(geodesic::verdicts);
   counts.stops.resize(geodesic::stop_reasons);
   for (std::uint64_t done = 0; done < count; done += piece) {

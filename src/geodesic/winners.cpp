@@ -75,6 +75,10 @@ class winners_runner final : public batch_runner {
 winners::winners(const geodesic_inputs& inputs, const geodesic::field& field, const connections& found)
     : inputs_(inputs), field_(field), found_(found), offsets_{0} {
   const auto& size = inputs.grid.size;
+  fibres_.reserve(found.winners.size());
+  steps_.reserve(2 * found.winners.size());
+  offsets_.reserve(found.winners.size() + 1);
+  seed_voxels_.reserve(found.winners.size());
   for (const scored_fibre& f : found.winners) {
     fibres_.push_back(f.fibre);
     steps_.insert(steps_.end(), f.steps, f.steps + 2);

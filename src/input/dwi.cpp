@@ -6,6 +6,7 @@
 
 #include "src/input/fingerprint.hpp"
 #include "src/input/gradients.hpp"
+#include "src/input/host_memory.hpp"
 #include "src/input/input_file.hpp"
 #include "src/input/mask.hpp"
 #include "src/input/nifti.hpp"
@@ -41,7 +42,7 @@ void add_dwi_options(po::options_description& options) {
 }
 
 struct dwi_series::state {
-  state(const session& s, const arguments& args, inflating when)
+  state(const session& s, const arguments& args)
       : dwi_path(path_of(args, "dwi", "a diffusion-weighted NIfTI image")),
         bvals_path(path_of(args, "bvals", "a file of b-values")),
         bvecs_path(path_of(args, "bvecs", "a file of gradient directions")),
@@ -49,14 +50,14 @@ struct dwi_series::state {
         deviation_path(optional_path(args, "grad-dev")) {
     s.on_root([&] { check(); });
     share(s);
-    signals = begin_rows(s, {image}, voxels);
-    if (!deviation_path.empty()) deviations = begin_rows(s, {deviation}, voxels);
-    if (when == inflating::at_once) s.agree([&] { wait(); });
-  }
-
-  void wait() {
-    signals->wait();
-    if (deviations) deviations->wait();
+    std::vector<std::vector<nifti_header>> series{{image}};
+    if (!deviation_path.empty()) series.push_back({deviation});
+    const std::uint64_t most_items = items_within(host_memory_bytes(args), series, voxels.size());
+    signals = begin_rows(s, series.front(), voxels, most_items);
+    input.add(*signals);
+    if (deviation_path.empty()) return;
+    deviations = begin_rows(s, series.back(), voxels, most_items);
+    input.add(*deviations);
   }
 
   /// Rank 0: everything that can be wrong with the inputs, but for the compressed data themselves.
@@ -117,10 +118,10 @@ struct dwi_series::state {
   std::vector<std::uint64_t> voxels;
   nlohmann::json provenance;
   std::unique_ptr<voxel_rows> signals, deviations;
+  joined_input input;
 };
 
-dwi_series::dwi_series(const session& s, const arguments& args, inflating when)
-    : state_(std::make_unique<state>(s, args, when)) {}
+dwi_series::dwi_series(const session& s, const arguments& args) : state_(std::make_unique<state>(s, args)) {}
 dwi_series::~dwi_series() = default;
 dwi_series::dwi_series(dwi_series&&) noexcept = default;
 
@@ -147,7 +148,7 @@ void dwi_series::load(const batch& items, std::span<float> out) {
   }
 }
 
-void dwi_series::wait() { state_->wait(); }
+staged_input& dwi_series::input() { return state_->input; }
 
 nlohmann::json dwi_series::provenance() const { return state_->provenance; }
 

@@ -9,6 +9,7 @@
 #include "kernels/portable/gradients.hpp"
 #include "mpi/analysis.hpp"
 #include "mpi/session.hpp"
+#include "mpi/staged_input.hpp"
 #include "src/command.hpp"
 
 namespace voxherd {
@@ -16,15 +17,12 @@ namespace voxherd {
 /// --dwi, --bvals, --bvecs, --mask, --grad-dev
 void add_dwi_options(po::options_description& options);
 
-/// A diffusion-weighted series with its mask: the input of tensor and ballstick. Made by all ranks together; everything
-/// is checked before it returns, but for compressed data that are inflated meanwhile (rank 0 reads headers, gradients
-/// and mask, and broadcasts).
+/// A diffusion-weighted series with its mask: what all that begins with diffusion reads. Made by all ranks together;
+/// everything is checked before it returns (rank 0 reads headers, gradients and mask, and broadcasts), but for
+/// compressed data: a .nii.gz is inflated while the caller goes on, who has all ranks wait for input() before load().
 class dwi_series {
  public:
-  /// A .nii.gz is inflated before the series is there (`at_once`), or while the caller goes on with other things
-  /// (`meanwhile`), who then has all ranks call wait() before the first load().
-  enum class inflating { at_once, meanwhile };
-  dwi_series(const session& s, const arguments& args, inflating when = inflating::at_once);
+  dwi_series(const session& s, const arguments& args);
   ~dwi_series();
   dwi_series(dwi_series&&) noexcept;
 
@@ -39,12 +37,12 @@ class dwi_series {
   std::size_t floats_per_item() const;
 
   /// Signals of the batch's voxels, one row an item. Plain NIfTI: this rank reads its own part. .nii.gz: inflated once
-  /// per node into memory that the node's ranks share, masked voxels only. Thread: the talking one.
+  /// per node into memory that the node's ranks share, masked voxels only; in several passes where they exceed
+  /// --host-memory. Thread: the talking one.
   void load(const batch& items, std::span<float> out);
 
-  /// Until load() can be called; within session::agree(). Throws failure (bad_data, disk) on the ranks that read a
-  /// damaged file.
-  void wait();
+  /// What load() reads from.
+  staged_input& input();
 
   /// Paths, sizes, fingerprints and image header for the provenance; bvals and bvecs for /inputs.
   nlohmann::json provenance() const;

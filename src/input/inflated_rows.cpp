@@ -1,7 +1,8 @@
 #include <fmt/core.h>
-#include <omp.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -9,7 +10,9 @@
 
 #include "mpi/failure.hpp"
 #include "mpi/node_memory.hpp"
+#include "src/input/host_memory.hpp"
 #include "src/input/input_file.hpp"
+#include "src/input/node_cores.hpp"
 #include "src/input/row_inflater.hpp"
 #include "src/input/stored_rows.hpp"
 #include "src/input/voxel_rows.hpp"
@@ -20,93 +23,161 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-/// Before the rows: whether the node's first rank is still inflating.
-constexpr std::size_t first_row_byte = 64;
-/// Files inflated side by side; each takes a thread and a half, and two times 64 bytes a voxel.
-constexpr std::size_t most_files_at_once = 8;
+/// Threads that inflate; more would only wait for memory.
+constexpr std::size_t most_threads = 32;
 
 std::string name_of(const std::vector<nifti_header>& files) {
   return printable(files.front().path) +
          (files.size() > 1 ? fmt::format(" and {} more files", files.size() - 1) : std::string());
 }
 
+/// Items brought at once, in one of two buffers.
+struct row_stage {
+  std::uint64_t first = 0, last = 0;
+  bool there = false;
+  bool has(std::uint64_t from, std::uint64_t to) const { return from >= first && to <= last; }
+};
+
 class inflated_rows : public voxel_rows {
  public:
-  inflated_rows(const session& s, const std::vector<nifti_header>& files, const std::vector<std::uint64_t>& voxels)
+  inflated_rows(const session& s, const std::vector<nifti_header>& files, const std::vector<std::uint64_t>& voxels,
+                std::uint64_t most_items)
       : files_(files),
         voxels_(voxels),
-        layout_(files, voxels.size()),
-        memory_(s, first_row_byte + layout_.bytes(),
-                fmt::format("{}: holding the mask's voxels inflated", name_of(files))),
+        room_(std::min<std::uint64_t>(most_items, voxels.size())),
+        is_whole_(room_ == voxels.size()),
+        layout_(files, room_),
+        cores_(s),
         tells_(s.is_root()),
-        inflates_(s.node_rank() == 0) {
-    if (tells_) {
-      spdlog::info("{}: inflating once a node; {:.2f} GB of the mask's voxels stay in memory that its ranks share",
-                   name_of(files_), static_cast<double>(layout_.bytes()) * 1e-9);
-    }
-    if (inflates_) inflating_ = std::async(std::launch::async, [this] { inflate(); });
+        inflates_(s.node_rank() == 0),
+        over_(s, sizeof(std::uint32_t), purpose()) {
+    for (int i = 0; i < (is_whole_ ? 1 : 2); ++i) memory_.emplace_back(s, layout_.bytes(), purpose());
+    if (tells_) tell_plan();
+    begin(0, room_);
   }
 
   ~inflated_rows() override { stop_ = true; }
 
-  void wait() override {
-    if (inflating_.valid()) inflating_.get();
-    // A sleep leaves the core to the rank that inflates, where waiting in MPI would not.
-    while (!inflates_ && is_over().load(std::memory_order_acquire) == 0)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::uint64_t most_items() const override { return is_whole_ ? all_items : room_; }
+  std::uint64_t later_bytes() const override { return is_whole_ ? 0 : layout_.bytes(); }
+
+  void begin(std::uint64_t first, std::uint64_t last) override {
+    if (begun_ > 0 && latest().has(first, last)) return;
+    if (last > voxels_.size() || last - first > room_)
+      throw failure(exit_status::ours, fmt::format("{}: no room for items {} to {}", name_of(files_), first, last));
+    abandon();
+    stop_ = false;
+    ++begun_;
+    latest() = {first, last, false};
+    if (inflates_) inflating_ = std::async(std::launch::async, [this] { inflate(); });
+  }
+
+  bool there() override {
+    if (latest().there) return true;
+    if (inflates_ && inflating_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+    if (!inflates_ && is_over().load(std::memory_order_acquire) < begun_) return false;
+    latest().there = true;
+    if (inflates_) inflating_.get();
     if (tells_) tell();
-    waited_ = true;
+    return true;
   }
 
   void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) override {
-    if (!waited_) throw failure(exit_status::ours, name_of(files_) + ": read before it was inflated");
-    layout_.load(memory_.bytes().data() + first_row_byte, first, count, out, stride);
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      const row_stage& stage = stages_[i];
+      if (!stage.there || !stage.has(first, first + count)) continue;
+      return layout_.load(memory_[i].bytes().data(), first - stage.first, count, out, stride);
+    }
+    throw failure(exit_status::ours, name_of(files_) + ": read before it was inflated");
   }
 
  private:
+  std::size_t place() const { return begun_ % memory_.size(); }
+  row_stage& latest() { return stages_[place()]; }
+
+  /// What nobody waits for any more, such as a first stage that turns out to be done already.
+  void abandon() {
+    if (!inflating_.valid()) return;
+    stop_ = true;
+    inflating_.wait();
+    inflating_ = {};
+  }
+
+  /// How many stages the node's first rank is through with, however they ended.
   std::atomic_ref<std::uint32_t> is_over() const {
-    return std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(memory_.bytes().data()));
+    return std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(over_.bytes().data()));
   }
 
   void inflate() {
     const auto start = steady::now();
     struct at_the_end {
       const inflated_rows& rows;
-      ~at_the_end() { rows.is_over().store(1, std::memory_order_release); }
+      ~at_the_end() { rows.is_over().store(rows.begun_, std::memory_order_release); }
     } said{*this};
-    const std::vector<volume_piece> pieces = pieces_of(voxels_);
+    // The node's other ranks sleep, get their buffers ready, or compute the stage before: where they are GPU ranks
+    // their cores are free.
+    cores_.let_in();
+    const std::size_t threads = std::min(most_threads, static_cast<std::size_t>(cores_.count()));
+    const std::size_t files_at_once = std::min({most_files_at_once, files_.size(), threads});
+    inflating_threads how;
+    how.parallel.threads = static_cast<unsigned>(threads / files_at_once);
+    const auto from = voxels_.begin();
+    const std::vector<std::uint64_t> voxels(from + static_cast<std::ptrdiff_t>(latest().first),
+                                            from + static_cast<std::ptrdiff_t>(latest().last));
+    const std::vector<volume_piece> pieces = pieces_of(voxels);
+    std::byte* const rows = memory_[place()].bytes().data();
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
       try {
         for (std::size_t i = next++; i < files_.size() && !stop_; i = next++)
-          inflate_file(files_[i], pieces, voxels_.size(), layout_.place_of(i), rows(), stop_);
+          inflate_file(files_[i], pieces, voxels.size(), layout_.place_of(i), rows, how, stop_);
       } catch (...) {
         stop_ = true;
         throw;
       }
     };
     std::vector<std::future<void>> helpers;
-    const auto threads = std::min({most_files_at_once, files_.size(), static_cast<std::size_t>(omp_get_num_procs())});
-    for (std::size_t i = 1; i < threads; ++i) helpers.push_back(std::async(std::launch::async, work));
+    for (std::size_t i = 1; i < files_at_once; ++i) helpers.push_back(std::async(std::launch::async, work));
     work();
     for (auto& helper : helpers) helper.get();
     seconds_ = std::chrono::duration<double>(steady::now() - start).count();
   }
 
-  std::byte* rows() const { return memory_.bytes().data() + first_row_byte; }
+  std::string purpose() const { return fmt::format("{}: holding the mask's voxels inflated", name_of(files_)); }
 
-  void tell() const {
+  void tell_plan() const {
+    const double gb = static_cast<double>(layout_.bytes() * memory_.size()) * 1e-9;
+    if (is_whole_) {
+      spdlog::info("{}: inflating once a node; {:.2f} GB of the mask's voxels stay in memory that its ranks share",
+                   name_of(files_), gb);
+    } else {
+      spdlog::info(
+          "{}: {} of the mask's {} voxels at a time, in {:.2f} GB of memory that a node's ranks share; the "
+          "file is inflated about {} times (--host-memory)",
+          name_of(files_), room_, voxels_.size(), gb, (voxels_.size() + room_ - 1) / room_);
+    }
+  }
+
+  void tell() {
     double bytes = 0;
     for (const nifti_header& h : files_)
       bytes += static_cast<double>(h.grid.voxel_count() * h.volumes * h.bytes_per_value);
-    spdlog::info("{}: {:.2f} GB inflated in {:.1f} s", name_of(files_), bytes * 1e-9, seconds_);
+    const std::string part =
+        is_whole_ ? std::string() : fmt::format(" for voxels {} to {} of the mask", latest().first, latest().last);
+    spdlog::info("{}: {:.2f} GB inflated{} in {:.1f} s", name_of(files_), bytes * 1e-9, part, seconds_);
   }
 
   std::vector<nifti_header> files_;
   const std::vector<std::uint64_t>& voxels_;
+  std::uint64_t room_;  ///< items a buffer
+  bool is_whole_;
   stored_rows layout_;
-  node_memory memory_;
-  bool tells_, inflates_, waited_ = false;
+  node_cores cores_;
+  bool tells_, inflates_;
+  node_memory over_;
+  std::vector<node_memory> memory_;  ///< one buffer, or two that take turns
+  std::array<row_stage, 2> stages_;  ///< what they hold
+  std::uint32_t begun_ = 0;
   double seconds_ = 0;
   std::atomic<bool> stop_{false};
   std::future<void> inflating_;  ///< last, so that it ends before what it uses does
@@ -115,8 +186,8 @@ class inflated_rows : public voxel_rows {
 }  // namespace
 
 std::unique_ptr<voxel_rows> begin_inflating(const session& s, const std::vector<nifti_header>& files,
-                                            const std::vector<std::uint64_t>& voxels) {
-  return std::make_unique<inflated_rows>(s, files, voxels);
+                                            const std::vector<std::uint64_t>& voxels, std::uint64_t most_items) {
+  return std::make_unique<inflated_rows>(s, files, voxels, most_items);
 }
 
 }  // namespace voxherd

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "mpi/failure.hpp"
+#include "mpi/staged_input.hpp"
 #include "src/input/gradients.hpp"
 #include "src/input/input_file.hpp"
 
@@ -71,8 +72,15 @@ std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, cons
   std::vector<float> volume(sum.size());
   nifti_reader reader(image);
   std::uint64_t used = 0;
-  for (std::uint64_t k = 0; k < image.volumes; ++k) {
-    if (gradients.b_s_per_mm2[k] > largest_b0_s_per_mm2) continue;
+  const auto is_b0 = [&](std::uint64_t k) { return gradients.b_s_per_mm2[k] <= largest_b0_s_per_mm2; };
+  std::uint64_t end = image.volumes;
+  while (end > 0 && !is_b0(end - 1)) --end;
+  for (std::uint64_t k = 0; k < end; ++k) {
+    leave_if_told();
+    if (!is_b0(k)) {
+      reader.read_stored(k, 0, 0, nullptr);  // a compressed file is inflated up to here: a volume between two looks
+      continue;
+    }
     reader.read(k, 0, volume.size(), volume.data());
     for (std::size_t v = 0; v < sum.size(); ++v) sum[v] += static_cast<double>(volume[v]);
     ++used;

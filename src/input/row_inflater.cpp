@@ -5,7 +5,9 @@
 #include <cstring>
 #include <future>
 
-#include "src/input/transpose.hpp"
+#include "src/input/columns.hpp"
+#include "src/input/input_file.hpp"
+#include "src/input/row_collector.hpp"
 
 namespace voxherd {
 
@@ -13,21 +15,8 @@ namespace {
 
 /// What is inflated stays in the cache until the voxels are picked out of it.
 constexpr std::uint64_t piece_voxels = 1 << 16;
-constexpr std::size_t cache_line = 64;
-
-template <class Number>
-void transpose_as(const std::byte* columns, std::size_t column_bytes, std::size_t rows, std::size_t volumes,
-                  std::byte* out, std::size_t row_bytes) {
-  transpose(reinterpret_cast<const Number*>(columns), column_bytes / sizeof(Number), rows, volumes,
-            reinterpret_cast<Number*>(out), row_bytes / sizeof(Number));
-}
-
-/// For values of 1, 2 or 4 bytes, whatever they mean.
-auto transposer_of(std::size_t value_bytes) {
-  return value_bytes == 1   ? transpose_as<std::uint8_t>
-         : value_bytes == 2 ? transpose_as<std::uint16_t>
-                            : transpose_as<std::uint32_t>;
-}
+/// Threads that turn a group of volumes into rows; memory sets their pace.
+constexpr unsigned most_turners = 4;
 
 /// Picks the chosen voxels out of one volume after another.
 class picker {
@@ -64,6 +53,18 @@ class picker {
   std::vector<std::byte> stored_;
 };
 
+/// False where the file is damaged or too short, or `stop` was set.
+bool inflate_by_threads(const nifti_header& header, const std::vector<volume_piece>& pieces, std::uint64_t voxels,
+                        const stored_rows::place& place, std::byte* memory, const parallel_gzip_settings& settings,
+                        const std::atomic<bool>& stop) {
+  std::vector<voxel_run> runs;
+  for (const volume_piece& piece : pieces) runs.insert(runs.end(), piece.runs.begin(), piece.runs.end());
+  const input_file file(header.path);
+  row_collector rows(header, runs, voxels, place, memory, std::min(most_turners, settings.threads));
+  const bool is_whole = inflate_in_parallel(file, settings, stop, rows).whole;
+  return rows.finish() && is_whole;
+}
+
 }  // namespace
 
 std::vector<volume_piece> pieces_of(const std::vector<std::uint64_t>& voxels) {
@@ -79,10 +80,15 @@ std::vector<volume_piece> pieces_of(const std::vector<std::uint64_t>& voxels) {
 }
 
 void inflate_file(const nifti_header& header, const std::vector<volume_piece>& pieces, std::uint64_t voxels,
-                  const stored_rows::place& place, std::byte* memory, const std::atomic<bool>& stop) {
-  const std::uint64_t at_once = std::min<std::uint64_t>(cache_line / place.value_bytes, header.volumes);
-  // A line more keeps columns from meeting in the same cache sets where there is a power of two of voxels.
-  const std::size_t column_bytes = (voxels * place.value_bytes / cache_line + 2) * cache_line;
+                  const stored_rows::place& place, std::byte* memory, const inflating_threads& how,
+                  const std::atomic<bool>& stop) {
+  const bool is_worth_it =
+      header.compressed && how.parallel.threads > 1 && input_file(header.path).size() >= how.smallest_file_bytes;
+  if (is_worth_it && inflate_by_threads(header, pieces, voxels, place, memory, how.parallel, stop)) return;
+  if (stop) return;
+  // By one thread, which also says what is wrong with a damaged file.
+  const std::uint64_t at_once = volumes_turned_at_once(place.value_bytes, header.volumes);
+  const std::size_t column_bytes = bytes_of_column(place.value_bytes, voxels);
   const auto transposer = transposer_of(place.value_bytes);
   picker picked(header, pieces, place, stop);
   std::array<std::vector<std::byte>, 2> columns;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/input/nifti.hpp"
+#include "src/input/parallel_gzip.hpp"
 #include "src/input/stored_rows.hpp"
 #include "src/input/voxel_rows.hpp"
 
@@ -19,10 +20,18 @@ struct volume_piece {
 /// Pieces of at most 65,536 voxels, from the first chosen voxel to the last; none without a chosen voxel.
 std::vector<volume_piece> pieces_of(const std::vector<std::uint64_t>& voxels);
 
-/// Brings all volumes of one file into rows, from `place` in `memory` on, while it goes through the file once: one
-/// thread inflates and picks the voxels out, another turns the volumes before into rows. Uses two times 64 bytes a
-/// voxel beside the rows. Leaves early once `stop` is set. Throws failure (bad_data, disk).
+struct inflating_threads {
+  parallel_gzip_settings parallel{};  ///< one thread: igzip, which is the fastest for one
+  /// Of the .gz; a smaller one is inflated before several threads have divided it up.
+  std::uint64_t smallest_file_bytes = std::uint64_t{1} << 24;
+};
+
+/// Brings all volumes of one file into rows, from `place` in `memory` on, while it goes through the file once: several
+/// threads inflate parts of it and pick the voxels out (parallel_gzip, row_collector), or one does and a second turns
+/// the volumes before into rows. Uses three (two) times 64 bytes a voxel beside the rows and what parallel_gzip uses.
+/// Leaves early once `stop` is set. Throws failure (bad_data, disk).
 void inflate_file(const nifti_header& header, const std::vector<volume_piece>& pieces, std::uint64_t voxels,
-                  const stored_rows::place& place, std::byte* memory, const std::atomic<bool>& stop);
+                  const stored_rows::place& place, std::byte* memory, const inflating_threads& how,
+                  const std::atomic<bool>& stop);
 
 }  // namespace voxherd

@@ -2,6 +2,8 @@
 
 #include <nifti1.h>
 
+#include <algorithm>
+
 namespace voxherd {
 
 namespace {
@@ -37,6 +39,12 @@ stored_rows::stored_rows(const std::vector<nifti_header>& files, std::uint64_t v
     volumes_ += s.volumes;
     bytes_ += (voxels * s.volumes * s.value_bytes + cache_line - 1) / cache_line * cache_line;
   }
+}
+
+double stored_rows::bytes_per_voxel(const std::vector<nifti_header>& files) {
+  std::uint64_t bytes = 0;
+  for (const nifti_header& h : files) bytes += h.volumes * std::min(h.bytes_per_value, sizeof(float));
+  return static_cast<double>(bytes);
 }
 
 void stored_rows::load(const std::byte* memory, std::uint64_t first, std::uint64_t count, float* out,

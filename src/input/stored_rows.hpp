@@ -17,6 +17,7 @@ class stored_rows {
   stored_rows(const std::vector<nifti_header>& files, std::uint64_t voxels);
 
   std::uint64_t bytes() const { return bytes_; }
+  static double bytes_per_voxel(const std::vector<nifti_header>& files);
   std::uint64_t volumes() const { return volumes_; }
 
   /// Where volume 0 of a file's voxel 0 lies. Volumes follow each other, rows are row_bytes apart.

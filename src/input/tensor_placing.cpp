@@ -25,7 +25,7 @@ std::size_t place_tensors(const image_grid& grid, std::span<const std::uint64_t>
   return left;
 }
 
-kept_signals keep_signals(dwi_series& dwi, const std::vector<std::uint8_t>& inside) {
+kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<std::uint8_t>& inside) {
   constexpr std::uint64_t most = 32768;
   const auto& voxels = dwi.item_voxels();
   const std::size_t width = dwi.floats_per_item();
@@ -36,15 +36,20 @@ kept_signals keep_signals(dwi_series& dwi, const std::vector<std::uint8_t>& insi
     if (inside[v] != 0) kept.voxels.push_back(v);
   kept.rows.reserve(kept.voxels.size() * width);
   std::vector<float> piece(std::min<std::uint64_t>(most, voxels.size()) * width);
-  for (std::uint64_t first = 0; first < voxels.size(); first += most) {
-    const batch part{0, first, std::min<std::uint64_t>(most, voxels.size() - first)};
+  const auto keep = [&](std::uint64_t first, std::uint64_t last) {
+    const batch part{0, first, last - first};
     dwi.load(part, piece);
     for (std::uint64_t i = 0; i < part.item_count; ++i) {
       if (inside[voxels[first + i]] == 0) continue;
       const float* row = piece.data() + i * width;
       kept.rows.insert(kept.rows.end(), row, row + width);
     }
-  }
+  };
+  for_each_stage(s, dwi.input(), voxels.size(), [&](std::uint64_t first, std::uint64_t last) {
+    s.agree([&] {
+      for (; first < last; first += most) keep(first, std::min(last, first + most));
+    });
+  });
   return kept;
 }
 

@@ -24,7 +24,7 @@ struct kept_signals {
   bool gradient_deviation = false;
 };
 
-/// Of the voxels that are inside, for this rank. Throws failure (disk).
-kept_signals keep_signals(dwi_series& dwi, const std::vector<std::uint8_t>& inside);
+/// Of the voxels that are inside, for this rank. Collective. Throws failure (disk, or as bring_stage()).
+kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<std::uint8_t>& inside);
 
 }  // namespace voxherd

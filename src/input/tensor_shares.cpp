@@ -3,6 +3,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "kernels/geodesic/finsler_fit.hpp"
 #include "kernels/tensor/tensor.hpp"
@@ -39,49 +41,48 @@ class unused_outputs {
   std::vector<float> room_;
 };
 
-/// Fits this rank's share of the items, a batch at a time: fit(count, rows, first row of the share).
+/// A rank's part of items that are fitted by all ranks together.
+struct item_share {
+  std::uint64_t first = 0, count = 0;
+};
+
+item_share share_of(const session& s, std::uint64_t first, std::uint64_t last) {
+  const std::uint64_t own = share_begin(s, last - first, s.rank());
+  return {first + own, share_begin(s, last - first, s.rank() + 1) - own};
+}
+
+/// Fits a share a batch at a time: fit(count, rows, first row of the share).
 template <class Fit>
-void fit_share(const session& s, dwi_series& dwi, Fit fit) {
-  const std::uint64_t items = dwi.item_voxels().size();
-  const std::uint64_t first = share_begin(s, items, s.rank()), count = share_begin(s, items, s.rank() + 1) - first;
-  std::vector<float> rows(std::min(batch_items, count) * dwi.floats_per_item());
-  for (std::uint64_t at = 0; at < count; at += batch_items) {
-    const batch part{0, first + at, std::min(batch_items, count - at)};
+void fit_share(dwi_series& dwi, const item_share& share, Fit fit) {
+  std::vector<float> rows(std::min(batch_items, share.count) * dwi.floats_per_item());
+  for (std::uint64_t at = 0; at < share.count; at += batch_items) {
+    const batch part{0, share.first + at, std::min(batch_items, share.count - at)};
     dwi.load(part, rows);
     fit(part.item_count, rows.data(), at);
   }
 }
 
-std::size_t share_size(const session& s, const dwi_series& dwi) {
-  const std::uint64_t items = dwi.item_voxels().size();
-  return share_begin(s, items, s.rank() + 1) - share_begin(s, items, s.rank());
+template <class T>
+void append(std::vector<T>& all, std::vector<T> more) {
+  if (all.empty()) {
+    all = std::move(more);
+  } else {
+    all.insert(all.end(), more.begin(), more.end());
+  }
 }
 
-fitted_tensors tensors_of_share(const session& s, dwi_series& dwi, const device& d) {
-  const std::size_t count = share_size(s, dwi);
-  fitted_tensors own{std::vector<float>(6 * count), {}, std::vector<std::uint8_t>(count)};
-  use_device(d);
-  tensor_settings settings;
-  settings.gradient_deviation = dwi.has_gradient_deviation();
-  const auto solver = make_tensor_solver(d, dwi.gradients(), settings);
-  unused_outputs rest(std::min<std::size_t>(batch_items, count));
-  fit_share(s, dwi, [&](std::size_t items, const float* rows, std::size_t at) {
-    solver->fit(items, rows, rest.with(own.tensor.data() + 6 * at, own.status.data() + at));
+/// Everybody's shares, stage after stage of the input: own(share) fits one.
+template <class Own>
+fitted_tensors fit_stages(const session& s, dwi_series& dwi, Own own) {
+  fitted_tensors all;
+  for_each_stage(s, dwi.input(), dwi.item_voxels().size(), [&](std::uint64_t first, std::uint64_t last) {
+    fitted_tensors part;
+    s.agree([&] { part = own(share_of(s, first, last)); });
+    append(all.tensor, s.all_gather(part.tensor));
+    append(all.quartic, s.all_gather(part.quartic));
+    append(all.status, s.all_gather(part.status));
   });
-  return own;
-}
-
-fitted_tensors norms_of_share(const session& s, dwi_series& dwi, const device& d, std::vector<float>& mixed) {
-  const std::size_t count = share_size(s, dwi);
-  fitted_tensors own{std::vector<float>(6 * count), std::vector<float>(15 * count), std::vector<std::uint8_t>(count)};
-  mixed.resize(count);
-  use_device(d);
-  const auto solver = geodesic::make_quartic_solver(d, dwi.gradients(), {});
-  fit_share(s, dwi, [&](std::size_t items, const float* rows, std::size_t at) {
-    solver->fit(items, rows,
-                {own.tensor.data() + 6 * at, own.quartic.data() + 15 * at, mixed.data() + at, own.status.data() + at});
-  });
-  return own;
+  return all;
 }
 
 }  // namespace
@@ -91,9 +92,21 @@ fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d) {
     throw failure(exit_status::bad_data,
                   "--bvecs: the gradients do not determine a tensor (it needs b=0 and at least six directions that are "
                   "not all on one plane or cone); use another series");
-  fitted_tensors own;
-  s.agree([&] { own = tensors_of_share(s, dwi, d); });
-  return {s.all_gather(own.tensor), {}, s.all_gather(own.status)};
+  std::unique_ptr<tensor_solver> solver;  // made while a compressed series is inflated
+  s.agree([&] {
+    use_device(d);
+    tensor_settings settings;
+    settings.gradient_deviation = dwi.has_gradient_deviation();
+    solver = make_tensor_solver(d, dwi.gradients(), settings);
+  });
+  return fit_stages(s, dwi, [&](const item_share& share) {
+    fitted_tensors own{std::vector<float>(6 * share.count), {}, std::vector<std::uint8_t>(share.count)};
+    unused_outputs rest(std::min(batch_items, share.count));
+    fit_share(dwi, share, [&](std::size_t items, const float* rows, std::size_t at) {
+      solver->fit(items, rows, rest.with(own.tensor.data() + 6 * at, own.status.data() + at));
+    });
+    return own;
+  });
 }
 
 fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
@@ -104,14 +117,29 @@ fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
         exit_status::bad_data,
         "--bvecs: the gradients do not determine a fourth-order norm (it needs b=0 and at least 15 directions "
         "of the largest b); use another series, or --form hamiltonian");
-  fitted_tensors own;
+  std::unique_ptr<geodesic::quartic_solver> solver;
+  s.agree([&] {
+    use_device(d);
+    solver = geodesic::make_quartic_solver(d, dwi.gradients(), {});
+  });
   std::vector<float> mixed;
-  s.agree([&] { own = norms_of_share(s, dwi, d, mixed); });
+  fitted_tensors all = fit_stages(s, dwi, [&](const item_share& share) {
+    fitted_tensors own{std::vector<float>(6 * share.count), std::vector<float>(15 * share.count),
+                       std::vector<std::uint8_t>(share.count)};
+    const std::size_t before = mixed.size();
+    mixed.resize(before + share.count);
+    fit_share(dwi, share, [&](std::size_t items, const float* rows, std::size_t at) {
+      solver->fit(items, rows,
+                  {own.tensor.data() + 6 * at, own.quartic.data() + 15 * at, mixed.data() + before + at,
+                   own.status.data() + at});
+    });
+    return own;
+  });
   mixed = s.all_gather(mixed);
   const auto repaired = std::count_if(mixed.begin(), mixed.end(), [](float part) { return part > 0; });
   spdlog::info("fourth-order norms: {} of {} voxels were made convex by a part of their tensor's norm", repaired,
                mixed.size());
-  return {s.all_gather(own.tensor), s.all_gather(own.quartic), s.all_gather(own.status)};
+  return all;
 }
 
 }  // namespace voxherd

@@ -124,7 +124,7 @@ tensor_source from_dwi(const session& s, const arguments& args, const device& d,
       if (source.image.inside[voxels[i]] != 0)
         std::copy_n(fitted.quartic.data() + 15 * i, 15, source.quartics.data() + 15 * voxels[i]);
   }
-  if (wanted.signals) s.agree([&] { source.signals = keep_signals(dwi, source.image.inside); });
+  if (wanted.signals) source.signals = keep_signals(s, dwi, source.image.inside);
   return source;
 }
 

@@ -11,19 +11,15 @@ std::uint64_t volumes_of(const std::vector<nifti_header>& files) {
 }
 
 std::unique_ptr<voxel_rows> begin_rows(const session& s, const std::vector<nifti_header>& files,
-                                       const std::vector<std::uint64_t>& voxels) {
-  if (std::any_of(files.begin(), files.end(), [](const nifti_header& h) { return h.compressed; }))
-    return begin_inflating(s, files, voxels);
+                                       const std::vector<std::uint64_t>& voxels, std::uint64_t most_items) {
+  if (is_compressed(files)) return begin_inflating(s, files, voxels, most_items);
   std::unique_ptr<voxel_rows> rows;
   s.agree([&] { rows = open_plain_rows(files, voxels); });
   return rows;
 }
 
-std::unique_ptr<voxel_rows> open_rows(const session& s, const std::vector<nifti_header>& files,
-                                      const std::vector<std::uint64_t>& voxels) {
-  std::unique_ptr<voxel_rows> rows = begin_rows(s, files, voxels);
-  s.agree([&] { rows->wait(); });
-  return rows;
+bool is_compressed(const std::vector<nifti_header>& files) {
+  return std::any_of(files.begin(), files.end(), [](const nifti_header& h) { return h.compressed; });
 }
 
 std::vector<voxel_run> runs_of(const std::vector<std::uint64_t>& voxels, std::uint64_t first, std::uint64_t last) {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "src/input/fingerprint.hpp"
+#include "src/input/host_memory.hpp"
 #include "src/input/input_file.hpp"
 #include "src/input/mask.hpp"
 #include "src/perfusion/findings.hpp"
@@ -156,8 +157,18 @@ struct perfusion_inputs::state {
   }
 
   void open(const session& s) {
-    signals = std::make_unique<series_rows>(s, dynamic, voxels, looked.voxels);
-    if (!extras.files.empty()) more = std::make_unique<series_rows>(s, extras, voxels, looked.voxels);
+    const std::uint64_t most =
+        items_within(options.host_memory_bytes, {dynamic.files, extras.files}, voxels.size() + looked.voxels.size());
+    joined_input before;
+    const auto begin = [&](const image_list& images) {
+      auto rows = std::make_unique<series_rows>(s, images, voxels, looked.voxels, most);
+      before.add(rows->looked_at());
+      input.add(rows->items());
+      return rows;
+    };
+    signals = begin(dynamic);
+    if (!extras.files.empty()) more = begin(extras);
+    bring_stage(s, before);
   }
 
   /// Rank 0: what the series itself tells.
@@ -189,6 +200,7 @@ struct perfusion_inputs::state {
   perfusion_findings found;
   nlohmann::json provenance;
   std::unique_ptr<series_rows> signals, more;
+  joined_input input;  ///< of both, the items
 };
 
 perfusion_inputs::perfusion_inputs(const session& s, const perfusion_options& o)
@@ -198,6 +210,7 @@ perfusion_inputs::~perfusion_inputs() = default;
 const image_grid& perfusion_inputs::grid() const { return state_->dynamic.grid(); }
 const std::vector<std::uint64_t>& perfusion_inputs::item_voxels() const { return state_->voxels; }
 const perfusion_findings& perfusion_inputs::findings() const { return state_->found; }
+staged_input& perfusion_inputs::input() { return state_->input; }
 nlohmann::json perfusion_inputs::provenance() const { return state_->provenance; }
 std::size_t perfusion_inputs::floats_per_item() const { return state_->floats_per_item(); }
 

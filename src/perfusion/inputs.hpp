@@ -9,6 +9,7 @@
 #include "kernels/perfusion/time_course.hpp"
 #include "mpi/analysis.hpp"
 #include "mpi/session.hpp"
+#include "mpi/staged_input.hpp"
 #include "src/perfusion/options.hpp"
 
 namespace voxherd {
@@ -25,7 +26,7 @@ struct perfusion_findings {
 };
 
 /// A dynamic series with its mask, T1 and input curves. Made by all ranks together; everything is checked before it
-/// returns.
+/// returns, but for parts of compressed images that are inflated later.
 class perfusion_inputs {
  public:
   perfusion_inputs(const session& s, const perfusion_options& o);
@@ -39,6 +40,8 @@ class perfusion_inputs {
   /// A row of frames and conversion::extras() for each item.
   std::size_t floats_per_item() const;
   void load(const batch& items, std::span<float> out);
+  /// What load() reads from.
+  staged_input& input();
 
  private:
   struct state;

@@ -1,5 +1,6 @@
 #include "src/perfusion/options.hpp"
 
+#include "src/input/host_memory.hpp"
 #include "src/input/input_file.hpp"
 #include "src/option_values.hpp"
 
@@ -84,6 +85,7 @@ void add_parameters(const perfusion_options& o, nlohmann::json& c) {
 
 perfusion_options read_perfusion_options(const arguments& args) {
   perfusion_options o;
+  o.host_memory_bytes = host_memory_bytes(args);
   read_frames(args, o);
   read_inflows(args, o);
   read_signal_options(args, o);

@@ -42,7 +42,8 @@ struct perfusion_options {
   double delay_window_s = 0;
   std::string delay_roi;
 
-  perfusion::map_set maps;  ///< to be written
+  perfusion::map_set maps;              ///< to be written
+  std::uint64_t host_memory_bytes = 0;  ///< of a node, for what compressed images hold
 };
 
 /// Everything that `voxherd perfusion` takes besides the options of every run.

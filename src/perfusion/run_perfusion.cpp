@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "mpi/signals.hpp"
 #include "src/perfusion/analysis.hpp"
 #include "src/perfusion/curve_files.hpp"
 #include "src/perfusion/summary.hpp"
@@ -43,6 +44,7 @@ void add_tissue(const tissue_fit& fit, nlohmann::json& provenance) {
 }  // namespace
 
 exit_status run_perfusion(session& s, const arguments& args, run_settings how, const chosen_device& d) {
+  const stop_signals signals;  // one that comes while the input is read is not lost
   perfusion_options o = read_perfusion_options(args);
   perfusion_inputs inputs(s, o);
   const perfusion_findings& found = inputs.findings();
@@ -58,6 +60,7 @@ exit_status run_perfusion(session& s, const arguments& args, run_settings how, c
   how.configuration.update(found.configuration);
   add_to_configuration(o, args, how.configuration);
   how.provenance["inputs"] = inputs.provenance();
+  how.input = &inputs.input();
   add_tissue(tissue, how.provenance["mean_curve"]);
 
   perfusion_analysis voxels(inputs, o, tissue, d);

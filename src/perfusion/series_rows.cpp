@@ -22,19 +22,17 @@ std::vector<std::uint64_t> places_in(const std::vector<std::uint64_t>& all, cons
 }  // namespace
 
 series_rows::series_rows(const session& s, const image_list& images, const std::vector<std::uint64_t>& items,
-                         const std::vector<std::uint64_t>& looked_at)
+                         const std::vector<std::uint64_t>& looked_at, std::uint64_t most_items)
     : volumes_(images.volumes()), looked_at_count_(looked_at.size()) {
-  const bool compressed =
-      std::any_of(images.files.begin(), images.files.end(), [](const nifti_header& h) { return h.compressed; });
-  if (!compressed) {
-    items_ = open_rows(s, images.files, items);
-    looked_at_ = open_rows(s, images.files, looked_at);
+  if (!is_compressed(images.files) || most_items < items.size()) {
+    looked_at_ = begin_rows(s, images.files, looked_at);
+    items_ = begin_rows(s, images.files, items, most_items);
     return;
   }
   std::set_union(items.begin(), items.end(), looked_at.begin(), looked_at.end(), std::back_inserter(all_));
   item_places_ = places_in(all_, items);
   look_places_ = places_in(all_, looked_at);
-  items_ = open_rows(s, images.files, all_);
+  items_ = begin_rows(s, images.files, all_);
 }
 
 void series_rows::load_items(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) {

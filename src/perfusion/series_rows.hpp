@@ -10,12 +10,17 @@
 namespace voxherd {
 
 /// A series' rows for the voxels that are fitted, batch by batch, and for those that rank 0 looks at before (VOIs).
-/// A compressed file is inflated once for both.
+/// A compressed file is inflated once for both, or where there is room for a part of the items alone, once for what is
+/// looked at and once for each part.
 class series_rows {
  public:
-  /// Both lists are increasing and outlive this. Collective; throws failure, the same on every rank.
+  /// Both lists are increasing and outlive this. `most_items`: items in memory at once. Collective; throws failure, the
+  /// same on every rank.
   series_rows(const session& s, const image_list& images, const std::vector<std::uint64_t>& items,
-              const std::vector<std::uint64_t>& looked_at);
+              const std::vector<std::uint64_t>& looked_at, std::uint64_t most_items);
+
+  staged_input& items() { return *items_; }                                 ///< to be waited for before load_items()
+  staged_input& looked_at() { return looked_at_ ? *looked_at_ : *items_; }  ///< before load_looked_at()
 
   std::size_t volumes() const { return volumes_; }
   /// Item first + i's volumes go to out + i * stride (floats). Throws failure (disk).

@@ -1,12 +1,18 @@
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <limits>
 
 #include "mpi/node_memory.hpp"
+#include "mpi/signals.hpp"
+#include "mpi/staged_input.hpp"
 #include "src/input/dwi.hpp"
+#include "src/input/host_memory.hpp"
 #include "src/input/voxel_rows.hpp"
 #include "tests/crafted_nifti.hpp"
 
@@ -80,15 +86,25 @@ class DwiSeries : public ::testing::Test {
     write_file(at("grad_dev.nii.gz"), gzipped(image.content()));
   }
 
-  dwi_series open(const std::vector<std::string>& more, const std::string& dwi = "dwi.nii",
-                  dwi_series::inflating when = dwi_series::inflating::at_once) const {
+  /// Not waited for.
+  dwi_series begin(const std::vector<std::string>& more, const std::string& dwi = "dwi.nii") const {
     std::vector<std::string> line = {"--dwi", at(dwi), "--bvals", at("bvals"), "--bvecs", at("bvecs")};
-    for (const std::string& word : more) line.push_back(word.rfind("--", 0) == 0 ? word : at(word));
+    for (const std::string& word : more) {
+      const bool is_name = word.rfind("--", 0) != 0 && word.rfind("=", 0) != 0;
+      line.push_back(is_name ? at(word) : word.substr(word.front() == '=' ? 1 : 0));
+    }
     po::options_description options;
     add_dwi_options(options);
+    add_host_memory_option(options);
     arguments args;
     po::store(po::command_line_parser(line).options(options).run(), args.values);
-    return dwi_series(*world, args, when);
+    return dwi_series(*world, args);
+  }
+
+  dwi_series open(const std::vector<std::string>& more, const std::string& dwi = "dwi.nii") const {
+    dwi_series series = begin(more, dwi);
+    bring_stage(*world, series.input());
+    return series;
   }
 
   /// Every rank must get the same failure, and its line must hold the words.
@@ -208,16 +224,15 @@ TEST_F(DwiSeries, ADamagedCompressedSeriesIsToldToEveryRankBeforeAnyWork) {
 }
 
 TEST_F(DwiSeries, WhatIsInflatedMeanwhileIsWaitedFor) {
-  constexpr auto meanwhile = dwi_series::inflating::meanwhile;
   auto at_once = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
-  auto series = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz", meanwhile);
+  auto series = begin({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
   EXPECT_THROW(load_all(series, 1000), failure);
-  world->agree([&] { series.wait(); });
+  EXPECT_TRUE(await_stage(*world, series.input()));
   EXPECT_EQ(load_all(series, 10), load_all(at_once, 1000));
-  auto plain = open({"--mask", "mask.nii"}, "dwi.nii", meanwhile);
-  world->agree([&] { plain.wait(); });
+  auto plain = begin({"--mask", "mask.nii"}, "dwi.nii");
+  EXPECT_TRUE(await_stage(*world, plain.input()));
   EXPECT_EQ(load_all(plain, 10).size(), plain.item_voxels().size() * volumes);
-  (void)open({"--mask", "mask.nii"}, "dwi.nii.gz", meanwhile);  // nobody waits: it ends all the same
+  (void)begin({"--mask", "mask.nii"}, "dwi.nii.gz");  // nobody waits: it ends all the same
 }
 
 TEST_F(DwiSeries, DamageThatIsFoundMeanwhileIsToldToEveryRank) {
@@ -227,16 +242,100 @@ TEST_F(DwiSeries, DamageThatIsFoundMeanwhileIsToldToEveryRank) {
     write_file(at("crc.nii.gz"), packed);
   }
   world->barrier();
-  auto series = open({"--mask", "mask.nii"}, "crc.nii.gz", dwi_series::inflating::meanwhile);
+  auto series = begin({"--mask", "mask.nii"}, "crc.nii.gz");
   std::string line;
   try {
-    world->agree([&] { series.wait(); });
+    (void)await_stage(*world, series.input());
+    ADD_FAILURE() << "read without complaint";
   } catch (const failure& f) {
     line = f.what();
     EXPECT_EQ(f.status, exit_status::bad_data);
   }
   EXPECT_NE(line.find("crc.nii.gz"), std::string::npos) << line;
   EXPECT_NE(line.find("damaged"), std::string::npos) << line;
+}
+
+/// A limit that gives both files, 37 + 9 floats and 384 bytes of buffers a voxel, room for 30 voxels twice.
+const std::vector<std::string> with_room_for_30{"--mask",          "mask.nii",      "--grad-dev",
+                                                "grad_dev.nii.gz", "--host-memory", "=0.00002260"};
+
+TEST_F(DwiSeries, MoreThanTheLimitComesInStagesOfTheSameRows) {
+  auto whole = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
+  EXPECT_EQ(whole.input().most_items(), staged_input::all_items);
+  EXPECT_EQ(whole.input().later_bytes(), 0U);
+  const auto expected = load_all(whole, 1000);
+  auto series = begin(with_room_for_30, "dwi.nii.gz");
+  ASSERT_EQ(series.input().most_items(), 30U);
+  EXPECT_GE(series.input().later_bytes(), 30U * 46 * 4);
+  EXPECT_LE(series.input().later_bytes(), 30U * 46 * 4 + 2 * 64);
+  const std::uint64_t items = series.item_voxels().size();
+  const std::size_t width = series.floats_per_item();
+  for (int turn = 0; turn < 2; ++turn) {  // the second time it begins again from the front
+    std::vector<float> found(items * width, -1);
+    std::uint64_t stages = 0;
+    for_each_stage(*world, series.input(), items, [&](std::uint64_t first, std::uint64_t last) {
+      ++stages;
+      for (; first < last; first += 7) {
+        const std::uint64_t count = std::min<std::uint64_t>(7, last - first);
+        series.load({0, first, count}, std::span(found).subspan(first * width, count * width));
+      }
+    });
+    EXPECT_EQ(stages, (items + 29) / 30);
+    EXPECT_GE(stages, 3U);
+    EXPECT_EQ(found, expected);
+  }
+}
+
+TEST_F(DwiSeries, AStageThatIsBegunElsewhereReplacesTheFirstOne) {
+  auto whole = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
+  auto series = begin(with_room_for_30, "dwi.nii.gz");
+  series.input().begin(101, 128);
+  ASSERT_TRUE(await_stage(*world, series.input()));
+  const std::size_t width = series.floats_per_item();
+  std::vector<float> found(27 * width), expected(27 * width), one(width);
+  series.load({0, 101, 27}, found);
+  whole.load({0, 101, 27}, expected);
+  EXPECT_EQ(found, expected);
+  EXPECT_THROW(series.load({0, 3, 1}, one), failure);
+  series.input().begin(110, 128);  // is there
+  EXPECT_TRUE(series.input().there());
+  EXPECT_THROW(series.input().begin(0, 31), failure);
+  world->barrier();
+}
+
+TEST_F(DwiSeries, DamageIsToldToEveryRankInStagesToo) {
+  if (world->is_root()) {
+    auto packed = testing::read_file(at("dwi.nii.gz"));
+    packed[packed.size() - 6] ^= 1;
+    write_file(at("crc.nii.gz"), packed);
+  }
+  world->barrier();
+  expect_refused(with_room_for_30, exit_status::bad_data, {"crc.nii.gz", "damaged"}, "crc.nii.gz");
+}
+
+TEST_F(DwiSeries, ASignalToOneRankEndsTheWaitOnAll) {
+  /// Never there.
+  class slow_input : public staged_input {
+    void begin(std::uint64_t, std::uint64_t) override {}
+    bool there() override { return false; }
+  } slow;
+  for (int told = 0; told < world->size(); ++told) {
+    const stop_signals signals;
+    if (world->rank() == told) raise(SIGTERM);
+    const auto start = std::chrono::steady_clock::now();
+    if (told % 2 == 0) {
+      EXPECT_FALSE(await_stage(*world, slow));
+    } else {
+      try {
+        bring_stage(*world, slow);
+        ADD_FAILURE() << "it is never there";
+      } catch (const failure& f) {
+        EXPECT_EQ(f.status, exit_status::resume_me);
+      }
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+    world->barrier();
+  }
 }
 
 TEST_F(DwiSeries, AMissingOptionIsAUsageFailure) {

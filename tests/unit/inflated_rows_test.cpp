@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <string>
 
 #include "mpi/failure.hpp"
 #include "src/input/row_inflater.hpp"
@@ -34,6 +35,14 @@ std::vector<std::uint64_t> some_voxels() {
   return voxels;
 }
 
+/// Chunks so small that values, volumes and groups of them begin in one and end in another.
+inflating_threads many_chunks(unsigned threads) {
+  inflating_threads how;
+  how.parallel = {threads, 10000, 40001};
+  how.smallest_file_bytes = 0;
+  return how;
+}
+
 class InflatedRows : public ::testing::Test {
  protected:
   template <class T>
@@ -52,31 +61,40 @@ class InflatedRows : public ::testing::Test {
 
   /// All rows by way of memory, and the same read volume by volume.
   void expect_as_read(const std::vector<nifti_header>& files) {
+    std::vector<std::vector<float>> volumes;
+    for (const nifti_header& h : files) {
+      nifti_reader reader(h);
+      for (std::uint64_t k = 0; k < h.volumes; ++k)
+        reader.read(k, 0, voxel_count, volumes.emplace_back(voxel_count).data());
+    }
+    expect_as_read(files, volumes, {});
+    for (const unsigned threads : {2U, 5U}) expect_as_read(files, volumes, many_chunks(threads));
+  }
+
+  void expect_as_read(const std::vector<nifti_header>& files, const std::vector<std::vector<float>>& volumes,
+                      const inflating_threads& how) {
     const auto voxels = some_voxels();
     const auto pieces = pieces_of(voxels);
     const stored_rows layout(files, voxels.size());
     std::vector<std::byte> memory(layout.bytes());
     const std::atomic<bool> stop{false};
     for (std::size_t i = 0; i < files.size(); ++i)
-      inflate_file(files[i], pieces, voxels.size(), layout.place_of(i), memory.data(), stop);
+      inflate_file(files[i], pieces, voxels.size(), layout.place_of(i), memory.data(), how, stop);
     const std::uint64_t first = 17, count = voxels.size() - 40;
     for (const std::uint64_t more : {0, 9}) {
       const std::uint64_t stride = layout.volumes() + more;
       std::vector<float> rows(count * stride, -7);
       layout.load(memory.data(), first, count, rows.data(), stride);
-      std::uint64_t column = 0, wrong = 0;
-      for (const nifti_header& h : files) {
-        for (std::uint64_t k = 0; k < h.volumes; ++k, ++column) {
-          const auto volume = read_volume(h, k);
-          for (std::uint64_t i = 0; i < count; ++i) {
-            const float found = rows[i * stride + column], expected = volume[voxels[first + i]];
-            if (std::bit_cast<std::uint32_t>(found) != std::bit_cast<std::uint32_t>(expected)) ++wrong;
-          }
+      std::uint64_t wrong = 0;
+      for (std::uint64_t column = 0; column < volumes.size(); ++column) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+          const float found = rows[i * stride + column], expected = volumes[column][voxels[first + i]];
+          if (std::bit_cast<std::uint32_t>(found) != std::bit_cast<std::uint32_t>(expected)) ++wrong;
         }
       }
       for (std::uint64_t i = 0; i < count; ++i)
-        for (std::uint64_t k = column; k < stride; ++k) wrong += rows[i * stride + k] == -7 ? 0 : 1;
-      EXPECT_EQ(wrong, 0U) << "stride " << stride;
+        for (std::uint64_t k = volumes.size(); k < stride; ++k) wrong += rows[i * stride + k] == -7 ? 0 : 1;
+      EXPECT_EQ(wrong, 0U) << "stride " << stride << ", " << how.parallel.threads << " threads";
     }
   }
 
@@ -130,8 +148,38 @@ TEST_F(InflatedRows, DamageBehindTheLastChosenVoxelIsSeen) {
   const std::vector<std::uint64_t> voxels{1, 2};
   const stored_rows layout({header}, voxels.size());
   std::vector<std::byte> memory(layout.bytes());
-  EXPECT_THROW(inflate_file(header, pieces_of(voxels), voxels.size(), layout.place_of(0), memory.data(), {false}),
-               failure);
+  for (const auto& how : {inflating_threads{}, many_chunks(3)}) {
+    EXPECT_THROW(
+        inflate_file(header, pieces_of(voxels), voxels.size(), layout.place_of(0), memory.data(), how, {false}),
+        failure);
+  }
+}
+
+TEST_F(InflatedRows, AFileShorterThanItsHeaderSaysIsRefusedByAnyNumberOfThreads) {
+  auto header = make<float>("f32.gz", 16, 20);
+  header.volumes = 21;
+  const auto voxels = some_voxels();
+  const stored_rows layout({header}, voxels.size());
+  std::vector<std::byte> memory(layout.bytes());
+  std::vector<std::string> messages;
+  for (const auto& how : {inflating_threads{}, many_chunks(3)}) {
+    try {
+      inflate_file(header, pieces_of(voxels), voxels.size(), layout.place_of(0), memory.data(), how, {false});
+    } catch (const failure& f) {
+      messages.push_back(f.what());
+    }
+  }
+  ASSERT_EQ(messages.size(), 2U);
+  EXPECT_EQ(messages[0], messages[1]);
+  EXPECT_NE(messages[0].find("truncated"), std::string::npos) << messages[0];
+}
+
+TEST_F(InflatedRows, StoppingEndsSeveralThreadsWithoutAWord) {
+  const auto header = make<float>("f32.gz", 16, 5);
+  const auto voxels = some_voxels();
+  const stored_rows layout({header}, voxels.size());
+  std::vector<std::byte> memory(layout.bytes());
+  inflate_file(header, pieces_of(voxels), voxels.size(), layout.place_of(0), memory.data(), many_chunks(3), {true});
 }
 
 }  // namespace
