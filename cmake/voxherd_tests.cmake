@@ -46,8 +46,8 @@ function(voxherd_cli_tests)
   find_program(VOXHERD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*_test.py)
   # Most of their time goes into starting programs; these kill runs midway, or compute on several ranks.
-  set(alone cohort_test connect_ranks_test connect_real_test geodesic_real_test kill_resume_test perfusion_ranks_test
-    points_test scaling_bench_test slurm_command_test)
+  set(alone balance_bench_test cohort_test connect_ranks_test connect_real_test geodesic_real_test kill_resume_test mixed_test
+    perfusion_ranks_test points_test scaling_bench_test slurm_command_test)
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)
     if(name IN_LIST alone)

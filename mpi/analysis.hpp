@@ -128,6 +128,10 @@ class analysis {
 
   /// Items that a GPU wants at least: a batch of the plan's own choice is not smaller where there are that many.
   virtual std::uint64_t fewest_items_per_batch() const { return 8192; }
+
+  /// Items of the last batches on a GPU where ranks fetch them: small ones, so that ranks end together, but large
+  /// enough that two of them, in its two lanes, fill it.
+  virtual std::uint64_t last_items_per_batch() const { return fewest_items_per_batch() / 2; }
 };
 
 }  // namespace voxherd

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "mpi/batch_trace.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -15,19 +17,28 @@ constexpr std::int64_t grants = 4, nothing_left = 5, all_have_left = 6;
 // both ways
 constexpr std::int64_t stops = 7;
 
+// How long rank 0 leaves those waiting that it told nothing when they asked, while no batch is done: by then a rank may
+// have shown to be slower than believed.
+constexpr double between_second_thoughts = 0.005;
+
 }  // namespace
 
 batch_queue::batch_queue(const session& s, schedule_kind schedule, std::span<const batch> plan,
-                         std::vector<std::uint64_t> pending)
+                         const std::vector<std::uint64_t>& pending, std::vector<double> believed)
     : session_(&s),
       schedule_(schedule),
       plan_(plan.begin(), plan.end()),
       pending_in_all_(pending.size()),
       outbox_(s.world()) {
-  const bool own_only = schedule == schedule_kind::in_advance;
+  const auto ranks = static_cast<std::size_t>(s.size()), own = static_cast<std::size_t>(s.rank());
+  if (schedule == schedule_kind::dynamic) {
+    if (believed.empty()) believed.assign(ranks, 1.0);
+    if (s.is_root()) dealer_ = std::make_unique<dealer>(std::move(believed), plan_, pending);
+    return;
+  }
   for (std::size_t i = 0; i < pending.size(); ++i) {
-    const bool own = i % static_cast<std::size_t>(s.size()) == static_cast<std::size_t>(s.rank());
-    if (own_only ? own : s.is_root()) pending_.push_back(pending[i]);
+    const std::size_t rank = schedule == schedule_kind::in_advance ? i % ranks : i * ranks / pending.size();
+    if (rank == own) own_.push_back(pending[i]);
   }
 }
 
@@ -42,7 +53,7 @@ void batch_queue::poll() {
     int there = 0;
     MPI_Status status;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, session_->world(), &there, &status);
-    if (there == 0) return;
+    if (there == 0) return answer_now_and_then();
     int length = 0;
     MPI_Get_count(&status, MPI_BYTE, &length);
     std::string bytes(static_cast<std::size_t>(length), '\0');
@@ -59,9 +70,10 @@ void batch_queue::poll() {
 void batch_queue::receive(int from, note n) {
   switch (n.kind) {
     case wants_batch:
-      return answer(from);
+      dealer_->ask(from);
+      return answer_waiting();
     case has_done:
-      return count_done(static_cast<std::uint64_t>(n.value));
+      return count_done(from, static_cast<std::uint64_t>(n.value));
     case has_left:
       return count_left();
     case stops:
@@ -81,29 +93,32 @@ void batch_queue::receive(int from, note n) {
   }
 }
 
-void batch_queue::answer(int from) {
-  const auto number = deal();
-  send(from, number ? grants : nothing_left, number ? static_cast<std::int64_t>(*number) : 0);
+void batch_queue::answer_waiting() {
+  answered_at_ = trace_clock();
+  for (const auto& [rank, number] : dealer_->answers(answered_at_)) {
+    const note n{number ? grants : nothing_left, number ? static_cast<std::int64_t>(*number) : 0};
+    rank == 0 ? receive(0, n) : send(rank, n.kind, n.value);
+  }
 }
 
-std::optional<std::uint64_t> batch_queue::deal() {
-  if (pending_.empty() || stopped_by_ != 0) return std::nullopt;
-  const std::uint64_t number = pending_.front();
-  pending_.pop_front();
-  return number;
+void batch_queue::answer_now_and_then() {
+  if (dealer_ && dealer_->has_waiting() && trace_clock() - answered_at_ > between_second_thoughts) answer_waiting();
 }
 
 void batch_queue::ask() {
   if (asked_ || exhausted_) return;
-  if (schedule_ == schedule_kind::dynamic && !session_->is_root()) {
+  if (schedule_ == schedule_kind::dynamic) {
     asked_ = true;
-    return send(0, wants_batch, 0);
+    if (!session_->is_root()) return send(0, wants_batch, 0);
+    dealer_->ask(0);
+    return answer_waiting();
   }
-  if (const auto number = deal()) {
-    granted_.push_back(*number);
-  } else {
+  if (own_.empty() || stopped_by_ != 0) {
     exhausted_ = true;
+    return;
   }
+  granted_.push_back(own_.front());
+  own_.pop_front();
 }
 
 std::optional<std::uint64_t> batch_queue::take() {
@@ -114,13 +129,16 @@ std::optional<std::uint64_t> batch_queue::take() {
 }
 
 void batch_queue::report_done(std::uint64_t number) {
-  if (session_->is_root()) return count_done(number);
+  if (session_->is_root()) return count_done(0, number);
   send(0, has_done, static_cast<std::int64_t>(number));
 }
 
-void batch_queue::count_done(std::uint64_t number) {
+void batch_queue::count_done(int rank, std::uint64_t number) {
   ++batches_done_;
   items_done_ += plan_[number].item_count;
+  if (!dealer_) return;
+  dealer_->done(rank, number, trace_clock());
+  if (dealer_->has_waiting()) answer_waiting();
 }
 
 void batch_queue::report_failure(const failure& f) {
@@ -138,6 +156,11 @@ void batch_queue::begin_stop(int signal) {
   stopped_by_ = signal;
   exhausted_ = true;
   granted_.clear();
+  if (dealer_) {
+    // Whoever waits hears it now: nobody may be told anything after the last one has left.
+    dealer_->stop();
+    answer_waiting();
+  }
   for (int r = 1; session_->is_root() && r < session_->size(); ++r) send(r, stops, signal);
 }
 

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "mpi/analysis.hpp"
+#include "mpi/dealer.hpp"
 #include "mpi/failure.hpp"
 #include "mpi/outbox.hpp"
 #include "mpi/run.hpp"
@@ -16,16 +18,18 @@
 namespace voxherd {
 
 /// Who computes which batch. Ranks ask rank 0, which answers from its talking thread (two-sided messages: one-sided
-/// ones wait for the other side's next MPI call, and fail between nodes on stock Open MPI). With
-/// schedule_kind::in_advance nobody asks: pending batch i belongs to rank i mod size.
+/// ones wait for the other side's next MPI call, and fail between nodes on stock Open MPI), as its dealer says; the
+/// answer may take its time near the end. With the other schedules nobody asks: pending batch i of n belongs to rank
+/// i mod size (in_advance) or to rank i size / n (blocks).
 ///
 /// The same messages carry what rank 0 must know: batches done, a signal received, a failure, a rank that has nothing
 /// left. All calls by the talking thread; none of them waits.
 class batch_queue {
  public:
-  /// `pending`: numbers of the batches to be done, the same on every rank.
+  /// `pending`: numbers of the batches to be done, the same on every rank. `believed`: each rank's speed beside the
+  /// others' before it is measured; empty where all are alike.
   batch_queue(const session& s, schedule_kind schedule, std::span<const batch> plan,
-              std::vector<std::uint64_t> pending);
+              const std::vector<std::uint64_t>& pending, std::vector<double> believed = {});
 
   void poll();  ///< sends and receives what there is; on rank 0 throws another rank's failure
   bool settle() { return outbox_.deliver(); }  ///< true when all own messages have been delivered
@@ -56,16 +60,18 @@ class batch_queue {
   };
   void send(int to, std::int64_t kind, std::int64_t value);
   void receive(int from, note n);
-  void answer(int from);
-  std::optional<std::uint64_t> deal();
-  void count_done(std::uint64_t number);
+  void answer_waiting();
+  void answer_now_and_then();
+  void count_done(int rank, std::uint64_t number);
   void begin_stop(int signal);
   void count_left();
 
   const session* session_;
   schedule_kind schedule_;
   std::vector<batch> plan_;
-  std::deque<std::uint64_t> pending_;
+  std::deque<std::uint64_t> own_;   ///< where nobody asks: what is left of this rank's
+  std::unique_ptr<dealer> dealer_;  ///< rank 0, dynamic
+  double answered_at_ = 0;          ///< seconds on trace_clock()
   std::size_t pending_in_all_;
   outbox outbox_;
   std::deque<std::uint64_t> granted_;

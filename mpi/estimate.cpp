@@ -59,22 +59,34 @@ double status_bytes(const std::string& name) {
   return 0;
 }
 
-void add_time(const session& s, analysis& a, const device_hooks& device, const result_layout& layout, run_estimate& e) {
-  // The middle of the image: a batch at its rim may be untypical. A GPU is not filled by a few items.
-  batch probe = layout.batches[layout.batches.size() / 2];
+/// `ranks`: those with a device like rank 0's; others do little beside them.
+void add_time(analysis& a, const device_hooks& device, const result_layout& layout, int ranks,
+              std::uint64_t pending_items, run_estimate& e) {
+  // A GPU is not filled by a few items.
+  batch probe = middle_batch(layout);
   if (device.free_bytes == 0) probe.item_count = std::min(probe.item_count, most_probed_items);
   e.probe_seconds = probe_seconds(a, device, layout, probe);
   e.probed_items = probe.item_count;
   const double an_item = e.probe_seconds / static_cast<double>(probe.item_count);
-  const double share = static_cast<double>(e.pending_batches) / static_cast<double>(layout.batches.size());
-  e.seconds = an_item * static_cast<double>(layout.item_voxels.size()) * share / s.size();
+  e.seconds = an_item * static_cast<double>(pending_items) / ranks;
 }
 
 }  // namespace
 
+batch middle_batch(const result_layout& layout) {
+  const std::uint64_t middle = layout.item_voxels.size() / 2;
+  const auto after = std::partition_point(layout.batches.begin(), layout.batches.end(),
+                                          [&](const batch& b) { return b.first_item <= middle; });
+  return *std::prev(after);
+}
+
 run_estimate estimate(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
-                      std::uint64_t pending_batches) {
+                      std::span<const std::uint64_t> pending) {
   run_estimate e;
+  std::uint64_t pending_items = 0;
+  for (const std::uint64_t number : pending) pending_items += layout.batches[number].item_count;
+  int with_gpu = device.free_bytes > 0 ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &with_gpu, 1, MPI_INT, MPI_SUM, s.world());
   s.on_root([&] {
     const batch_room most = largest_room(layout.batches, layout.point_offsets);
     e.analysis = layout.analysis;
@@ -83,7 +95,7 @@ run_estimate estimate(const session& s, analysis& a, const device_hooks& device,
     e.items = layout.item_voxels.size();
     e.batches = layout.batches.size();
     e.largest_batch = most.items;
-    e.pending_batches = pending_batches;
+    e.pending_batches = pending.size();
     e.batch_bytes = bytes_of_batches(a, layout, most, a.lanes());
     e.gpu_batch_bytes = bytes_of_batches(a, layout, largest_gpu_room(a, layout), 2);
     if (device.free_bytes != 0) {
@@ -91,7 +103,8 @@ run_estimate estimate(const session& s, analysis& a, const device_hooks& device,
       e.free_device_bytes = static_cast<double>(device.free_bytes);
     }
     e.disk_bytes = static_cast<double>(data_bytes(layout));
-    if (e.items > 0) add_time(s, a, device, layout, e);
+    const int alike = device.free_bytes > 0 ? with_gpu : s.size();
+    if (e.items > 0) add_time(a, device, layout, alike, pending_items, e);
     e.node_bytes = status_bytes("RssShmem");
     e.process_bytes = std::max(0.0, static_cast<double>(peak_host_bytes()) - e.node_bytes);
   });

@@ -12,6 +12,12 @@ constexpr std::uint64_t cpu_step = 128;
 constexpr std::uint64_t point_bytes_per_batch = 256 << 20;
 constexpr double share_of_free_memory = 0.6;
 
+// A GPU rank has three batches on its way, a CPU rank two. So many parts let 8 GPUs, or 64 CPU ranks, end theirs before
+// all that is left would end.
+constexpr std::uint64_t parts_for_gpus = 24, parts_for_hosts = 128;
+constexpr std::uint64_t last_on_host = 128;
+constexpr std::uint64_t slow_ranks_parts = 64;
+
 std::uint64_t rounded_up(std::uint64_t items, std::uint64_t to) { return (items + to - 1) / to * to; }
 
 void cut_evenly(std::vector<batch>& batches, std::uint64_t first, std::uint64_t end, std::uint64_t batch_items) {
@@ -23,7 +29,44 @@ void cut_evenly(std::vector<batch>& batches, std::uint64_t first, std::uint64_t 
   }
 }
 
+void push(std::vector<batch>& batches, std::uint64_t first, std::uint64_t count) {
+  batches.push_back({batches.size(), first, count});
+}
+
+/// Appends batches that fall in size from item `first` on, until `kept` items are left; the next one.
+std::uint64_t cut_falling(std::vector<batch>& batches, std::uint64_t first, std::uint64_t items, std::uint64_t kept,
+                          const batch_sizes& sizes) {
+  // Sizes that are multiples of this fill warps and SIMD numbers, and still fall.
+  const std::uint64_t grain = std::clamp<std::uint64_t>(sizes.last / 8, 1, 256);
+  while (first < items) {
+    const std::uint64_t left = items - first, part = rounded_up((left + sizes.parts - 1) / sizes.parts, grain);
+    const std::uint64_t count = std::min(std::clamp(part, sizes.last, sizes.largest), left);
+    if (kept > 0 && count + kept > left) break;
+    push(batches, first, count);
+    first += count;
+  }
+  return first;
+}
+
+void cut(std::vector<batch>& batches, std::uint64_t items, batch_sizes sizes) {
+  const std::uint64_t slow_part = sizes.ends_for_slow_ranks ? items / slow_ranks_parts : 0;
+  std::uint64_t first = cut_falling(batches, 0, items, slow_part, sizes);
+  // Half of it in halves of the last size, a quarter in quarters, the rest in eighths: few items for a GPU, many for
+  // cores beside it.
+  for (int halvings = 1; halvings <= 3; ++halvings) {
+    sizes.last = sizes.largest = std::max<std::uint64_t>(1, sizes.last / 2);
+    first = cut_falling(batches, first, items, halvings == 3 ? 0 : slow_part >> halvings, sizes);
+  }
+}
+
 }  // namespace
+
+std::uint64_t last_items_on_host(std::uint64_t most) { return most < cpu_step ? 1 : last_on_host; }
+
+batch_sizes falling_sizes(std::uint64_t largest, std::uint64_t last, std::uint64_t most) {
+  if (last == 0) return {largest, last_items_on_host(most), parts_for_hosts};
+  return {largest, last, parts_for_gpus};
+}
 
 std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device_bytes,
                                     std::size_t device_bytes_per_item, int lanes, std::uint64_t most,
@@ -53,13 +96,11 @@ std::uint64_t batch_items_for_points(const std::vector<output_spec>& outputs,
 }
 
 std::vector<batch> make_plan(partition_kind partition, std::span<const std::uint64_t> item_voxels,
-                             const image_grid& grid, std::uint64_t batch_items) {
+                             const image_grid& grid, const batch_sizes& sizes) {
   const std::uint64_t items = item_voxels.size();
   std::vector<batch> batches;
   if (partition == partition_kind::voxels || !std::is_sorted(item_voxels.begin(), item_voxels.end())) {
-    for (std::uint64_t first = 0; first < items; first += batch_items) {
-      batches.push_back({batches.size(), first, std::min(batch_items, items - first)});
-    }
+    cut(batches, items, sizes);
     return batches;
   }
   const std::uint64_t slice_voxels = grid.size[0] * grid.size[1];
@@ -67,7 +108,7 @@ std::vector<batch> make_plan(partition_kind partition, std::span<const std::uint
     const std::uint64_t slice_end = (item_voxels[first] / slice_voxels + 1) * slice_voxels;
     const auto last = std::lower_bound(item_voxels.begin(), item_voxels.end(), slice_end);
     const auto end = static_cast<std::uint64_t>(last - item_voxels.begin());
-    cut_evenly(batches, first, end, batch_items);
+    cut_evenly(batches, first, end, sizes.largest);
     first = end;
   }
   return batches;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -55,7 +56,7 @@ void check_same_kind(const session& s, const std::string& kind) {
   s.agree([&] {
     if (kind != of_root) {
       throw failure(exit_status::usage, fmt::format("this rank computes on {}, rank 0 on {}; say --backend cpu or "
-                                                    "--backend cuda for all",
+                                                    "--backend cuda for all, or --backend mixed for both in one run",
                                                     kind, of_root));
     }
   });
@@ -105,20 +106,44 @@ result_layout make_layout(const session& s, const analysis& a, const run_setting
   return layout;
 }
 
+bool is_mixed(const device_hooks& device) { return device.kind == "mixed"; }
+
+/// Of ranks with and without a GPU, what to expect of them before they are measured: for the first batches alone.
+std::vector<double> believed_speeds(const session& s, const device_hooks& device) {
+  constexpr double cores_beside_gpu = 0.003;  // ball & stick: 16 cores beside an H200
+  if (!is_mixed(device)) return {};
+  return s.all_gather(std::vector<double>{device.free_bytes > 0 ? 1.0 : cores_beside_gpu});
+}
+
+batch_sizes automatic_sizes(const analysis& a, const run_settings& settings, const device_hooks& device,
+                            const result_layout& layout) {
+  const bool on_host = device.free_bytes == 0;
+  std::uint64_t largest = automatic_batch_items(a.item_voxels().size(), device.free_bytes, a.device_bytes_per_item(),
+                                                a.lanes(), a.most_items_per_batch(), a.fewest_items_per_batch());
+  // A slice is the paper's batch: it is cut only where the device's memory asks for it.
+  if (settings.partition == partition_kind::slices && on_host) largest = 32768;
+  largest = std::min(largest, batch_items_for_points(layout.outputs, layout.point_offsets));
+  if (settings.schedule != schedule_kind::dynamic) return batch_sizes(largest);
+  return falling_sizes(largest, on_host ? 0 : a.last_items_per_batch(), a.most_items_per_batch());
+}
+
 std::vector<batch> new_plan(const session& s, const analysis& a, const run_settings& settings,
                             const device_hooks& device, const result_layout& layout) {
-  std::uint64_t batch_items = settings.batch_items;
-  if (batch_items == 0) {
-    batch_items = automatic_batch_items(a.item_voxels().size(), device.free_bytes, a.device_bytes_per_item(), a.lanes(),
-                                        a.most_items_per_batch(), a.fewest_items_per_batch());
-    // A slice is the paper's batch: it is cut only where the device's memory asks for it.
-    if (settings.partition == partition_kind::slices && device.free_bytes == 0) batch_items = 32768;
-    batch_items = std::min(batch_items, batch_items_for_points(layout.outputs, layout.point_offsets));
+  batch_sizes sizes =
+      settings.batch_items > 0 ? batch_sizes(settings.batch_items) : automatic_sizes(a, settings, device, layout);
+  // Every GPU has to have room. Ranks without one, beside ranks with one, take what is made for those.
+  if (is_mixed(device) && device.free_bytes == 0) sizes = batch_sizes(std::numeric_limits<std::uint64_t>::max());
+  for (std::uint64_t* n : {&sizes.largest, &sizes.last}) {
+    MPI_Allreduce(MPI_IN_PLACE, n, 1, MPI_UINT64_T, MPI_MIN, s.world());
   }
-  if (settings.input != nullptr) batch_items = std::min(batch_items, settings.input->most_items());
-  MPI_Allreduce(MPI_IN_PLACE, &batch_items, 1, MPI_UINT64_T, MPI_MIN, s.world());
+  MPI_Allreduce(MPI_IN_PLACE, &sizes.parts, 1, MPI_UINT64_T, MPI_MAX, s.world());
+  sizes.ends_for_slow_ranks = is_mixed(device) && sizes.parts > 1;
+  if (settings.input != nullptr) {
+    sizes.largest = std::min(sizes.largest, settings.input->most_items());
+    sizes.last = std::min(sizes.last, sizes.largest);
+  }
   std::vector<std::uint64_t> first_items;
-  if (s.is_root()) first_items = first_items_of(make_plan(settings.partition, a.item_voxels(), a.grid(), batch_items));
+  if (s.is_root()) first_items = first_items_of(make_plan(settings.partition, a.item_voxels(), a.grid(), sizes));
   s.broadcast(first_items);
   return batches_of(first_items);
 }
@@ -237,7 +262,7 @@ exit_status study::run() {
   });
   if (settings_.dry_run) {
     if (!await_middle()) return exit_status::resume_me;
-    run_estimate found = estimate(s_, a_, device_, layout_, pending_.size());
+    run_estimate found = estimate(s_, a_, device_, layout_, pending_);
     if (settings_.input != nullptr) found.node_bytes += static_cast<double>(settings_.input->later_bytes());
     const bool told = settings_.listener != nullptr && settings_.listener->estimate;
     s_.on_root(
@@ -280,7 +305,7 @@ std::vector<std::uint64_t> study::pending(const std::string& stored) {
 /// A dry run tries the middle of the image. False after a signal.
 bool study::await_middle() {
   if (settings_.input == nullptr || layout_.batches.empty()) return true;
-  const batch& middle = layout_.batches[layout_.batches.size() / 2];
+  const batch middle = middle_batch(layout_);
   settings_.input->begin(middle.first_item, middle.first_item + middle.item_count);
   return voxherd::await_stage(s_, *settings_.input);
 }
@@ -300,6 +325,7 @@ bool study::await_stage(double& awaited) {
 
 /// Whether all batches are done; else a signal came. `awaited`: seconds that the input was waited for.
 bool study::compute_stages(const std::vector<run_stage>& stages, work_loop& loop, begun_file* begun, double& awaited) {
+  const std::vector<double> believed = believed_speeds(s_, device_);
   std::optional<write_back> hurrying;
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (!await_stage(awaited)) return false;
@@ -307,7 +333,7 @@ bool study::compute_stages(const std::vector<run_stage>& stages, work_loop& loop
     if (i == 0 && begun != nullptr) begun->give_name();
     if (i + 1 < stages.size() && settings_.input != nullptr)
       settings_.input->begin(stages[i + 1].first, stages[i + 1].last);
-    batch_queue queue(s_, settings_.schedule, layout_.batches, stages[i].batches);
+    batch_queue queue(s_, settings_.schedule, layout_.batches, stages[i].batches, believed);
     if (i == 0 && !settings_.trace.empty()) s_.barrier();
     if (i == 0) origin_ = trace_clock();
     if (i == 0 && s_.node_rank() == 0) hurrying.emplace(unfinished_path(settings_.out));

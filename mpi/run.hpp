@@ -14,7 +14,9 @@
 namespace voxherd {
 
 enum class partition_kind { slices, voxels };
-enum class schedule_kind { dynamic, in_advance };
+/// dynamic: ranks fetch batches. in_advance: dealt to the ranks in turn. blocks: to each rank as many that follow one
+/// another.
+enum class schedule_kind { dynamic, in_advance, blocks };
 
 /// What a dry run finds: sizes in bytes, times in seconds.
 struct run_estimate {
@@ -66,7 +68,9 @@ struct run_settings {
 
 /// What the run needs of a rank's device, without knowing devices.
 struct device_hooks {
-  std::string kind;                    ///< "cpu" or "cuda": their results differ in rounding, so no file holds both
+  /// "cpu" or "cuda": their results differ in rounding, so no file holds both, but for one of "mixed", where some ranks
+  /// have a GPU and others none. The same on all ranks.
+  std::string kind;
   std::string description;             ///< "NVIDIA H200, GPU-1f2e..." or "2 CPU threads"
   std::size_t free_bytes = 0;          ///< memory for batches; 0 when the device is the host
   std::function<void()> enter_thread;  ///< called first by each driving thread

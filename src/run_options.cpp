@@ -39,9 +39,9 @@ void add_run_options(po::options_description& options) {
     ("resume", po::bool_switch(), "go on where a stopped run left FILE.part")
     ("overwrite", po::bool_switch(), "replace FILE if it exists")
     ("partition", text("voxels")->value_name("KIND"), "batches: slices or voxels")
-    ("schedule", text("dynamic")->value_name("KIND"), "dynamic: ranks fetch batches; static: dealt in advance")
+    ("schedule", text("dynamic")->value_name("KIND"), "dynamic: ranks fetch batches; static: dealt in turn; blocks: a run of batches each")
     ("batch", number()->value_name("N"), "voxels a batch, 1 to 10000000; 0: from the device's memory")
-    ("backend", text("auto")->value_name("KIND"), "auto, cpu or cuda")
+    ("backend", text("auto")->value_name("KIND"), "auto, cpu, cuda; mixed: GPUs, and cores for the other ranks")
     ("threads", number()->value_name("N"), "CPU threads a rank, 1 to 4096; 0: the cores this rank may use")
     ("share-gpu", po::bool_switch(), "let several ranks use one GPU")
     ("dry-run", po::bool_switch(), "check everything, print memory, disk and time, do nothing")
@@ -60,7 +60,8 @@ run_settings read_run_settings(const session& s, const arguments& args) {
   settings.partition = option::word<partition_kind>(
       args, "partition", {{"slices", partition_kind::slices}, {"voxels", partition_kind::voxels}});
   settings.schedule = option::word<schedule_kind>(
-      args, "schedule", {{"dynamic", schedule_kind::dynamic}, {"static", schedule_kind::in_advance}});
+      args, "schedule",
+      {{"dynamic", schedule_kind::dynamic}, {"static", schedule_kind::in_advance}, {"blocks", schedule_kind::blocks}});
   settings.batch_items = static_cast<std::uint64_t>(option::integer(args, "batch", 0, 10000000));
   settings.resume = args.get<bool>("resume");
   settings.overwrite = args.get<bool>("overwrite");

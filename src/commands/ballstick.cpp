@@ -73,6 +73,8 @@ class ballstick_analysis final : public analysis {
         dwi_.item_voxels());
   }
   int lanes() const override { return device_.kind == backend::cuda ? 2 : 1; }
+  // A voxel of more than 144 measurements takes a whole warp, so that half as many fill a GPU.
+  std::uint64_t last_items_per_batch() const override { return dwi_.measurements() > 144 ? 2048 : 4096; }
 
  private:
   dwi_series& dwi_;
@@ -94,7 +96,7 @@ exit_status run_command(session& s, const arguments& args) { return run_ballstic
 exit_status run_ballstick(session& s, const arguments& args) {
   const ballstick::settings settings = read_ballstick_settings(args);
   run_settings how = read_run_settings(s, args);
-  const device d = choose_device(s, args);
+  const chosen_device d = choose_device(s, args);
 
   const stop_signals signals;  // one that comes while the input is read is not lost
   dwi_series dwi(s, args);

@@ -112,7 +112,7 @@ tensor_settings read_settings(const arguments& args) {
 exit_status run_command(session& s, const arguments& args) {
   tensor_settings settings = read_settings(args);
   run_settings how = read_run_settings(s, args);
-  const device d = choose_device(s, args);
+  const chosen_device d = choose_device(s, args);
 
   const stop_signals signals;  // one that comes while the input is read is not lost
   dwi_series dwi(s, args);

@@ -1,6 +1,7 @@
 #include "src/input/deflate_block_finder.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -34,9 +35,20 @@ constexpr auto spaces_of_four = [] {
   return spaces;
 }();
 
+/// Of 48 bits from `data` on those at which the three bits of a dynamic block's head and two counts in range begin: 286
+/// and 30 at most, or 29 in both fields of five bits.
+std::uint64_t possible_dynamic(const std::uint8_t* data) {
+  const std::uint64_t word = load(data);
+  const auto after = [&](unsigned bits) { return word >> bits; };
+  const std::uint64_t type = ~word & ~after(1) & after(2);
+  const std::uint64_t many_literals = after(4) & after(5) & after(6) & after(7);
+  const std::uint64_t many_distances = after(9) & after(10) & after(11) & after(12);
+  return type & ~many_literals & ~many_distances & 0xffffffffffff;
+}
+
+/// The rest of what possible_dynamic() looks at.
 bool is_dynamic(const std::uint8_t* data, std::uint64_t bit) {
   const std::uint64_t head = bits_at(data, bit);
-  if ((head & 7) != 4 || (head >> 3 & 31) > 29 || (head >> 8 & 31) > 29) return false;
   const unsigned given = static_cast<unsigned>(head >> 13 & 15) + 4;
   std::uint64_t lengths = bits_at(data, bit + 17) & ((std::uint64_t{1} << 3 * given) - 1);
   unsigned space = 0;
@@ -63,10 +75,31 @@ bool is_stored(const std::uint8_t* data, std::size_t byte) {
   if (!has_stored_length(data, byte)) return false;
   const std::size_t next = byte + 4 + (load(data + byte) & 0xffff);
   const unsigned type = data[next] >> 1 & 3;
-  return (type == 0 && has_stored_length(data, next + 1)) || (type == 2 && is_dynamic(data, 8 * next));
+  return (type == 0 && has_stored_length(data, next + 1)) ||
+         (type == 2 && (possible_dynamic(data + next) & 1) != 0 && is_dynamic(data, 8 * next));
 }
 
 bool is_member(const std::uint8_t* at) { return at[0] == 0x1f && at[1] == 0x8b && at[2] == 8 && (at[3] & 0xe0) == 0; }
+
+constexpr std::size_t bytes_at_once = 6;
+
+/// The first guess in 48 bits from `byte` on, but not before bit `from`; all bits are those of `data`.
+std::optional<deflate_decoder::place> first_of_48(const std::uint8_t* data, std::size_t byte, std::uint64_t from) {
+  std::optional<deflate_decoder::place> found;
+  for (std::uint64_t possible = possible_dynamic(data + byte); possible != 0; possible &= possible - 1) {
+    const std::uint64_t bit = 8 * byte + static_cast<unsigned>(std::countr_zero(possible));
+    if (bit < from || !is_dynamic(data, bit)) continue;
+    found = {bit, false};
+    break;
+  }
+  for (std::size_t at = byte; at < byte + bytes_at_once; ++at) {
+    const std::uint64_t stored_bit = 8 * at + 5;
+    if (8 * at >= from && (!found || 8 * at < found->bit) && is_member(data + at)) return {{8 * at, true}};
+    if (stored_bit >= from && (!found || stored_bit < found->bit) && (data[at] & 0xe0) == 0 && is_stored(data, at + 1))
+      return {{stored_bit, false}};
+  }
+  return found;
+}
 
 }  // namespace
 
@@ -78,13 +111,13 @@ std::optional<deflate_decoder::place> find_deflate_block(const input_file& file,
     data.assign(last - first + looked_at_bytes, 0);
     data.resize(file.read_some(first, data.data(), data.size()));
     data.resize(last - first + looked_at_bytes, 0);
-    for (const std::uint64_t stop = std::min(end, 8 * last); bit < stop; ++bit) {
-      const std::uint64_t at = bit - 8 * first;
-      if (is_dynamic(data.data(), at)) return deflate_decoder::place{bit, false};
-      if (at % 8 == 0 && is_member(data.data() + at / 8)) return deflate_decoder::place{bit, true};
-      if (at % 8 == 5 && (data[at / 8] & 0xe0) == 0 && is_stored(data.data(), at / 8 + 1))
-        return deflate_decoder::place{bit, false};
+    const std::uint64_t stop = std::min(end, 8 * last);
+    for (std::uint64_t byte = 0; 8 * (first + byte) < stop; byte += bytes_at_once) {
+      const auto found = first_of_48(data.data(), byte, bit - std::min(bit, 8 * first));
+      if (found && found->bit + 8 * first < stop)
+        return deflate_decoder::place{found->bit + 8 * first, found->before_member};
     }
+    bit = stop;
   }
   return std::nullopt;
 }

@@ -107,9 +107,10 @@ label_image read_labels(const std::string& path, const image_grid& grid, label_k
                        kind == label_kind::mask ? "a mask" : "a parcellation"));
   const std::vector<float> values = read_volume(header);
   std::vector<std::int32_t> labels(values.size());
-  for (std::size_t v = 0; v < values.size(); ++v) labels[v] = label_of(values[v], kind, v, printable(path));
+  const std::string name = printable(path);
+  for (std::size_t v = 0; v < values.size(); ++v) labels[v] = label_of(values[v], kind, v, name);
   if (std::all_of(labels.begin(), labels.end(), [](std::int32_t l) { return l == 0; }))
-    refuse(fmt::format("{}: 0 of {} voxels are above 0, expected at least one", printable(path), labels.size()));
+    refuse(fmt::format("{}: 0 of {} voxels are above 0, expected at least one", name, labels.size()));
   label_image image;
   image.path = path;
   image.label = on_grid(labels, header, grid);

@@ -49,6 +49,7 @@ void mark_replacer::replace(const std::uint16_t* symbols, std::size_t count, std
     if (all_of(from) < first_mark) {
       for (std::size_t k = 0; k < block; ++k) to[k] = static_cast<std::uint8_t>(from[k]);
     } else {
+#pragma GCC unroll 8
       for (std::size_t k = 0; k < block; ++k) to[k] = byte_of[from[k]];
     }
   }

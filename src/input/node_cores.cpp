@@ -1,7 +1,5 @@
 #include "src/input/node_cores.hpp"
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <vector>
 

@@ -51,7 +51,7 @@ class inflating_team {
         stop_(stop),
         sink_(sink),
         chunks_(std::max<std::uint64_t>(1, (file.size() + settings.chunk_bytes - 1) / settings.chunk_bytes)),
-        most_in_flight_(settings.threads * 3 / 2 + 2),
+        most_in_flight_(2 * settings.threads + 2),
         buffers_(settings.piece_bytes) {}
 
   parallel_gzip_result run() {

@@ -40,7 +40,7 @@ struct parallel_gzip_result {
 /// Knespel and Brunst 2023, rapidgzip): each looks for a block in a chunk of its own and inflates from there with marks
 /// for bytes that it cannot know; these are filled in once the chunk before is whole and ended just there. Where it did
 /// not, the chunk is inflated again: a wrong guess costs time, never a byte.
-/// Memory: 3 bytes for each inflated byte of (threads * 3 / 2 + 2) chunks, each piece_bytes at most. Throws failure
+/// Memory: 3 bytes for each inflated byte of (2 * threads + 2) chunks, each piece_bytes at most. Throws failure
 /// (disk), and what the sink throws.
 parallel_gzip_result inflate_in_parallel(const input_file& file, const parallel_gzip_settings& settings,
                                          const std::atomic<bool>& stop, inflated_sink& sink);

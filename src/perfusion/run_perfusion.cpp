@@ -43,7 +43,7 @@ void add_tissue(const tissue_fit& fit, nlohmann::json& provenance) {
 
 }  // namespace
 
-exit_status run_perfusion(session& s, const arguments& args, run_settings how, const device& d) {
+exit_status run_perfusion(session& s, const arguments& args, run_settings how, const chosen_device& d) {
   const stop_signals signals;  // one that comes while the input is read is not lost
   perfusion_options o = read_perfusion_options(args);
   perfusion_inputs inputs(s, o);

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "kernels/device/device.hpp"
 #include "mpi/run.hpp"
 #include "src/command.hpp"
+#include "src/run_options.hpp"
 
 namespace voxherd {
 
 /// `voxherd perfusion`: inputs, the mean curve's fit, its files beside the result, every voxel's fit, a summary.
 /// Collective; throws failure, the same on every rank.
-exit_status run_perfusion(session& s, const arguments& args, run_settings how, const device& d);
+exit_status run_perfusion(session& s, const arguments& args, run_settings how, const chosen_device& d);
 
 }  // namespace voxherd

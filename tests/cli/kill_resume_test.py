@@ -50,6 +50,18 @@ class KillAndResume(ToyJobs):
 
 
 class Signals(ToyJobs):
+    def test_a_signal_ends_the_waiting_for_a_slow_rank(self):
+        out = self.path("waiting.h5")
+        # The last batch of the slow rank's takes 3 s; the other waits for it with nothing to do.
+        job = begin(2, out, "--batch", 400, "--slowest-ms", 300, "--slow-rank", 1)
+        wait_for_batches(out, 5)
+        os.kill(ranks_of(job)[0], signal.SIGTERM)
+        said = job.communicate(timeout=60)[1]
+        self.assertIn(job.returncode, (0, 75), said)
+        rc, said = run(3, out, "--resume")
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(digest(out), self.reference())
+
     def stopped_by(self, number, ranks, to_mpirun=False):
         out = self.path("stopped.h5")
         job = begin(ranks, out, *SLOW)
@@ -84,6 +96,23 @@ class Failures(ToyJobs):
             rc, said = run(2, out, "--resume")
             self.assertEqual(rc, 0, said)
             self.assertEqual(digest(out), expected)
+
+    def test_a_failure_or_a_kill_ends_the_job_while_ranks_wait_for_a_slow_one(self):
+        expected = self.reference()
+        # Few batches, and the slow rank has one of them for long: the others have nothing to do, and wait.
+        slow = ("--batch", 400, "--slowest-ms", 100, "--slow-rank", 1)
+        out = self.path("slow.h5")
+        rc, said = run(3, out, "--break-at", 6, *slow)
+        self.assertEqual(rc, 70, said)
+        job = begin(3, out, "--resume", *slow)
+        ranks = wait_for_ranks(job, 3)
+        time.sleep(0.3)
+        if ranks and job.poll() is None:
+            kill_any(ranks[:1], random)
+        last_words(job)
+        rc, said = run(2, out, "--resume", *slow)
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(digest(out), expected)
 
     def test_two_jobs_never_write_one_result(self):
         out = self.path("both.h5")

@@ -89,7 +89,7 @@ std::string message_of(const std::function<void()>& work, exit_status expected) 
 
 TEST_F(Run, WritesTheSameBytesForAnyPartitionBatchSizeScheduleAndLaneCount) {
   for (const auto partition : {partition_kind::slices, partition_kind::voxels}) {
-    for (const auto schedule : {schedule_kind::dynamic, schedule_kind::in_advance}) {
+    for (const auto schedule : {schedule_kind::dynamic, schedule_kind::in_advance, schedule_kind::blocks}) {
       for (const std::uint64_t batch_items : {0, 7, 100, 100000}) {
         for (const int lanes : {1, 2}) {
           toy::analysis a({11, 7, 6}, std::chrono::microseconds(400), lanes);
@@ -112,6 +112,69 @@ TEST_F(Run, ARankWithoutWorkDoesNoHarm) {
   settings.batch_items = 1000;
   ASSERT_EQ(run_toy(a, settings), exit_status::whole);
   expect_right(out_, a);
+}
+
+TEST_F(Run, ARankAtATenthOfTheSpeedChangesNoByte) {
+  for (const int slow : {0, world->size() - 1}) {
+    for (const auto partition : {partition_kind::slices, partition_kind::voxels}) {
+      toy::analysis a({11, 7, 6}, std::chrono::microseconds(world->rank() == slow ? 10000 : 1000));
+      run_settings settings = toy::quiet_settings(out_);
+      settings.partition = partition;
+      settings.batch_items = 8;
+      settings.overwrite = true;
+      ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+      expect_right(out_, a);
+    }
+  }
+}
+
+TEST_F(Run, StopsWhereASlowRankKeepsOthersWaiting) {
+  class stopping : public toy::analysis {
+   public:
+    stopping(std::chrono::microseconds slowest, bool stops) : toy::analysis({11, 7, 6}, slowest), stops_(stops) {}
+    void load(const batch& items, std::span<std::byte> input) override {
+      if (stops_ && loaded_++ == 3) raise(SIGTERM);
+      toy::analysis::load(items, input);
+    }
+
+   private:
+    bool stops_;
+    int loaded_ = 0;
+  } a(std::chrono::microseconds(world->rank() == world->size() - 1 ? 20000 : 500), world->is_root());
+  run_settings settings = toy::quiet_settings(out_);
+  settings.batch_items = 5;
+  EXPECT_EQ(run_toy(a, settings), exit_status::resume_me);
+  settings.resume = true;
+  toy::analysis again({11, 7, 6});
+  ASSERT_EQ(run_toy(again, settings), exit_status::whole);
+  expect_right(out_, again);
+}
+
+TEST_F(Run, RanksWithAndWithoutAGpuShareOneFileOfTheirOwnKind) {
+  device_hooks hooks = toy::host_hooks();
+  hooks.kind = "mixed";
+  if (world->is_root()) hooks.free_bytes = std::size_t{1} << 30;
+  toy::analysis a({60, 60, 20}, std::chrono::microseconds(200), world->is_root() ? 2 : 1);
+  run_settings settings = toy::quiet_settings(out_);
+  ASSERT_EQ(run(*world, a, settings, hooks), exit_status::whole);
+  expect_right(out_, a);
+  if (world->is_root()) {
+    const result_reader r(out_);
+    EXPECT_EQ(r.configuration().at("backend"), "mixed");
+    EXPECT_EQ(r.batches().front().item_count, 4096u) << "made for the GPU";
+    EXPECT_LE(r.batches().back().item_count, 512u) << "an eighth, for the cores";
+  }
+}
+
+TEST_F(Run, AnAutomaticPlanIsTheSameForAnyNumberOfRanks) {
+  toy::analysis a({60, 60, 70});
+  run_settings settings = toy::quiet_settings(out_);
+  ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+  expect_right(out_, a);
+  if (!world->is_root()) return;
+  const std::vector<batch> batches = result_reader(out_).batches();
+  EXPECT_EQ(batches.front().item_count, 640u) << "a 256th of the items";
+  EXPECT_LE(batches.back().item_count, 128u);
 }
 
 TEST_F(Run, GoesOnWithAnUnfinishedFile) {

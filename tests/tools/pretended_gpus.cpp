@@ -1,14 +1,17 @@
 // voxherd ballstick on a machine of pretended GPUs: each rank chooses its GPU by the program's own rule and writes down
-// which. What kernels/device asks of CUDA is answered here from CUDA_VISIBLE_DEVICES, as the driver would.
+// which; and the toy analysis on such ranks. What kernels/device asks of CUDA is answered here from
+// CUDA_VISIBLE_DEVICES, as the driver would.
 #include <fmt/core.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <utility>
 
 #include "src/program.hpp"
 #include "src/run_options.hpp"
+#include "tests/support/toy_analysis.hpp"
 
 namespace voxherd {
 
@@ -30,13 +33,15 @@ std::vector<gpu> visible_gpus(std::string* why_none) {
 }
 
 void use_device(const device&) {}
-std::size_t free_device_bytes(const device&) { return 0; }
+std::size_t free_device_bytes(const device& d) { return d.kind == backend::cuda ? std::size_t{1} << 30 : 0; }
 std::size_t peak_device_bytes() { return 0; }
-host_buffer::host_buffer(const device&, std::size_t) {}
-host_buffer::~host_buffer() = default;
-host_buffer::host_buffer(host_buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+host_buffer::host_buffer(const device&, std::size_t bytes) : data_(new std::byte[bytes]), bytes_(bytes) {}
+host_buffer::~host_buffer() { delete[] data_; }
+host_buffer::host_buffer(host_buffer&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 host_buffer& host_buffer::operator=(host_buffer&& other) noexcept {
   std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
   return *this;
 }
 
@@ -64,6 +69,20 @@ exit_status write_choice(session& s, const arguments& args) {
   return exit_status::whole;
 }
 
+void toy_options(po::options_description& known) {
+  known.add_options()("slowest-ms", po::value<long long>()->default_value(0), "time of the slowest batch");
+  add_run_options(known);
+}
+
+exit_status run_toy(session& s, const arguments& args) {
+  const run_settings settings = read_run_settings(s, args);
+  const chosen_device chosen = choose_device(s, args);
+  toy::analysis a({60, 60, 30}, std::chrono::milliseconds(args.get<long long>("slowest-ms")),
+                  chosen.kind == backend::cuda ? 2 : 1);
+  return run(s, a, settings, hooks_for(chosen));
+}
+
+constexpr command toy_command{"toy", "values made of voxel numbers", "--out FILE", "", toy_options, run_toy};
 constexpr command pretended{"ballstick", "which rank takes which GPU", "--out FILE", "", options, write_choice};
 
 }  // namespace
@@ -71,6 +90,6 @@ constexpr command pretended{"ballstick", "which rank takes which GPU", "--out FI
 }  // namespace voxherd
 
 int main(int argc, char** argv) {
-  const voxherd::command* const commands[] = {&voxherd::pretended};
+  const voxherd::command* const commands[] = {&voxherd::pretended, &voxherd::toy_command};
   return voxherd::run_program(argc, argv, commands);
 }

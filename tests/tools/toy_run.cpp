@@ -44,6 +44,7 @@ void toy_options(po::options_description& options) {
   options.add_options()("nx", number(20), "voxels along x")("ny", number(16), "along y")("nz", number(14), "along z");
   options.add_options()("slowest-ms", number(0), "time of the slowest batch")("seed", number(1), "a stored option");
   options.add_options()("break-at", number(-1), "batch whose computation fails");
+  options.add_options()("slow-rank", number(-1), "rank whose batches take ten times as long");
   add_run_options(options);
 }
 
@@ -51,8 +52,10 @@ exit_status run_toy(session& s, const arguments& args) {
   run_settings settings = read_run_settings(s, args);
   settings.configuration["seed"] = args.get<long long>("seed");
   const auto extent = [&](const char* name) { return static_cast<std::uint64_t>(args.get<long long>(name)); };
+  const long long times = args.get<long long>("slow-rank") == s.rank() ? 10 : 1;
   breaking_analysis a({extent("nx"), extent("ny"), extent("nz")},
-                      std::chrono::milliseconds(args.get<long long>("slowest-ms")), args.get<long long>("break-at"));
+                      times * std::chrono::milliseconds(args.get<long long>("slowest-ms")),
+                      args.get<long long>("break-at"));
   return run(s, a, settings, hooks_for(choose_device(s, args)));
 }
 

@@ -32,17 +32,59 @@ void expect_cover(const std::vector<batch>& batches, std::uint64_t items) {
 TEST(Plan, VoxelBatchesAreConsecutiveAndOnlyTheLastIsShort) {
   std::vector<std::uint64_t> voxels(10);
   std::iota(voxels.begin(), voxels.end(), 0);
-  const auto batches = make_plan(partition_kind::voxels, voxels, grid_of(10, 1, 1), 4);
+  const auto batches = make_plan(partition_kind::voxels, voxels, grid_of(10, 1, 1), batch_sizes(4));
   expect_cover(batches, 10);
   ASSERT_EQ(batches.size(), 3u);
   EXPECT_EQ(batches[1].item_count, 4u);
   EXPECT_EQ(batches[2].item_count, 2u);
 }
 
+TEST(Plan, BatchesFallFromTheLargestToTheLastSize) {
+  for (const bool for_slow_ranks : {false, true}) {
+    for (const std::uint64_t items : {1, 5, 700, 2048, 2049, 50000, 900416}) {
+      for (const auto& [largest, last] :
+           {std::pair{14336u, 2048u}, {14336u, 4096u}, {3584u, 128u}, {10u, 1u}, {512u, 512u}}) {
+        batch_sizes sizes(largest, last, 24);
+        sizes.ends_for_slow_ranks = for_slow_ranks;
+        std::vector<std::uint64_t> voxels(items);
+        std::iota(voxels.begin(), voxels.end(), 0);
+        const auto batches = make_plan(partition_kind::voxels, voxels, grid_of(items, 1, 1), sizes);
+        expect_cover(batches, items);
+        const std::uint64_t least = for_slow_ranks ? std::max(1u, last / 8) : last;
+        for (std::size_t b = 0; b < batches.size(); ++b) {
+          EXPECT_LE(batches[b].item_count, b == 0 ? largest : batches[b - 1].item_count);
+          if (b + 1 < batches.size()) {
+            EXPECT_GE(batches[b].item_count, least);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Plan, TheLastBatchesAreASmallPartOfTheItems) {
+  std::vector<std::uint64_t> voxels(900416);
+  std::iota(voxels.begin(), voxels.end(), 0);
+  const auto batches =
+      make_plan(partition_kind::voxels, voxels, grid_of(900416, 1, 1), falling_sizes(14336, 2048, 32768));
+  EXPECT_EQ(batches.front().item_count, 14336u);
+  EXPECT_LE(batches.back().item_count, 2048u);
+  std::uint64_t small = 0;
+  for (const batch& b : batches) small += b.item_count <= 2048 ? b.item_count : 0;
+  EXPECT_LT(small, 900416u / 16);
+  EXPECT_LT(batches.size(), 128u);
+}
+
+TEST(Plan, LargeItemsFallToOne) {
+  EXPECT_EQ(falling_sizes(3, 0, 62).last, 1u);
+  EXPECT_EQ(falling_sizes(3584, 0, 32768).last, 128u);
+  EXPECT_EQ(falling_sizes(62, 4096, 62).last, 62u) << "a GPU gets no batch larger than has room";
+}
+
 TEST(Plan, SliceBatchesFollowTheSlicesThatHaveItems) {
   // 2x2 voxels a slice; items in slices 0, 2 and 3.
   const std::vector<std::uint64_t> voxels{1, 3, 8, 12, 13, 15};
-  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), 100);
+  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), batch_sizes(100));
   expect_cover(batches, 6);
   ASSERT_EQ(batches.size(), 3u);
   EXPECT_EQ(batches[0].item_count, 2u);
@@ -53,7 +95,7 @@ TEST(Plan, SliceBatchesFollowTheSlicesThatHaveItems) {
 TEST(Plan, ASliceAboveTheLimitIsCutEvenly) {
   std::vector<std::uint64_t> voxels(25);
   std::iota(voxels.begin(), voxels.end(), 0);
-  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(5, 5, 1), 10);
+  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(5, 5, 1), batch_sizes(10));
   expect_cover(batches, 25);
   ASSERT_EQ(batches.size(), 3u);
   EXPECT_EQ(largest_room(batches, {}).items, 9u);
@@ -102,7 +144,7 @@ TEST(AutomaticBatch, KeepsToALimitBelowItsSteps) {
 
 TEST(Plan, SlicesOfItemsInNoOrderAreVoxels) {
   const std::vector<std::uint64_t> voxels{3, 1, 8, 8, 0, 15};
-  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), 4);
+  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), batch_sizes(4));
   expect_cover(batches, 6);
   ASSERT_EQ(batches.size(), 2u);
   EXPECT_EQ(batches[0].item_count, 4u);
@@ -110,7 +152,7 @@ TEST(Plan, SlicesOfItemsInNoOrderAreVoxels) {
 
 TEST(Plan, SlicesMayHaveManyItemsAVoxel) {
   const std::vector<std::uint64_t> voxels{1, 1, 1, 8, 8, 15};
-  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), 100);
+  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), batch_sizes(100));
   expect_cover(batches, 6);
   ASSERT_EQ(batches.size(), 3u);
   EXPECT_EQ(batches[0].item_count, 3u);
@@ -118,7 +160,7 @@ TEST(Plan, SlicesMayHaveManyItemsAVoxel) {
 
 TEST(Plan, OfNothingHasNoBatches) {
   for (const auto kind : {partition_kind::slices, partition_kind::voxels}) {
-    EXPECT_TRUE(make_plan(kind, {}, grid_of(2, 2, 2), 4).empty());
+    EXPECT_TRUE(make_plan(kind, {}, grid_of(2, 2, 2), batch_sizes(4)).empty());
   }
   EXPECT_TRUE(batches_of(first_items_of({})).empty());
 }

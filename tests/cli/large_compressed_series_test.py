@@ -1,0 +1,79 @@
+"""A .nii.gz large enough for several threads: the same bytes and the same messages as one thread gives."""
+import gzip
+import os
+import tempfile
+import unittest
+
+from program import run
+
+SMALLEST = 16 << 20  # row_inflater.hpp
+
+
+class on_cores:
+    """What is started within runs on so many cores, and so inflates by as many threads."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def __enter__(self):
+        self.before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, sorted(self.before)[:self.count])
+
+    def __exit__(self, *_):
+        os.sched_setaffinity(0, self.before)
+
+
+@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core: one thread inflates")
+class LargeCompressedSeries(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.folder = os.path.join(cls.scratch.name, "phantom")
+        run("phantom", "dwi", "--preset", "hcp", "--size", "48x48x44", "--out", cls.folder)
+        with open(cls.at("data.nii"), "rb") as file:
+            content = file.read()
+        cls.packed = gzip.compress(content, 1)
+        assert len(cls.packed) > SMALLEST, len(cls.packed)
+        cls.fit("data.nii", "plain.h5")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    @classmethod
+    def at(cls, name):
+        return os.path.join(cls.folder, name)
+
+    @classmethod
+    def fit(cls, series, out, expect=0):
+        return run("tensor", "--fit", "ols", "--dwi", cls.at(series), "--bvals", cls.at("bvals"), "--bvecs", cls.at("bvecs"),
+                   "--mask", cls.at("nodif_brain_mask.nii.gz"), "--backend", "cpu", "--out", cls.at(out), "--overwrite",
+                   expect=expect)
+
+    def pack(self, packed):
+        with open(self.at("data.nii.gz"), "wb") as file:
+            file.write(packed)
+
+    def test_several_threads_give_the_bytes_of_the_plain_file(self):
+        self.pack(self.packed)
+        self.fit("data.nii.gz", "packed.h5")
+        run("compare", self.at("plain.h5"), self.at("packed.h5"))
+
+    def test_damage_is_told_as_one_thread_tells_it(self):
+        middle = len(self.packed) // 2
+        flipped = bytearray(self.packed)
+        flipped[middle] ^= 16
+        wrong_sum = bytearray(self.packed)
+        wrong_sum[-6] ^= 1
+        for packed, word in ((flipped, "damaged"), (wrong_sum, "wrong checksum"), (self.packed[:middle], "truncated")):
+            self.pack(packed)
+            lines = []
+            for cores in (1, 2):
+                with on_cores(cores):
+                    lines.append(self.fit("data.nii.gz", "damaged.h5", expect=65).stderr.splitlines()[-1])
+            self.assertIn(word, lines[0])
+            self.assertEqual(lines[0], lines[1])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+"""GPU and CPU ranks in one job. GPUs are pretended (tests/tools/pretended_gpus): this is about who gets what, and what the
+result says of it."""
+import csv
+import os
+import signal
+import subprocess
+import unittest
+
+from result_files import h5py
+from toy_jobs import ToyJobs, digest, mpirun, run, voxherd, wait_for_batches
+
+PRETENDED = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "pretended_gpus")
+SIZE = ("--nx", 60, "--ny", 60, "--nz", 30)
+
+
+def mixed(ranks, out, *options, gpus="0", backend="mixed"):
+    job = subprocess.run(mpirun(ranks, PRETENDED, "toy", "--quiet", "--backend", backend, "--out", out, *options),
+                         capture_output=True, text=True, timeout=120, env=dict(os.environ, CUDA_VISIBLE_DEVICES=gpus))
+    return job.returncode, job.stderr
+
+
+class Mixed(ToyJobs):
+    def choices(self, ranks, gpus, *options):
+        out = self.path("choices.txt")
+        job = subprocess.run(mpirun(ranks, PRETENDED, "ballstick", "--backend", "mixed", "--out", out, *options),
+                             capture_output=True, text=True, timeout=120,
+                             env=dict(os.environ, CUDA_VISIBLE_DEVICES=gpus))
+        self.assertEqual(job.returncode, 0, job.stderr)
+        with open(out, encoding="utf-8") as lines:
+            return [line.split()[2] for line in lines]
+
+    def test_the_first_ranks_take_the_gpus_and_the_others_compute_on_cores(self):
+        self.assertEqual(self.choices(5, "0,1"), ["0", "1", "cpu", "cpu", "cpu"])
+
+    def test_more_gpus_than_ranks_leave_none_to_the_cores(self):
+        self.assertEqual(self.choices(2, "3,1,2"), ["3", "1"])
+
+    def test_without_any_gpu_it_is_an_error_that_says_what_to_do(self):
+        rc, said = mixed(2, self.path("none.h5"), gpus="")
+        self.assertEqual(rc, 2, said)
+        self.assertIn("--backend cpu computes without a GPU", said)
+
+    def test_all_ranks_write_one_result_and_the_cores_begin_with_the_smallest_batch(self):
+        out, trace = self.path("mixed.h5"), self.path("trace.csv")
+        rc, said = mixed(3, out, "--trace", trace, "--slowest-ms", 5)
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(voxherd("verify", out)[0], 0)
+        with open(trace, encoding="utf-8") as lines:
+            rows = list(csv.DictReader(lines))
+        items = {int(row["batch"]): int(row["items"]) for row in rows}
+        self.assertEqual(sorted(items), list(range(len(items))))
+        for rank in ("1", "2"):
+            first = min((row for row in rows if row["rank"] == rank), key=lambda row: float(row["read_begin"]), default=None)
+            if first is not None:
+                self.assertLessEqual(int(first["items"]), items[0] // 4)
+        rc, said = run(1, self.path("cores.h5"), *SIZE)
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(digest(out), digest(self.path("cores.h5")), "the toy's values do not depend on the device")
+        with h5py.File(out) as result:
+            self.assertIn('"backend":"mixed"', str(result.attrs["configuration"]).replace(" ", ""))
+
+    def test_only_a_mixed_job_resumes_one_with_any_number_of_ranks(self):
+        out = self.path("stopped.h5")
+        job = subprocess.Popen(mpirun(2, PRETENDED, "toy", "--quiet", "--backend", "mixed", "--out", out,
+                                      "--slowest-ms", 400), stderr=subprocess.PIPE, text=True,
+                               env=dict(os.environ, CUDA_VISIBLE_DEVICES="0"))
+        wait_for_batches(out, 3)
+        job.send_signal(signal.SIGUSR1)
+        said = job.communicate(timeout=60)[1]
+        self.assertEqual(job.returncode, 75, said)
+        for backend in ("cpu", "cuda"):
+            rc, said = mixed(1, out, "--resume", backend=backend)
+            self.assertEqual(rc, 2, said)
+            self.assertIn('backend: "mixed" in the file', said)
+        rc, said = mixed(3, out, "--resume", gpus="0,1")
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(run(1, self.path("cores.h5"), *SIZE)[0], 0)
+        self.assertEqual(digest(out), digest(self.path("cores.h5")))
+
+    def test_commands_whose_steps_build_on_one_another_refuse_it(self):
+        for words in (("geodesic", "--out", self.path("g.h5")), ("connect", "--out", self.path("c.h5"))):
+            rc, _, said = voxherd(*words, "--backend", "mixed")
+            self.assertEqual(rc, 2, said)
+            self.assertIn("--backend mixed is for tensor, ballstick and perfusion", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
