@@ -304,7 +304,7 @@ std::vector<std::uint64_t> study::pending(const std::string& stored) {
 /// A dry run tries the middle of the image. False after a signal.
 bool study::await_middle() {
   if (settings_.input == nullptr || layout_.batches.empty()) return true;
-  const batch& middle = layout_.batches[layout_.batches.size() / 2];
+  const batch middle = middle_batch(layout_);
   settings_.input->begin(middle.first_item, middle.first_item + middle.item_count);
   return voxherd::await_stage(s_, *settings_.input);
 }
