@@ -1,6 +1,7 @@
 """The scaling study's model: cases worked out by hand, what must hold in every run, and calibration that finds what it is given."""
 import csv
 import dataclasses
+import heapq
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ BENCH = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abs
 sys.path[:0] = [os.path.join(BENCH, "scaling"), BENCH]
 from model_calibrate import calibrate, factors_of  # noqa: E402
 from model_cohort import makespan  # noqa: E402
+from model_dealer import dealer  # noqa: E402
 from model_device import device_model, service_seconds  # noqa: E402
 from model_events import pipe, simulation  # noqa: E402
 from model_job import machine, saved_by_term, simulate_work  # noqa: E402
@@ -198,6 +200,37 @@ def write_runs(folder, m, items, sizes, ranks, name="case"):
                 writer = csv.DictWriter(file, COLUMNS)
                 writer.writeheader()
                 writer.writerows(done.times)
+
+
+class Dealing(unittest.TestCase):
+    def grants(self, speeds, items):
+        """Who gets what, each rank with a batch in hand; speeds in 1e5 items/s."""
+        plan, found, ends, free = falling_plan(items, 14336, 2048, 24), [], [], [0.0] * len(speeds)
+        deal = dealer(plan, len(speeds))
+
+        def answer(now):
+            for r, number in deal.answers(now):
+                if number is not None:
+                    free[r] = max(now, free[r]) + plan[number] / (1e5 * speeds[r])
+                    heapq.heappush(ends, (free[r], number, r))
+                    found.append(f"{r}:{number}")
+
+        for turn in range(2):
+            for r in range(len(speeds)):
+                deal.ask(r)
+                answer(turn * 1e-3)
+        while ends:
+            now, number, r = heapq.heappop(ends)
+            deal.done(r, number, now)
+            deal.ask(r)
+            answer(now)
+        return " ".join(found)
+
+    def test_as_rank_0_deals(self):
+        # What mpi/dealer.cpp said to the same questions at the same times.
+        self.assertEqual(self.grants([1, 1], 20000), "0:9 1:8 0:0 1:1 0:2 1:3 0:4 1:5 0:6 1:7")
+        self.assertEqual(self.grants([1, 0.5, 2], 20000), "0:0 1:1 2:2 0:3 1:4 2:5 2:6 2:7 2:8 0:9")
+        self.assertEqual(self.grants([1, 1, 1, 1, 0.1], 20000), "0:0 1:1 2:2 3:3 4:4 0:5 1:6 2:7 3:8 4:9")
 
 
 class Names(unittest.TestCase):
