@@ -59,14 +59,6 @@ double status_bytes(const std::string& name) {
   return 0;
 }
 
-/// The batch with the item in the middle of the image: one at its rim may be untypical.
-batch middle_batch(const result_layout& layout) {
-  const std::uint64_t middle = layout.item_voxels.size() / 2;
-  const auto after = std::partition_point(layout.batches.begin(), layout.batches.end(),
-                                          [&](const batch& b) { return b.first_item <= middle; });
-  return *std::prev(after);
-}
-
 /// `ranks`: those with a device like rank 0's; others do little beside them.
 void add_time(analysis& a, const device_hooks& device, const result_layout& layout, int ranks,
               std::uint64_t pending_items, run_estimate& e) {
@@ -80,6 +72,13 @@ void add_time(analysis& a, const device_hooks& device, const result_layout& layo
 }
 
 }  // namespace
+
+batch middle_batch(const result_layout& layout) {
+  const std::uint64_t middle = layout.item_voxels.size() / 2;
+  const auto after = std::partition_point(layout.batches.begin(), layout.batches.end(),
+                                          [&](const batch& b) { return b.first_item <= middle; });
+  return *std::prev(after);
+}
 
 run_estimate estimate(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
                       std::span<const std::uint64_t> pending) {

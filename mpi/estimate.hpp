@@ -17,4 +17,8 @@ run_estimate estimate(const session& s, analysis& a, const device_hooks& device,
 /// What --dry-run prints.
 std::string estimate_text(const run_estimate& e, const std::string& out);
 
+/// The batch that a dry run tries, with the item in the middle of the image: one at its rim may be untypical. There is
+/// at least one batch.
+batch middle_batch(const result_layout& layout);
+
 }  // namespace voxherd

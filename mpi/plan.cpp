@@ -16,6 +16,8 @@ constexpr double share_of_free_memory = 0.6;
 // all that is left would end.
 constexpr std::uint64_t parts_for_gpus = 24, parts_for_hosts = 128;
 constexpr std::uint64_t last_on_host = 128;
+// A thread may take a second for a few dozen items. Cores have an item each in the smallest batches: few of them.
+constexpr std::uint64_t finest_on_host = 16, finest_parts = 16;
 constexpr std::uint64_t slow_ranks_parts = 64;
 
 std::uint64_t rounded_up(std::uint64_t items, std::uint64_t to) { return (items + to - 1) / to * to; }
@@ -49,6 +51,11 @@ std::uint64_t cut_falling(std::vector<batch>& batches, std::uint64_t first, std:
 }
 
 void cut(std::vector<batch>& batches, std::uint64_t items, batch_sizes sizes) {
+  if (sizes.finest < sizes.last) {
+    const std::uint64_t first = cut_falling(batches, 0, items, finest_parts * sizes.last, sizes);
+    cut_falling(batches, first, items, 0, {sizes.last, sizes.finest, finest_parts});
+    return;
+  }
   const std::uint64_t slow_part = sizes.ends_for_slow_ranks ? items / slow_ranks_parts : 0;
   std::uint64_t first = cut_falling(batches, 0, items, slow_part, sizes);
   // Half of it in halves of the last size, a quarter in quarters, the rest in eighths: few items for a GPU, many for
@@ -64,7 +71,11 @@ void cut(std::vector<batch>& batches, std::uint64_t items, batch_sizes sizes) {
 std::uint64_t last_items_on_host(std::uint64_t most) { return most < cpu_step ? 1 : last_on_host; }
 
 batch_sizes falling_sizes(std::uint64_t largest, std::uint64_t last, std::uint64_t most) {
-  if (last == 0) return {largest, last_items_on_host(most), parts_for_hosts};
+  if (last == 0) {
+    batch_sizes sizes(largest, last_items_on_host(most), parts_for_hosts);
+    sizes.finest = std::min(sizes.last, finest_on_host);
+    return sizes;
+  }
   return {largest, last, parts_for_gpus};
 }
 

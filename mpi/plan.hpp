@@ -14,11 +14,13 @@ namespace voxherd {
 /// is not yet cut, until batches of `last` items are left, so that ranks that fetch them end together.
 struct batch_sizes {
   /// Batches all alike.
-  explicit batch_sizes(std::uint64_t items) : largest(items), last(items) {}
+  explicit batch_sizes(std::uint64_t items) : largest(items), last(items), finest(items) {}
   batch_sizes(std::uint64_t most, std::uint64_t least, std::uint64_t parts_of_rest)
-      : largest(most), last(least < most ? least : most), parts(parts_of_rest) {}
+      : largest(most), last(least < most ? least : most), finest(last), parts(parts_of_rest) {}
 
   std::uint64_t largest, last;
+  /// Below `last`: what the last 16 `last` items fall to, one part in 16 of the rest each. `last` for none.
+  std::uint64_t finest;
   std::uint64_t parts = 1;
   /// The last 64th of the items in batches of a half, a quarter, an eighth of `last`: for CPU ranks beside GPUs.
   bool ends_for_slow_ranks = false;

@@ -135,7 +135,8 @@ std::vector<batch> new_plan(const session& s, const analysis& a, const run_setti
   if (is_mixed(device) && device.free_bytes == 0) sizes = batch_sizes(std::numeric_limits<std::uint64_t>::max());
   if (settings.input != nullptr) sizes.largest = std::min(sizes.largest, settings.input->most_items());
   sizes.last = std::min(sizes.last, sizes.largest);
-  for (std::uint64_t* n : {&sizes.largest, &sizes.last}) {
+  sizes.finest = std::min(sizes.finest, sizes.last);
+  for (std::uint64_t* n : {&sizes.largest, &sizes.last, &sizes.finest}) {
     MPI_Allreduce(MPI_IN_PLACE, n, 1, MPI_UINT64_T, MPI_MIN, s.world());
   }
   MPI_Allreduce(MPI_IN_PLACE, &sizes.parts, 1, MPI_UINT64_T, MPI_MAX, s.world());
@@ -303,7 +304,7 @@ std::vector<std::uint64_t> study::pending(const std::string& stored) {
 /// A dry run tries the middle of the image. False after a signal.
 bool study::await_middle() {
   if (settings_.input == nullptr || layout_.batches.empty()) return true;
-  const batch& middle = layout_.batches[layout_.batches.size() / 2];
+  const batch middle = middle_batch(layout_);
   settings_.input->begin(middle.first_item, middle.first_item + middle.item_count);
   return voxherd::await_stage(s_, *settings_.input);
 }

@@ -62,6 +62,22 @@ TEST(Plan, BatchesFallFromTheLargestToTheLastSize) {
   }
 }
 
+TEST(Plan, OnTheHostTheLast2048ItemsFallTo16) {
+  for (const std::uint64_t items : {1, 15, 100, 2047, 2048, 2817, 20000, 900416}) {
+    std::vector<std::uint64_t> voxels(items);
+    std::iota(voxels.begin(), voxels.end(), 0);
+    const std::uint64_t largest = automatic_batch_items(items, 0, 1, 1, 32768);
+    const auto batches =
+        make_plan(partition_kind::voxels, voxels, grid_of(items, 1, 1), falling_sizes(largest, 0, 32768));
+    expect_cover(batches, items);
+    for (std::size_t b = 0; b + 1 < batches.size(); ++b) {
+      EXPECT_GE(batches[b].item_count, batches[b + 1].item_count);
+      EXPECT_GE(batches[b].item_count, batches[b].first_item + 2048 + 128 < items ? 128u : 16u) << items;
+    }
+    EXPECT_LE(batches.back().item_count, 16u);
+  }
+}
+
 TEST(Plan, TheLastBatchesAreASmallPartOfTheItems) {
   std::vector<std::uint64_t> voxels(900416);
   std::iota(voxels.begin(), voxels.end(), 0);
@@ -78,6 +94,7 @@ TEST(Plan, TheLastBatchesAreASmallPartOfTheItems) {
 TEST(Plan, LargeItemsFallToOne) {
   EXPECT_EQ(falling_sizes(3, 0, 62).last, 1u);
   EXPECT_EQ(falling_sizes(3584, 0, 32768).last, 128u);
+  EXPECT_EQ(falling_sizes(3584, 0, 32768).finest, 16u);
   EXPECT_EQ(falling_sizes(62, 4096, 62).last, 62u) << "a GPU gets no batch larger than has room";
 }
 
