@@ -149,4 +149,4 @@ def calibrate(runs, site):
     profiles = tuple((plan, profile_of(model, same, lanes)) for plan, same in plans.items())
     return calibration(model, lanes, measured, profiles, median_stages(runs, lambda r: r.before_work()),
                        median_stages(runs, lambda r: r.after_work()), statistics.median(r.launch for r in runs),
-                       sum(runs[0].plan()), len(runs), tuple(sorted({r.batch_items() for r in runs})))
+                       sum(runs[0].plan()), len(runs), tuple(sorted({n for r in runs for n in r.usual_and_smallest()})))

@@ -40,6 +40,11 @@ class one_run:
         """The size that most batches have."""
         return statistics.mode(t["items"] for t in self.times)
 
+    def usual_and_smallest(self):
+        """Sizes of batches; the last one of a plan, a rest, does not count."""
+        plan = self.plan()
+        return self.batch_items(), min(plan[:-1] or plan)
+
     def plan(self):
         return [t["items"] for t in sorted(self.times, key=lambda t: t["batch"])]
 
