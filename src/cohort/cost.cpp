@@ -2,17 +2,26 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 namespace voxherd {
 
 namespace {
 
-/// CPU threads of all ranks together, from descriptions such as "8 CPU threads".
-double threads_of(const nlohmann::json& provenance) {
-  double threads = 0;
-  for (const auto& device : provenance.value("devices", nlohmann::json::array()))
-    if (device.is_string()) threads += std::atof(device.get<std::string>().c_str());
+/// CPU threads of each rank that began the run, from descriptions such as "8 CPU threads"; 0 where it has a GPU.
+std::vector<double> threads_of_ranks(const nlohmann::json& provenance) {
+  std::vector<double> threads;
+  for (const auto& device : provenance.value("devices", nlohmann::json::array())) {
+    const std::string text = device.is_string() ? device.get<std::string>() : "";
+    threads.push_back(text.find(" CPU thread") == std::string::npos ? 0 : std::atof(text.c_str()));
+  }
   return threads;
+}
+
+/// Of so many seconds of one rank.
+void add(cost& c, double seconds, double threads) {
+  (threads > 0 ? c.core_hours : c.gpu_hours) += seconds / 3600 * std::max(1.0, threads);
 }
 
 /// Seconds that every rank was there for, over all the runs that it took.
@@ -26,31 +35,30 @@ double wall_seconds(const nlohmann::json& summary) {
   return seconds;
 }
 
-double journal_seconds(const result_reader& result, bool on_gpu) {
-  double seconds = 0;
-  for (const journal_entry& e : result.journal())
-    seconds += e.done == 1 ? static_cast<double>(e.microseconds) * 1e-6 : 0;
-  // Two threads drive a GPU, and each one's batches wait for the other's.
-  return on_gpu ? seconds / 2 : seconds;
+/// Two threads drive a GPU, and each one's batches wait for the other's.
+constexpr double lanes_of_gpu = 2;
+
+cost cost_of_finished_batches(const result_reader& result, const std::vector<double>& threads) {
+  cost c;
+  for (const journal_entry& e : result.journal()) {
+    if (e.done != 1) continue;
+    const double own = threads[e.rank % threads.size()], seconds = static_cast<double>(e.microseconds) * 1e-6;
+    add(c, own > 0 ? seconds : seconds / lanes_of_gpu, own);
+  }
+  return c;
 }
 
 }  // namespace
 
 cost cost_of(const result_reader& result) {
-  const bool on_gpu = result.configuration().value("backend", "") == "cuda";
+  const std::vector<double> threads = threads_of_ranks(result.provenance());
+  if (threads.empty()) return {};
   const nlohmann::json& summary = result.summary();
-  const double ranks = summary.is_object() ? summary.value("rank_count", 1.0)
-                                           : static_cast<double>(result.provenance().value("ranks", 1));
-  const double rank_hours =
-      (result.complete() && summary.is_object() ? wall_seconds(summary) * ranks : journal_seconds(result, on_gpu)) /
-      3600;
+  if (!result.complete() || !summary.is_object()) return cost_of_finished_batches(result, threads);
+  // The run that ended it may have had other ranks than the one that began it: as many of each kind, in proportion.
+  const double each = summary.value("rank_count", 1.0) / static_cast<double>(threads.size());
   cost c;
-  if (on_gpu) {
-    c.gpu_hours = rank_hours;
-  } else {
-    const double begun_with = std::max(1.0, result.provenance().value("ranks", 1.0));
-    c.core_hours = rank_hours * std::max(1.0, threads_of(result.provenance()) / begun_with);
-  }
+  for (const double own : threads) add(c, each * wall_seconds(summary), own);
   return c;
 }
 

@@ -143,14 +143,16 @@ class Cohort(Folder):
         table = self.table()
         self.assertAlmostEqual(table["core_hours"], hours, places=12)
         self.assertEqual(table["gpu_hours"], 0)
-        with h5py.File(self.path("out/whole.h5"), "r+") as file:  # as if two GPUs had done it
-            words = file.attrs["configuration"]
-            words = words.decode() if isinstance(words, bytes) else str(words)
-            self.assertIn('"backend":"cpu"', words)
-            file.attrs["configuration"] = words.replace('"backend":"cpu"', '"backend":"cuda"')
-        table = self.table()
-        self.assertAlmostEqual(table["gpu_hours"], hours, places=12)
-        self.assertEqual(table["core_hours"], 0)
+        for gpus in (1, 2):  # as if the first, then both ranks had had a GPU
+            with h5py.File(self.path("out/whole.h5"), "r+") as file:
+                words = file.attrs["provenance"]
+                provenance = json.loads(words)
+                self.assertEqual(provenance["devices"][gpus - 1], "1 CPU thread")
+                provenance["devices"][gpus - 1] = "NVIDIA H200, GPU-0"
+                file.attrs["provenance"] = json.dumps(provenance)
+            table = self.table()
+            self.assertAlmostEqual(table["gpu_hours"], gpus * hours / 2, places=12)
+            self.assertAlmostEqual(table["core_hours"], (2 - gpus) * hours / 2, places=12)
 
     def test_people_see_the_same_as_a_table(self):
         self.task(3, expect=65)
