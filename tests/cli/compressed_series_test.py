@@ -1,40 +1,13 @@
 """A result does not depend on how its series is stored: .nii, .nii.gz, gzip members, trailing bytes, ranks."""
 import gzip
 import os
-import tempfile
 import unittest
 
+from packed_series import packed_series
 from program import files_below, run
 
 
-class CompressedSeries(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = tempfile.TemporaryDirectory()
-        cls.toy = os.path.join(cls.scratch.name, "toy")
-        run("phantom", "dwi", "--preset", "toy", "--out", cls.toy)
-        with open(os.path.join(cls.toy, "data.nii"), "rb") as file:
-            cls.content = file.read()
-        cls.fit("data.nii", "plain.h5")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.scratch.cleanup()
-
-    @classmethod
-    def at(cls, name):
-        return os.path.join(cls.toy, name)
-
-    @classmethod
-    def fit(cls, series, out, *options, ranks=1, expect=0):
-        mask = cls.at("nodif_brain_mask.nii.gz")
-        return run("tensor", "--dwi", cls.at(series), "--bvals", cls.at("bvals"), "--bvecs", cls.at("bvecs"), "--mask", mask,
-                   "--backend", "cpu", "--threads", "1", "--out", cls.at(out), *options, ranks=ranks, expect=expect)
-
-    def pack(self, *parts):
-        with open(self.at("data.nii.gz"), "wb") as file:
-            file.write(b"".join(parts))
-
+class CompressedSeries(packed_series):
     def test_compressed_on_one_rank_and_on_three_gives_the_same_bytes(self):
         self.pack(gzip.compress(self.content))
         for ranks in (1, 3):

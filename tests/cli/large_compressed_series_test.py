@@ -1,9 +1,9 @@
 """A .nii.gz large enough for several threads: the same bytes and the same messages as one thread gives."""
 import gzip
 import os
-import tempfile
 import unittest
 
+from packed_series import packed_series
 from program import run
 
 SMALLEST = 16 << 20  # row_inflater.hpp
@@ -24,39 +24,18 @@ class on_cores:
 
 
 @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core: one thread inflates")
-class LargeCompressedSeries(unittest.TestCase):
+class LargeCompressedSeries(packed_series):
+    phantom = ("--preset", "hcp", "--size", "48x48x44")
+
     @classmethod
     def setUpClass(cls):
-        cls.scratch = tempfile.TemporaryDirectory()
-        cls.folder = os.path.join(cls.scratch.name, "phantom")
-        run("phantom", "dwi", "--preset", "hcp", "--size", "48x48x44", "--out", cls.folder)
-        with open(cls.at("data.nii"), "rb") as file:
-            content = file.read()
-        cls.packed = gzip.compress(content, 1)
+        super().setUpClass()
+        cls.packed = gzip.compress(cls.content, 1)
         assert len(cls.packed) > SMALLEST, len(cls.packed)
-        cls.fit("data.nii", "plain.h5")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.scratch.cleanup()
-
-    @classmethod
-    def at(cls, name):
-        return os.path.join(cls.folder, name)
-
-    @classmethod
-    def fit(cls, series, out, expect=0):
-        return run("tensor", "--fit", "ols", "--dwi", cls.at(series), "--bvals", cls.at("bvals"), "--bvecs", cls.at("bvecs"),
-                   "--mask", cls.at("nodif_brain_mask.nii.gz"), "--backend", "cpu", "--out", cls.at(out), "--overwrite",
-                   expect=expect)
-
-    def pack(self, packed):
-        with open(self.at("data.nii.gz"), "wb") as file:
-            file.write(packed)
 
     def test_several_threads_give_the_bytes_of_the_plain_file(self):
         self.pack(self.packed)
-        self.fit("data.nii.gz", "packed.h5")
+        self.fit("data.nii.gz", "packed.h5", "--overwrite")
         run("compare", self.at("plain.h5"), self.at("packed.h5"))
 
     def test_damage_is_told_as_one_thread_tells_it(self):
@@ -70,7 +49,7 @@ class LargeCompressedSeries(unittest.TestCase):
             lines = []
             for cores in (1, 2):
                 with on_cores(cores):
-                    lines.append(self.fit("data.nii.gz", "damaged.h5", expect=65).stderr.splitlines()[-1])
+                    lines.append(self.fit("data.nii.gz", "damaged.h5", "--overwrite", expect=65).stderr.splitlines()[-1])
             self.assertIn(word, lines[0])
             self.assertEqual(lines[0], lines[1])
 
