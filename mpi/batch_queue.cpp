@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "mpi/batch_trace.hpp"
+#include "mpi/clock.hpp"
 
 namespace voxherd {
 
@@ -94,7 +94,7 @@ void batch_queue::receive(int from, note n) {
 }
 
 void batch_queue::answer_waiting() {
-  answered_at_ = trace_clock();
+  answered_at_ = steady_seconds();
   for (const auto& [rank, number] : dealer_->answers(answered_at_)) {
     const note n{number ? grants : nothing_left, number ? static_cast<std::int64_t>(*number) : 0};
     rank == 0 ? receive(0, n) : send(rank, n.kind, n.value);
@@ -102,7 +102,7 @@ void batch_queue::answer_waiting() {
 }
 
 void batch_queue::answer_now_and_then() {
-  if (dealer_ && dealer_->has_waiting() && trace_clock() - answered_at_ > between_second_thoughts) answer_waiting();
+  if (dealer_ && dealer_->has_waiting() && steady_seconds() - answered_at_ > between_second_thoughts) answer_waiting();
 }
 
 void batch_queue::ask() {
@@ -137,7 +137,7 @@ void batch_queue::count_done(int rank, std::uint64_t number) {
   ++batches_done_;
   items_done_ += plan_[number].item_count;
   if (!dealer_) return;
-  dealer_->done(rank, number, trace_clock());
+  dealer_->done(rank, number, steady_seconds());
   if (dealer_->has_waiting()) answer_waiting();
 }
 

@@ -71,7 +71,7 @@ class batch_queue {
   std::vector<batch> plan_;
   std::deque<std::uint64_t> own_;   ///< where nobody asks: what is left of this rank's
   std::unique_ptr<dealer> dealer_;  ///< rank 0, dynamic
-  double answered_at_ = 0;          ///< seconds on trace_clock()
+  double answered_at_ = 0;          ///< seconds on steady_seconds()
   std::size_t pending_in_all_;
   outbox outbox_;
   std::deque<std::uint64_t> granted_;

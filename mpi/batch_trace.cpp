@@ -4,17 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <fstream>
 
 #include "mpi/failure.hpp"
 
 namespace voxherd {
-
-double trace_clock() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 void write_trace(const session& s, const std::string& path, std::vector<batch_times> own, double origin) {
   for (batch_times& t : own) {

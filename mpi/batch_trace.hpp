@@ -8,7 +8,7 @@
 
 namespace voxherd {
 
-/// When what happened to a batch, on its rank's trace_clock(): what `--trace` writes.
+/// When what happened to a batch, on its rank's steady_seconds(): what `--trace` writes.
 struct batch_times {
   std::uint64_t number = 0, items = 0;
   std::uint32_t rank = 0, lane = 0;           ///< lane: which of the rank's driving threads computed it
@@ -18,12 +18,9 @@ struct batch_times {
   double write_begin = 0, write_end = 0;      ///< results and journal entry
 };
 
-/// Seconds on a clock that all ranks of a node share and that never jumps.
-double trace_clock();
-
 /// One line a batch, in the order in which they were begun, as CSV with the names above; times in seconds after
-/// `origin`, each rank's own trace_clock() when all ranks left a barrier. Collective; throws failure (disk), the same
-/// on every rank.
+/// `origin`, each rank's own steady_seconds() when all ranks left a barrier. Collective; throws failure (disk), the
+/// same on every rank.
 void write_trace(const session& s, const std::string& path, std::vector<batch_times> own, double origin);
 
 }  // namespace voxherd

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mpi/clock.hpp"
+
 namespace voxherd {
 
 using clock = std::chrono::steady_clock;
@@ -115,9 +117,9 @@ void lane_pool::drive(const analysis& a, const device_hooks& device, int lane) {
 }
 
 void lane_pool::compute(batch_runner& runner, work_slot& slot, std::size_t input_bytes_per_item) {
-  slot.times.compute_begin = trace_clock();
+  slot.times.compute_begin = steady_seconds();
   runner.run(slot.items, {slot.input.get(), slot.items.item_count * input_bytes_per_item}, slot.output_spans());
-  slot.times.compute_end = trace_clock();
+  slot.times.compute_end = steady_seconds();
   slot.microseconds = static_cast<std::uint64_t>(1e6 * (slot.times.compute_end - slot.times.compute_begin));
 }
 

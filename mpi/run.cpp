@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "mpi/batch_queue.hpp"
 #include "mpi/batch_trace.hpp"
 #include "mpi/checksum.hpp"
+#include "mpi/clock.hpp"
 #include "mpi/estimate.hpp"
 #include "mpi/output_place.hpp"
 #include "mpi/result_writer.hpp"
@@ -27,10 +27,6 @@
 namespace voxherd {
 
 namespace {
-
-using steady = std::chrono::steady_clock;
-
-double seconds_since(steady::time_point start) { return std::chrono::duration<double>(steady::now() - start).count(); }
 
 /// Throws when a rank sees other inputs than rank 0, as on a node without the shared file system.
 void check_same_items(const session& s, const analysis& a) {
@@ -111,8 +107,8 @@ void run_or_abort(const session& s, work_loop& loop, batch_queue& queue, const r
     if (!s.is_root()) {
       f = failure(f.status, fmt::format("{} (rank {} of {}, host {})", f.what(), s.rank(), s.size(), s.host()));
       queue.report_failure(f);
-      const auto start = steady::now();
-      while (seconds_since(start) < 5) {
+      const double start = steady_seconds();
+      while (steady_seconds() - start < 5) {
         queue.settle();
         usleep(1000);
       }
@@ -153,8 +149,8 @@ class study {
   std::unique_ptr<output_lock> lock_;
   beginning found_ = beginning::fresh;
   std::vector<std::uint64_t> pending_;
-  steady::time_point start_ = steady::now();
-  double origin_ = 0;  ///< when the work began, on trace_clock()
+  double start_ = steady_seconds();
+  double origin_ = 0;  ///< when the work began, on steady_seconds()
 };
 
 exit_status study::run() {
@@ -230,9 +226,9 @@ std::vector<run_stage> study::stages() const {
 
 bool study::await_stage(double& awaited) {
   if (settings_.input == nullptr) return true;
-  const auto start = steady::now();
+  const double start = steady_seconds();
   const bool there = voxherd::await_stage(s_, *settings_.input);
-  awaited += seconds_since(start);
+  awaited += steady_seconds() - start;
   return there;
 }
 
@@ -248,7 +244,7 @@ bool study::compute_stages(const std::vector<run_stage>& stages, work_loop& loop
       settings_.input->begin(stages[i + 1].first, stages[i + 1].last);
     batch_queue queue(s_, settings_.schedule, layout_.batches, stages[i].batches, believed);
     if (i == 0 && !settings_.trace.empty()) s_.barrier();
-    if (i == 0) origin_ = trace_clock();
+    if (i == 0) origin_ = steady_seconds();
     if (i == 0 && s_.node_rank() == 0) hurrying.emplace(unfinished_path(settings_.out));
     run_or_abort(s_, loop, queue, settings_.listener);
     if (!queue.whole()) return false;
@@ -291,7 +287,7 @@ exit_status study::compute() {
   account.device = device_.description;
   account.peak_host_bytes = peak_host_bytes();
   account.peak_device_bytes = device_.peak_bytes ? device_.peak_bytes() : 0;
-  nlohmann::json summary = gather_summary(s_, account, seconds_since(start_));
+  nlohmann::json summary = gather_summary(s_, account, steady_seconds() - start_);
   summary["analysis"] = layout_.analysis;
   summary["version"] = layout_.version;
   summary["resumed_batches"] = layout_.batches.size() - pending_.size();

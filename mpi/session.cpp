@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "mpi/clock.hpp"
 #include "mpi/failure.hpp"
 
 namespace voxherd {
@@ -39,10 +39,6 @@ outcome attempt(const std::function<void()>& work) {
   }
 }
 
-double steady_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// When this process was started, on steady_clock: what comes before main (loading libraries) counts too. The kernel
 /// says it in ticks since it booted, 10 ms as a rule; now, where it does not.
 double process_start() {
@@ -53,10 +49,10 @@ double process_start() {
   std::string field;
   for (int i = 3; i <= 22; ++i) rest >> field;
   timespec since_boot{};
-  if (!rest || clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0) return steady_now();
+  if (!rest || clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0) return steady_seconds();
   const double now = static_cast<double>(since_boot.tv_sec) + 1e-9 * static_cast<double>(since_boot.tv_nsec);
   const double age = now - std::strtod(field.c_str(), nullptr) / static_cast<double>(sysconf(_SC_CLK_TCK));
-  return steady_now() - std::max(0.0, age);
+  return steady_seconds() - std::max(0.0, age);
 }
 
 }  // namespace
@@ -78,7 +74,7 @@ session::session(int* argc, char*** argv) : started_(process_start()) {
   note_stage("MPI started");
 }
 
-void session::note_stage(const std::string& name) const { stages_.push_back({name, steady_now() - started_}); }
+void session::note_stage(const std::string& name) const { stages_.push_back({name, steady_seconds() - started_}); }
 
 session::~session() {
   // A rank that leaves by an exception must not wait for others that may never come.

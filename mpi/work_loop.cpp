@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "mpi/clock.hpp"
 #include "mpi/signals.hpp"
 
 namespace voxherd {
@@ -18,8 +19,6 @@ using steady = std::chrono::steady_clock;
 constexpr std::chrono::seconds grace{20};
 constexpr std::chrono::microseconds between_messages{500};
 constexpr std::chrono::microseconds between_signals{20000};
-
-double seconds_since(steady::time_point start) { return std::chrono::duration<double>(steady::now() - start).count(); }
 
 std::vector<work_slot> make_slots(const analysis& a, const device_hooks& device, const result_layout& layout) {
   // One a lane being computed, one in hand, one being written.
@@ -47,7 +46,7 @@ work_loop::work_loop(const session& s, analysis& a, const device_hooks& device, 
 
 void work_loop::run(batch_queue& queue) {
   queue_ = &queue;
-  const auto start = steady::now();
+  const double start = steady_seconds();
   const double busy_before = lanes_.busy_seconds();
   while (!queue_->finished()) {
     queue_->poll();
@@ -63,12 +62,12 @@ void work_loop::run(batch_queue& queue) {
   while (!queue_->settle()) usleep(100);
   items_before_ += queue_->items_done();
   account_.computing_seconds = lanes_.busy_seconds();
-  account_.waiting_seconds += std::max(0.0, seconds_since(start) - (account_.computing_seconds - busy_before));
+  account_.waiting_seconds += std::max(0.0, steady_seconds() - start - (account_.computing_seconds - busy_before));
 }
 
 bool work_loop::load_next() {
   if (free_.empty() || lanes_.waiting() > 0) return false;
-  if (wanted_since_ == 0) wanted_since_ = trace_clock();
+  if (wanted_since_ == 0) wanted_since_ = steady_seconds();
   const auto number = queue_->take();
   if (!number) {
     queue_->ask();
@@ -79,9 +78,9 @@ bool work_loop::load_next() {
   slot->items = plan_[*number];
   slot->times = {.number = *number, .items = slot->items.item_count, .asked = wanted_since_};
   wanted_since_ = 0;
-  slot->times.read_begin = trace_clock();
+  slot->times.read_begin = steady_seconds();
   analysis_.load(slot->items, {slot->input.get(), slot->items.item_count * analysis_.input_bytes_per_item()});
-  slot->times.read_end = trace_clock();
+  slot->times.read_end = steady_seconds();
   account_.reading_seconds += slot->times.read_end - slot->times.read_begin;
   lanes_.submit(slot);
   return true;
@@ -90,11 +89,11 @@ bool work_loop::load_next() {
 bool work_loop::write_next() {
   work_slot* slot = lanes_.take_finished();
   if (slot == nullptr) return false;
-  slot->times.write_begin = trace_clock();
+  slot->times.write_begin = steady_seconds();
   const auto spans = slot->output_spans();
   const std::vector<std::span<const std::byte>> outputs(spans.begin(), spans.end());
   writer_.write(slot->items, outputs, static_cast<std::uint64_t>(session_.rank()), slot->microseconds);
-  slot->times.write_end = trace_clock();
+  slot->times.write_end = steady_seconds();
   account_.writing_seconds += slot->times.write_end - slot->times.write_begin;
   times_.push_back(slot->times);
   account_.items += slot->items.item_count;

@@ -50,7 +50,7 @@ class work_loop {
   rank_account account_;
   std::vector<batch_times> times_;
   std::uint64_t items_before_ = 0;  ///< rank 0: done in the queues before
-  double wanted_since_ = 0;         ///< on trace_clock(); 0 while there is no room for a batch
+  double wanted_since_ = 0;         ///< on steady_seconds(); 0 while there is no room for a batch
   std::chrono::steady_clock::time_point stopped_at_{};
 };
 

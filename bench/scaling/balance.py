@@ -126,7 +126,9 @@ def measure_case(one, args, how, launcher, scan):
         os.remove(runs.reference_path(args.folder, what))
     batches = read_trace(os.path.join(args.folder, row["trace"]))
     found = account(batches, what.ranks)
-    append(args.folder, {**dataclasses.asdict(one), "backend": what.backend, "ranks": what.ranks, **found})
+    row = {**dataclasses.asdict(one), "backend": what.backend, "ranks": what.ranks, **found}
+    runs.append(os.path.join(args.folder, "balance.csv"), COLUMNS,
+                {key: f"{value:.6f}" if isinstance(value, float) else value for key, value in row.items()})
     print(f"{what.name()}: ends at {found['end_s']:.2f} s, ideal {found['ideal_s']:.2f} s", file=sys.stderr, flush=True)
     if args.charts:
         draw(args.charts, what, batches)
@@ -136,16 +138,6 @@ def draw(folder, what, batches):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, what.name() + ".svg"), "w", encoding="utf-8") as file:
         file.write(bars.timeline(f"{what.problem}, {what.ranks} ranks", batches))
-
-
-def append(folder, row):
-    path = os.path.join(folder, "balance.csv")
-    begun = os.path.exists(path)
-    with open(path, "a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if not begun:
-            writer.writeheader()
-        writer.writerow({key: f"{value:.6f}" if isinstance(value, float) else value for key, value in row.items()})
 
 
 def print_balance(folder):

@@ -128,7 +128,7 @@ def run(folder, how, what):
     wall = call(command(how, what, result, base + ".json", base + ".trace.csv"), base + ".log")
     keep_or_compare(folder, what, result, how.voxherd)
     row = row_of(what, wall, phases(read_summary(base + ".json"), base + ".trace.csv", wall), name)
-    append(folder, row)
+    append(os.path.join(folder, "runs.csv"), COLUMNS, row)
     return row
 
 
@@ -142,11 +142,11 @@ def row_of(what, wall, times, name):
             "json": name + ".json", "trace": name + ".trace.csv"}
 
 
-def append(folder, row):
-    path = os.path.join(folder, "runs.csv")
+def append(path, columns, row):
+    """A row to a CSV file, which gets its head with the first one."""
     begun = os.path.exists(path)
     with open(path, "a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
+        writer = csv.DictWriter(file, columns)
         if not begun:
             writer.writeheader()
         writer.writerow(row)

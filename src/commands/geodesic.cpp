@@ -16,7 +16,7 @@ void options(po::options_description& description) {
 exit_status run_command(session& s, const arguments& args) {
   run_settings how = read_run_settings(s, args);
   const device d = choose_device_of_one_kind(s, args);
-  const stop_signals signals;  // one that comes while the input is read is not lost
+  const stop_signals signals;  // one that comes while the input is read, or between two steps, is not lost
   geodesic_inputs inputs = read_geodesic_inputs(s, args, d);
   how.configuration = inputs.configuration;
   how.provenance["inputs"] = inputs.provenance;

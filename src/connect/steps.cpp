@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "kernels/geodesic/prepare_voxel.hpp"
-#include "mpi/signals.hpp"
 #include "src/connect/arrivals.hpp"
 #include "src/connect/bootstrap.hpp"
 #include "src/connect/connectome.hpp"
@@ -132,7 +131,6 @@ run_settings settings_of_paths(const connect_inputs& in, const run_settings& how
 
 exit_status run_connect_steps(session& s, const connect_inputs& inputs, const run_settings& how, const device& d) {
   refuse_too_many_costs(inputs);
-  const stop_signals signals;  // one that comes between two steps is not lost
   const device_hooks hooks = hooks_for(d);
   if (is_whole_already(s, "connect", how, hooks)) return exit_status::whole;
   const run_settings of_paths = settings_of_paths(inputs, how);

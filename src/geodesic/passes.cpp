@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "kernels/geodesic/finsler_fit.hpp"
-#include "mpi/signals.hpp"
 #include "src/geodesic/connections.hpp"
 #include "src/geodesic/fibre_scores.hpp"
 #include "src/geodesic/scoring.hpp"
@@ -58,7 +57,6 @@ std::vector<scored_fibre> read_own_share(const session& s, const std::string& sc
 }  // namespace
 
 exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& how, const device& d) {
-  const stop_signals signals;  // one that comes between two steps is not lost
   const device_hooks hooks = hooks_for(d);
   if (is_whole_already(s, "geodesic", how, hooks)) {
     spdlog::info("{} is whole already; nothing to do", how.out);

@@ -17,7 +17,7 @@ inline const session* world = nullptr;
 /// The body of such a program's main: its status is that of all ranks.
 inline int run_on_all_ranks(int argc, char** argv) {
   const session s(&argc, &argv);
-  testing::InitGoogleTest(&argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
   world = &s;
   spdlog::set_level(spdlog::level::err);
   int failed = RUN_ALL_TESTS();
@@ -26,7 +26,7 @@ inline int run_on_all_ranks(int argc, char** argv) {
 }
 
 /// A test with a folder of its own on rank 0's disk, the same name on every rank.
-class rank_folder : public testing::Test {
+class rank_folder : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name;

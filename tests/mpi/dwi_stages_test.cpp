@@ -1,0 +1,90 @@
+// A compressed series that comes in stages: the same rows, and what ranks hear of damage and signals meanwhile.
+#include <chrono>
+#include <csignal>
+
+#include "tests/support/dwi_series_case.hpp"
+
+namespace voxherd {
+namespace {
+
+const std::vector<std::string> with_room_for_30{"--mask",          "mask.nii",      "--grad-dev",
+                                                "grad_dev.nii.gz", "--host-memory", "=0.00002260"};
+
+TEST_F(DwiSeries, MoreThanTheLimitComesInStagesOfTheSameRows) {
+  auto whole = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
+  EXPECT_EQ(whole.input().most_items(), staged_input::all_items);
+  EXPECT_EQ(whole.input().later_bytes(), 0U);
+  const auto expected = load_all(whole, 1000);
+  auto series = begin(with_room_for_30, "dwi.nii.gz");
+  ASSERT_EQ(series.input().most_items(), 30U);
+  EXPECT_GE(series.input().later_bytes(), 30U * 46 * 4);
+  EXPECT_LE(series.input().later_bytes(), 30U * 46 * 4 + 2 * 64);
+  const std::uint64_t items = series.item_voxels().size();
+  const std::size_t width = series.floats_per_item();
+  for (int turn = 0; turn < 2; ++turn) {  // the second time it begins again from the front
+    std::vector<float> found(items * width, -1);
+    std::uint64_t stages = 0;
+    for_each_stage(*world, series.input(), items, [&](std::uint64_t first, std::uint64_t last) {
+      ++stages;
+      for (; first < last; first += 7) {
+        const std::uint64_t count = std::min<std::uint64_t>(7, last - first);
+        series.load({0, first, count}, std::span(found).subspan(first * width, count * width));
+      }
+    });
+    EXPECT_EQ(stages, (items + 29) / 30);
+    EXPECT_GE(stages, 3U);
+    EXPECT_EQ(found, expected);
+  }
+}
+
+TEST_F(DwiSeries, AStageThatIsBegunElsewhereReplacesTheFirstOne) {
+  auto whole = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
+  auto series = begin(with_room_for_30, "dwi.nii.gz");
+  series.input().begin(101, 128);
+  ASSERT_TRUE(await_stage(*world, series.input()));
+  const std::size_t width = series.floats_per_item();
+  std::vector<float> found(27 * width), expected(27 * width), one(width);
+  series.load({0, 101, 27}, found);
+  whole.load({0, 101, 27}, expected);
+  EXPECT_EQ(found, expected);
+  EXPECT_THROW(series.load({0, 3, 1}, one), failure);
+  series.input().begin(110, 128);  // is there
+  EXPECT_TRUE(series.input().there());
+  EXPECT_THROW(series.input().begin(0, 31), failure);
+  world->barrier();
+}
+
+TEST_F(DwiSeries, DamageIsToldToEveryRankInStagesToo) {
+  write_series_with_wrong_checksum();
+  expect_refused(with_room_for_30, exit_status::bad_data, {"crc.nii.gz", "damaged"}, "crc.nii.gz");
+}
+
+TEST_F(DwiSeries, ASignalToOneRankEndsTheWaitOnAll) {
+  /// Never there.
+  class slow_input : public staged_input {
+    void begin(std::uint64_t, std::uint64_t) override {}
+    bool there() override { return false; }
+  } slow;
+  for (int told = 0; told < world->size(); ++told) {
+    const stop_signals signals;
+    if (world->rank() == told) raise(SIGTERM);
+    const auto start = std::chrono::steady_clock::now();
+    if (told % 2 == 0) {
+      EXPECT_FALSE(await_stage(*world, slow));
+    } else {
+      try {
+        bring_stage(*world, slow);
+        ADD_FAILURE() << "it is never there";
+      } catch (const failure& f) {
+        EXPECT_EQ(f.status, exit_status::resume_me);
+      }
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+    world->barrier();
+  }
+}
+
+}  // namespace
+}  // namespace voxherd
+
+int main(int argc, char** argv) { return voxherd::toy::run_on_all_ranks(argc, argv); }
