@@ -10,10 +10,10 @@
 #include <string>
 
 #include "bench/program.hpp"
-#include "src/geodesic/seeding.hpp"
-#include "src/input/grid_space.hpp"
-#include "src/input/label_image.hpp"
-#include "src/input/tensor_file.hpp"
+#include "src/analyses/geodesic/seeding.hpp"
+#include "src/scan/grid_space.hpp"
+#include "src/scan/label_image.hpp"
+#include "src/scan/tensor_file.hpp"
 
 namespace voxherd::bench {
 

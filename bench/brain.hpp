@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/geodesic/field.hpp"
 #include "kernels/geodesic/tracker.hpp"
+#include "kernels/tensor_field/field.hpp"
 
 namespace voxherd::bench {
 

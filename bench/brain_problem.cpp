@@ -11,7 +11,7 @@
 #include "bench/brain.hpp"
 #include "bench/geodesic_problem.hpp"
 #include "kernels/geodesic/directions.hpp"
-#include "tests/reference/geodesic_reference.hpp"
+#include "tests/geodesic/reference/geodesic_reference.hpp"
 
 namespace voxherd::bench {
 

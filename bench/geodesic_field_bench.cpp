@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/program.hpp"
-#include "kernels/geodesic/field.hpp"
+#include "kernels/tensor_field/field.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/phantom/directions.hpp"
+#include "src/tools/phantom/directions.hpp"
 
 namespace voxherd::bench {
 

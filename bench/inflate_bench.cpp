@@ -14,8 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/input/gzip_stream.hpp"
-#include "src/input/parallel_gzip.hpp"
+#include "src/io/gzip/gzip.hpp"
 
 namespace {
 

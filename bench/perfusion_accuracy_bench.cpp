@@ -11,8 +11,8 @@
 #include <string>
 
 #include "bench/perfusion_problem.hpp"
-#include "tests/reference/perfusion_reference_simplex.hpp"
-#include "tests/reference/perfusion_run.hpp"
+#include "tests/perfusion/reference/perfusion_reference_simplex.hpp"
+#include "tests/perfusion/reference/perfusion_run.hpp"
 
 /// What fits are worth, as CSV. --print cnr: Wang & Cao's Table 3, repeated fits of noisy curves; path: the cost after
 /// every iteration of the simplex (Figure 6); differences: of maps by two ways to fit (Table 4). --backend cpu|cuda

@@ -6,8 +6,8 @@
 
 #include "bench/perfusion_convolution.hpp"
 #include "bench/program.hpp"
-#include "kernels/perfusion/block_fft_model.hpp"
-#include "kernels/perfusion/direct_model.hpp"
+#include "kernels/perfusion/paper/block_fft_model.hpp"
+#include "kernels/perfusion/paper/direct_model.hpp"
 #include "kernels/perfusion/recursion_model.hpp"
 #include "kernels/perfusion/thread_team.hpp"
 #include "tests/support/perfusion_convolution.hpp"

@@ -6,7 +6,7 @@
 
 #include "bench/perfusion_convolution.hpp"
 #include "kernels/device/each_cuda.cuh"
-#include "kernels/perfusion/block_fft_kernel.cuh"
+#include "kernels/perfusion/paper/block_fft_kernel.cuh"
 
 namespace voxherd::bench {
 

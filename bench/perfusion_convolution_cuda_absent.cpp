@@ -1,5 +1,5 @@
 #include "bench/perfusion_convolution.hpp"
-#include "kernels/device/device.hpp"
+#include "core/device.hpp"
 
 namespace voxherd::bench {
 

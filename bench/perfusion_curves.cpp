@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "kernels/phantom/input_curves.hpp"
-#include "tests/reference/perfusion_reference_fit.hpp"
+#include "tests/perfusion/reference/perfusion_reference_fit.hpp"
 
 namespace voxherd::bench {
 

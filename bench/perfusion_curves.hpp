@@ -4,7 +4,7 @@
 
 #include "kernels/perfusion/settings.hpp"
 #include "kernels/perfusion/time_course.hpp"
-#include "tests/reference/perfusion_reference.hpp"
+#include "tests/perfusion/reference/perfusion_reference.hpp"
 
 namespace voxherd::bench {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "mpi/failure.hpp"
+#include "core/failure.hpp"
 
 namespace voxherd::bench {
 

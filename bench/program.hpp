@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/device/device.hpp"
+#include "core/device.hpp"
 
 namespace voxherd::bench {
 

@@ -1,4 +1,4 @@
-"""Which rank gets which batch: mpi/dealer.cpp, line by line, and dealing in the plan's order."""
+"""Which rank gets which batch: mpi/run/dealer.cpp, line by line, and dealing in the plan's order."""
 import bisect
 import collections
 
@@ -38,7 +38,7 @@ class worker:
 
 
 class dealer:
-    """By measured speed: see mpi/dealer.hpp. All ranks are believed equally fast before they are measured."""
+    """By measured speed: see mpi/run/dealer.hpp. All ranks are believed equally fast before they are measured."""
 
     def __init__(self, plan, ranks):
         self.plan, self.pending = plan, list(range(len(plan)))

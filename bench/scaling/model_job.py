@@ -20,7 +20,7 @@ class machine:
     file_system_rate: float = 0.0
     input_bytes_per_item: float = 0.0
     output_bytes_per_item: float = 0.0
-    dealing: str = "in order"  # "by speed" (mpi/dealer.cpp), "in order", "static" (batch i to rank i mod ranks')
+    dealing: str = "in order"  # "by speed" (mpi/run/dealer.cpp), "in order", "static" (batch i to rank i mod ranks')
 
 
 @dataclasses.dataclass

@@ -1,4 +1,4 @@
-"""The plan of batches, as mpi/plan.cpp makes it: numbers of items of batches, in the order they are dealt."""
+"""The plan of batches, as core/plan.cpp makes it: numbers of items of batches, in the order they are dealt."""
 
 GPU_STEP, CPU_STEP = 1024, 128
 
@@ -8,7 +8,7 @@ def rounded_up(items, to):
 
 
 def automatic_batch_items(items, free_device_bytes, device_bytes_per_item, lanes, most, fewest=8192):
-    """automatic_batch_items() of mpi/plan.cpp; free_device_bytes 0: the host."""
+    """automatic_batch_items() of core/plan.cpp; free_device_bytes 0: the host."""
     if free_device_bytes == 0:
         if most < CPU_STEP:
             return min(max(items // 256, 1), max(1, most))

@@ -1,11 +1,11 @@
-"""Ranks: the talking thread of mpi/work_loop.cpp and the queue of mpi/batch_queue.cpp, line by line, in simulated time."""
+"""Ranks: the talking thread of mpi/run/work_loop.cpp and the queue of mpi/run/batch_queue.cpp, line by line, in simulated time."""
 import collections
 import dataclasses
 import math
 
 from model_events import all_of
 
-# mpi/work_loop.cpp, mpi/batch_queue.cpp
+# mpi/run/work_loop.cpp, mpi/run/batch_queue.cpp
 FROM_SOURCE = {"between_messages_s": 500e-6, "between_signals_s": 20e-3, "between_second_thoughts_s": 5e-3}
 
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/device.hpp"
 #include "kernels/ballstick/result_view.hpp"
 #include "kernels/ballstick/settings.hpp"
-#include "kernels/device/device.hpp"
 #include "kernels/portable/gradients.hpp"
 
 namespace voxherd::ballstick {

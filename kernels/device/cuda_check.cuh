@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/device/device.hpp"
+#include "core/device.hpp"
 
 namespace voxherd {
 

@@ -1,4 +1,4 @@
-#include "kernels/device/device.hpp"
+#include "core/device.hpp"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 #include "kernels/geodesic/cuda_launch.cuh"
+#include "kernels/geodesic/paper/texture_reader.cuh"
 #include "kernels/geodesic/scalar_reader.hpp"
-#include "kernels/geodesic/texture_reader.cuh"
 
 namespace voxherd::geodesic {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/geodesic/symmetric3.hpp"
 #include "kernels/portable/double_math.hpp"
+#include "kernels/tensor_field/symmetric3.hpp"
 
 /// The norm F(v) = (T_ijkl v^i v^j v^k v^l)^(1/4) of a symmetric fourth-order tensor (Astola & Florack, SSVM 2009) and
 /// its geodesics. Where T is the symmetric part of G x G, F(v)^2 = v^T G v and all is as with the metric G.

@@ -5,9 +5,9 @@
 #include <memory>
 #include <span>
 
-#include "kernels/geodesic/field.hpp"
 #include "kernels/portable/gradients.hpp"
 #include "kernels/tensor/tensor.hpp"
+#include "kernels/tensor_field/field.hpp"
 
 /// A fourth-order tensor norm from diffusion-weighted signals, small along every fibre direction of a voxel.
 ///

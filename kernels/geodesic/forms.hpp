@@ -2,7 +2,7 @@
 
 #include "kernels/geodesic/finsler4.hpp"
 #include "kernels/geodesic/place.hpp"
-#include "kernels/geodesic/symmetric3.hpp"
+#include "kernels/tensor_field/symmetric3.hpp"
 
 /// What a ray follows: first-order equations for its place x (index space) and a companion q. A form says
 ///   start(at, v, q, E): q for the index velocity v, scaled so that the energy E = v^T G v is 1;

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/device/device.hpp"
+#include "core/device.hpp"
 
 namespace voxherd::geodesic {
 

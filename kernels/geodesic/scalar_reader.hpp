@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
-#include "kernels/geodesic/field.hpp"
 #include "kernels/geodesic/place.hpp"
-#include "kernels/geodesic/symmetric3.hpp"
+#include "kernels/tensor_field/field.hpp"
+#include "kernels/tensor_field/symmetric3.hpp"
 
 /// Readers of a field between voxel centres, for one point at a time: what a CUDA thread uses.
 namespace voxherd::geodesic {

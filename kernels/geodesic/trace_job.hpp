@@ -1,8 +1,8 @@
 #pragma once
 
-#include "kernels/geodesic/field.hpp"
 #include "kernels/geodesic/settings.hpp"
 #include "kernels/geodesic/tracker.hpp"
+#include "kernels/tensor_field/field.hpp"
 
 namespace voxherd::geodesic {
 

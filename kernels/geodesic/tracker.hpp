@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "kernels/device/device.hpp"
-#include "kernels/geodesic/field.hpp"
+#include "core/device.hpp"
 #include "kernels/geodesic/settings.hpp"
+#include "kernels/tensor_field/field.hpp"
 
 namespace voxherd::geodesic {
 

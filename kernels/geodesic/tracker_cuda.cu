@@ -4,7 +4,7 @@
 #include "kernels/device/cuda_check.cuh"
 #include "kernels/geodesic/backends.hpp"
 #include "kernels/geodesic/cuda_forms.cuh"
-#include "kernels/geodesic/texture_field.cuh"
+#include "kernels/geodesic/paper/texture_field.cuh"
 
 namespace voxherd::geodesic {
 

@@ -2,9 +2,9 @@
 
 #include <type_traits>
 
-#include "kernels/perfusion/direct_model.hpp"
 #include "kernels/perfusion/fit_arrays.hpp"
 #include "kernels/perfusion/levenberg.hpp"
+#include "kernels/perfusion/paper/direct_model.hpp"
 #include "kernels/perfusion/perfusion.hpp"
 #include "kernels/perfusion/recursion_model.hpp"
 #include "kernels/perfusion/simplex.hpp"

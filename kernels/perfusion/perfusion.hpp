@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "kernels/device/device.hpp"
+#include "core/device.hpp"
 #include "kernels/perfusion/conversion.hpp"
 #include "kernels/perfusion/settings.hpp"
 #include "kernels/perfusion/time_course.hpp"

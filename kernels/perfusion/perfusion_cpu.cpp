@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/perfusion/block_fft_fit.hpp"
-#include "kernels/perfusion/block_fft_plan.hpp"
 #include "kernels/perfusion/converter.hpp"
 #include "kernels/perfusion/cpu_lanes.hpp"
 #include "kernels/perfusion/finisher.hpp"
 #include "kernels/perfusion/lane_fit.hpp"
 #include "kernels/perfusion/linear_fit.hpp"
+#include "kernels/perfusion/paper/block_fft_fit.hpp"
+#include "kernels/perfusion/paper/block_fft_plan.hpp"
 #include "kernels/perfusion/start_search.hpp"
 
 namespace voxherd::perfusion {

@@ -2,12 +2,12 @@
 #include <optional>
 
 #include "kernels/device/each_cuda.cuh"
-#include "kernels/perfusion/block_fft_cuda.cuh"
 #include "kernels/perfusion/converter.hpp"
 #include "kernels/perfusion/cuda_fit.cuh"
 #include "kernels/perfusion/cuda_linear.cuh"
 #include "kernels/perfusion/cuda_tile.cuh"
 #include "kernels/perfusion/finisher.hpp"
+#include "kernels/perfusion/paper/block_fft_cuda.cuh"
 #include "kernels/perfusion/start_search.hpp"
 
 namespace voxherd::perfusion {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "kernels/device/device.hpp"
+#include "core/device.hpp"
 #include "kernels/portable/gradients.hpp"
 
 namespace voxherd {

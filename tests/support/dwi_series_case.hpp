@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "mpi/node_memory.hpp"
-#include "mpi/signals.hpp"
-#include "mpi/staged_input.hpp"
-#include "src/input/dwi.hpp"
-#include "src/input/host_memory.hpp"
-#include "src/input/voxel_rows.hpp"
-#include "tests/crafted_nifti.hpp"
+#include "mpi/comm/node_memory.hpp"
+#include "mpi/run/signals.hpp"
+#include "mpi/run/staged_input.hpp"
+#include "src/scan/dwi.hpp"
+#include "src/scan/host_memory.hpp"
+#include "src/scan/voxel_rows.hpp"
+#include "tests/support/crafted_nifti.hpp"
 #include "tests/support/rank_folder.hpp"
 
 namespace voxherd {

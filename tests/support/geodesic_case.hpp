@@ -5,10 +5,10 @@
 #include <random>
 #include <vector>
 
-#include "kernels/geodesic/field.hpp"
 #include "kernels/geodesic/tracker.hpp"
-#include "tests/reference/geodesic_fields.hpp"
-#include "tests/reference/geodesic_reading.hpp"
+#include "kernels/tensor_field/field.hpp"
+#include "tests/geodesic/reference/geodesic_fields.hpp"
+#include "tests/geodesic/reference/geodesic_reading.hpp"
 
 /// Seeds, fields and results for tests of the geodesic tracker.
 namespace voxherd::reference {

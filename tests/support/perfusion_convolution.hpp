@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/perfusion/block_fft_model.hpp"
+#include "kernels/perfusion/paper/block_fft_model.hpp"
 #include "kernels/perfusion/thread_team.hpp"
 
 /// Input curves and slow sums for the tests of convolutions.

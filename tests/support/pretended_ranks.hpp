@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "mpi/dealer.hpp"
+#include "mpi/run/dealer.hpp"
 
 namespace voxherd::toy {
 

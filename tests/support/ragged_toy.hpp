@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "mpi/analysis.hpp"
+#include "core/analysis.hpp"
 #include "tests/support/toy_analysis.hpp"
 
 namespace voxherd::toy {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "mpi/session.hpp"
+#include "mpi/comm/session.hpp"
 
 namespace voxherd::toy {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <thread>
 
-#include "mpi/analysis.hpp"
-#include "mpi/run.hpp"
+#include "core/analysis.hpp"
+#include "mpi/run/run.hpp"
 
 namespace voxherd::toy {
 

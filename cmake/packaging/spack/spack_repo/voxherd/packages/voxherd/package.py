@@ -1,6 +1,6 @@
 """Spack recipe, for Spack 1.0 or newer.
 
-Never run by the project: Debian has no Spack. tests/cli/recipes_test.py checks that it is Python, and that its dependencies
+Never run by the project: Debian has no Spack. tests/packaging/cli/recipes_test.py checks that it is Python, and that its dependencies
 and options are those of the CMake files.
 
     spack repo add cmake/packaging/spack/spack_repo/voxherd

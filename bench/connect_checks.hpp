@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/connect_volumes.hpp"
+#include "kernels/connect/settings.hpp"
+
+namespace voxherd::bench {
+
+/// What is wrong with arrival times of the volume's first front; empty where nothing is.
+std::string complaint_of_arrivals(const eikonal_volume& v, const connect::solver_settings& how,
+                                  const std::vector<float>& arrivals);
+
+/// Largest |a - b| / b, infinite where only one of them is finite.
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b);
+
+/// Sum of |a - b| over the sum of b, where both are finite.
+double mean_difference(const std::vector<float>& a, const std::vector<float>& b);
+
+}  // namespace voxherd::bench

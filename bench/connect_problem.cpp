@@ -1,0 +1,168 @@
+#include "bench/connect_problem.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "bench/connect_checks.hpp"
+#include "bench/connect_volumes.hpp"
+#include "kernels/connect/lattice.hpp"
+
+namespace voxherd::bench {
+
+namespace {
+
+using namespace connect;
+using counters = std::vector<std::pair<std::string, double>>;
+
+/// Front k of a list alone.
+start_list front_alone(const start_list& all, std::size_t k) {
+  const auto begin = all.starts.begin();
+  start_list one{{0}, {begin + static_cast<long>(all.offsets[k]), begin + static_cast<long>(all.offsets[k + 1])}};
+  one.offsets.push_back(one.starts.size());
+  return one;
+}
+
+std::vector<float> arrivals_of(const solver& s, std::size_t front) {
+  std::vector<float> u(s.voxels());
+  s.arrivals(front, 1, u.data());
+  return u;
+}
+
+double mean(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float v : values) sum += static_cast<double>(v);
+  return sum / static_cast<double>(values.size());
+}
+
+/// Timed: solve().
+class eikonal_problem : public problem {
+ public:
+  eikonal_problem(const device& d, const eikonal_run& how)
+      : device_(d), how_(how), volume_(eikonal_volume_named(how.volume)) {
+    use_device(d);
+    set_up();
+  }
+
+  void run() override {
+    use_device(device_);
+    report_ = solver_->solve(volume_->starts);
+  }
+
+  std::string complaint() const override {
+    if (!report_.converged) return "not converged";
+    first_ = arrivals_of(*solver_, 0);
+    if (auto why = complaint_of_arrivals(*volume_, how_.settings, first_); !why.empty()) return why;
+    if (volume_->exact.empty())
+      if (auto why = complaint_of_other(); !why.empty()) return why;
+    return fronts() > 1 ? complaint_of_fronts() : "";
+  }
+
+  std::size_t voxels() const override { return fronts() * solver_->voxels(); }
+  double device_seconds() const override { return report_.seconds; }
+
+  counters more() const override {
+    const double of_blocks = static_cast<double>(report_.visits) / static_cast<double>(fronts() * solver_->blocks());
+    counters all{{"fronts", static_cast<double>(fronts())},
+                 {"blocks", static_cast<double>(solver_->blocks())},
+                 {"rounds", static_cast<double>(report_.rounds)},
+                 {"visits_per_block", of_blocks},
+                 {"cells_visited_per_voxel", static_cast<double>(block_cells) * static_cast<double>(report_.visits) /
+                                                 static_cast<double>(voxels())}};
+    add_errors(all);
+    return all;
+  }
+
+ protected:
+  std::size_t fronts() const { return volume_->starts.fronts(); }
+  void set_up() {
+    solver_.reset();  // before the next one takes memory
+    solver_ = make_solver(device_, volume_->of.field(), how_.settings);
+  }
+
+  device device_;
+  eikonal_run how_;
+  std::shared_ptr<const eikonal_volume> volume_;
+  std::unique_ptr<solver> solver_;
+  solve_report report_;
+
+ private:
+  /// The first front of another solver: a GPU's is compared with the CPU's, another scheme's with selling's.
+  std::string complaint_of_other() const {
+    const bool selling1 = how_.settings.scheme == scheme_kind::selling && how_.settings.order == 1;
+    const bool cuda = device_.kind == backend::cuda;
+    if (!cuda && (selling1 || volume_->name == "helix/10000")) return "";
+    const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    solver_settings alike = how_.settings;
+    if (!cuda) alike = {};
+    const auto other = make_solver({backend::cpu, cuda ? threads : device_.threads, 0}, volume_->of.field(), alike);
+    other->solve(front_alone(volume_->starts, 0));
+    const std::vector<float> expected = arrivals_of(*other, 0);
+    if (cuda) {
+      const double largest = largest_difference(first_, expected), in_mean = mean_difference(first_, expected);
+      // Where two neighbours are about as early, second order chooses either, by the order of visits. On one CPU with
+      // other orders: single voxels of the helix by up to 3e-2, of the brain by 3e-3, in the mean 1.1e-4 and 2.5e-5.
+      const bool agrees = how_.settings.order == 2 ? largest < 6e-2 && in_mean < 3e-4 : largest < 2e-5;
+      return agrees ? "" : fmt::format("up to {:.1e} away from what the CPU has, {:.1e} in the mean", largest, in_mean);
+    }
+    const double over = mean(first_) / mean(expected);
+    return over > 0.6 && over < 1.7 ? "" : fmt::format("{:.2f} times selling's arrival times in the mean", over);
+  }
+
+  std::string complaint_of_fronts() const {
+    const auto alone = make_solver(device_, volume_->of.field(), how_.settings);
+    for (const std::size_t k : {std::size_t{0}, fronts() - 1}) {
+      alone->solve(front_alone(volume_->starts, k));
+      const double difference = largest_difference(arrivals_of(*solver_, k), arrivals_of(*alone, 0));
+      if (!(difference <= (how_.settings.in_place ? 1e-4 : 0)))
+        return fmt::format("front {}: {:.1e} away from what it is when solved alone", k, difference);
+    }
+    return "";
+  }
+
+  void add_errors(counters& all) const {
+    if (first_.empty()) return;
+    const std::string& name = volume_->name;
+    if (!volume_->exact.empty()) all.emplace_back("relative_L1", relative_L1(*volume_, first_));
+    if (name.starts_with("const") || name.starts_with("tilted"))
+      all.emplace_back("over_exact_along_fibre", over_exact_along_fibre(*volume_, first_));
+    if (name.starts_with("helix")) {
+      const auto over = over_helix_length(*volume_, first_);
+      all.emplace_back("over_length_quarter_turn", over[0]);
+      all.emplace_back("over_length_half_turn", over[1]);
+      all.emplace_back("over_length_turn", over[2]);
+    }
+    all.emplace_back("mean_arrival", mean(first_));
+  }
+
+  mutable std::vector<float> first_;  ///< front 0 of the run that was verified
+};
+
+/// Timed: make_solver().
+class set_up_problem final : public eikonal_problem {
+ public:
+  using eikonal_problem::eikonal_problem;
+  void run() override {
+    use_device(device_);
+    set_up();
+  }
+  std::string complaint() const override {
+    auto report = solver_->solve(front_alone(volume_->starts, 0));
+    std::vector<float> u = arrivals_of(*solver_, 0);
+    return report.converged ? complaint_of_arrivals(*volume_, how_.settings, u) : "not converged";
+  }
+  std::size_t voxels() const override { return solver_->voxels(); }
+  counters more() const override { return {{"blocks", static_cast<double>(solver_->blocks())}}; }
+};
+
+}  // namespace
+
+std::unique_ptr<problem> make_eikonal_problem(const device& d, const eikonal_run& how) {
+  if (how.part == eikonal_part::set_up) return std::make_unique<set_up_problem>(d, how);
+  if (how.part != eikonal_part::solve) return make_connectome_problem(d, how);
+  return std::make_unique<eikonal_problem>(d, how);
+}
+
+}  // namespace voxherd::bench

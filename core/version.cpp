@@ -1,0 +1,7 @@
+#include "core/version.hpp"
+
+namespace voxherd {
+
+const char* const version = VOXHERD_VERSION;
+
+}  // namespace voxherd

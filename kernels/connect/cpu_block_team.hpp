@@ -1,0 +1,151 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "kernels/connect/lattice.hpp"
+#include "kernels/connect/unreached.hpp"
+#include "kernels/portable/simd_gather.hpp"
+
+namespace voxherd::connect {
+
+namespace detail {
+
+constexpr auto all_cube_places() {
+  std::array<std::int32_t, block_cells> places{};
+  for (int c = 0; c < block_cells; ++c) places[static_cast<std::size_t>(c)] = cube_place(c);
+  return places;
+}
+
+}  // namespace detail
+
+/// One CPU thread that works on a block: a number is a SIMD register of as many cells. The same interface as
+/// cuda_block_team.
+struct cpu_block_team {
+  using number = lane::float_lanes;
+  static constexpr int lanes = static_cast<int>(number::size());
+  static constexpr int chunks = block_cells / lanes;
+  static_assert(block_cells % lanes == 0);
+  static constexpr auto cube_places = detail::all_cube_places();
+
+  /// N numbers a cell.
+  template <int N>
+  struct cell_numbers {
+    alignas(64) float numbers[N][block_cells];
+    void set(int, int n, int cell, float x) { numbers[n][cell] = x; }
+    void put(const cpu_block_team& team, int chunk, int n, number x) { team.store(numbers[n], chunk, x); }
+    number get(const cpu_block_team& team, int chunk, int n) const { return team.load(numbers[n], chunk); }
+  };
+
+  /// N numbers a cell in planes of memory that does not change.
+  template <int N>
+  struct fixed_numbers {
+    const float* planes;
+    explicit fixed_numbers(const float* first) : planes(first) {}
+    void load(const cpu_block_team&, int) const {}
+    number get(const cpu_block_team& team, int chunk, int n) const {
+      return team.load(planes + n * block_cells, chunk);
+    }
+  };
+
+  template <int N>
+  struct fixed_words {
+    const std::uint32_t* planes;
+    explicit fixed_words(const std::uint32_t* first) : planes(first) {}
+    void load(const cpu_block_team&, int) const {}
+    std::uint32_t get(int, int n, int cell) const { return planes[n * block_cells + cell]; }
+  };
+
+  /// N places a cell in an array of up to 256 numbers.
+  template <int N>
+  struct cell_places {
+    alignas(64) std::int32_t places[N][block_cells];
+    void set(const float*, int, int n, int cell, int place) { places[n][cell] = place; }
+    number read(const float* values, int chunk, int n) const { return lane::gather(values, places[n] + chunk * lanes); }
+  };
+
+  /// The cells' own numbers in a cube, cube_block.hpp's, or those `step` beside them, a cube_step().
+  number read_cube(const float* cube, int chunk, int step) const {
+    return lane::gather(cube, cube_places.data() + chunk * lanes, step);
+  }
+  void write_cube(float* cube, int chunk, number x) const {
+    for (int l = 0; l < lanes; ++l)
+      cube[cube_places[static_cast<std::size_t>(chunk * lanes + l)]] = x[static_cast<std::size_t>(l)];
+  }
+  /// Bits of the cells' words.
+  bool any_set(const std::uint32_t* words, int chunk) const {
+    std::uint32_t all = 0;
+    for (int l = 0; l < lanes; ++l) all |= words[chunk * lanes + l];
+    return all != 0;
+  }
+  number unless_set(const std::uint32_t* words, int chunk, int bit, number x, float otherwise) const {
+    const number set([&](auto l) { return static_cast<float>(words[chunk * lanes + static_cast<int>(l)] >> bit & 1); });
+    return lane::select(set > 0.5f, number(otherwise), x);
+  }
+
+  /// The lesser of a pair's values (place_of()) as far as it lies in the block.
+  number lesser_inside(const float* own, const std::uint32_t* pairs, int chunk) const {
+    return number([&](auto l) {
+      const std::uint32_t pair = pairs[chunk * lanes + static_cast<int>(l)], a = pair & 0xffffu, b = pair >> 16;
+      return std::min(a < block_cells ? own[a] : unreached, b < block_cells ? own[b] : unreached);
+    });
+  }
+
+  template <class Work>
+  void each_cell(int chunk, const Work& work) const {
+    for (int l = 0; l < lanes; ++l) work(chunk * lanes + l);
+  }
+
+  number load(const float* of_block, int chunk) const {
+    return number(of_block + chunk * lanes, lane::stdx::element_aligned);
+  }
+  void store(float* of_block, int chunk, number x) const {
+    x.copy_to(of_block + chunk * lanes, lane::stdx::element_aligned);
+  }
+  /// Like load(), of what other teams write.
+  number fetch_cells(const float* of_block, int chunk) const { return load(of_block, chunk); }
+  template <class T>
+  T fetch(const T* from) const {
+    return std::atomic_ref<T>(*const_cast<T*>(from)).load(std::memory_order_relaxed);
+  }
+  /// values[place] or `otherwise`; a GPU reads `spare` then.
+  float fetch_if(bool condition, const float* values, std::uint32_t place, std::uint32_t, float otherwise) const {
+    return condition ? fetch(values + place) : otherwise;
+  }
+  void put(std::uint32_t* to, std::uint32_t x) const {
+    std::atomic_ref<std::uint32_t>(*to).store(x, std::memory_order_relaxed);
+  }
+  /// *to = min(*to, x) whoever else does so.
+  void lower(float* to, float x) const {
+    std::atomic_ref<float> there(*to);
+    float old = there.load(std::memory_order_relaxed);
+    while (x < old && !there.compare_exchange_weak(old, x, std::memory_order_relaxed)) {
+    }
+  }
+
+  bool any(const number::mask_type& m) const { return lane::stdx::any_of(m); }
+  /// Of those that run in step: may differ within the team.
+  bool any_lane(const number::mask_type& m) const { return lane::stdx::any_of(m); }
+  /// Which cells of the block.
+  std::uint64_t bits(const number::mask_type& m, int chunk) const {
+    std::uint64_t b = 0;
+    for (int l = 0; l < lanes; ++l) b |= std::uint64_t{m[static_cast<std::size_t>(l)]} << l;
+    return b << (chunk * lanes);
+  }
+  /// Joins what each member of the team has: bits of all, least of all.
+  float of_all(std::uint32_t*, std::uint64_t&, number least) const { return lane::stdx::hmin(least); }
+  void sync() const {}
+  void publish() const {}
+  template <class Work>
+  void share(int count, const Work& work) const {
+    for (int i = 0; i < count; ++i) work(i);
+  }
+  template <class Work>
+  void once(const Work& work) const {
+    work();
+  }
+};
+
+}  // namespace voxherd::connect

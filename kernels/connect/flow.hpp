@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/connect/neighbour.hpp"
+
+namespace voxherd::connect {
+
+/// Where a path goes from a cell on its way back to the source.
+struct alignas(16) flow {
+  float direction[3];  ///< unit vector in index space; 0 where there is none: at the source, and unreached
+  float arrival;       ///< arrival time, `unreached` outside the mask
+
+  VOXHERD_FUNCTION bool is_reached() const { return arrival < unreached; }
+  VOXHERD_FUNCTION bool has_direction() const { return direction[0] != 0 || direction[1] != 0 || direction[2] != 0; }
+};
+
+/// Flow of a cell: index (front - first) * 64 blocks + cell. -S grad u, the way a ray comes, rather than -grad u, which
+/// leads across it where S is anisotropic (Jeong 2007, section 5). Discretely sum_i w_i (u - u_i)+ e_i, u_i the lower
+/// of the open neighbours at +-e_i: what the scheme itself makes u of, so that it never leads to later times only
+/// (Mirebeau 2014). Where no such neighbour is lower, towards the best of the nearest ones.
+struct flow_maker {
+  lattice_view lattice;
+  const float* arrival;  ///< 64 blocks a front
+  std::uint32_t first;   ///< front
+  flow* to;              ///< from front `first` on
+
+  VOXHERD_FUNCTION void operator()(std::uint32_t index) const {
+    const std::uint32_t cells = lattice.blocks * block_cells, cell = index % cells;
+    const float* u = arrival + (std::size_t{first} + index / cells) * cells;
+    to[index] = of(cell, u);
+  }
+
+ private:
+  VOXHERD_FUNCTION flow of(std::uint32_t cell, const float* u) const {
+    const std::int32_t voxel = lattice.voxel_of[cell];
+    if (voxel < 0 || !(u[cell] < unreached)) return {{0, 0, 0}, unreached};
+    int at[3];
+    voxel_place(lattice, voxel, at);
+    float sum[3] = {0, 0, 0};
+    for (int i = 0; i < selling_directions; ++i) add(cell, at, u, i, sum);
+    float square = geodesic::dot(sum, sum);
+    if (!(square > 0)) {
+      int step[3] = {0, 0, 0};
+      best_neighbour(
+          lattice, cell, at, [u](std::uint32_t c) { return u[c]; }, step);
+      for (int d = 0; d < 3; ++d) sum[d] = static_cast<float>(step[d]);
+      square = geodesic::dot(sum, sum);
+    }
+    const float scale = square > 0 ? 1 / sqrtf(square) : 0;
+    return {{sum[0] * scale, sum[1] * scale, sum[2] * scale}, u[cell]};
+  }
+
+  VOXHERD_FUNCTION void add(std::uint32_t cell, const int (&at)[3], const float* u, int i, float (&sum)[3]) const {
+    const std::uint32_t open = lattice.open[cell] >> (2 * i);
+    if ((open & 3) == 0) return;
+    int e[3];
+    unpack_offset(lattice.offset[lattice_view::plane(cell, selling_directions, i)], e);
+    float lowest = u[cell];
+    int towards = 0;
+    for (int side = 0; side < 2; ++side) {
+      if ((open >> side & 1) == 0) continue;
+      const int sign = side == 0 ? 1 : -1;
+      const std::int32_t there = lattice.cell_at(at[0] + sign * e[0], at[1] + sign * e[1], at[2] + sign * e[2]);
+      if (there < 0 || !(u[there] < lowest)) continue;
+      lowest = u[there];
+      towards = sign;
+    }
+    const float weight = lattice.weight[lattice_view::plane(cell, selling_directions, i)];
+    const float share = weight * (u[cell] - lowest) * static_cast<float>(towards);
+    for (int d = 0; d < 3; ++d) sum[d] += share * static_cast<float>(e[d]);
+  }
+};
+
+}  // namespace voxherd::connect

@@ -1,0 +1,130 @@
+#include "kernels/connect/lattice_builder.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "kernels/connect/selling.hpp"
+#include "kernels/connect/step_rule.hpp"
+#include "kernels/device/each_cpu.hpp"
+
+namespace voxherd::connect {
+
+namespace {
+
+/// Directions with less than this part of the trace are left out: they change S by less than its rounding.
+constexpr double least_weight = 1e-9;
+constexpr int longest_offset = 127;
+
+void check(const speed_field& field) {
+  const std::uint64_t voxels = field.size[0] * field.size[1] * field.size[2];
+  if (voxels == 0 || voxels > std::uint64_t{1} << 28)
+    throw std::invalid_argument("eikonal: images have 1 to 2^28 voxels");
+  if (field.inside.size() != voxels || field.tensors.size() != 8 * voxels)
+    throw std::invalid_argument("eikonal: arrays of another number of voxels than the image");
+}
+
+/// Numbers the blocks that have a voxel inside, x fastest, and gives each voxel inside its cell.
+void number_cells(const speed_field& field, lattice& l) {
+  std::size_t n[3], count = 1;
+  for (int d = 0; d < 3; ++d) {
+    l.size[d] = static_cast<int>(field.size[static_cast<std::size_t>(d)]);
+    n[d] = (field.size[static_cast<std::size_t>(d)] + block_side - 1) / block_side;
+    count *= n[d];
+  }
+  const auto block_of = [&](std::size_t x, std::size_t y, std::size_t z) {
+    return (z / block_side * n[1] + y / block_side) * n[0] + x / block_side;
+  };
+  std::vector<std::int32_t> number(count, -1);
+  const auto each_inside = [&](auto work) {
+    std::size_t v = 0;
+    for (std::size_t z = 0; z < field.size[2]; ++z)
+      for (std::size_t y = 0; y < field.size[1]; ++y)
+        for (std::size_t x = 0; x < field.size[0]; ++x, ++v)
+          if (field.inside[v] != 0) work(v, x, y, z);
+  };
+  each_inside([&](std::size_t, std::size_t x, std::size_t y, std::size_t z) { number[block_of(x, y, z)] = 0; });
+  for (std::int32_t& b : number)
+    if (b == 0) b = static_cast<std::int32_t>(l.blocks++);
+  if (l.blocks == 0) throw std::invalid_argument("eikonal: the mask has no voxels");
+  l.cell_of.assign(field.inside.size(), -1);
+  l.voxel_of.assign(l.cells(), -1);
+  each_inside([&](std::size_t v, std::size_t x, std::size_t y, std::size_t z) {
+    const auto cell = static_cast<std::int32_t>(std::size_t(number[block_of(x, y, z)]) * block_cells + x % 4 +
+                                                4 * (y % 4) + 16 * (z % 4));
+    l.cell_of[v] = cell;
+    l.voxel_of[static_cast<std::size_t>(cell)] = static_cast<std::int32_t>(v);
+    l.cell_of_number.push_back(static_cast<std::uint32_t>(cell));
+  });
+}
+
+/// The tensor, weights, offsets and open directions of one cell.
+struct stencil_maker {
+  lattice_view l;
+  const float* tensors;
+  float *tensor, *weight;
+  std::int32_t* offset;
+  std::uint32_t* open;
+
+  VOXHERD_FUNCTION void operator()(std::uint32_t cell) const {
+    const std::int32_t voxel = l.voxel_of[cell];
+    for (int n = 0; n < selling_directions; ++n) {
+      const std::size_t at = lattice_view::plane(cell, selling_directions, n);
+      tensor[at] = voxel < 0 ? 0 : tensors[std::size_t{8} * static_cast<unsigned>(voxel) + static_cast<unsigned>(n)];
+      weight[at] = 0;
+      offset[at] = 0;
+    }
+    open[cell] = 0;
+    if (voxel >= 0) decompose_cell(cell, voxel);
+  }
+
+ private:
+  VOXHERD_FUNCTION void decompose_cell(std::uint32_t cell, std::int32_t voxel) const {
+    const int x = voxel % l.size[0], y = voxel / l.size[0] % l.size[1], z = voxel / l.size[0] / l.size[1];
+    double s[6];
+    for (int n = 0; n < 6; ++n) s[n] = tensor[lattice_view::plane(cell, selling_directions, n)];
+    const selling_decomposition d = decompose(s);
+    const auto inside = [&](int a, int b, int c) { return l.cell_at(a, b, c) >= 0; };
+    const step_rule may(inside);
+    std::uint32_t bits = 0;
+    for (int n = 0; n < selling_directions; ++n) {
+      int e[3] = {d.offset[n][0], d.offset[n][1], d.offset[n][2]}, back[3] = {-e[0], -e[1], -e[2]};
+      bool short_enough = true;
+      for (const int part : e) short_enough = short_enough && std::abs(part) <= longest_offset;
+      if (!short_enough || d.weight[n] < least_weight * (s[0] + s[3] + s[5])) continue;
+      const std::size_t at = lattice_view::plane(cell, selling_directions, n);
+      weight[at] = static_cast<float>(d.weight[n]);
+      offset[at] = pack_offset(e);
+      bits |= (may(x, y, z, e) ? 1u : 0u) << (2 * n) | (may(x, y, z, back) ? 2u : 0u) << (2 * n);
+    }
+    open[cell] = bits;
+  }
+};
+
+}  // namespace
+
+lattice_view lattice::view() const {
+  return {{size[0], size[1], size[2]},
+          blocks,
+          cell_of.data(),
+          voxel_of.data(),
+          tensor.data(),
+          weight.data(),
+          offset.data(),
+          open.data()};
+}
+
+lattice build_lattice(const speed_field& field, int threads) {
+  check(field);
+  lattice l;
+  number_cells(field, l);
+  l.tensor.resize(selling_directions * l.cells());
+  l.weight.resize(l.tensor.size());
+  l.offset.resize(l.tensor.size());
+  l.open.resize(l.cells());
+  each_on_cpu(
+      threads, static_cast<std::uint32_t>(l.cells()),
+      stencil_maker{l.view(), field.tensors.data(), l.tensor.data(), l.weight.data(), l.offset.data(), l.open.data()});
+  return l;
+}
+
+}  // namespace voxherd::connect

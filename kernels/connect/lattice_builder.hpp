@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/connect/lattice.hpp"
+#include "kernels/connect/solver.hpp"
+
+namespace voxherd::connect {
+
+/// A lattice in host memory.
+struct lattice {
+  int size[3]{};
+  std::uint32_t blocks = 0;
+  std::vector<std::int32_t> cell_of, voxel_of;
+  std::vector<float> tensor, weight;
+  std::vector<std::int32_t> offset;
+  std::vector<std::uint32_t> open;
+  std::vector<std::uint32_t> cell_of_number;  ///< of each voxel inside, by increasing linear index
+
+  std::size_t cells() const { return std::size_t{blocks} * block_cells; }
+  lattice_view view() const;
+};
+
+/// Throws std::invalid_argument: arrays of other sizes, an empty mask, more than 2^28 voxels.
+lattice build_lattice(const speed_field& field, int threads);
+
+}  // namespace voxherd::connect

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/connect/path_walk.hpp"
+
+namespace voxherd::connect {
+
+/// Follows the path of request `index` back from the centre of its voxel to where its front started: Runge-Kutta steps
+/// of second order along the flow. A step that would leave the mask, and steps that come no nearer to the source, give
+/// way to steps from voxel to voxel of ever lower arrival time: every path ends. One callable for scores and for
+/// points, so that both take the same steps. Requests for fronts other than first .. first + fronts - 1 are left alone.
+struct path_follower {
+  lattice_view lattice;
+  const flow* flows;           ///< 64 blocks a front, from front `first` on
+  const front_start* started;  ///< of all fronts
+  std::uint32_t first, fronts;
+  const path_request* requests;
+  const std::uint32_t* cell_of_number;  ///< of voxels as requests name them
+  path_settings how;
+  float axes_mm[9];  ///< row-major
+  float origin_mm[3];
+  path_score* scores;            ///< one a request; null: not wanted
+  const std::uint64_t* offsets;  ///< path i has points offsets[i] - offsets[0] to offsets[i + 1] - offsets[0] - 1
+  float* world_mm;               ///< null: not wanted
+
+  VOXHERD_FUNCTION void operator()(std::uint32_t index) const {
+    const path_request request = requests[index];
+    if (request.front < first || request.front - first >= fronts) return;
+    int at[3];
+    voxel_place(lattice, lattice.voxel_of[cell_of_number[request.voxel]], at);
+    const path_reader read{lattice, flows + std::size_t{request.front - first} * lattice.blocks * block_cells};
+    path_walk walk{read,
+                   started[request.front],
+                   how,
+                   {axes_mm, origin_mm, nullptr, 0, scores != nullptr, 0, 0, 0},
+                   read.place_at(static_cast<float>(at[0]), static_cast<float>(at[1]), static_cast<float>(at[2]))};
+    if (world_mm != nullptr) {
+      walk.record.points_mm = world_mm + 3 * (offsets[index] - offsets[0]);
+      walk.record.room = offsets[index + 1] - offsets[index];
+    }
+    walk.record.put(walk.here);
+    const path_end end = walk.follow();
+    if (scores != nullptr)
+      scores[index] = {static_cast<float>(walk.record.length_mm), static_cast<float>(walk.record.cost),
+                       walk.record.steps, end};
+    while (++walk.record.steps < walk.record.room) walk.record.put(walk.here);  // room for more: asked otherwise
+  }
+};
+
+}  // namespace voxherd::connect

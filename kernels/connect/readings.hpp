@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/connect/lattice_builder.hpp"
+#include "kernels/connect/path_follower.hpp"
+#include "kernels/connect/solver.hpp"
+
+/// What every backend does on the host before it reads arrival times.
+namespace voxherd::connect {
+
+struct region_cells {
+  std::vector<std::uint64_t> offset{0};
+  std::vector<std::uint32_t> cell;
+  std::size_t regions() const { return offset.size() - 1; }
+};
+
+/// Throws std::invalid_argument for a voxel that is not inside, offsets that do not fit.
+region_cells cells_of(const lattice& l, const region_list& regions);
+
+/// A cell's number among the voxels inside, 2^32 - 1 for none.
+std::vector<std::uint32_t> number_of_cell(const lattice& l);
+
+/// Throws std::invalid_argument for requests of fronts or voxels that there are not, settings out of range.
+void check_paths(std::span<const path_request> paths, std::size_t fronts, std::size_t voxels, const path_settings& how);
+
+/// Fronts whose flow is held at once, 16 bytes a cell.
+std::uint32_t fronts_at_once(const lattice& l, std::size_t fronts, std::size_t most_bytes);
+
+/// Whether a path belongs to one of `count` fronts from `first` on.
+bool any_of_fronts(std::span<const path_request> paths, std::uint32_t first, std::uint32_t count);
+
+/// What the host knows of a follower: settings, axes, origin.
+path_follower make_follower(const path_settings& how, const double (&axes_mm)[9], const double (&origin_mm)[3]);
+
+}  // namespace voxherd::connect

@@ -1,0 +1,209 @@
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "kernels/connect/block_visit.hpp"
+#include "kernels/connect/cuda_block_team.cuh"
+#include "kernels/device/cuda_check.cuh"
+
+/// All rounds of all fronts in one cooperative kernel: the host looks at nothing until it ends.
+namespace voxherd::connect {
+
+using round_team = cuda_block_team<2>;
+/// Threads of a block, two blocks to a processor: as many as have the registers that the scheme needs.
+template <class Scheme>
+inline constexpr int round_threads = Scheme::order == 2 ? 384 : 448;
+/// Blocks woken that a thread block collects before it puts them on the list of all.
+inline constexpr std::uint32_t collected = 1024;
+/// Up to so many fronts have their earliest trigger gathered by each thread block first.
+inline constexpr std::uint32_t gathered_fronts = 256;
+/// Entries that a team looks at together: as many as leave each team with several turns.
+inline constexpr std::uint32_t most_together = 32, turns = 4;
+
+struct round_counts {
+  std::uint64_t visits;
+  std::uint32_t next_round;
+  std::uint32_t unused;
+};
+
+/// Who is awake. An entry is a block of a front, front * blocks + block. Lists are in no order: what a round does
+/// depends on none.
+struct round_lists {
+  std::uint32_t* entry[2];  ///< (fronts * blocks), by parity of the round
+  std::uint32_t* count[3];  ///< by round modulo 3
+  float* limit[2];          ///< (fronts), by parity: triggers later than this wait
+};
+
+template <class Scheme>
+class round_worker {
+ public:
+  using visit_type = block_visit<round_team, Scheme>;
+  static constexpr int threads = round_threads<Scheme>, teams_here = threads / round_team::lanes;
+  struct shared {
+    typename visit_type::scratch scratch[teams_here];
+    uint2 todo[teams_here][most_together];  ///< front, block
+    std::uint32_t todo_count[teams_here];
+    std::uint32_t woken[collected];
+    float earliest[gathered_fronts];  ///< what will wake somebody in the next round
+    std::uint32_t woken_count, first_place;
+  };
+
+  __device__ round_worker(const visit_type& visit, const round_lists& lists, shared& s)
+      : visit_(visit), lists_(lists), s_(s), team_number_(threadIdx.x / round_team::lanes) {}
+
+  /// Number of entries awake.
+  __device__ std::uint32_t begin(std::uint32_t round) const {
+    const front_view& f = visit_.front;
+    const std::uint32_t awake = __ldcg(lists_.count[round % 3]);
+    if (threadIdx.x == 0) s_.woken_count = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0) __stcg(lists_.count[(round + 2) % 3], 0u);
+    if (waits()) {
+      for (std::uint32_t k = threadIdx.x; k < f.fronts; k += threads) {
+        if (k < gathered_fronts) s_.earliest[k] = unreached;
+        if (blockIdx.x != 0) continue;
+        // Nobody reads or writes those of the round after next in this one.
+        __stcg(f.least[(round + 2) % 3] + k, unreached);
+        __stcg(lists_.limit[round % 2] + k, limit_of(k, round));
+      }
+    }
+    __syncthreads();
+    return awake;
+  }
+
+  __device__ std::uint64_t run(std::uint32_t round, std::uint32_t awake) const {
+    const std::uint32_t teams = gridDim.x * teams_here;
+    const std::uint32_t together = min(max(awake / (turns * teams), 1u), most_together);
+    std::uint64_t visits = 0;
+    for (std::uint32_t first = (blockIdx.x + gridDim.x * team_number_) * together; first < awake;
+         first += teams * together) {
+      if (team_.lane < 32) choose(round, first + static_cast<std::uint32_t>(team_.lane), min(first + together, awake));
+      team_.sync();
+      const std::uint32_t count = s_.todo_count[team_number_];
+      for (std::uint32_t n = 0; n < count; ++n) {
+        const uint2 next = s_.todo[team_number_][n];
+        visit_(team_, s_.scratch[team_number_], next.x, next.y, round, [&](std::uint32_t block, float when) {
+          wake(round, next.x * visit_.front.blocks + block, next.x, when);
+        });
+        team_.sync();
+      }
+      visits += count;
+      team_.sync();
+    }
+    __syncthreads();
+    put_on_list(round);
+    return visits;
+  }
+
+ private:
+  __device__ bool waits() const { return visit_.rules.cut < unreached; }
+
+  /// It rises whether or not the rear moves: values that creep there hold up nobody.
+  __device__ float limit_of(std::uint32_t k, std::uint32_t round) const {
+    return fmaxf(__ldcg(visit_.front.least[round % 3] + k) + visit_.rules.cut,
+                 __ldcg(lists_.limit[(round + 1) % 2] + k) + visit_.rules.growth);
+  }
+
+  /// By the team's first warp, an entry a lane: those to be visited now, while the others go on waiting.
+  __device__ void choose(std::uint32_t round, std::uint32_t i, std::uint32_t end) const {
+    const front_view& f = visit_.front;
+    std::uint32_t entry = 0, k = 0;
+    bool now = i < end;
+    if (now) {
+      entry = __ldcg(lists_.entry[round % 2] + i);
+      float* trigger = f.triggers(0, round) + entry;
+      k = f.fronts == 1 ? 0 : entry / f.blocks;
+      // Taken before any value is read: who wakes the block from now on does so for another visit.
+      const float t = __int_as_float(atomicExch(reinterpret_cast<int*>(trigger), __float_as_int(unreached)));
+      if (waits()) {
+        now = t <= limit_of(k, round);
+        if (!now) wake(round, entry, k, t);
+      }
+    }
+    const unsigned chosen = __ballot_sync(0xffffffffu, now);
+    if (now) s_.todo[team_number_][__popc(chosen & ((1u << team_.lane) - 1))] = make_uint2(k, entry - k * f.blocks);
+    if (team_.lane == 0) s_.todo_count[team_number_] = static_cast<std::uint32_t>(__popc(chosen));
+  }
+
+  /// For the next round. Who comes first puts the entry on the list.
+  __device__ void wake(std::uint32_t round, std::uint32_t entry, std::uint32_t k, float when) const {
+    const front_view& f = visit_.front;
+    if (waits()) team_.lower(k < gathered_fronts ? s_.earliest + k : f.least[(round + 1) % 3] + k, when);
+    if (team_.lower(f.triggers(0, round + 1) + entry, when) < unreached) return;
+    const std::uint32_t place = atomicAdd(&s_.woken_count, 1u);
+    if (place < collected)
+      s_.woken[place] = entry;
+    else
+      lists_.entry[(round + 1) % 2][atomicAdd(lists_.count[(round + 1) % 3], 1u)] = entry;
+  }
+
+  __device__ void put_on_list(std::uint32_t round) const {
+    const front_view& f = visit_.front;
+    const std::uint32_t count = min(s_.woken_count, collected);
+    if (threadIdx.x == 0 && count > 0) s_.first_place = atomicAdd(lists_.count[(round + 1) % 3], count);
+    if (waits() && threadIdx.x < f.fronts && threadIdx.x < gathered_fronts && s_.earliest[threadIdx.x] < unreached)
+      team_.lower(f.least[(round + 1) % 3] + threadIdx.x, s_.earliest[threadIdx.x]);
+    __syncthreads();
+    for (std::uint32_t i = threadIdx.x; i < count; i += threads)
+      __stcg(lists_.entry[(round + 1) % 2] + s_.first_place + i, s_.woken[i]);
+  }
+
+  const visit_type& visit_;
+  const round_lists& lists_;
+  shared& s_;
+  round_team team_;
+  std::uint32_t team_number_;
+};
+
+template <class Scheme>
+__global__ void __launch_bounds__(round_threads<Scheme>, 2)
+    round_kernel(const __grid_constant__ block_visit<round_team, Scheme> visit,
+                 const __grid_constant__ round_lists lists, std::uint32_t round, std::uint32_t most,
+                 round_counts* counts) {
+  __shared__ typename round_worker<Scheme>::shared s;
+  const round_worker<Scheme> worker(visit, lists, s);
+  std::uint64_t visits = 0;
+  for (; round < most; ++round) {
+    const std::uint32_t awake = worker.begin(round);
+    if (awake == 0) break;
+    visits += worker.run(round, awake);
+    cooperative_groups::this_grid().sync();
+  }
+  if (threadIdx.x % round_team::lanes == 0)
+    atomicAdd(reinterpret_cast<unsigned long long*>(&counts->visits), static_cast<unsigned long long>(visits));
+  if (blockIdx.x == 0 && threadIdx.x == 0) counts->next_round = round;
+}
+
+/// Puts the entries that have a trigger for `round` on its list. One index an entry.
+struct list_starter {
+  front_view front;
+  round_lists lists;
+  std::uint32_t round;
+
+  __device__ void operator()(std::uint32_t entry) const {
+    if (front.triggers(0, round)[entry] < unreached)
+      lists.entry[round % 2][atomicAdd(lists.count[round % 3], 1u)] = entry;
+  }
+};
+
+/// As many thread blocks as the device holds at once.
+template <class Scheme>
+int resident_blocks(int device) {
+  int per_processor = 0, processors = 0;
+  VOXHERD_CUDA_CHECK(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, round_kernel<Scheme>, round_threads<Scheme>, 0));
+  VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  return per_processor * processors;
+}
+
+template <class Scheme>
+void launch_rounds(const block_visit<round_team, Scheme>& visit, const round_lists& lists, std::uint32_t round,
+                   std::uint32_t most, round_counts* counts, int thread_blocks, cudaStream_t stream) {
+  auto v = visit;
+  auto l = lists;
+  void* arguments[] = {&v, &l, &round, &most, &counts};
+  VOXHERD_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(round_kernel<Scheme>),
+                                                 dim3(static_cast<unsigned>(thread_blocks)),
+                                                 dim3(round_threads<Scheme>), arguments, 0, stream));
+}
+
+}  // namespace voxherd::connect

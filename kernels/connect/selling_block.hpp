@@ -1,0 +1,80 @@
+#pragma once
+
+#include "kernels/connect/directed_block.hpp"
+
+namespace voxherd::connect {
+
+/// First order along the directions of Selling's decomposition. Neighbours in other blocks are held still during a
+/// visit: the smaller of them is all that is kept of a pair.
+struct selling_scheme {
+  static constexpr int order = 1, values = block_cells;
+  const float* weight;  ///< lattice_view's
+
+  template <class Team>
+  class at : public directed_block<Team, first_pairs> {
+    using block = directed_block<Team, first_pairs>;
+    using block::net_, block::pairs_, block::weight_;
+
+   public:
+    using typename block::number, typename block::scratch;
+
+    VOXHERD_FUNCTION at(const selling_scheme& scheme, const graph_view& graph, std::uint32_t number_of_block)
+        : block(scheme.weight, graph, graph.pairs, number_of_block) {}
+
+    VOXHERD_FUNCTION void begin(const Team& team, const std::uint32_t*) {
+      VOXHERD_UNROLL
+      for (int chunk = 0; chunk < Team::chunks; ++chunk) this->begin_chunk(team, chunk);
+    }
+
+    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* others, const float* own) {
+      VOXHERD_UNROLL
+      for (int chunk = 0; chunk < Team::chunks; ++chunk) {
+        this->load_chunk(team, s, chunk, others, own);
+        team.each_cell(chunk, [&](int cell) {
+          // All loads before the first use: they are under way together.
+          float outside[first_pairs][2];
+          VOXHERD_UNROLL
+          for (int i = 0; i < first_pairs; ++i) {
+            VOXHERD_UNROLL
+            for (int side = 0; side < 2; ++side) {
+              const std::uint32_t there = place_of(pairs_.get(chunk, i, cell), side);
+              outside[i][side] =
+                  team.fetch_if(there >= block_cells, others, s.base[there / block_cells] + there % block_cells,
+                                s.base[0] + static_cast<unsigned>(cell), unreached);
+            }
+          }
+          VOXHERD_UNROLL
+          for (int i = 0; i < first_pairs; ++i) {
+            outside_.set(chunk, i, cell, lane::min(outside[i][0], outside[i][1]));
+            VOXHERD_UNROLL
+            for (int side = 0; side < 2; ++side) {
+              const std::uint32_t there = place_of(pairs_.get(chunk, i, cell), side);
+              inside_.set(s.value, chunk, 2 * i + side, cell, there < block_cells ? static_cast<int>(there) : cell);
+            }
+          }
+        });
+      }
+    }
+
+    VOXHERD_FUNCTION number update(const Team& team, const scratch& s, int chunk, number old) const {
+      selling_equation<number> e;
+      VOXHERD_UNROLL
+      for (int i = 0; i < selling_directions; ++i) {
+        e.weight[i] = weight_.get(team, chunk, i);
+        e.v[i] = lane::min(outside_.get(team, chunk, i),
+                           lane::min(inside_.read(s.value, chunk, 2 * i), inside_.read(s.value, chunk, 2 * i + 1)));
+      }
+      number u = old;
+      const auto fresh = old >= unreached;
+      if (team.any_lane(fresh)) u = lane::select(fresh, e.bound(), old);
+      u = e.newton(u);
+      return net_.is_there() ? net_.lowered(team, s.value, chunk, u) : u;
+    }
+
+   private:
+    typename Team::template cell_numbers<selling_directions> outside_;
+    typename Team::template cell_places<2 * selling_directions> inside_;
+  };
+};
+
+}  // namespace voxherd::connect

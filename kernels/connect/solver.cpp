@@ -1,0 +1,109 @@
+#include "kernels/connect/solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "kernels/connect/fronts.hpp"
+#include "kernels/connect/solver_backends.hpp"
+#include "kernels/connect/step_rule.hpp"
+
+namespace voxherd::connect {
+
+namespace {
+
+/// Way over speed, the speed being the mean over directions: what a voxel costs, for half of them.
+float typical_cost(const lattice& l) {
+  constexpr std::size_t most_samples = 65536;
+  const std::size_t n = l.cell_of_number.size(), step = std::max<std::size_t>(1, n / most_samples);
+  std::vector<float> cost;
+  for (std::size_t i = 0; i < n; i += step) {
+    float trace = 0;
+    for (const int e : {0, 3, 5}) trace += l.tensor[lattice_view::plane(l.cell_of_number[i], selling_directions, e)];
+    cost.push_back(std::sqrt(3 / trace));
+  }
+  const auto middle = cost.begin() + static_cast<std::ptrdiff_t>(cost.size() / 2);
+  std::nth_element(cost.begin(), middle, cost.end());
+  return *middle;
+}
+
+void check(const solver_settings& s) {
+  if (s.order != 1 && !(s.order == 2 && s.scheme == scheme_kind::selling))
+    throw std::invalid_argument("eikonal: order is 1, or 2 with selling");
+  if (!(s.tolerance >= 0 && s.tolerance < 0.1f)) throw std::invalid_argument("eikonal: tolerance is from 0 to 0.1");
+}
+
+}  // namespace
+
+std::unique_ptr<solver> make_solver(const device& d, const speed_field& field, const solver_settings& settings) {
+  check(settings);
+  const int threads = d.threads;
+  solver_parts parts{build_lattice(field, threads), {}, settings, {}, {}, 0};
+  parts.graph = build_graph(parts.where, settings, threads);
+  std::copy(field.axes_mm.begin(), field.axes_mm.end(), parts.axes_mm);
+  std::copy(field.origin_mm.begin(), field.origin_mm.end(), parts.origin_mm);
+  parts.typical_cost = typical_cost(parts.where);
+  return d.kind == backend::cuda ? make_solver_cuda(d, std::move(parts)) : make_solver_cpu(d, std::move(parts));
+}
+
+std::size_t device_bytes_per_front(std::uint64_t blocks) {
+  // two slots of values, second order's choices, gathered arrivals; state, two triggers, two lists
+  return (blocks + 1) * (block_cells * (2 + 1 + 1) + 5) * sizeof(float);
+}
+
+std::uint32_t checked_cell(const lattice& l, const start& s) {
+  if (s.voxel >= l.cell_of_number.size()) throw std::invalid_argument("eikonal: a front starts outside the mask");
+  if (!(s.arrival >= 0 && s.arrival < unreached))
+    throw std::invalid_argument("eikonal: a front starts at a time below 0, or none");
+  return l.cell_of_number[s.voxel];
+}
+
+std::vector<start> starts_at_point(const speed_field& field, const std::array<double, 3>& index, double radius_voxels) {
+  int size[3], nearest[3];
+  for (std::size_t d = 0; d < 3; ++d) {
+    size[d] = static_cast<int>(field.size[d]);
+    nearest[d] = static_cast<int>(std::lround(index[d]));
+  }
+  const auto linear = [&](int x, int y, int z) {
+    return (static_cast<std::size_t>(z) * field.size[1] + static_cast<std::size_t>(y)) * field.size[0] +
+           static_cast<std::size_t>(x);
+  };
+  const auto inside = [&](int x, int y, int z) {
+    return x >= 0 && y >= 0 && z >= 0 && x < size[0] && y < size[1] && z < size[2] &&
+           field.inside[linear(x, y, z)] != 0;
+  };
+  if (!inside(nearest[0], nearest[1], nearest[2]))
+    throw std::invalid_argument("eikonal: the nearest voxel to a starting point is not in the mask");
+  const float* s = &field.tensors[8 * linear(nearest[0], nearest[1], nearest[2])];
+  // adj(S) / det(S)
+  const double a = double(s[3]) * s[5] - double(s[4]) * s[4], b = double(s[2]) * s[4] - double(s[1]) * s[5],
+               c = double(s[1]) * s[4] - double(s[2]) * s[3], e = double(s[0]) * s[5] - double(s[2]) * s[2],
+               f = double(s[1]) * s[2] - double(s[0]) * s[4], g = double(s[0]) * s[3] - double(s[1]) * s[1];
+  const double det = s[0] * a + s[1] * b + s[2] * c;
+  const step_rule may(inside);
+  const int reach = static_cast<int>(std::ceil(radius_voxels));
+  std::vector<std::pair<std::size_t, float>> found;
+  for (int k = -reach; k <= reach; ++k)
+    for (int j = -reach; j <= reach; ++j)
+      for (int i = -reach; i <= reach; ++i) {
+        const int x = nearest[0] + i, y = nearest[1] + j, z = nearest[2] + k, step[3] = {i, j, k};
+        const double p = x - index[0], q = y - index[1], r = z - index[2];
+        const bool centre = i == 0 && j == 0 && k == 0;
+        if (!inside(x, y, z) || (!centre && (p * p + q * q + r * r > radius_voxels * radius_voxels ||
+                                             !may(nearest[0], nearest[1], nearest[2], step))))
+          continue;
+        const double square = (a * p * p + e * q * q + g * r * r + 2 * (b * p * q + c * p * r + f * q * r)) / det;
+        found.emplace_back(linear(x, y, z), static_cast<float>(std::sqrt(std::max(0.0, square))));
+      }
+  // Linear indices to numbers among the voxels inside; `found` is in rising order.
+  std::vector<start> starts;
+  std::size_t v = 0;
+  std::uint32_t number = 0;
+  for (const auto& [at, arrival] : found) {
+    for (; v < at; ++v) number += field.inside[v] != 0 ? 1 : 0;
+    starts.push_back({number, arrival});
+  }
+  return starts;
+}
+
+}  // namespace voxherd::connect

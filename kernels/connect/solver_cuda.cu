@@ -1,0 +1,162 @@
+#include <limits>
+#include <stdexcept>
+
+#include "kernels/connect/cube_block.hpp"
+#include "kernels/connect/cuda_memory.cuh"
+#include "kernels/connect/front_steps.hpp"
+#include "kernels/connect/readings.cuh"
+#include "kernels/connect/round_kernel.cuh"
+#include "kernels/connect/second_order_block.hpp"
+#include "kernels/connect/selling_block.hpp"
+#include "kernels/connect/solver_backends.hpp"
+
+namespace voxherd::connect {
+
+namespace {
+
+/// How far blocks may be ahead of the front's rear, in voxels. A narrow front visits few blocks in vain, a wide one is
+/// done in fewer rounds; where blocks fill the device many times over it is narrow. Updates from nearest neighbours
+/// correct themselves so long that in small volumes it pays to let all go on. By the number of a front's blocks alone,
+/// so that its bits do not depend on which fronts are solved for together.
+constexpr std::uint32_t blocks_that_fill = 20000, blocks_that_fill_with_cubes = 6000;
+constexpr float narrow_cut_voxels = 8, wide_cut_voxels = 16, growth_voxels = 0.5;
+constexpr int inner_iterations = 4;
+
+/// A front's arrival times in the order of voxels, infinity for none.
+struct arrival_sorter {
+  const float* arrival;  ///< of one front, by cell
+  const std::uint32_t* cell_of_number;
+  float* to;
+
+  __device__ void operator()(std::uint32_t i) const {
+    const float u = arrival[cell_of_number[i]];
+    to[i] = u < unreached ? u : std::numeric_limits<float>::infinity();
+  }
+};
+
+class cuda_solver final : public solver {
+ public:
+  cuda_solver(const device& d, solver_parts&& parts)
+      : ordinal_(d.cuda_ordinal),
+        parts_(std::move(parts)),
+        lattice_(parts_.where, stream_),
+        graph_(parts_.graph, stream_),
+        counts_(1) {
+    stream_.wait();
+  }
+
+  std::uint64_t voxels() const override { return parts_.where.cell_of_number.size(); }
+  std::uint64_t blocks() const override { return parts_.where.blocks; }
+
+  solve_report solve(const start_list& list) override {
+    const auto count = static_cast<std::uint32_t>(list.fronts());
+    const std::size_t cells = count * parts_.where.cells();
+    if (cells >> 32 != 0) throw std::invalid_argument("eikonal: too many fronts at once for so many voxels");
+    const front_view f = fronts_.reserve(count, parts_.where.blocks, parts_.settings.order, parts_.settings.in_place);
+    arrival_.reserve(cells);
+    readings_.set_fronts(list);
+    std::vector<start_cell> starts;
+    for (std::uint32_t k = 0; k < count; ++k)
+      for (std::uint64_t i = list.offsets[k]; i < list.offsets[k + 1]; ++i)
+        starts.push_back({k, checked_cell(parts_.where, list.starts[i]), list.starts[i].arrival});
+    const auto on_device = copied(starts, stream_);
+
+    cuda_event begin, end;
+    begin.record(stream_);
+    each_on_gpu(stream_, count * (f.blocks + 1), front_clearer{f});
+    const auto n = static_cast<std::uint32_t>(starts.size());
+    each_on_gpu(stream_, n, front_starter<cuda_thread_team>{{}, f, on_device.data()});
+    each_on_gpu(stream_, n, front_waker<cuda_thread_team>{{}, f, graph_.view(), on_device.data(), 1});
+    VOXHERD_CUDA_CHECK(cudaMemsetAsync(counts_.data(), 0, sizeof(round_counts), stream_));
+    run_first_order(f);
+    if (parts_.settings.order == 2) {
+      each_on_gpu(stream_, static_cast<std::uint32_t>(cells), second_order_chooser{f, graph_.view(), 0});
+      each_on_gpu(stream_, n, start_fixer{f, on_device.data()});
+      const std::uint32_t round = counts().next_round;
+      each_on_gpu(stream_, n, front_waker<cuda_thread_team>{{}, f, graph_.view(), on_device.data(), round});
+      run(f, second_order_scheme{lattice_.view().weight}, round);
+    }
+    each_on_gpu(stream_, static_cast<std::uint32_t>(cells), arrival_gatherer{f, arrival_.data()});
+    end.record(stream_);
+    const round_counts last = counts();
+    return {end.seconds_since(begin), last.visits, last.next_round, last.next_round < most_rounds};
+  }
+
+  void arrivals(std::size_t first, std::size_t count, float* to) const override {
+    const auto n = static_cast<std::uint32_t>(voxels());
+    sorted_.reserve(n);
+    for (std::size_t k = first; k < first + count; ++k, to += n) {
+      each_on_gpu(
+          stream_, n,
+          arrival_sorter{arrival_.data() + k * parts_.where.cells(), lattice_.cell_of_number(), sorted_.data()});
+      VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to, sorted_.data(), n * sizeof(float), cudaMemcpyDeviceToHost, stream_));
+      stream_.wait();
+    }
+  }
+
+  void set_regions(const region_list& regions) override { readings_.set_regions(regions); }
+  void region_costs(region_cost* to) const override { readings_.region_costs(arrival_.data(), to); }
+  void score_paths(std::span<const path_request> paths, const path_settings& how, path_score* to) const override {
+    readings_.score(arrival_.data(), paths, how, to);
+  }
+  void trace_paths(std::span<const path_request> paths, const path_settings& how,
+                   std::span<const std::uint64_t> offsets, float* world_mm) const override {
+    readings_.trace(arrival_.data(), paths, how, offsets, world_mm);
+  }
+
+ private:
+  void run_first_order(const front_view& f) {
+    switch (parts_.settings.scheme) {
+      case scheme_kind::selling:
+        return run(f, selling_scheme{lattice_.view().weight}, 1);
+      case scheme_kind::godunov27:
+        return run(f, cube_scheme<godunov27_local>{lattice_.view().tensor}, 1);
+      case scheme_kind::hl26:
+        return run(f, cube_scheme<hopf_lax26_local>{lattice_.view().tensor}, 1);
+    }
+  }
+
+  template <class Scheme>
+  float cut_for(const front_view& f) const {
+    if (Scheme::values == cube_cells)
+      return f.blocks > blocks_that_fill_with_cubes ? wide_cut_voxels * parts_.typical_cost : unreached;
+    return (f.blocks > blocks_that_fill ? narrow_cut_voxels : wide_cut_voxels) * parts_.typical_cost;
+  }
+
+  template <class Scheme>
+  void run(const front_view& f, const Scheme& scheme, std::uint32_t round) {
+    const round_rules rules{round, tolerance_of(Scheme::order, parts_.settings), cut_for<Scheme>(f),
+                            growth_voxels * parts_.typical_cost, inner_iterations};
+    const std::uint32_t entries = f.fronts * f.blocks;
+    const round_lists lists = fronts_.empty_lists(f.fronts, f.blocks, stream_);
+    each_on_gpu(stream_, entries, list_starter{f, lists, round});
+    launch_rounds<Scheme>({graph_.view(), f, rules, scheme}, lists, round, most_rounds, counts_.data(),
+                          resident_blocks<Scheme>(ordinal_), stream_);
+  }
+
+  round_counts counts() const {
+    round_counts c;
+    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(&c, counts_.data(), sizeof c, cudaMemcpyDeviceToHost, stream_));
+    stream_.wait();
+    return c;
+  }
+
+  int ordinal_;
+  cuda_stream stream_;
+  solver_parts parts_;
+  cuda_lattice lattice_;
+  cuda_graph graph_;
+  device_buffer<round_counts> counts_;
+  cuda_fronts fronts_;
+  device_buffer<float> arrival_;
+  mutable device_buffer<float> sorted_;
+  cuda_readings readings_{parts_, lattice_, stream_};
+};
+
+}  // namespace
+
+std::unique_ptr<solver> make_solver_cuda(const device& d, solver_parts&& parts) {
+  return std::make_unique<cuda_solver>(d, std::move(parts));
+}
+
+}  // namespace voxherd::connect

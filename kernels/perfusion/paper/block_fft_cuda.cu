@@ -1,0 +1,20 @@
+#include "kernels/perfusion/paper/block_fft_cuda.cuh"
+
+#include "kernels/device/each_cuda.cuh"
+
+namespace voxherd::perfusion {
+
+cuda_block_fft::cuda_block_fft(int frames, cudaStream_t stream)
+    : plan_(block_fft_shape_of(frames)), numbers_(copied(plan_.numbers().data(), plan_.numbers().size(), stream)) {}
+
+void cuda_block_fft::launch(const cuda_fit_job<double>& job, cudaStream_t stream) const {
+  const block_fft_tables tables = plan_.view_of(numbers_.data());
+  const auto [q, p] = plan_.shape();
+  if (p == 16) launch_block_fft_16(q, tables, job, stream);
+  if (p == 32) launch_block_fft_32(q, tables, job, stream);
+  if (p == 64) launch_block_fft_64(q, tables, job, stream);
+  if (p == 128) launch_block_fft_128(q, tables, job, stream);
+  VOXHERD_CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace voxherd::perfusion

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "kernels/perfusion/cuda_fit.cuh"
+#include "kernels/perfusion/paper/block_fft_plan.hpp"
+
+/// The fit stage on a GPU by the Block-FFT: one item a thread block.
+namespace voxherd::perfusion {
+
+class cuda_block_fft {
+ public:
+  /// Wait for the stream before this goes. Throws std::invalid_argument for more than most_block_fft_frames.
+  cuda_block_fft(int frames, cudaStream_t stream);
+  /// The simplex with the paper's discretisation, for all items.
+  void launch(const cuda_fit_job<double>& job, cudaStream_t stream) const;
+
+ private:
+  block_fft_plan plan_;
+  device_buffer<complex_number<double>> numbers_;
+};
+
+/// Launches the kernel of shape (q, p) where there is one: a file for each p, so that they compile side by side.
+void launch_block_fft_16(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream);
+void launch_block_fft_32(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream);
+void launch_block_fft_64(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream);
+void launch_block_fft_128(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream);
+
+}  // namespace voxherd::perfusion

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "kernels/perfusion/cuda_voxel_team.cuh"
+#include "kernels/perfusion/paper/block_fft_cuda.cuh"
+#include "kernels/perfusion/paper/block_fft_model.hpp"
+
+namespace voxherd::perfusion {
+
+/// As many threads as there are register FFTs in a row's longer ones, in whole warps or half a warp.
+template <int Q, int P>
+constexpr int block_fft_width() {
+  constexpr int items = (Q + 1) * row_split_of(P).a_count;
+  return items <= 16 ? 16 : (items + 31) / 32 * 32;
+}
+
+template <int Q, int P>
+using block_fft_team = cuda_voxel_team<block_fft_width<Q, P>()>;
+
+/// Blocks a processor is to hold: 16 warps, which leaves a thread 128 registers; 20 where a thread's FFTs are short.
+template <int Q, int P>
+inline constexpr int block_fft_resident =
+    (row_split_of(P).a_count == 4 ? 640 : 512) / block_fft_team<Q, P>::block_threads;
+
+/// What a team shares for a fit.
+template <int Q, int P>
+struct block_fft_voxel {
+  typename block_fft<double, Q, P>::memory memory;
+  alignas(8) std::byte machine[sizeof(simplex<double>)];
+  double partial[block_fft_team<Q, P>::warps];
+  float samples[Q * P];
+  bool active;
+};
+
+/// The paper's simplex for one item a team. The simplex lies in shared memory, as the paper's, and the team's first
+/// thread takes its steps: held by every thread it would take as many registers as the transform. Two teams of one warp
+/// stay in step: the one that ends first evaluates what nobody asks for.
+template <int Q, int P>
+__global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft_resident<Q, P>)
+    block_fft_kernel(const __grid_constant__ cuda_fit_job<double> job, block_fft_tables tables) {
+  using team_type = block_fft_team<Q, P>;
+  __shared__ block_fft_voxel<Q, P> all[team_type::teams];
+  block_fft_voxel<Q, P>& own = all[team_type::number()];
+  const team_type team{own.partial};
+  const bool leads = team_type::lane() == 0;
+  const fit_arrays& a = job.arrays;
+  const std::size_t item = std::size_t{blockIdx.x} * team_type::teams + static_cast<std::size_t>(team_type::number());
+  const std::size_t voxel = item < a.items() ? item % a.count : 0;
+  const int from = item < a.items() ? static_cast<int>(item / a.count) : 0;
+
+  const float* row = a.samples + voxel * static_cast<std::size_t>(a.frames);
+  team.share(a.frames, [&](int i) { own.samples[i] = row[i]; });
+  auto& machine = *reinterpret_cast<simplex<double>*>(own.machine);
+  if (leads) {
+    double start[parameter_count];
+    for (int i = 0; i < parameter_count; ++i)
+      start[i] = a.p[static_cast<std::size_t>(from * parameter_count + i) * a.count + voxel];
+    new (&machine) simplex<double>(job.limits);
+    machine.begin(true, start);
+    own.active = item < a.items() && a.status[voxel] == 0;
+  }
+  team.sync();
+
+  const block_fft_model<double, Q, P, discretisation_kind::paper> model(job.curves, tables);
+  while (all[0].active || all[team_type::teams - 1].active) {
+    double p[parameter_count];
+#pragma unroll
+    for (int i = 0; i < parameter_count; ++i) p[i] = machine.trial()[i];
+    const double cost = model.cost(team, own.memory, p, {own.samples, 1});
+    if (leads && own.active && machine.tell(cost)) {
+      keep_item(machine, 0, a, from, voxel);
+      own.active = false;
+    }
+    team.sync();
+  }
+}
+
+template <int P>
+void launch_block_fft(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream) {
+  const auto launch = [&]<int Q>() {
+    using team_type = block_fft_team<Q, P>;
+    const auto blocks = static_cast<unsigned>((job.arrays.items() + team_type::teams - 1) / team_type::teams);
+    block_fft_kernel<Q, P><<<blocks, team_type::block_threads, 0, stream>>>(job, t);
+  };
+#define VOXHERD_SHAPE(Q, RowLength) \
+  if constexpr (RowLength == P)     \
+    if (q == Q) launch.template operator()<Q>();
+  VOXHERD_BLOCK_FFT_SHAPES(VOXHERD_SHAPE)
+#undef VOXHERD_SHAPE
+}
+
+}  // namespace voxherd::perfusion

@@ -1,0 +1,46 @@
+#include "kernels/tensor_field/field.hpp"
+
+#include <cstring>
+#include <stdexcept>
+
+#include "kernels/tensor_field/field_backends.hpp"
+
+namespace voxherd::geodesic {
+
+namespace {
+
+template <class T>
+std::vector<T> in_host_memory(const field& f, const T* from, std::size_t of_a_voxel) {
+  const field_view v = f.view();
+  const auto size = [&](int k) { return static_cast<std::size_t>(v.size[k]); };
+  std::vector<T> to(size(0) * size(1) * size(2) * of_a_voxel);
+  if (f.where.kind == backend::cuda)
+    copy_from_gpu(to.data(), from, to.size() * sizeof(T));
+  else
+    std::memcpy(to.data(), from, to.size() * sizeof(T));
+  return to;
+}
+
+}  // namespace
+
+std::unique_ptr<field> make_field(const device& d, const tensor_image& image, std::span<const std::uint32_t> regions,
+                                  const preparation& how, field_kind kind, bool spline) {
+  if (kind == field_kind::quartic) throw std::invalid_argument("make_field: a quartic field is not made from tensors");
+  const prepare::recipe r = prepare::make_recipe(image, how, kind, spline);
+  if (!regions.empty() && regions.size() != image.inside.size())
+    throw std::invalid_argument("make_field: regions of another number of voxels than the image");
+  auto made = d.kind == backend::cuda ? make_field_cuda(d, image, regions, r) : make_field_cpu(d, image, regions, r);
+  made->where = d;
+  made->kind = kind;
+  made->spline = spline;
+  made->scale = r.scale;
+  return made;
+}
+
+std::vector<float> host_values(const field& f) {
+  return in_host_memory(f, f.view().values, static_cast<std::size_t>(floats_of(f.kind)));
+}
+
+std::vector<voxel_facts> host_facts(const field& f) { return in_host_memory(f, f.view().facts, 1); }
+
+}  // namespace voxherd::geodesic

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "kernels/tensor_field/prepare_recipe.hpp"
+
+namespace voxherd::geodesic {
+
+std::unique_ptr<field> make_field_cpu(const device& d, const tensor_image& image,
+                                      std::span<const std::uint32_t> regions, const prepare::recipe& r);
+std::unique_ptr<field> make_field_cuda(const device& d, const tensor_image& image,
+                                       std::span<const std::uint32_t> regions, const prepare::recipe& r);
+
+std::unique_ptr<field> make_quartic_field_cpu(const device& d, const tensor_image& image,
+                                              std::span<const float> quartics, std::span<const std::uint32_t> regions,
+                                              const prepare::recipe& r);
+std::unique_ptr<field> make_quartic_field_cuda(const tensor_image& image, std::span<const float> quartics,
+                                               std::span<const std::uint32_t> regions, const prepare::recipe& r);
+
+/// `to` on the host, `from` on the GPU.
+void copy_from_gpu(void* to, const void* from, std::size_t bytes);
+
+}  // namespace voxherd::geodesic

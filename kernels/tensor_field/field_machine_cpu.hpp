@@ -1,0 +1,77 @@
+#pragma once
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include "kernels/device/each_cpu.hpp"
+#include "kernels/tensor_field/field_backends.hpp"
+#include "kernels/tensor_field/prepare_pipeline.hpp"
+
+/// What prepares and holds fields on CPU threads.
+namespace voxherd::geodesic {
+
+/// Memory that starts at a cache line; large arrays lie in large pages where the system has them: rays read at places
+/// all over a field, and with pages of 4 kB each of them would be looked up first.
+template <class T>
+class aligned_array {
+ public:
+  explicit aligned_array(std::size_t count)
+      : alignment_(count * sizeof(T) < large_page ? line : large_page),
+        first_(count ? static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{alignment_})) : nullptr) {
+#if defined(MADV_HUGEPAGE)
+    if (alignment_ == large_page) madvise(first_, count * sizeof(T), MADV_HUGEPAGE);
+#endif
+  }
+  ~aligned_array() { ::operator delete (first_, std::align_val_t{alignment_}); }
+  aligned_array(const aligned_array&) = delete;
+  aligned_array& operator=(const aligned_array&) = delete;
+  T* data() const { return first_; }
+
+ private:
+  static constexpr std::size_t line = 64, large_page = 2 << 20;
+  std::size_t alignment_;
+  T* first_;
+};
+
+class cpu_machine {
+ public:
+  static constexpr int lines_at_a_time = 8;
+  explicit cpu_machine(int threads) : threads_(threads) {}
+
+  template <class Callable>
+  void each(std::uint32_t count, const Callable& callable) const {
+    each_on_cpu(threads_, count, callable);
+  }
+
+  void count_repaired(const prepare::tensor_state* state, std::uint32_t n) {
+    for (std::uint32_t i = 0; i < n; ++i) repaired += prepare::was_repaired(state[i]);
+  }
+
+  std::uint64_t repaired = 0;
+
+ private:
+  int threads_;
+};
+
+class cpu_field final : public field {
+ public:
+  cpu_field(std::size_t voxels, std::size_t floats, const field_view& view)
+      : values_(voxels * floats), facts_(voxels), view_(view) {
+    view_.values = values_.data();
+    view_.facts = facts_.data();
+  }
+
+  field_view view() const override { return view_; }
+  float* values() { return values_.data(); }
+  voxel_facts* facts() { return facts_.data(); }
+
+ private:
+  aligned_array<float> values_;
+  aligned_array<voxel_facts> facts_;
+  field_view view_;
+};
+
+}  // namespace voxherd::geodesic

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/tensor_field/prepare_voxel.hpp"
+
+namespace voxherd::geodesic::prepare {
+
+/// Voxels of the grid by number, x fastest.
+struct grid {
+  std::uint32_t nx, ny, nz;
+
+  VOXHERD_FUNCTION std::uint32_t voxels() const { return nx * ny * nz; }
+  VOXHERD_FUNCTION void place(std::uint32_t i, int& x, int& y, int& z) const {
+    const std::uint32_t row = i / nx;
+    x = static_cast<int>(i - row * nx);
+    z = static_cast<int>(row / ny);
+    y = static_cast<int>(row - static_cast<std::uint32_t>(z) * ny);
+  }
+};
+
+/// Of make_field's arguments, all that kernels need.
+struct recipe {
+  grid size{};
+  float input_unit = 1;  ///< makes the image's median largest eigenvalue about 1; a power of two
+  float background = 1;  ///< mean diffusivity given to voxels far outside, in that unit
+  float least_eigenvalue = 0;
+  metric_rule metric{};
+  double scale = 1;         ///< field::scale
+  double to_index[9]{};     ///< inverse of the axes: world mm to index
+  double axes_turned[9]{};  ///< transpose of the axes: G_idx = A^T G A
+  double smoothing_voxels = 0;
+  field_kind kind = field_kind::tensor;
+  bool spline = false;
+};
+
+/// Units and scale come from a sample of the voxels inside, on the host: the same for every device and number of
+/// threads. Throws std::invalid_argument.
+recipe make_recipe(const tensor_image& image, const preparation& how, field_kind kind, bool spline);
+
+/// View of what does not depend on the device.
+field_view make_view(const tensor_image& image);
+
+}  // namespace voxherd::geodesic::prepare

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/analysis.hpp"
+
+namespace voxherd {
+
+/// Consecutive rows of a dataset of layout `items` or `points`.
+struct row_range {
+  std::uint64_t first = 0, count = 0;
+};
+
+/// The rows that belong to a batch. `point_offsets` as analysis::point_offsets() has them.
+row_range rows_of(const batch& items, output_layout layout, std::span<const std::uint64_t> point_offsets);
+
+/// What the largest batches of a plan need room for; they need not be the same batch.
+struct batch_room {
+  std::uint64_t items = 0, points = 0;
+  std::uint64_t rows(output_layout layout) const { return layout == output_layout::points ? points : items; }
+};
+batch_room largest_room(std::span<const batch> batches, std::span<const std::uint64_t> point_offsets);
+
+/// All items, cut into runs of at most `most_items` items and `most_points` points each (an item with more is alone),
+/// for those who go through the fibres of a result piece by piece. Both limits > 0.
+std::vector<batch> pieces_of(std::span<const std::uint64_t> point_offsets, std::uint64_t most_points,
+                             std::uint64_t most_items = std::uint64_t{1} << 20);
+
+}  // namespace voxherd

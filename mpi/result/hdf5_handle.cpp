@@ -1,0 +1,178 @@
+#include "mpi/result/hdf5_handle.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+
+#include "mpi/result/result_reader.hpp"
+
+namespace voxherd::hdf5 {
+
+namespace {
+
+herr_t collect(unsigned, const H5E_error2_t* error, void* words) {
+  if (error->desc != nullptr && *error->desc != '\0') {
+    static_cast<std::vector<std::string>*>(words)->emplace_back(error->desc);
+  }
+  return 0;
+}
+
+std::string innermost_words() {
+  std::vector<std::string> words;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &words);
+  for (const std::string& w : words) {
+    if (w.find("NO_SPACE") != w.npos || w.find("No space left") != w.npos) return "No space left on device";
+    if (w.find("QUOTA") != w.npos) return "Disk quota exceeded";
+    if (w.find("MPI_ERR_ACCESS") != w.npos) return "Permission denied";
+    if (w.find("READ_ONLY") != w.npos) return "Read-only file system";
+  }
+  for (const std::string& w : words) {
+    if (const auto at = w.find("error message = '"); at != w.npos) {
+      return w.substr(at + 17, w.find('\'', at + 17) - at - 17);
+    }
+  }
+  return words.empty() ? "unknown HDF5 error" : words.front();
+}
+
+handle text_type() {
+  handle type(H5Tcopy(H5T_C_S1), H5Tclose, "HDF5 string type");
+  H5Tset_size(type, H5T_VARIABLE);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  return type;
+}
+
+handle attribute(hid_t object, const std::string& name) {
+  return {H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, fmt::format("attribute `{}` is missing", name)};
+}
+
+}  // namespace
+
+void prepare() {
+  static const bool done = [] {
+    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
+    H5open();
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+void fail(exit_status status, const std::string& what) {
+  const std::string words = innermost_words();
+  throw failure(status, fmt::format("{}: {}", what, words));
+}
+
+handle new_group(hid_t parent, const std::string& name) {
+  handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, "HDF5 properties");
+  // Times would make two files of the same run differ.
+  H5Pset_obj_track_times(properties, false);
+  return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, properties, H5P_DEFAULT), H5Gclose, "creating group " + name};
+}
+
+handle open_group(hid_t parent, const std::string& name) {
+  return {H5Gopen2(parent, name.c_str(), H5P_DEFAULT), H5Gclose, fmt::format("group `{}` is missing", name)};
+}
+
+handle open_dataset(hid_t parent, const std::string& name) {
+  return {H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, fmt::format("dataset `{}` is missing", name)};
+}
+
+handle new_dataset(hid_t parent, const std::string& name, hid_t type, std::span<const std::uint64_t> shape) {
+  handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "HDF5 properties");
+  H5Pset_layout(properties, H5D_CONTIGUOUS);
+  H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);
+  H5Pset_obj_track_times(properties, false);
+  const handle space = space_of(shape);
+  return {H5Dcreate2(parent, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose,
+          "creating dataset " + name};
+}
+
+handle space_of(std::span<const std::uint64_t> shape) {
+  if (shape.empty()) return {H5Screate(H5S_SCALAR), H5Sclose, "HDF5 dataspace"};
+  const std::vector<hsize_t> extents(shape.begin(), shape.end());
+  return {H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose, "HDF5 dataspace"};
+}
+
+std::vector<std::uint64_t> shape_of(hid_t dataset) {
+  const handle space(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
+  std::vector<hsize_t> extents(static_cast<std::size_t>(checked(H5Sget_simple_extent_ndims(space), "HDF5 dataspace")));
+  H5Sget_simple_extent_dims(space, extents.data(), nullptr);
+  return {extents.begin(), extents.end()};
+}
+
+void write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
+                 const void* values, const std::string& what) {
+  if (std::find(count.begin(), count.end(), 0u) != count.end()) return;
+  const std::vector<hsize_t> from(start.begin(), start.end()), extent(count.begin(), count.end());
+  const handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
+  const handle in_memory = space_of(count);
+  checked(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr),
+          "selecting in " + what);
+  checked(H5Dwrite(dataset, type, in_memory, in_file, H5P_DEFAULT, values), "writing to " + what);
+}
+
+void write_attribute(hid_t object, const std::string& name, const std::string& text) {
+  const handle type = text_type();
+  const char* value = text.c_str();
+  write_attribute(object, name, type, {}, &value);
+}
+
+void write_attribute(hid_t object, const std::string& name, hid_t type, std::span<const std::uint64_t> shape,
+                     const void* values) {
+  const handle space = space_of(shape);
+  const handle a(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                 "creating attribute " + name);
+  checked(H5Awrite(a, type, values), "writing attribute " + name);
+}
+
+std::string read_text_attribute(hid_t object, const std::string& name) {
+  const handle a = attribute(object, name);
+  const handle type = text_type();
+  char* value = nullptr;
+  checked(H5Aread(a, type, &value), "reading attribute " + name);
+  std::string text = value == nullptr ? "" : value;
+  H5free_memory(value);
+  return text;
+}
+
+void read_attribute(hid_t object, const std::string& name, hid_t type, std::size_t count, void* values) {
+  const handle a = attribute(object, name);
+  const handle space(H5Aget_space(a), H5Sclose, "HDF5 dataspace");
+  if (H5Sget_simple_extent_npoints(space) != static_cast<hssize_t>(count)) {
+    throw failure(exit_status::bad_data, fmt::format("attribute `{}` has {} values, expected {}", name,
+                                                     H5Sget_simple_extent_npoints(space), count));
+  }
+  checked(H5Aread(a, type, values), "reading attribute " + name);
+}
+
+hid_t file_type(element_type type) {
+  switch (type) {
+    case element_type::uint8:
+      return H5T_STD_U8LE;
+    case element_type::int32:
+      return H5T_STD_I32LE;
+    case element_type::uint32:
+      return H5T_STD_U32LE;
+    case element_type::uint64:
+      return H5T_STD_U64LE;
+    case element_type::float32:
+      return H5T_IEEE_F32LE;
+    case element_type::float64:
+      return H5T_IEEE_F64LE;
+  }
+  return H5I_INVALID_HID;
+}
+
+handle journal_type() {
+  handle type(H5Tcreate(H5T_COMPOUND, sizeof(journal_entry)), H5Tclose, "HDF5 journal type");
+  H5Tinsert(type, "done", offsetof(journal_entry, done), H5T_STD_U64LE);
+  H5Tinsert(type, "checksum", offsetof(journal_entry, checksum), H5T_STD_U64LE);
+  H5Tinsert(type, "rank", offsetof(journal_entry, rank), H5T_STD_U64LE);
+  H5Tinsert(type, "microseconds", offsetof(journal_entry, microseconds), H5T_STD_U64LE);
+  return type;
+}
+
+}  // namespace voxherd::hdf5

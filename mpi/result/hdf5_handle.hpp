@@ -1,0 +1,75 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/analysis.hpp"
+#include "core/failure.hpp"
+
+namespace voxherd::hdf5 {
+
+/// To be called before anything of HDF5: no locks on files (network file systems refuse them), no error printing.
+void prepare();
+
+/// Throws failure with `what` and the innermost words of HDF5, of MPI-IO or of the operating system.
+[[noreturn]] void fail(exit_status status, const std::string& what);
+
+/// Passes a non-negative result on; otherwise fails with status disk.
+template <class Result>
+Result checked(Result result, const std::string& what) {
+  if (result < 0) fail(exit_status::disk, what);
+  return result;
+}
+
+/// An identifier of HDF5 with its closing function.
+class handle {
+ public:
+  handle() = default;
+  handle(hid_t id, herr_t (*close)(hid_t), const std::string& what) : id_(checked(id, what)), close_(close) {}
+  ~handle() { reset(); }
+  handle(handle&& o) noexcept : id_(std::exchange(o.id_, H5I_INVALID_HID)), close_(o.close_) {}
+  handle& operator=(handle&& o) noexcept {
+    std::swap(id_, o.id_);
+    std::swap(close_, o.close_);
+    return *this;
+  }
+
+  operator hid_t() const { return id_; }
+  herr_t reset() { return id_ < 0 ? 0 : close_(std::exchange(id_, H5I_INVALID_HID)); }
+
+ private:
+  hid_t id_ = H5I_INVALID_HID;
+  herr_t (*close_)(hid_t) = nullptr;
+};
+
+handle new_group(hid_t parent, const std::string& name);
+handle open_group(hid_t parent, const std::string& name);
+handle open_dataset(hid_t parent, const std::string& name);
+
+/// A contiguous dataset of its full size, allocated at once and not filled.
+handle new_dataset(hid_t parent, const std::string& name, hid_t type, std::span<const std::uint64_t> shape);
+
+handle space_of(std::span<const std::uint64_t> shape);
+std::vector<std::uint64_t> shape_of(hid_t dataset);
+
+/// Writes a box of a dataset from contiguous memory; nothing for an empty box. Independent. Throws failure (disk).
+void write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
+                 const void* values, const std::string& what);
+
+void write_attribute(hid_t object, const std::string& name, const std::string& text);
+void write_attribute(hid_t object, const std::string& name, hid_t type, std::span<const std::uint64_t> shape,
+                     const void* values);
+std::string read_text_attribute(hid_t object, const std::string& name);
+void read_attribute(hid_t object, const std::string& name, hid_t type, std::size_t count, void* values);
+
+/// The type in the file, little endian; also the one in memory on every machine this program runs on.
+hid_t file_type(element_type type);
+/// Four unsigned 64-bit members: done, checksum, rank, microseconds.
+handle journal_type();
+
+}  // namespace voxherd::hdf5

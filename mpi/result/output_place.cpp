@@ -1,0 +1,192 @@
+#include "mpi/result/output_place.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "core/failure.hpp"
+#include "mpi/result/result_reader.hpp"
+#include "mpi/result/same_study.hpp"
+#include "mpi/run/summary.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder_of(const std::string& out) {
+  const fs::path parent = fs::path(out).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+/// Throws when the result would replace one of its own inputs.
+void check_not_an_input(const std::string& out, const nlohmann::json& provenance) {
+  if (!provenance.contains("inputs")) return;
+  for (const auto& [name, input] : provenance.at("inputs").items()) {
+    std::error_code ignored;
+    if (!input.is_object() || !fs::equivalent(out, input.value("path", ""), ignored)) continue;
+    throw failure(exit_status::usage, fmt::format("--out {} is the input --{}; choose another name", out, name));
+  }
+}
+
+bool same_file(int open_file, const std::string& path) {
+  struct stat opened {
+  }, named{};
+  return fstat(open_file, &opened) == 0 && stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+         opened.st_dev == named.st_dev;
+}
+
+}  // namespace
+
+std::string unfinished_path(const std::string& out) { return out + ".part"; }
+
+bool is_being_written(const std::string& out) {
+  const int file = open((out + ".lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(file);
+  return held;
+}
+
+output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
+  int tries_left = 20;  // a second: is_being_written() holds it for a moment
+  while (true) {
+    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file_ < 0) throw failure(exit_status::disk, fmt::format("{}: {}", path_, std::strerror(errno)));
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
+      const int why = errno;
+      if (why != EWOULDBLOCK) {
+        spdlog::warn("{}: this file system has no locks ({}); let no second job write {}", path_, std::strerror(why),
+                     out);
+        return;
+      }
+      close(file_);
+      if (tries_left-- > 0) {
+        usleep(50000);
+        continue;
+      }
+      throw failure(
+          exit_status::usage,
+          fmt::format("--out {}: another job is writing it (it holds {}); wait for it, or choose another --out", out,
+                      path_));
+    }
+    // The job before may have removed the file between open and flock; then this lock guards nothing.
+    if (same_file(file_, path_)) return;
+    close(file_);
+  }
+}
+
+output_lock::~output_lock() {
+  unlink(path_.c_str());
+  close(file_);
+}
+
+beginning decide_beginning(const run_settings& settings, const result_layout& wanted, compared_with wanted_is) {
+  const auto compare = wanted_is == compared_with::options ? check_same_options : check_same_study;
+  const std::string& out = settings.out;
+  const std::string part = unfinished_path(out);
+  const bool has_part = fs::exists(part), has_out = fs::exists(out);
+  check_not_an_input(out, wanted.provenance);
+  if (settings.resume && has_part) {
+    try {
+      compare(result_reader(part), wanted);
+      return beginning::resumed;
+    } catch (const failure&) {
+      if (!settings.overwrite) throw;
+      return beginning::fresh;
+    }
+  }
+  if (settings.resume && has_out && !settings.overwrite) {
+    compare(result_reader(out), wanted);
+    return beginning::already_whole;
+  }
+  if (settings.overwrite) return beginning::fresh;
+  if (settings.is_step && (has_out || has_part)) {
+    throw failure(exit_status::usage, fmt::format("{} was left by a stopped run; --resume goes on with it, "
+                                                  "--overwrite begins again",
+                                                  has_out ? out : part));
+  }
+  if (has_out) {
+    throw failure(exit_status::usage,
+                  fmt::format("--out {} exists; --overwrite replaces it, or choose another name", out));
+  }
+  if (has_part) {
+    throw failure(
+        exit_status::usage,
+        fmt::format("--out {}: {} was left by a stopped run; --resume goes on with it, --overwrite begins again", out,
+                    part));
+  }
+  return beginning::fresh;
+}
+
+void check_output_folder(const std::string& out, std::uint64_t bytes) {
+  const std::string folder = folder_of(out);
+  if (out.empty()) throw failure(exit_status::usage, "--out is missing: the name of the result file, e.g. result.h5");
+  if (fs::is_directory(out))
+    throw failure(exit_status::usage, fmt::format("--out {} is a folder, expected a file", out));
+  if (!fs::is_directory(folder)) {
+    throw failure(exit_status::disk, fmt::format("--out {}: there is no folder {}; make it first", out, folder));
+  }
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw failure(exit_status::disk,
+                  fmt::format("--out {}: cannot write into {}: {}", out, folder, std::strerror(errno)));
+  }
+  struct statvfs disk {};
+  if (statvfs(folder.c_str(), &disk) != 0) return;
+  const double free_bytes = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
+  if (free_bytes < static_cast<double>(bytes)) {
+    throw failure(exit_status::disk,
+                  fmt::format("--out {}: the result takes {}, {} has {} free", out,
+                              readable_bytes(static_cast<double>(bytes)), folder, readable_bytes(free_bytes)));
+  }
+}
+
+void reserve_blocks(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  struct stat status {};
+  if (file < 0 || fstat(file, &status) != 0) {
+    throw failure(exit_status::disk, fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+  // Not posix_fallocate, which writes every block where the file system cannot reserve.
+  const int rc = fallocate(file, 0, 0, status.st_size);
+  const int why = errno;
+  close(file);
+  if (rc != 0 && (why == ENOSPC || why == EDQUOT)) {
+    throw failure(exit_status::disk,
+                  fmt::format("{}: {} needed: {}", path, readable_bytes(static_cast<double>(status.st_size)),
+                              std::strerror(why)));
+  }
+}
+
+void give_final_name(const std::string& out) {
+  const std::string part = unfinished_path(out);
+  {
+    const result_reader reader(part);
+    const auto& journal = reader.journal();
+    const auto missing = std::count_if(journal.begin(), journal.end(), [](const auto& e) { return e.done != 1; });
+    if (!reader.complete() || missing != 0) {
+      throw failure(exit_status::ours, fmt::format("{}: {} batches are missing at the end", part, missing));
+    }
+  }
+  if (std::rename(part.c_str(), out.c_str()) != 0) {
+    throw failure(exit_status::disk, fmt::format("renaming {} to {}: {}", part, out, std::strerror(errno)));
+  }
+  const int folder = open(folder_of(out).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder >= 0) {
+    fsync(folder);
+    close(folder);
+  }
+}
+
+}  // namespace voxherd

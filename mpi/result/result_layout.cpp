@@ -1,0 +1,126 @@
+#include "mpi/result/result_layout.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/failure.hpp"
+#include "mpi/result/result_polylines.hpp"
+#include "mpi/result/result_reader.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr std::array<std::pair<element_type, const char*>, 6> type_names{{{element_type::uint8, "uint8"},
+                                                                          {element_type::int32, "int32"},
+                                                                          {element_type::uint32, "uint32"},
+                                                                          {element_type::uint64, "uint64"},
+                                                                          {element_type::float32, "float32"},
+                                                                          {element_type::float64, "float64"}}};
+
+struct layout_word {
+  output_layout layout;
+  const char* word;
+  const char* group;
+};
+constexpr std::array<layout_word, 3> layout_words{{{output_layout::volume, "volume", "/maps/"},
+                                                   {output_layout::items, "items", "/samples/"},
+                                                   {output_layout::points, "points", "/points/"}}};
+
+const layout_word& word_of(output_layout layout) {
+  return *std::find_if(layout_words.begin(), layout_words.end(), [&](const auto& w) { return w.layout == layout; });
+}
+
+output_layout layout_named(const std::string& name) {
+  for (const layout_word& w : layout_words) {
+    if (name == w.word) return w.layout;
+  }
+  throw failure(exit_status::bad_data, fmt::format("attribute `contents`: unknown layout `{}`", name));
+}
+
+element_type type_named(const std::string& name) {
+  for (const auto& [type, word] : type_names) {
+    if (name == word) return type;
+  }
+  throw failure(exit_status::bad_data, fmt::format("attribute `contents`: unknown type `{}`", name));
+}
+
+std::uint64_t product(const std::vector<std::uint64_t>& shape) {
+  std::uint64_t all = 1;
+  for (const std::uint64_t extent : shape) all *= extent;
+  return all;
+}
+
+}  // namespace
+
+std::string name_of(element_type type) {
+  for (const auto& [t, word] : type_names) {
+    if (t == type) return word;
+  }
+  return "?";
+}
+
+bool has_layout(const std::vector<output_spec>& outputs, output_layout wanted) {
+  return std::any_of(outputs.begin(), outputs.end(), [&](const output_spec& o) { return o.layout == wanted; });
+}
+
+std::uint64_t point_count(const result_layout& layout) {
+  return layout.point_offsets.empty() ? 0 : layout.point_offsets.back();
+}
+
+std::vector<std::uint64_t> dataset_shape(const output_spec& output, const result_layout& layout) {
+  std::vector<std::uint64_t> shape;
+  if (output.layout == output_layout::volume) {
+    shape = {layout.grid.size[2], layout.grid.size[1], layout.grid.size[0]};
+  } else {
+    shape = {output.layout == output_layout::points ? point_count(layout) : layout.item_voxels.size()};
+  }
+  shape.insert(shape.end(), output.shape.begin(), output.shape.end());
+  return shape;
+}
+
+std::string dataset_path(const output_spec& output) { return word_of(output.layout).group + output.name; }
+
+std::string dataset_path(const constant& c) { return "/" + c.group + "/" + c.name; }
+
+std::uint64_t data_bytes(const result_layout& layout) {
+  const std::uint64_t items = layout.item_voxels.size();
+  std::uint64_t bytes = summary_bytes + 8 * items + 8 * (layout.batches.size() + 1);
+  bytes += sizeof(journal_entry) * layout.batches.size() + 8 * layout.point_offsets.size() + polyline_bytes(layout);
+  for (const output_spec& o : layout.outputs) bytes += product(dataset_shape(o, layout)) * size_of(o.type);
+  for (const constant& c : layout.constants) bytes += 8 * c.values.size();
+  return bytes;
+}
+
+nlohmann::json contents_of(const result_layout& layout) {
+  nlohmann::json outputs = nlohmann::json::array(), inputs = nlohmann::json::array();
+  for (const output_spec& o : layout.outputs) {
+    outputs.push_back({{"name", o.name},
+                       {"type", name_of(o.type)},
+                       {"shape", o.shape},
+                       {"layout", word_of(o.layout).word},
+                       {"unit", o.unit},
+                       {"meaning", o.meaning}});
+  }
+  for (const constant& c : layout.constants) {
+    inputs.push_back(
+        {{"name", c.name}, {"group", c.group}, {"shape", c.shape}, {"unit", c.unit}, {"meaning", c.meaning}});
+  }
+  return {{"outputs", outputs}, {"inputs", inputs}};
+}
+
+void read_contents(const nlohmann::json& contents, result_layout& layout) {
+  for (const auto& o : contents.at("outputs")) {
+    layout.outputs.push_back({o.at("name"), type_named(o.at("type")), o.at("shape"), layout_named(o.at("layout")),
+                              o.at("unit"), o.at("meaning")});
+  }
+  for (const auto& c : contents.at("inputs")) {
+    layout.constants.push_back(
+        {c.at("name"), c.at("shape"), {}, c.at("unit"), c.at("meaning"), c.value("group", "inputs")});
+  }
+}
+
+}  // namespace voxherd

@@ -1,0 +1,292 @@
+#include "mpi/result/result_reader.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/checksum.hpp"
+#include "core/failure.hpp"
+#include "core/plan.hpp"
+#include "mpi/result/batch_rows.hpp"
+#include "mpi/result/hdf5_handle.hpp"
+#include "mpi/result/result_layout.hpp"
+#include "mpi/result/voxel_interval.hpp"
+
+namespace voxherd {
+
+struct result_reader::state {
+  std::string path;
+  hdf5::handle file;
+  bool complete = false;
+  std::vector<std::uint64_t> item_voxels;
+  result_layout layout;
+  nlohmann::json summary;
+  std::vector<journal_entry> journal;
+};
+
+namespace {
+
+[[noreturn]] void bad(const std::string& path, const std::string& what) {
+  throw failure(exit_status::bad_data, fmt::format("{}: {}; is it a voxherd result, copied whole?", path, what));
+}
+
+hdf5::handle open_file(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    throw failure(exit_status::missing_input, fmt::format("{}: no such file; expected a voxherd result", path));
+  }
+  hdf5::prepare();
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (id < 0) hdf5::fail(exit_status::bad_data, path + " is not a readable HDF5 file");
+  return {id, H5Fclose, path};
+}
+
+template <class T>
+std::vector<T> read_all(hid_t file, const std::string& name, hid_t type) {
+  const hdf5::handle dataset = hdf5::open_dataset(file, name);
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : hdf5::shape_of(dataset)) count *= extent;
+  std::vector<T> values(count);
+  hdf5::checked(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "reading " + name);
+  return values;
+}
+
+void read_image(hid_t file, image_grid& grid) {
+  const hdf5::handle image = hdf5::open_group(file, "image");
+  hdf5::read_attribute(image, "size", H5T_STD_U64LE, 3, grid.size.data());
+  hdf5::read_attribute(image, "voxel_to_world", H5T_IEEE_F64LE, 16, grid.voxel_to_world.data());
+  hdf5::read_attribute(image, "voxel_size_mm", H5T_IEEE_F64LE, 3, grid.voxel_size_mm.data());
+}
+
+nlohmann::json read_summary(hid_t file) {
+  const hdf5::handle type(H5Tcopy(H5T_C_S1), H5Tclose, "HDF5 string type");
+  H5Tset_size(type, summary_bytes);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  std::string text(summary_bytes, '\0');
+  const hdf5::handle dataset = hdf5::open_dataset(file, "/journal/summary");
+  hdf5::checked(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()), "reading /journal/summary");
+  text.resize(text.find_last_not_of('\0') + 1);
+  return text.empty() ? nlohmann::json() : nlohmann::json::parse(text);
+}
+
+void check_shapes(hid_t file, const result_layout& layout) {
+  for (const output_spec& o : layout.outputs) {
+    const auto expected = dataset_shape(o, layout);
+    const auto found = hdf5::shape_of(hdf5::open_dataset(file, dataset_path(o)));
+    if (found != expected) {
+      throw failure(exit_status::bad_data, fmt::format("{} has shape {}, expected {}", dataset_path(o),
+                                                       fmt::join(found, "x"), fmt::join(expected, "x")));
+    }
+  }
+}
+
+void check_items(const result_layout& layout) {
+  const auto& voxels = layout.item_voxels;
+  const std::uint64_t voxel_count = layout.grid.voxel_count();
+  const bool increasing = std::adjacent_find(voxels.begin(), voxels.end(), std::greater_equal<>()) == voxels.end();
+  const bool outside = std::any_of(voxels.begin(), voxels.end(), [&](std::uint64_t v) { return v >= voxel_count; });
+  if (outside || (has_layout(layout.outputs, output_layout::volume) && !increasing)) {
+    throw failure(exit_status::bad_data, "/items/voxel is not an increasing list of voxels of the image");
+  }
+  std::uint64_t next = 0;
+  for (const batch& b : layout.batches) {
+    if (b.first_item != next || b.item_count == 0 || b.item_count > voxels.size() - next) {
+      throw failure(exit_status::bad_data,
+                    fmt::format("/journal/first_item[{}] = {} is out of order", b.number, b.first_item));
+    }
+    next += b.item_count;
+  }
+  if (next != voxels.size()) throw failure(exit_status::bad_data, "/journal/first_item does not cover all items");
+}
+
+void check_offsets(const result_layout& layout) {
+  if (!has_layout(layout.outputs, output_layout::points)) return;
+  const auto& offsets = layout.point_offsets;
+  if (offsets.size() != layout.item_voxels.size() + 1 || offsets.front() != 0 ||
+      !std::is_sorted(offsets.begin(), offsets.end())) {
+    throw failure(exit_status::bad_data, fmt::format("{} is not one rising number for each item, and the number of "
+                                                     "points",
+                                                     offset_path));
+  }
+}
+
+/// Reads part of a dataset of an output, converted to `type`.
+void read_block(hid_t file, const output_spec& o, hid_t type, std::span<const std::uint64_t> start,
+                std::span<const std::uint64_t> count, void* values) {
+  if (std::find(count.begin(), count.end(), 0u) != count.end()) return;
+  const std::vector<hsize_t> from(start.begin(), start.end()), extent(count.begin(), count.end());
+  const hdf5::handle dataset = hdf5::open_dataset(file, dataset_path(o));
+  const hdf5::handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
+  const hdf5::handle in_memory = hdf5::space_of(count);
+  hdf5::checked(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr),
+                "selecting in " + dataset_path(o));
+  hdf5::checked(H5Dread(dataset, type, in_memory, in_file, H5P_DEFAULT, values), "reading " + dataset_path(o));
+}
+
+std::uint64_t components(const output_spec& o) { return o.bytes_per_item() / size_of(o.type); }
+
+void read_rows(hid_t file, const output_spec& o, hid_t type, std::uint64_t first, std::uint64_t rows, void* values) {
+  std::vector<std::uint64_t> start(1 + o.shape.size(), 0), count{rows};
+  start[0] = first;
+  count.insert(count.end(), o.shape.begin(), o.shape.end());
+  read_block(file, o, type, start, count, values);
+}
+
+}  // namespace
+
+result_reader::result_reader(const std::string& path) : state_(std::make_unique<state>()) {
+  state& s = *state_;
+  s.path = path;
+  s.file = open_file(path);
+  try {
+    std::uint8_t complete = 0;
+    s.layout.version = hdf5::read_text_attribute(s.file, "voxherd_version");
+    s.layout.analysis = hdf5::read_text_attribute(s.file, "analysis");
+    hdf5::read_attribute(s.file, "complete", H5T_STD_U8LE, 1, &complete);
+    s.complete = complete == 1;
+    s.layout.configuration = nlohmann::json::parse(hdf5::read_text_attribute(s.file, "configuration"));
+    s.layout.provenance = nlohmann::json::parse(hdf5::read_text_attribute(s.file, "provenance"));
+    read_contents(nlohmann::json::parse(hdf5::read_text_attribute(s.file, "contents")), s.layout);
+    read_image(s.file, s.layout.grid);
+    s.item_voxels = read_all<std::uint64_t>(s.file, "/items/voxel", H5T_STD_U64LE);
+    s.layout.item_voxels = s.item_voxels;
+    s.layout.batches = batches_of(read_all<std::uint64_t>(s.file, "/journal/first_item", H5T_STD_U64LE));
+    s.journal = read_all<journal_entry>(s.file, "/journal/batches", hdf5::journal_type());
+    for (constant& c : s.layout.constants) c.values = read_all<double>(s.file, dataset_path(c), H5T_IEEE_F64LE);
+    if (has_layout(s.layout.outputs, output_layout::points)) {
+      s.layout.point_offsets = read_all<std::uint64_t>(s.file, offset_path, H5T_STD_U64LE);
+    }
+    s.summary = read_summary(s.file);
+    check_items(s.layout);
+    check_offsets(s.layout);
+    check_shapes(s.file, s.layout);
+    if (s.journal.size() != s.layout.batches.size()) bad(path, "/journal/batches has another length than the plan");
+  } catch (const failure& f) {
+    bad(path, f.what());
+  } catch (const nlohmann::json::exception& e) {
+    bad(path, e.what());
+  }
+}
+
+result_reader::~result_reader() = default;
+result_reader::result_reader(result_reader&&) noexcept = default;
+
+const std::string& result_reader::path() const { return state_->path; }
+const std::string& result_reader::version() const { return state_->layout.version; }
+const std::string& result_reader::analysis_name() const { return state_->layout.analysis; }
+bool result_reader::complete() const { return state_->complete; }
+const nlohmann::json& result_reader::configuration() const { return state_->layout.configuration; }
+const nlohmann::json& result_reader::provenance() const { return state_->layout.provenance; }
+const nlohmann::json& result_reader::summary() const { return state_->summary; }
+const image_grid& result_reader::grid() const { return state_->layout.grid; }
+const std::vector<std::uint64_t>& result_reader::item_voxels() const { return state_->item_voxels; }
+const std::vector<std::uint64_t>& result_reader::point_offsets() const { return state_->layout.point_offsets; }
+std::uint64_t result_reader::point_count() const { return voxherd::point_count(state_->layout); }
+const std::vector<output_spec>& result_reader::outputs() const { return state_->layout.outputs; }
+const std::vector<constant>& result_reader::constants() const { return state_->layout.constants; }
+const std::vector<batch>& result_reader::batches() const { return state_->layout.batches; }
+const std::vector<journal_entry>& result_reader::journal() const { return state_->journal; }
+
+bool result_reader::has(const std::string& output) const {
+  return std::any_of(outputs().begin(), outputs().end(), [&](const output_spec& o) { return o.name == output; });
+}
+
+const output_spec& result_reader::output(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const output_spec& o : outputs()) {
+    if (o.name == name) return o;
+    names.push_back(o.name);
+  }
+  throw failure(exit_status::bad_data,
+                fmt::format("{} has no output `{}`; it has: {}", path(), name, fmt::join(names, ", ")));
+}
+
+std::vector<float> result_reader::read_map(const std::string& name) const {
+  const output_spec& o = output(name);
+  if (o.layout != output_layout::volume) {
+    throw failure(exit_status::bad_data, fmt::format("{}: `{}` is not a map", path(), name));
+  }
+  const auto shape = dataset_shape(o, state_->layout);
+  const std::vector<std::uint64_t> start(shape.size(), 0);
+  std::vector<float> values(grid().voxel_count() * components(o));
+  read_block(state_->file, o, H5T_NATIVE_FLOAT, start, shape, values.data());
+  return values;
+}
+
+const output_spec& result_reader::checked_rows(const std::string& name, output_layout layout, std::uint64_t first,
+                                               std::uint64_t count) const {
+  const output_spec& o = output(name);
+  const std::uint64_t rows = layout == output_layout::points ? point_count() : item_voxels().size();
+  if (o.layout != layout || layout == output_layout::volume || first > rows || count > rows - first) {
+    throw failure(exit_status::ours, fmt::format("rows {} to {} of `{}`: no such rows", first, first + count, name));
+  }
+  return o;
+}
+
+std::vector<float> result_reader::read_items(const std::string& name, std::uint64_t first_item,
+                                             std::uint64_t count) const {
+  const output_spec& o = checked_rows(name, output_layout::items, first_item, count);
+  std::vector<float> values(count * components(o));
+  voxherd::read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_item, count, values.data());
+  return values;
+}
+
+std::vector<float> result_reader::read_points(const std::string& name, std::uint64_t first_point,
+                                              std::uint64_t count) const {
+  const output_spec& o = checked_rows(name, output_layout::points, first_point, count);
+  std::vector<float> values(count * components(o));
+  voxherd::read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_point, count, values.data());
+  return values;
+}
+
+void result_reader::read_rows_into(const std::string& name, element_type type, std::uint64_t first, std::uint64_t count,
+                                   void* values) const {
+  const output_spec& o = checked_rows(name, output(name).layout, first, count);
+  if (o.type != type) {
+    throw failure(exit_status::ours,
+                  fmt::format("`{}` is of type {}, asked for as {}", name, name_of(o.type), name_of(type)));
+  }
+  voxherd::read_rows(state_->file, o, hdf5::file_type(type), first, count, values);
+}
+
+std::vector<std::byte> result_reader::read_row_bytes(const std::string& name, std::uint64_t first,
+                                                     std::uint64_t count) const {
+  std::vector<std::byte> bytes(count * output(name).bytes_per_item());
+  read_rows_into(name, output(name).type, first, count, bytes.data());
+  return bytes;
+}
+
+std::vector<std::byte> result_reader::read_batch(const std::string& name, const batch& items) const {
+  const output_spec& o = output(name);
+  if (o.layout != output_layout::volume) {
+    const row_range rows = rows_of(items, o.layout, point_offsets());
+    return read_row_bytes(name, rows.first, rows.count);
+  }
+  const voxel_interval interval = interval_of(items, item_voxels(), grid().voxel_count());
+  std::vector<std::byte> bytes((interval.end - interval.first) * o.bytes_per_item());
+  std::byte* to = bytes.data();
+  for (const grid_box& box : boxes_of(interval, grid().size)) {
+    std::vector<std::uint64_t> start(box.start.begin(), box.start.end()), count(box.count.begin(), box.count.end());
+    start.resize(3 + o.shape.size(), 0);
+    count.insert(count.end(), o.shape.begin(), o.shape.end());
+    read_block(state_->file, o, hdf5::file_type(o.type), start, count, to);
+    to += box.count[0] * box.count[1] * box.count[2] * o.bytes_per_item();
+  }
+  return bytes;
+}
+
+std::uint64_t result_reader::checksum_of(const batch& items) const {
+  checksum sum;
+  for (const output_spec& o : outputs()) sum.add(read_batch(o.name, items));
+  return sum.value();
+}
+
+std::string hdf5_library() {
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+}  // namespace voxherd

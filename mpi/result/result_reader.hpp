@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/analysis.hpp"
+
+namespace voxherd {
+
+/// One line of the journal: what a finished batch left.
+struct journal_entry {
+  std::uint64_t done = 0;      ///< 1 when the batch's data are in the file
+  std::uint64_t checksum = 0;  ///< XXH64 of the batch's bytes, output after output
+  std::uint64_t rank = 0;
+  std::uint64_t microseconds = 0;  ///< device time
+};
+
+/// A result file, read by one process. Throws failure: missing_input, bad_data (not ours, truncated), disk.
+///
+/// The file: attributes `voxherd_version`, `analysis`, `complete`, `configuration`, `provenance` and `contents` (JSON)
+/// on /; /maps/NAME, /samples/NAME, /points/NAME, /points/offset, /items/voxel, /GROUP/NAME (constants),
+/// /journal/first_item, /journal/batches, /journal/summary, each with attributes `unit` and `meaning`; /image with
+/// attributes `size`, `voxel_to_world`, `voxel_size_mm`; /VTKHDF (poly-lines, or an image when every axis has more than
+/// one voxel) that hard-links what VTK can show.
+class result_reader {
+ public:
+  explicit result_reader(const std::string& path);
+  ~result_reader();
+  result_reader(result_reader&&) noexcept;
+
+  const std::string& path() const;
+  const std::string& version() const;  ///< of the voxherd that wrote it
+  const std::string& analysis_name() const;
+  bool complete() const;
+  const nlohmann::json& configuration() const;
+  const nlohmann::json& provenance() const;
+  const nlohmann::json& summary() const;  ///< times and memory of the run; null until complete
+  const image_grid& grid() const;
+  const std::vector<std::uint64_t>& item_voxels() const;
+  /// Item i has points [offsets[i], offsets[i + 1]); empty for a result without points. batch_rows.hpp cuts them into
+  /// pieces for those who go through them.
+  const std::vector<std::uint64_t>& point_offsets() const;
+  std::uint64_t point_count() const;  ///< of all items
+  const std::vector<output_spec>& outputs() const;
+  const std::vector<constant>& constants() const;
+  const std::vector<batch>& batches() const;
+  const std::vector<journal_entry>& journal() const;
+
+  bool has(const std::string& output) const;
+  const output_spec& output(const std::string& name) const;  ///< throws failure naming what there is
+
+  /// A whole volume as float: (nz, ny, nx, components), component fastest.
+  std::vector<float> read_map(const std::string& name) const;
+  /// Rows of an output laid out as items, of any type, as float: exact to 2^24 for integers.
+  std::vector<float> read_items(const std::string& name, std::uint64_t first_item, std::uint64_t count) const;
+  /// Rows of an output laid out as points, of any type, as float.
+  std::vector<float> read_points(const std::string& name, std::uint64_t first_point, std::uint64_t count) const;
+  /// Rows of an output laid out as items or points, as they are. Throws failure (ours) when T is not the output's type.
+  template <class T>
+  std::vector<T> read_rows(const std::string& name, std::uint64_t first_row, std::uint64_t count) const;
+  /// The same as bytes in the file's type.
+  std::vector<std::byte> read_row_bytes(const std::string& name, std::uint64_t first_row, std::uint64_t count) const;
+  /// The bytes of a batch of one output, as they were written, in the file's type.
+  std::vector<std::byte> read_batch(const std::string& name, const batch& items) const;
+  /// XXH64 of the batch's bytes as they are in the file now; the journal says what they were when written.
+  std::uint64_t checksum_of(const batch& items) const;
+
+ private:
+  const output_spec& checked_rows(const std::string& name, output_layout layout, std::uint64_t first,
+                                  std::uint64_t count) const;
+  void read_rows_into(const std::string& name, element_type type, std::uint64_t first, std::uint64_t count,
+                      void* values) const;
+
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+template <class T>
+std::vector<T> result_reader::read_rows(const std::string& name, std::uint64_t first_row, std::uint64_t count) const {
+  const output_spec& o = output(name);
+  std::vector<T> values(count * (o.bytes_per_item() / size_of(o.type)));
+  read_rows_into(name, element_type_of<T>(), first_row, count, values.data());
+  return values;
+}
+
+std::string hdf5_library();  ///< version, as "1.10.8"
+
+}  // namespace voxherd

@@ -1,0 +1,100 @@
+#include "mpi/result/same_study.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+namespace voxherd {
+
+namespace {
+
+std::string shown(const nlohmann::json& value) {
+  const std::string text = value.is_null() ? "nothing" : value.dump();
+  return text.size() > 80 ? text.substr(0, 77) + "..." : text;
+}
+
+/// What the inputs were, wherever they lie now.
+nlohmann::json inputs_of(const nlohmann::json& provenance) {
+  nlohmann::json inputs = provenance.contains("inputs") ? provenance.at("inputs") : nlohmann::json();
+  for (auto& input : inputs) {
+    if (input.is_object()) input.erase("path");
+  }
+  return inputs;
+}
+
+std::optional<std::string> options_differ(const result_reader& stored, const result_layout& wanted) {
+  std::optional<std::string> difference = first_difference(stored.analysis_name(), wanted.analysis, "analysis");
+  const auto also = [&](const nlohmann::json& a, const nlohmann::json& b, const char* name) {
+    if (!difference) difference = first_difference(a, b, name);
+  };
+  also(stored.version(), wanted.version, "version");
+  also(stored.configuration(), wanted.configuration, "");
+  also(inputs_of(stored.provenance()), inputs_of(wanted.provenance), "inputs");
+  return difference;
+}
+
+void refuse(const result_reader& stored, const std::optional<std::string>& difference) {
+  if (!difference) return;
+  throw failure(exit_status::usage,
+                fmt::format("--resume: {} is of another study ({}); use the same options and inputs, or --overwrite",
+                            stored.path(), *difference));
+}
+
+}  // namespace
+
+std::optional<std::string> first_difference(const nlohmann::json& stored, const nlohmann::json& now,
+                                            const std::string& where) {
+  if (stored == now) return std::nullopt;
+  if (stored.is_object() && now.is_object()) {
+    std::set<std::string> keys;
+    for (const auto& [key, value] : stored.items()) keys.insert(key);
+    for (const auto& [key, value] : now.items()) keys.insert(key);
+    for (const std::string& key : keys) {
+      const nlohmann::json nothing;
+      const auto difference =
+          first_difference(stored.contains(key) ? stored.at(key) : nothing, now.contains(key) ? now.at(key) : nothing,
+                           where.empty() ? key : where + "." + key);
+      if (difference) return difference;
+    }
+  }
+  if (stored.is_array() && now.is_array() && stored.size() == now.size()) {
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (const auto d = first_difference(stored[i], now[i], fmt::format("{}[{}]", where, i))) return d;
+    }
+  }
+  return fmt::format("{}: {} in the file, {} now", where, shown(stored), shown(now));
+}
+
+void check_same_options(const result_reader& stored, const result_layout& wanted) {
+  refuse(stored, options_differ(stored, wanted));
+}
+
+void check_same_study(const result_reader& stored, const result_layout& wanted) {
+  result_layout in_file;
+  in_file.outputs = stored.outputs();
+  in_file.constants = stored.constants();
+  std::optional<std::string> difference = options_differ(stored, wanted);
+  if (!difference) difference = first_difference(contents_of(in_file), contents_of(wanted), "contents");
+  if (!difference) difference = first_difference(stored.grid().size, wanted.grid.size, "image size");
+  if (!difference && !std::ranges::equal(stored.item_voxels(), wanted.item_voxels))
+    difference = "the items' voxels differ";
+  if (!difference && stored.point_offsets() != wanted.point_offsets) difference = "the items' numbers of points differ";
+  refuse(stored, difference);
+}
+
+std::vector<bool> verified_batches(const session& s, const result_reader& reader) {
+  const auto& batches = reader.batches();
+  std::vector<char> good(batches.size(), 0);
+  s.agree([&] {
+    for (std::size_t b = 0; b < batches.size(); ++b) {
+      if (b % static_cast<std::size_t>(s.size()) != static_cast<std::size_t>(s.rank())) continue;
+      const journal_entry& entry = reader.journal()[b];
+      good[b] = entry.done == 1 && reader.checksum_of(batches[b]) == entry.checksum ? 1 : 0;
+    }
+  });
+  MPI_Allreduce(MPI_IN_PLACE, good.data(), static_cast<int>(good.size()), MPI_CHAR, MPI_MAX, s.world());
+  return {good.begin(), good.end()};
+}
+
+}  // namespace voxherd

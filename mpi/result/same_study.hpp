@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/failure.hpp"
+#include "mpi/comm/session.hpp"
+#include "mpi/result/result_layout.hpp"
+#include "mpi/result/result_reader.hpp"
+
+namespace voxherd {
+
+/// First difference of two JSON values as "key.key: A in the file, B now"; nothing when equal.
+std::optional<std::string> first_difference(const nlohmann::json& stored, const nlohmann::json& now,
+                                            const std::string& where);
+
+/// Throws failure (usage) naming the first thing that would make the rest of the file belong to another study:
+/// version, analysis, configuration, input fingerprints; check_same_study also image, items, outputs, points.
+void check_same_options(const result_reader& stored, const result_layout& wanted);
+void check_same_study(const result_reader& stored, const result_layout& wanted);
+
+/// Which batches of an unfinished file are done and have the checksum they were written with. Each rank reads its
+/// share; the answer is the same on all. Collective.
+std::vector<bool> verified_batches(const session& s, const result_reader& reader);
+
+}  // namespace voxherd

@@ -1,0 +1,181 @@
+#include "mpi/run/batch_queue.hpp"
+
+#include <cstring>
+
+#include "core/clock.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr int tag_note = 1, tag_failure = 2;
+
+// to rank 0
+constexpr std::int64_t wants_batch = 1, has_done = 2, has_left = 3;
+// from rank 0
+constexpr std::int64_t grants = 4, nothing_left = 5, all_have_left = 6;
+// both ways
+constexpr std::int64_t stops = 7;
+
+// How long rank 0 leaves those waiting that it told nothing when they asked, while no batch is done: by then a rank may
+// have shown to be slower than believed.
+constexpr double between_second_thoughts = 0.005;
+
+}  // namespace
+
+batch_queue::batch_queue(const session& s, schedule_kind schedule, std::span<const batch> plan,
+                         const std::vector<std::uint64_t>& pending, std::vector<double> believed)
+    : session_(&s),
+      schedule_(schedule),
+      plan_(plan.begin(), plan.end()),
+      pending_in_all_(pending.size()),
+      outbox_(s.world()) {
+  const auto ranks = static_cast<std::size_t>(s.size()), own = static_cast<std::size_t>(s.rank());
+  if (schedule == schedule_kind::dynamic) {
+    if (believed.empty()) believed.assign(ranks, 1.0);
+    if (s.is_root()) dealer_ = std::make_unique<dealer>(std::move(believed), plan_, pending);
+    return;
+  }
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    const std::size_t rank = schedule == schedule_kind::in_advance ? i % ranks : i * ranks / pending.size();
+    if (rank == own) own_.push_back(pending[i]);
+  }
+}
+
+void batch_queue::send(int to, std::int64_t kind, std::int64_t value) {
+  const note n{kind, value};
+  outbox_.send(to, tag_note, {reinterpret_cast<const char*>(&n), sizeof n});
+}
+
+void batch_queue::poll() {
+  outbox_.deliver();
+  while (true) {
+    int there = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, session_->world(), &there, &status);
+    if (there == 0) return answer_now_and_then();
+    int length = 0;
+    MPI_Get_count(&status, MPI_BYTE, &length);
+    std::string bytes(static_cast<std::size_t>(length), '\0');
+    MPI_Recv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, session_->world(), MPI_STATUS_IGNORE);
+    if (status.MPI_TAG == tag_failure) {
+      throw failure(static_cast<exit_status>(bytes.front()), bytes.substr(1));
+    }
+    note n{};
+    std::memcpy(&n, bytes.data(), sizeof n);
+    receive(status.MPI_SOURCE, n);
+  }
+}
+
+void batch_queue::receive(int from, note n) {
+  switch (n.kind) {
+    case wants_batch:
+      dealer_->ask(from);
+      return answer_waiting();
+    case has_done:
+      return count_done(from, static_cast<std::uint64_t>(n.value));
+    case has_left:
+      return count_left();
+    case stops:
+      return begin_stop(static_cast<int>(n.value));
+    case grants:
+      asked_ = false;
+      if (stopped_by_ == 0) granted_.push_back(static_cast<std::uint64_t>(n.value));
+      return;
+    case nothing_left:
+      asked_ = false;
+      exhausted_ = true;
+      return;
+    case all_have_left:
+      finished_ = true;
+      whole_ = n.value != 0;
+      return;
+  }
+}
+
+void batch_queue::answer_waiting() {
+  answered_at_ = steady_seconds();
+  for (const auto& [rank, number] : dealer_->answers(answered_at_)) {
+    const note n{number ? grants : nothing_left, number ? static_cast<std::int64_t>(*number) : 0};
+    rank == 0 ? receive(0, n) : send(rank, n.kind, n.value);
+  }
+}
+
+void batch_queue::answer_now_and_then() {
+  if (dealer_ && dealer_->has_waiting() && steady_seconds() - answered_at_ > between_second_thoughts) answer_waiting();
+}
+
+void batch_queue::ask() {
+  if (asked_ || exhausted_) return;
+  if (schedule_ == schedule_kind::dynamic) {
+    asked_ = true;
+    if (!session_->is_root()) return send(0, wants_batch, 0);
+    dealer_->ask(0);
+    return answer_waiting();
+  }
+  if (own_.empty() || stopped_by_ != 0) {
+    exhausted_ = true;
+    return;
+  }
+  granted_.push_back(own_.front());
+  own_.pop_front();
+}
+
+std::optional<std::uint64_t> batch_queue::take() {
+  if (granted_.empty()) return std::nullopt;
+  const std::uint64_t number = granted_.front();
+  granted_.pop_front();
+  return number;
+}
+
+void batch_queue::report_done(std::uint64_t number) {
+  if (session_->is_root()) return count_done(0, number);
+  send(0, has_done, static_cast<std::int64_t>(number));
+}
+
+void batch_queue::count_done(int rank, std::uint64_t number) {
+  ++batches_done_;
+  items_done_ += plan_[number].item_count;
+  if (!dealer_) return;
+  dealer_->done(rank, number, steady_seconds());
+  if (dealer_->has_waiting()) answer_waiting();
+}
+
+void batch_queue::report_failure(const failure& f) {
+  outbox_.send(0, tag_failure, static_cast<char>(f.status) + std::string(f.what()));
+}
+
+void batch_queue::stop(int signal) {
+  if (stopped_by_ != 0) return;
+  if (!session_->is_root()) send(0, stops, signal);
+  begin_stop(signal);
+}
+
+void batch_queue::begin_stop(int signal) {
+  if (stopped_by_ != 0) return;
+  stopped_by_ = signal;
+  exhausted_ = true;
+  granted_.clear();
+  if (dealer_) {
+    // Whoever waits hears it now: nobody may be told anything after the last one has left.
+    dealer_->stop();
+    answer_waiting();
+  }
+  for (int r = 1; session_->is_root() && r < session_->size(); ++r) send(r, stops, signal);
+}
+
+void batch_queue::leave() {
+  if (left_) return;
+  left_ = true;
+  if (session_->is_root()) return count_left();
+  send(0, has_left, 0);
+}
+
+void batch_queue::count_left() {
+  if (++ranks_left_ < session_->size()) return;
+  finished_ = true;
+  whole_ = batches_done_ == pending_in_all_;
+  for (int r = 1; r < session_->size(); ++r) send(r, all_have_left, whole_ ? 1 : 0);
+}
+
+}  // namespace voxherd

@@ -1,0 +1,129 @@
+#include "mpi/run/estimate.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <limits>
+
+#include "mpi/result/batch_rows.hpp"
+#include "mpi/run/lane_pool.hpp"
+#include "mpi/run/progress.hpp"
+#include "mpi/run/summary.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr std::uint64_t most_probed_items = 64;
+
+/// Seconds of the fastest of some runs: the first ones also pay for the waking up of the device or the threads.
+double probe_seconds(analysis& a, const device_hooks& device, const result_layout& layout, batch probe) {
+  work_slot slot = make_slot(a, device, largest_room({&probe, 1}, layout.point_offsets), layout.point_offsets);
+  slot.items = probe;
+  a.load(probe, {slot.input.get(), probe.item_count * a.input_bytes_per_item()});
+  if (device.enter_thread) device.enter_thread();
+  const std::unique_ptr<batch_runner> runner = a.make_runner();
+  double fastest = std::numeric_limits<double>::max(), all = 0;
+  for (int turn = 0; turn < 2 || (all < 0.3 && turn < 20); ++turn) {
+    const auto start = std::chrono::steady_clock::now();
+    runner->run(probe, {slot.input.get(), probe.item_count * a.input_bytes_per_item()}, slot.output_spans());
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    fastest = std::min(fastest, seconds);
+    all += seconds;
+  }
+  return fastest;
+}
+
+/// Input and outputs of `lanes` batches being computed, one being read and one being written.
+double bytes_of_batches(const analysis& a, const result_layout& layout, const batch_room& most, int lanes) {
+  std::uint64_t a_batch = most.items * a.input_bytes_per_item();
+  for (const output_spec& o : layout.outputs) a_batch += most.rows(o.layout) * o.bytes_per_item();
+  return static_cast<double>(a_batch) * (std::max(1, lanes) + 2);
+}
+
+/// The room of the largest batch that a GPU of any size would get.
+batch_room largest_gpu_room(const analysis& a, const result_layout& layout) {
+  batch_room most = largest_room(layout.batches, layout.point_offsets);
+  const std::uint64_t items = std::min<std::uint64_t>(layout.item_voxels.size(), a.most_items_per_batch());
+  if (!has_layout(layout.outputs, output_layout::points)) most.items = std::max(most.items, items);
+  return most;
+}
+
+/// A line of /proc/self/status, in bytes; 0 where there is none.
+double status_bytes(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind(name + ":", 0) == 0) return std::stod(line.substr(name.size() + 1)) * 1024;
+  return 0;
+}
+
+/// `ranks`: those with a device like rank 0's; others do little beside them.
+void add_time(analysis& a, const device_hooks& device, const result_layout& layout, int ranks,
+              std::uint64_t pending_items, run_estimate& e) {
+  // A GPU is not filled by a few items.
+  batch probe = middle_batch(layout);
+  if (device.free_bytes == 0) probe.item_count = std::min(probe.item_count, most_probed_items);
+  e.probe_seconds = probe_seconds(a, device, layout, probe);
+  e.probed_items = probe.item_count;
+  const double an_item = e.probe_seconds / static_cast<double>(probe.item_count);
+  e.seconds = an_item * static_cast<double>(pending_items) / ranks;
+}
+
+}  // namespace
+
+batch middle_batch(const result_layout& layout) {
+  const std::uint64_t middle = layout.item_voxels.size() / 2;
+  const auto after = std::partition_point(layout.batches.begin(), layout.batches.end(),
+                                          [&](const batch& b) { return b.first_item <= middle; });
+  return *std::prev(after);
+}
+
+run_estimate estimate(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
+                      std::span<const std::uint64_t> pending) {
+  run_estimate e;
+  std::uint64_t pending_items = 0;
+  for (const std::uint64_t number : pending) pending_items += layout.batches[number].item_count;
+  int with_gpu = device.free_bytes > 0 ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &with_gpu, 1, MPI_INT, MPI_SUM, s.world());
+  s.on_root([&] {
+    const batch_room most = largest_room(layout.batches, layout.point_offsets);
+    e.analysis = layout.analysis;
+    e.device = device.description;
+    e.ranks = s.size();
+    e.items = layout.item_voxels.size();
+    e.batches = layout.batches.size();
+    e.largest_batch = most.items;
+    e.pending_batches = pending.size();
+    e.batch_bytes = bytes_of_batches(a, layout, most, a.lanes());
+    e.gpu_batch_bytes = bytes_of_batches(a, layout, largest_gpu_room(a, layout), 2);
+    if (device.free_bytes != 0) {
+      e.device_bytes = static_cast<double>(a.device_bytes_per_item() * most.items) * a.lanes();
+      e.free_device_bytes = static_cast<double>(device.free_bytes);
+    }
+    e.disk_bytes = static_cast<double>(data_bytes(layout));
+    const int alike = device.free_bytes > 0 ? with_gpu : s.size();
+    if (e.items > 0) add_time(a, device, layout, alike, pending_items, e);
+    e.node_bytes = status_bytes("RssShmem");
+    e.process_bytes = std::max(0.0, static_cast<double>(peak_host_bytes()) - e.node_bytes);
+  });
+  return e;
+}
+
+std::string estimate_text(const run_estimate& e, const std::string& out) {
+  std::string text = fmt::format("{}: {} items in {} batches of at most {}, {} batches to do\n", e.analysis, e.items,
+                                 e.batches, e.largest_batch, e.pending_batches);
+  text += fmt::format("device       {} ({} rank{})\n", e.device, e.ranks, e.ranks == 1 ? "" : "s");
+  text += fmt::format("host memory  {} a rank for batches\n", readable_bytes(e.batch_bytes));
+  if (e.free_device_bytes > 0)
+    text += fmt::format("device mem   {} of {} free\n", readable_bytes(e.device_bytes),
+                        readable_bytes(e.free_device_bytes));
+  text += fmt::format("disk         {} for {}\n", readable_bytes(e.disk_bytes), out);
+  if (e.probed_items > 0)
+    text += fmt::format("time         about {} ({} items took {:.3g} s on rank 0)\n", clock_time(e.seconds),
+                        e.probed_items, e.probe_seconds);
+  return text;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,126 @@
+#include "mpi/run/lane_pool.hpp"
+
+#include <algorithm>
+
+#include "core/clock.hpp"
+
+namespace voxherd {
+
+using clock = std::chrono::steady_clock;
+
+std::vector<std::span<std::byte>> work_slot::output_spans() const {
+  std::vector<std::span<std::byte>> spans;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::uint64_t rows = rows_of(items, specs[i].layout, point_offsets).count;
+    spans.emplace_back(outputs[i].get(), rows * specs[i].bytes_per_item());
+  }
+  return spans;
+}
+
+work_slot make_slot(const analysis& a, const device_hooks& device, batch_room most,
+                    std::span<const std::uint64_t> point_offsets) {
+  work_slot slot;
+  slot.point_offsets = point_offsets;
+  slot.input = device.allocate(std::max<std::size_t>(1, most.items * a.input_bytes_per_item()));
+  slot.specs = a.outputs();
+  for (const output_spec& o : slot.specs) {
+    slot.outputs.push_back(device.allocate(std::max<std::size_t>(1, most.rows(o.layout) * o.bytes_per_item())));
+  }
+  return slot;
+}
+
+lane_pool::lane_pool(const analysis& a, const device_hooks& device) {
+  for (int lane = 0; lane < std::max(1, a.lanes()); ++lane) {
+    threads_.emplace_back([this, &a, &device, lane] { drive(a, device, lane); });
+  }
+}
+
+lane_pool::~lane_pool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  submitted_.notify_all();
+  for (std::thread& t : threads_) t.join();
+}
+
+void lane_pool::submit(work_slot* loaded) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(loaded);
+  }
+  submitted_.notify_one();
+}
+
+work_slot* lane_pool::take_finished() {
+  const std::lock_guard lock(mutex_);
+  if (error_) std::rethrow_exception(error_);
+  if (finished_.empty()) return nullptr;
+  work_slot* slot = finished_.front();
+  finished_.pop_front();
+  return slot;
+}
+
+std::vector<work_slot*> lane_pool::take_waiting() {
+  const std::lock_guard lock(mutex_);
+  std::vector<work_slot*> slots(waiting_.begin(), waiting_.end());
+  waiting_.clear();
+  return slots;
+}
+
+std::size_t lane_pool::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
+void lane_pool::wait_for_change(std::chrono::microseconds longest) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, longest, [this] { return changes_; });
+  changes_ = false;
+}
+
+double lane_pool::busy_seconds() const {
+  const std::lock_guard lock(mutex_);
+  const double now = running_ > 0 ? std::chrono::duration<double>(clock::now() - busy_since_).count() : 0;
+  return busy_seconds_ + now;
+}
+
+void lane_pool::drive(const analysis& a, const device_hooks& device, int lane) {
+  try {
+    if (device.enter_thread) device.enter_thread();
+    const std::unique_ptr<batch_runner> runner = a.make_runner();
+    const std::size_t input_bytes_per_item = a.input_bytes_per_item();
+    std::unique_lock lock(mutex_);
+    while (true) {
+      submitted_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
+      if (stop_) return;
+      work_slot* slot = waiting_.front();
+      waiting_.pop_front();
+      if (running_++ == 0) busy_since_ = clock::now();
+      changes_ = true;
+      lock.unlock();
+      changed_.notify_one();
+      slot->times.lane = static_cast<std::uint32_t>(lane);
+      compute(*runner, *slot, input_bytes_per_item);
+      lock.lock();
+      if (--running_ == 0) busy_seconds_ += std::chrono::duration<double>(clock::now() - busy_since_).count();
+      finished_.push_back(slot);
+      changes_ = true;
+      changed_.notify_one();
+    }
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+    changes_ = true;
+    changed_.notify_one();
+  }
+}
+
+void lane_pool::compute(batch_runner& runner, work_slot& slot, std::size_t input_bytes_per_item) {
+  slot.times.compute_begin = steady_seconds();
+  runner.run(slot.items, {slot.input.get(), slot.items.item_count * input_bytes_per_item}, slot.output_spans());
+  slot.times.compute_end = steady_seconds();
+  slot.microseconds = static_cast<std::uint64_t>(1e6 * (slot.times.compute_end - slot.times.compute_begin));
+}
+
+}  // namespace voxherd

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "core/analysis.hpp"
+#include "mpi/result/batch_rows.hpp"
+#include "mpi/run/batch_trace.hpp"
+#include "mpi/run/run.hpp"
+
+namespace voxherd {
+
+/// A batch on its way through a rank, with the buffers it uses. Buffers are made once and used again.
+struct work_slot {
+  batch items;
+  std::shared_ptr<std::byte> input;
+  std::vector<std::shared_ptr<std::byte>> outputs;
+  std::vector<output_spec> specs;
+  std::span<const std::uint64_t> point_offsets;  ///< of the whole run; outlives the slot
+  std::uint64_t microseconds = 0;
+  batch_times times;
+
+  std::vector<std::span<std::byte>> output_spans() const;
+};
+
+work_slot make_slot(const analysis& a, const device_hooks& device, batch_room most,
+                    std::span<const std::uint64_t> point_offsets);
+
+/// The rank's driving threads: each computes one batch after another on the device and calls nothing else.
+class lane_pool {
+ public:
+  lane_pool(const analysis& a, const device_hooks& device);
+  ~lane_pool();  ///< waits for the batches being computed
+  lane_pool(const lane_pool&) = delete;
+  lane_pool& operator=(const lane_pool&) = delete;
+
+  int lanes() const { return static_cast<int>(threads_.size()); }
+  void submit(work_slot* loaded);
+  /// A computed batch, or null. Throws what a driving thread threw.
+  work_slot* take_finished();
+  /// Takes back what no thread has begun.
+  std::vector<work_slot*> take_waiting();
+
+  std::size_t waiting() const;
+  /// Returns when a batch was begun or finished, or after `longest`.
+  void wait_for_change(std::chrono::microseconds longest);
+  /// Seconds in which at least one thread was computing.
+  double busy_seconds() const;
+
+ private:
+  void drive(const analysis& a, const device_hooks& device, int lane);
+  void compute(batch_runner& runner, work_slot& slot, std::size_t input_bytes_per_item);
+
+  mutable std::mutex mutex_;
+  std::condition_variable submitted_, changed_;
+  std::deque<work_slot*> waiting_, finished_;
+  std::exception_ptr error_;
+  bool stop_ = false, changes_ = false;
+  int running_ = 0;
+  double busy_seconds_ = 0;
+  std::chrono::steady_clock::time_point busy_since_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace voxherd

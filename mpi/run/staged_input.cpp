@@ -1,0 +1,140 @@
+#include "mpi/run/staged_input.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <exception>
+#include <thread>
+
+#include "core/failure.hpp"
+#include "mpi/run/signals.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+/// A sleep leaves the core to the rank that brings the input, where waiting in MPI would not.
+constexpr std::chrono::milliseconds between_looks{1}, between_messages{50};
+
+/// A rank's part of a wait; the largest of all ranks counts.
+struct state_of_wait {
+  int not_there = 1, failed = 0, signal = 0;
+};
+
+state_of_wait among_all(const session& s, const state_of_wait& own) {
+  std::array<int, 3> mine{own.not_there, own.failed, own.signal}, all{};
+  MPI_Allreduce(mine.data(), all.data(), 3, MPI_INT, MPI_MAX, s.world());
+  return {all[0], all[1], all[2]};
+}
+
+[[noreturn]] void leave(int signal) {
+  throw failure(
+      exit_status::resume_me,
+      fmt::format("stopped on signal {} while the input was read; the same command with --resume goes on", signal));
+}
+
+/// The signal that a rank got meanwhile, 0 for none.
+int signal_before_stage(const session& s, staged_input& input) {
+  std::exception_ptr error;
+  state_of_wait own, all;
+  do {
+    // A rank that has its part sleeps, too, rather than turn round in MPI on a core that others need.
+    if (own.not_there == 0) std::this_thread::sleep_for(between_messages);
+    const auto look_until = steady::now() + between_messages;
+    do {
+      try {
+        own.not_there = input.there() ? 0 : 1;
+      } catch (...) {
+        error = std::current_exception();
+        own = {0, 1, 0};
+      }
+      own.signal = stop_signals::received();
+      if (own.not_there == 0 || own.signal != 0) break;
+      std::this_thread::sleep_for(between_looks);
+    } while (steady::now() < look_until);
+    all = among_all(s, own);
+  } while (all.not_there != 0 && all.failed == 0 && all.signal == 0);
+  if (all.failed != 0)
+    s.agree([&] {
+      if (error) std::rethrow_exception(error);
+    });
+  return all.signal;
+}
+
+}  // namespace
+
+std::uint64_t joined_input::most_items() const {
+  std::uint64_t most = all_items;
+  for (const staged_input* part : parts_) most = std::min(most, part->most_items());
+  return most;
+}
+
+std::uint64_t joined_input::later_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const staged_input* part : parts_) bytes += part->later_bytes();
+  return bytes;
+}
+
+void joined_input::begin(std::uint64_t first, std::uint64_t last) {
+  for (staged_input* part : parts_) part->begin(first, last);
+}
+
+bool joined_input::there() {
+  return std::count_if(parts_.begin(), parts_.end(), [](staged_input* part) { return !part->there(); }) == 0;
+}
+
+bool await_stage(const session& s, staged_input& input) {
+  const int signal = signal_before_stage(s, input);
+  if (signal != 0 && s.is_root()) say_stopping(signal);
+  return signal == 0;
+}
+
+void bring_stage(const session& s, staged_input& input) {
+  if (const int signal = signal_before_stage(s, input); signal != 0) leave(signal);
+}
+
+void leave_if_told() {
+  if (stop_signals::received() != 0) leave(stop_signals::received());
+}
+
+void for_each_stage(const session& s, staged_input& input, std::uint64_t items,
+                    const std::function<void(std::uint64_t, std::uint64_t)>& work) {
+  const auto end_of = [&](std::uint64_t first) { return first + std::min(input.most_items(), items - first); };
+  if (items > 0) input.begin(0, end_of(0));
+  for (std::uint64_t first = 0; first < items;) {
+    const std::uint64_t last = end_of(first);
+    bring_stage(s, input);
+    if (last < items) input.begin(last, end_of(last));
+    work(first, last);
+    first = last;
+  }
+}
+
+std::vector<run_stage> stages_of(std::span<const batch> plan, std::span<const std::uint64_t> pending,
+                                 std::uint64_t most_items) {
+  std::vector<std::uint64_t> numbers(pending.begin(), pending.end());
+  std::sort(numbers.begin(), numbers.end(),
+            [&](std::uint64_t a, std::uint64_t b) { return plan[a].first_item < plan[b].first_item; });
+  std::vector<run_stage> stages(1);
+  for (const std::uint64_t number : numbers) {
+    const batch& b = plan[number];
+    if (b.item_count > most_items)
+      throw failure(exit_status::usage,
+                    fmt::format("--host-memory has room for {} voxels of the compressed images at once, but a batch of "
+                                "this result has {}; give more, or uncompressed images",
+                                most_items, b.item_count));
+    const std::uint64_t end = b.first_item + b.item_count;
+    if (!stages.back().batches.empty() && end - stages.back().first > most_items) stages.emplace_back();
+    run_stage& stage = stages.back();
+    if (stage.batches.empty()) stage.first = b.first_item;
+    stage.batches.push_back(number);
+    stage.last = end;
+  }
+  return stages;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,123 @@
+#include "mpi/run/summary.hpp"
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "core/failure.hpp"
+#include "mpi/run/progress.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr std::size_t most_rows = 16;
+constexpr std::array<const char*, 8> numbers{
+    "items",           "batches",         "reading_seconds", "computing_seconds",
+    "waiting_seconds", "writing_seconds", "peak_host_bytes", "peak_device_bytes"};
+
+nlohmann::json account_json(const rank_account& a, int rank) {
+  return {{"rank", std::to_string(rank)},
+          {"host", a.host},
+          {"device", a.device},
+          {"items", a.items},
+          {"batches", a.batches},
+          {"reading_seconds", a.reading_seconds},
+          {"computing_seconds", a.computing_seconds},
+          {"waiting_seconds", a.waiting_seconds},
+          {"writing_seconds", a.writing_seconds},
+          {"peak_host_bytes", a.peak_host_bytes},
+          {"peak_device_bytes", a.peak_device_bytes}};
+}
+
+nlohmann::json combined(const nlohmann::json& ranks, const char* label, double (*combine)(std::vector<double>&)) {
+  nlohmann::json row{{"rank", label}, {"host", ""}, {"device", ""}};
+  for (const char* key : numbers) {
+    std::vector<double> values;
+    for (const auto& r : ranks) values.push_back(r.at(key).get<double>());
+    row[key] = combine(values);
+  }
+  return row;
+}
+
+double sum_of(std::vector<double>& v) {
+  double sum = 0;
+  for (const double x : v) sum += x;
+  return sum;
+}
+double mean_of(std::vector<double>& v) { return sum_of(v) / static_cast<double>(v.size()); }
+double least_of(std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); }
+double most_of(std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }
+
+std::string table_row(const nlohmann::json& r) {
+  const double device_bytes = r.at("peak_device_bytes").get<double>();
+  return fmt::format("{:>5} {:>11.0f} {:>8.0f} {:>10.2f} {:>10.2f} {:>10.2f} {:>10.2f} {:>10} {:>10}  {}\n",
+                     r.at("rank").get<std::string>(), r.at("items").get<double>(), r.at("batches").get<double>(),
+                     r.at("reading_seconds").get<double>(), r.at("computing_seconds").get<double>(),
+                     r.at("waiting_seconds").get<double>(), r.at("writing_seconds").get<double>(),
+                     readable_bytes(r.at("peak_host_bytes").get<double>()),
+                     device_bytes > 0 ? readable_bytes(device_bytes) : "-", r.at("device").get<std::string>());
+}
+
+}  // namespace
+
+std::uint64_t peak_host_bytes() {
+  struct rusage usage {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+nlohmann::json gather_summary(const session& s, const rank_account& own, double wall_seconds) {
+  const auto texts = s.gather(account_json(own, s.rank()).dump());
+  std::string text;
+  if (s.is_root()) {
+    nlohmann::json ranks = nlohmann::json::array();
+    for (const std::string& t : texts) ranks.push_back(nlohmann::json::parse(t));
+    nlohmann::json summary{{"seconds", wall_seconds}, {"rank_count", s.size()}};
+    summary["all"] = combined(ranks, "all", sum_of);
+    summary["items_per_second"] = summary["all"]["items"].get<double>() / std::max(wall_seconds, 1e-9);
+    if (ranks.size() > most_rows) {
+      ranks = {combined(ranks, "min", least_of), combined(ranks, "mean", mean_of), combined(ranks, "max", most_of)};
+    }
+    summary["ranks"] = ranks;
+    text = summary.dump();
+  }
+  s.broadcast(text);
+  return nlohmann::json::parse(text);
+}
+
+std::string summary_table(const nlohmann::json& summary) {
+  std::string table =
+      fmt::format("{:>5} {:>11} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "rank", "items", "batches",
+                  "reading s", "computing", "waiting", "writing", "host mem", "device mem", "device");
+  for (const auto& r : summary.at("ranks")) table += table_row(r);
+  if (summary.at("ranks").size() > 1) table += table_row(summary.at("all"));
+  return table + fmt::format("{:.0f} items in {}: {:.1f} items/s\n", summary.at("all").at("items").get<double>(),
+                             clock_time(summary.at("seconds").get<double>()),
+                             summary.at("items_per_second").get<double>());
+}
+
+void write_json(const std::string& path, const nlohmann::json& summary) {
+  const std::string unfinished = path + ".part";
+  std::ofstream file(unfinished);
+  file << summary.dump(2) << '\n';
+  file.close();
+  if (!file || std::rename(unfinished.c_str(), path.c_str()) != 0) {
+    throw failure(exit_status::disk, fmt::format("--json {}: {}", path, std::strerror(errno)));
+  }
+}
+
+std::string readable_bytes(double bytes) {
+  constexpr std::array<const char*, 5> units{"B", "kB", "MB", "GB", "TB"};
+  std::size_t u = 0;
+  for (; bytes >= 1000 && u + 1 < units.size(); ++u) bytes /= 1000;
+  return fmt::format("{:.{}f} {}", bytes, u == 0 ? 0 : 1, units[u]);
+}
+
+}  // namespace voxherd

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "mpi/comm/session.hpp"
+
+namespace voxherd {
+
+/// What one rank did, and where its time went. Reading and writing go on while the device computes, so the times
+/// overlap; `waiting` is when the device had nothing to do.
+struct rank_account {
+  std::uint64_t items = 0, batches = 0;
+  double reading_seconds = 0, computing_seconds = 0, waiting_seconds = 0, writing_seconds = 0;
+  std::uint64_t peak_host_bytes = 0, peak_device_bytes = 0;
+  std::string host, device;
+};
+
+/// Most memory this process has had, in bytes.
+std::uint64_t peak_host_bytes();
+
+/// All ranks' accounts as JSON, the same on every rank: `seconds`, `items_per_second`, `ranks` (every rank up to 16;
+/// above, min, mean and max), `all`. Collective.
+nlohmann::json gather_summary(const session& s, const rank_account& own, double wall_seconds);
+
+/// The table for people.
+std::string summary_table(const nlohmann::json& summary);
+
+/// Writes the summary under a temporary name, then renames it. Throws failure (disk).
+void write_json(const std::string& path, const nlohmann::json& summary);
+
+std::string readable_bytes(double bytes);
+
+}  // namespace voxherd

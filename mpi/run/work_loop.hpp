@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "core/analysis.hpp"
+#include "mpi/result/result_writer.hpp"
+#include "mpi/run/batch_queue.hpp"
+#include "mpi/run/lane_pool.hpp"
+#include "mpi/run/progress.hpp"
+#include "mpi/run/run.hpp"
+#include "mpi/run/summary.hpp"
+
+namespace voxherd {
+
+/// The talking thread of one rank: claims batches, reads their input, hands them to the driving threads, writes what
+/// they computed. It holds one batch in hand while the device computes, so that the device never waits for a message
+/// or a file, and sleeps when there is nothing to do.
+class work_loop {
+ public:
+  /// `layout` outlives the loop: its batches and offsets of points are used.
+  work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
+            result_writer& writer, progress& shown);
+
+  /// Until all ranks have left this queue. After a signal: until the batches being computed are written; a rank that
+  /// others keep waiting for too long ends the process with exit_status::resume_me.
+  void run(batch_queue& queue);
+
+  rank_account account() const { return account_; }
+  /// Of every batch that this rank wrote.
+  const std::vector<batch_times>& times() const { return times_; }
+
+ private:
+  bool load_next();
+  bool write_next();
+  void notice_signals();
+  void leave_if_idle();
+  std::size_t in_flight() const { return slots_.size() - free_.size(); }
+
+  const session& session_;
+  analysis& analysis_;
+  std::span<const batch> plan_;
+  batch_queue* queue_ = nullptr;
+  result_writer& writer_;
+  progress& progress_;
+  std::vector<work_slot> slots_;
+  std::vector<work_slot*> free_;
+  lane_pool lanes_;
+  rank_account account_;
+  std::vector<batch_times> times_;
+  std::uint64_t items_before_ = 0;  ///< rank 0: done in the queues before
+  double wanted_since_ = 0;         ///< on steady_seconds(); 0 while there is no room for a batch
+  std::chrono::steady_clock::time_point stopped_at_{};
+};
+
+}  // namespace voxherd

@@ -1,0 +1,209 @@
+#include <fmt/core.h>
+#include <omp.h>
+#include <sched.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <future>
+#include <set>
+#include <thread>
+
+#include "src/analyses/common/run_options.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using uuid = std::array<unsigned char, 16>;
+
+std::string uuid_text(const uuid& id) {
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
+  }
+  return text;
+}
+
+/// A GPU's rank has a talking thread and two that drive the GPU, and wait for it most of the time.
+constexpr int cores_of_gpu_rank = 2;
+
+/// The cores this rank may run on, shared out among the ranks of the node that were given the same ones. `drives_gpu`:
+/// this rank computes on a GPU beside ranks that compute on cores.
+int default_threads(const session& s, bool drives_gpu = false) {
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  if (sched_getaffinity(0, sizeof own, &own) != 0)
+    return std::max(1u, std::thread::hardware_concurrency() / static_cast<unsigned>(s.node_size()));
+  std::vector<cpu_set_t> of_node(static_cast<std::size_t>(s.node_size()));
+  MPI_Allgather(&own, sizeof own, MPI_BYTE, of_node.data(), sizeof own, MPI_BYTE, s.node());
+  std::vector<int> drivers(of_node.size());
+  const int drives = drives_gpu ? 1 : 0;
+  MPI_Allgather(&drives, 1, MPI_INT, drivers.data(), 1, MPI_INT, s.node());
+  cpu_set_t all_of_node;
+  CPU_ZERO(&all_of_node);
+  int sharers = 0, taken = 0;
+  for (std::size_t r = 0; r < of_node.size(); ++r) {
+    const bool shares = CPU_EQUAL(&own, &of_node[r]);
+    sharers += shares && drivers[r] == 0 ? 1 : 0;
+    taken += shares && drivers[r] != 0 ? cores_of_gpu_rank : 0;
+    CPU_OR(&all_of_node, &all_of_node, &of_node[r]);
+  }
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (CPU_COUNT(&all_of_node) < cores) {
+    spdlog::info("the ranks on {} are bound to {} of its {} cores; `mpirun --bind-to none` lets them use all", s.host(),
+                 CPU_COUNT(&all_of_node), cores);
+  }
+  return std::max(1, (CPU_COUNT(&own) - taken) / std::max(1, sharers));
+}
+
+/// `drives_gpu`: as default_threads() has it. Collective within the node.
+chosen_device cpu_device(const session& s, const arguments& args, bool drives_gpu = false) {
+  chosen_device d;
+  const auto threads = args.get<long long>("threads");
+  if (threads < 0 || threads > 4096) {
+    throw failure(exit_status::usage, fmt::format("--threads {}: expected 0 to 4096", threads));
+  }
+  d.threads = threads > 0 ? static_cast<int>(threads) : default_threads(s, drives_gpu);
+  return d;
+}
+
+/// Throws when another rank of this node has the same GPU: by UUID, since each rank may number GPUs its own way.
+void check_not_shared(const session& s, const gpu& own) {
+  std::vector<uuid> of_node(static_cast<std::size_t>(s.node_size()));
+  MPI_Allgather(own.uuid.data(), 16, MPI_BYTE, of_node.data(), 16, MPI_BYTE, s.node());
+  const auto sharers = std::count(of_node.begin(), of_node.end(), own.uuid);
+  s.agree([&] {
+    if (sharers < 2) return;
+    throw failure(
+        exit_status::usage,
+        fmt::format("{} ranks on {} have one GPU ({}, {}); start one rank a GPU, or allow it with --share-gpu", sharers,
+                    s.host(), own.name, uuid_text(own.uuid)));
+  });
+}
+
+/// The GPU of this rank's, by its place in `own`, when each rank in its turn takes the first it sees that none before
+/// it has taken; own.size() where none is left.
+std::size_t first_free(const session& s, const std::vector<gpu>& own) {
+  constexpr std::size_t most = 64;  // GPUs of a node
+  std::vector<uuid> seen(most), of_node(most * static_cast<std::size_t>(s.node_size()));
+  for (std::size_t g = 0; g < std::min(most, own.size()); ++g) seen[g] = own[g].uuid;
+  int count = static_cast<int>(std::min(most, own.size()));
+  std::vector<int> counts(static_cast<std::size_t>(s.node_size()));
+  MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, s.node());
+  MPI_Allgather(seen.data(), 16 * most, MPI_BYTE, of_node.data(), 16 * most, MPI_BYTE, s.node());
+  std::set<uuid> taken;
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    const auto begin = of_node.begin() + static_cast<std::ptrdiff_t>(most * r), end = begin + counts[r];
+    const auto free = std::find_if(begin, end, [&](const uuid& id) { return !taken.contains(id); });
+    if (r == static_cast<std::size_t>(s.node_rank()))
+      return free == end ? own.size() : static_cast<std::size_t>(free - begin);
+    if (free != end) taken.insert(*free);
+  }
+  return own.size();
+}
+
+/// Begins to open the GPU's context, a tenth of a second or more, so that headers and masks are read meanwhile. What
+/// goes wrong is heard by the first who needs the GPU.
+void open_context(const device& d) {
+  static std::future<void> opening;  // waited for at the end of the process, should nobody have needed the GPU
+  opening = std::async(std::launch::async, [d] {
+    try {
+      free_device_bytes(d);
+    } catch (const device_error&) {
+    }
+  });
+}
+
+/// --backend mixed.
+chosen_device gpu_or_cores(const session& s, const arguments& args) {
+  std::string why_none;
+  std::vector<gpu> gpus;
+  s.agree([&] { gpus = visible_gpus(&why_none); });
+  const std::size_t place = first_free(s, gpus);
+  const bool has_gpu = place < gpus.size();
+  std::array<int, 2> ranks{has_gpu ? 1 : 0, has_gpu ? 0 : 1};
+  MPI_Allreduce(MPI_IN_PLACE, ranks.data(), 2, MPI_INT, MPI_SUM, s.world());
+  if (ranks[0] == 0) {
+    throw failure(exit_status::usage,
+                  fmt::format("--backend mixed: {}; --backend cpu computes without a GPU", why_none));
+  }
+  if (s.is_root()) {
+    spdlog::info("{} ranks compute on GPUs, {} on CPU cores: the result depends, in rounding, on who computed what",
+                 ranks[0], ranks[1]);
+  }
+  chosen_device d = cpu_device(s, args, has_gpu);
+  d.among_others = true;
+  if (!has_gpu) return d;
+  d.threads = device{}.threads;
+  d.kind = backend::cuda;
+  d.cuda_ordinal = gpus[place].ordinal;
+  s.note_stage("GPU chosen");
+  open_context(d);
+  return d;
+}
+
+}  // namespace
+
+chosen_device choose_device(const session& s, const arguments& args) {
+  const auto& wish = args.get<std::string>("backend");
+  if (wish != "auto" && wish != "cpu" && wish != "cuda" && wish != "mixed") {
+    throw failure(exit_status::usage, fmt::format("--backend {}: expected one of auto, cpu, cuda, mixed", wish));
+  }
+  if (wish == "mixed") return gpu_or_cores(s, args);
+  if (wish == "cpu" || (wish == "auto" && !built_with_cuda())) return cpu_device(s, args);
+  std::string why_none;
+  std::vector<gpu> gpus;
+  s.agree([&] { gpus = visible_gpus(&why_none); });
+  int ranks_with = gpus.empty() ? 0 : 1;
+  MPI_Allreduce(MPI_IN_PLACE, &ranks_with, 1, MPI_INT, MPI_SUM, s.world());
+  if (ranks_with == 0 && wish == "auto") return cpu_device(s, args);
+  s.agree([&] {
+    if (!gpus.empty()) return;
+    throw failure(exit_status::usage,
+                  fmt::format("--backend {}: {}; --backend cpu computes without a GPU", wish, why_none));
+  });
+  chosen_device d;
+  d.kind = backend::cuda;
+  const gpu& own = gpus[static_cast<std::size_t>(s.node_rank()) % gpus.size()];
+  d.cuda_ordinal = own.ordinal;
+  if (!args.get<bool>("share-gpu")) check_not_shared(s, own);
+  s.note_stage("GPU chosen");
+  open_context(d);
+  return d;
+}
+
+device choose_device_of_one_kind(const session& s, const arguments& args) {
+  if (args.get<std::string>("backend") == "mixed") {
+    throw failure(exit_status::usage,
+                  "--backend mixed is for tensor, ballstick and perfusion; here use --backend cuda or --backend cpu");
+  }
+  return choose_device(s, args);
+}
+
+device_hooks hooks_for(const chosen_device& d) {
+  device_hooks hooks;
+  const bool cuda = d.kind == backend::cuda;
+  hooks.kind = d.among_others ? "mixed" : cuda ? "cuda" : "cpu";
+  hooks.description = fmt::format("{} CPU thread{}", d.threads, d.threads == 1 ? "" : "s");
+  if (cuda) {
+    for (const gpu& g : visible_gpus()) {
+      if (g.ordinal == d.cuda_ordinal) hooks.description = fmt::format("{}, {}", g.name, uuid_text(g.uuid));
+    }
+    hooks.free_bytes = free_device_bytes(d);
+  }
+  hooks.enter_thread = [d = device(d)] {
+    use_device(d);
+    omp_set_num_threads(d.threads);
+  };
+  hooks.allocate = [d = device(d)](std::size_t bytes) {
+    const auto buffer = std::make_shared<host_buffer>(d, bytes);
+    return std::shared_ptr<std::byte>(buffer, buffer->data());
+  };
+  hooks.peak_bytes = [cuda] { return cuda ? peak_device_bytes() : 0; };
+  return hooks;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,157 @@
+#include "src/analyses/connect/arrivals.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "src/analyses/connect/solving.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using connect::path_end;
+
+constexpr float infinite = std::numeric_limits<float>::infinity();
+
+class arrival_runner final : public batch_runner {
+ public:
+  arrival_runner(std::unique_ptr<connect::solver> solver, const connect_inputs& inputs, const front_field& field)
+      : solver_(std::move(solver)),
+        regions_(inputs.regions.regions()),
+        voxels_(inputs.voxels.size()),
+        field_(field),
+        scale_(static_cast<float>(field.cost_scale)) {
+    solver_->set_regions(inputs.regions);
+  }
+
+  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
+    solve_fronts(*solver_, field_.starts, items.first_item, items.item_count,
+                 [&](std::size_t first, std::size_t count) {
+                   const std::size_t at = first - items.first_item;
+                   float* arrival = rows_of<float>(outputs, 0) + at * voxels_;
+                   solver_->arrivals(0, count, arrival);
+                   std::for_each(arrival, arrival + count * voxels_, [&](float& u) { u *= scale_; });
+                   copy_costs(count, at * regions_, outputs);
+                   copy_paths(count, at * regions_, outputs);
+                 });
+  }
+
+ private:
+  void copy_costs(std::size_t count, std::size_t at, std::span<const std::span<std::byte>> outputs) {
+    costs_.resize(count * regions_);
+    solver_->region_costs(costs_.data());
+    for (std::size_t i = 0; i < costs_.size(); ++i) {
+      rows_of<float>(outputs, 1)[at + i] = costs_[i].least * scale_;
+      rows_of<float>(outputs, 2)[at + i] = costs_[i].mean * scale_;
+      rows_of<std::uint32_t>(outputs, 3)[at + i] = costs_[i].reached;
+      rows_of<std::uint32_t>(outputs, 4)[at + i] = costs_[i].least_voxel;
+    }
+  }
+
+  void copy_paths(std::size_t count, std::size_t at, std::span<const std::span<std::byte>> outputs) {
+    std::vector<connect::path_request> asked;
+    std::vector<std::size_t> place;
+    for (std::size_t i = 0; i < count * regions_; ++i) {
+      rows_of<float>(outputs, 5)[at + i] = infinite;
+      rows_of<float>(outputs, 6)[at + i] = infinite;
+      rows_of<std::uint32_t>(outputs, 7)[at + i] = 0;
+      rows_of<std::uint8_t>(outputs, 8)[at + i] = static_cast<std::uint8_t>(path_end::never_reached);
+      if (costs_[i].reached == 0) continue;
+      asked.push_back({static_cast<std::uint32_t>(i / regions_), costs_[i].least_voxel});
+      place.push_back(at + i);
+    }
+    std::vector<connect::path_score> scores(asked.size());
+    if (!asked.empty()) solver_->score_paths(asked, {}, scores.data());
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      rows_of<float>(outputs, 5)[place[i]] = scores[i].length_mm;
+      rows_of<float>(outputs, 6)[place[i]] = scores[i].cost * scale_;
+      rows_of<std::uint32_t>(outputs, 7)[place[i]] = scores[i].steps;
+      rows_of<std::uint8_t>(outputs, 8)[place[i]] = static_cast<std::uint8_t>(scores[i].end);
+    }
+  }
+
+  std::unique_ptr<connect::solver> solver_;
+  std::size_t regions_, voxels_;
+  const front_field& field_;
+  float scale_;
+  std::vector<connect::region_cost> costs_;
+};
+
+}  // namespace
+
+arrival_times::arrival_times(const connect_inputs& inputs, const front_field& field, const device& d)
+    : inputs_(inputs), field_(field), device_(d) {
+  for (std::size_t r = 0; r < inputs.regions.regions(); ++r) {
+    const std::uint64_t first = inputs.regions.offsets[r];
+    const bool none = first == inputs.regions.offsets[r + 1];
+    front_voxels_.push_back(none ? 0 : inputs.voxels[inputs.regions.voxels[first]]);
+  }
+}
+
+std::vector<output_spec> arrival_times::outputs() const {
+  const std::uint64_t regions = inputs_.labels.size();
+  const std::string unit = cost_unit(inputs_.options.how);
+  const auto row = [](const char* name, element_type type, std::uint64_t length, std::string of, const char* meaning) {
+    return output_spec{name, type, {length}, output_layout::items, of, meaning};
+  };
+  constexpr auto real = element_type::float32, whole = element_type::uint32;
+  return {row("arrival", real, inputs_.voxels.size(), unit,
+              "arrival time at each voxel of /passable/voxel; infinite where no path leads"),
+          row("cost", real, regions, unit, "least arrival time in each region"),
+          row("mean_cost", real, regions, unit, "mean arrival time in the reached voxels of each region"),
+          row("reached", whole, regions, "1", "voxels of each region that the front reaches"),
+          row("best_voxel", whole, regions, "1", "number of the voxel with the least arrival time; 4294967295: none"),
+          row("length_mm", real, regions, "mm", "length of the path back from there"),
+          row("path_cost", real, regions, unit, "cost along that path, to be compared with the arrival time"),
+          row("path_steps", whole, regions, "1", "steps of that path"),
+          row("path_end", element_type::uint8, regions, "code",
+              "0 the front's region, 1 too many steps, 2 stuck, 3 never reached")};
+}
+
+std::vector<constant> arrival_times::constants() const {
+  constant labels{"label", {inputs_.labels.size()}, {}, "1", "label of each front's region", "fronts"};
+  labels.values.assign(inputs_.labels.begin(), inputs_.labels.end());
+  constant voxels{"voxel", {inputs_.voxels.size()}, {}, "1", "linear index of each voxel fronts may pass", "passable"};
+  voxels.values.assign(inputs_.voxels.begin(), inputs_.voxels.end());
+  return {labels, voxels};
+}
+
+/// Blocks are not known before a solver is made: a voxel takes no more than a whole block of 64.
+std::size_t arrival_times::device_bytes_per_item() const {
+  constexpr std::uint64_t voxels_per_block = 16;  // a quarter full, as at the edges of a mask
+  return connect::device_bytes_per_front(inputs_.voxels.size() / voxels_per_block + 1) +
+         sizeof(float) * inputs_.voxels.size();
+}
+
+std::unique_ptr<batch_runner> arrival_times::make_runner() const {
+  return std::make_unique<arrival_runner>(connect::make_solver(device_, field_.view(), inputs_.options.solver), inputs_,
+                                          field_);
+}
+
+/// A GPU shares a tensor's reading among 16 fronts and more; a handful of batches keep several GPUs busy. A batch's
+/// arrival times take up to 256 MB of host memory.
+std::uint64_t arrival_times::most_items_per_batch() const {
+  const std::uint64_t room = (std::uint64_t{256} << 20) / (sizeof(float) * inputs_.voxels.size());
+  const std::uint64_t shared = std::clamp<std::uint64_t>(inputs_.labels.size() / 16, 16, 127);
+  return std::max<std::uint64_t>(1, std::min(room, shared));
+}
+
+region_table read_region_table(const result_reader& arrivals) {
+  region_table t;
+  const std::uint64_t fronts = arrivals.item_voxels().size();
+  t.regions = fronts;
+  for (const auto& [name, to] : {std::pair{"cost", &t.cost}, std::pair{"mean_cost", &t.mean_cost},
+                                 std::pair{"length_mm", &t.length_mm}, std::pair{"path_cost", &t.path_cost}})
+    *to = arrivals.read_rows<float>(name, 0, fronts);
+  for (const auto& [name, to] : {std::pair{"best_voxel", &t.best_voxel}, std::pair{"reached", &t.reached},
+                                 std::pair{"path_steps", &t.path_steps}})
+    *to = arrivals.read_rows<std::uint32_t>(name, 0, fronts);
+  t.path_end = arrivals.read_rows<std::uint8_t>("path_end", 0, fronts);
+  return t;
+}
+
+std::vector<float> read_front(const result_reader& arrivals, std::uint64_t front) {
+  return arrivals.read_rows<float>("arrival", front, 1);
+}
+
+}  // namespace voxherd

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "core/analysis.hpp"
+#include "mpi/result/result_reader.hpp"
+#include "src/analyses/connect/fronts.hpp"
+
+namespace voxherd {
+
+/// The step that solves: items are fronts, one for each region. A row is the front's arrival time at every voxel, and
+/// what it is at every region with the path that leads there.
+class arrival_times final : public analysis {
+ public:
+  arrival_times(const connect_inputs& inputs, const front_field& field, const device& d);
+
+  std::string name() const override { return "connect-arrivals"; }
+  const image_grid& grid() const override { return inputs_.grid; }
+  const std::vector<std::uint64_t>& item_voxels() const override { return front_voxels_; }
+  std::vector<output_spec> outputs() const override;
+  std::vector<constant> constants() const override;
+  std::size_t input_bytes_per_item() const override { return 0; }
+  std::size_t device_bytes_per_item() const override;
+  void load(const batch&, std::span<std::byte>) override {}
+  std::unique_ptr<batch_runner> make_runner() const override;
+  std::uint64_t most_items_per_batch() const override;
+
+ private:
+  const connect_inputs& inputs_;
+  const front_field& field_;
+  device device_;
+  std::vector<std::uint64_t> front_voxels_;
+};
+
+/// What the fronts are at the regions, (fronts, regions) of each.
+struct region_table {
+  std::size_t regions = 0;
+  std::vector<float> cost, mean_cost, length_mm, path_cost;  ///< infinite where no path leads
+  std::vector<std::uint32_t> best_voxel, reached, path_steps;
+  std::vector<std::uint8_t> path_end;  ///< connect::path_end
+};
+
+/// By one process, from the step's file. Throws failure.
+region_table read_region_table(const result_reader& arrivals);
+
+/// Arrival times of one front at every voxel.
+std::vector<float> read_front(const result_reader& arrivals, std::uint64_t front);
+
+}  // namespace voxherd

@@ -1,0 +1,111 @@
+#include "src/analyses/connect/connectome.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace voxherd {
+
+namespace {
+
+constexpr float infinite = std::numeric_limits<float>::infinity();
+
+/// Of the two ways between a pair: 0 where neither exists, 2, the largest there is, where one does.
+double asymmetry(double there, double back) {
+  if (std::isinf(there) || std::isinf(back)) return there == back ? 0 : 2;
+  return there + back > 0 ? std::abs(there - back) / ((there + back) / 2) : 0;
+}
+
+template <class Visit>
+void each_pair(const region_table& t, const Visit& visit) {
+  for (std::size_t i = 0; i < t.regions; ++i)
+    for (std::size_t j = i + 1; j < t.regions; ++j)
+      visit(static_cast<double>(t.cost[i * t.regions + j]), static_cast<double>(t.cost[j * t.regions + i]));
+}
+
+}  // namespace
+
+nearest_regions find_nearest(const result_reader& arrivals, const std::vector<std::int32_t>& labels) {
+  nearest_regions n;
+  for (std::size_t r = 0; r < labels.size(); ++r) {
+    const std::vector<float> arrival = read_front(arrivals, r);
+    if (r == 0) {
+      for (auto* label : {&n.first_label, &n.second_label}) label->assign(arrival.size(), 0);
+      for (auto* cost : {&n.first_cost, &n.second_cost}) cost->assign(arrival.size(), infinite);
+    }
+    for (std::size_t v = 0; v < arrival.size(); ++v) {
+      if (arrival[v] < n.first_cost[v]) {
+        n.second_label[v] = n.first_label[v];
+        n.second_cost[v] = n.first_cost[v];
+        n.first_label[v] = labels[r];
+        n.first_cost[v] = arrival[v];
+      } else if (arrival[v] < n.second_cost[v]) {
+        n.second_label[v] = labels[r];
+        n.second_cost[v] = arrival[v];
+      }
+    }
+  }
+  return n;
+}
+
+std::vector<voxel_map> maps_of(const nearest_regions& n, const std::string& unit) {
+  return {map_of("nearest_region", n.first_label, "1", "label of the region with the cheapest path; 0: none"),
+          map_of("first_cost", n.first_cost, unit, "cost of the path from there; infinite: none"),
+          map_of("second_region", n.second_label, "1", "label of the region with the second cheapest path; 0: none"),
+          map_of("second_cost", n.second_cost, unit, "cost of the path from there; infinite: none")};
+}
+
+std::vector<constant> matrices_of(const region_table& t, const std::vector<std::int32_t>& labels,
+                                  const std::string& unit) {
+  const std::size_t n = t.regions;
+  const auto matrix = [&](const char* name, const std::string& of, const char* meaning, auto value) {
+    constant m{name, {n, n}, std::vector<double>(n * n), of, meaning, "connectome"};
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) m.values[i * n + j] = value(i * n + j, j * n + i);
+    return m;
+  };
+  const auto at = [](const std::vector<float>& of) {
+    return [&of](std::size_t there, std::size_t) { return static_cast<double>(of[there]); };
+  };
+  constant list{"labels", {n}, {}, "1", "label of each row and column", "connectome"};
+  list.values.assign(labels.begin(), labels.end());
+  return {
+      list,
+      matrix("cost", unit, "of the cheapest path from the region (row) to the region (column); infinite: none",
+             at(t.cost)),
+      matrix("mean_cost", unit, "mean cost of the cheapest path to each of the column's voxels", at(t.mean_cost)),
+      matrix("length_mm", "mm", "length of the cheapest path", at(t.length_mm)),
+      matrix("mean_speed", "mm/" + unit, "length_mm over cost; 0 where there is no path",
+             [&](std::size_t there, std::size_t) {
+               const double cost = t.cost[there];
+               return cost > 0 && std::isfinite(cost) ? t.length_mm[there] / cost : 0.0;
+             }),
+      matrix("path_cost", unit, "cost integrated along the cheapest path, to be compared with cost", at(t.path_cost)),
+      matrix("asymmetry", "1", "difference of the costs there and back over their mean: how exact they are",
+             [&](std::size_t there, std::size_t back) { return asymmetry(t.cost[there], t.cost[back]); })};
+}
+
+void log_connectome(const region_table& t, const std::string& unit) {
+  std::vector<double> costs, asymmetries;
+  std::size_t without = 0;
+  each_pair(t, [&](double there, double back) {
+    if (std::isinf(there) || std::isinf(back)) {
+      ++without;
+      return;
+    }
+    costs.push_back((there + back) / 2);
+    asymmetries.push_back(asymmetry(there, back));
+  });
+  spdlog::info("{} pairs of regions: {} joined, {} without a path", costs.size() + without, costs.size(), without);
+  if (costs.empty()) return;
+  std::sort(costs.begin(), costs.end());
+  std::sort(asymmetries.begin(), asymmetries.end());
+  spdlog::info("cost {:.4g} to {:.4g} {}, median {:.4g}; asymmetry median {:.2g} %, largest {:.2g} %", costs.front(),
+               costs.back(), unit, costs[costs.size() / 2], 100 * asymmetries[asymmetries.size() / 2],
+               100 * asymmetries.back());
+}
+
+}  // namespace voxherd

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/analysis.hpp"
+#include "src/analyses/connect/arrivals.hpp"
+#include "src/analyses/connect/maps.hpp"
+
+namespace voxherd {
+
+/// Which regions are nearest to a voxel.
+struct nearest_regions {
+  std::vector<std::int32_t> first_label, second_label;  ///< 0: none
+  std::vector<float> first_cost, second_cost;           ///< infinite: none
+};
+
+/// By one process, front after front. Of regions at the same cost the earlier one is first.
+nearest_regions find_nearest(const result_reader& arrivals, const std::vector<std::int32_t>& labels);
+
+std::vector<voxel_map> maps_of(const nearest_regions& nearest, const std::string& unit);
+
+/// Matrices of group "connectome": row: where paths come from, column: where they lead.
+std::vector<constant> matrices_of(const region_table& table, const std::vector<std::int32_t>& labels,
+                                  const std::string& unit);
+
+void log_connectome(const region_table& table, const std::string& unit);
+
+}  // namespace voxherd

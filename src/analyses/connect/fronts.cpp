@@ -1,0 +1,75 @@
+#include "src/analyses/connect/fronts.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+
+#include "src/analyses/connect/image_box.hpp"
+#include "src/scan/grid_space.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// `first_voxel`: of the image, where the field begins.
+std::vector<connect::start> starts_in(const connect_inputs& in, const front_field& field,
+                                      const std::array<std::uint64_t, 3>& first_voxel, std::size_t region) {
+  const end_choice& end = region == 0 ? in.options.from : in.options.to;
+  if (!in.options.connectome && end.file.empty()) {
+    auto index = grid_space(in.grid).to_index(end.point_mm);
+    for (std::size_t axis = 0; axis < 3; ++axis) index[axis] -= static_cast<double>(first_voxel[axis]);
+    return starts_at_point(field.view(), index, in.options.ball_voxels);
+  }
+  std::vector<connect::start> starts;
+  for (std::uint64_t i = in.regions.offsets[region]; i < in.regions.offsets[region + 1]; ++i)
+    starts.push_back({in.regions.voxels[i], 0});
+  return starts;
+}
+
+}  // namespace
+
+front_field make_front_field(const connect_inputs& inputs, const geodesic::tensor_image& image, const device& d,
+                             std::uint64_t& repaired) {
+  const image_box box = box_of(image.inside, image.size);
+  const geodesic::tensor_image part = cropped(image, box);
+  const auto prepared = geodesic::make_field(d, part, {}, inputs.options.how, geodesic::field_kind::tensor, false);
+  front_field f;
+  f.size = part.size;
+  f.axes_mm = part.axes_mm;
+  f.origin_mm = part.origin_mm;
+  f.tensors = geodesic::host_values(*prepared);
+  f.inside = cropped(inputs.inside, image.size, box);
+  f.cost_scale = std::sqrt(prepared->scale);
+  f.seconds = prepared->seconds;
+  repaired = prepared->repaired;
+  for (std::size_t r = 0; r < inputs.regions.regions(); ++r) {
+    const auto starts = starts_in(inputs, f, box.first, r);
+    f.starts.starts.insert(f.starts.starts.end(), starts.begin(), starts.end());
+    f.starts.offsets.push_back(f.starts.starts.size());
+  }
+  return f;
+}
+
+front_field prepare_fronts(const session& s, const connect_inputs& inputs, const device& d) {
+  front_field field;
+  std::uint64_t repaired = 0;
+  s.agree([&] {
+    use_device(d);
+    field = make_front_field(inputs, inputs.image, d, repaired);
+  });
+  if (repaired > 0) spdlog::warn("{} voxels have a tensor that is not positive definite; it was repaired", repaired);
+  return field;
+}
+
+connect::start_list starts_of(const connect::start_list& all, std::span<const std::uint32_t> fronts) {
+  connect::start_list some;
+  for (const std::uint32_t f : fronts) {
+    some.starts.insert(some.starts.end(), all.starts.begin() + static_cast<std::ptrdiff_t>(all.offsets[f]),
+                       all.starts.begin() + static_cast<std::ptrdiff_t>(all.offsets[f + 1]));
+    some.offsets.push_back(some.starts.size());
+  }
+  return some;
+}
+
+}  // namespace voxherd

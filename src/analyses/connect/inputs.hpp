@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/analysis.hpp"
+#include "core/device.hpp"
+#include "kernels/connect/solver.hpp"
+#include "kernels/tensor_field/field.hpp"
+#include "src/analyses/connect/options.hpp"
+#include "src/scan/tensor_source.hpp"
+
+namespace voxherd {
+
+/// All that `voxherd connect` solves with; the same on every rank. Voxels are named by their number among those that
+/// fronts may pass, in the order of the image; a region is a front's source, and what other fronts arrive at.
+struct connect_inputs {
+  image_grid grid;
+  geodesic::tensor_image image;
+  std::vector<std::uint8_t> inside;   ///< (nz, ny, nx): 1 where fronts may pass: a tensor, and --within
+  std::vector<std::uint64_t> voxels;  ///< their linear indices, increasing
+  std::vector<std::int32_t> labels;   ///< of each region; 1 and 2 for --from and --to
+  connect::region_list regions;       ///< their voxels; a region of a parcellation may have none
+  std::vector<std::string> names;     ///< of the regions, from --region-names; empty without
+  connect_options options;
+  kept_signals signals;          ///< for a bootstrap alone
+  nlohmann::json provenance;     ///< of the input files, for run_settings::provenance["inputs"]
+  nlohmann::json configuration;  ///< what changes the result, for run_settings::configuration
+
+  double voxel_mm3() const;
+};
+
+/// Everything that `voxherd connect` takes besides the options of every run.
+void add_all_connect_options(po::options_description& options);
+
+/// Options are checked before any file is opened. The tensors are fitted by all ranks; the rest is read by rank 0.
+/// Collective. Throws failure, the same on every rank.
+connect_inputs read_connect_inputs(const session& s, const arguments& args, const device& d);
+
+}  // namespace voxherd

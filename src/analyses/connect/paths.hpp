@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/analysis.hpp"
+#include "src/analyses/connect/arrivals.hpp"
+#include "src/analyses/connect/pathway.hpp"
+
+namespace voxherd {
+
+/// A fibre from one region to another: the way back from a voxel to the front of the first region, and where it goes
+/// through that voxel, the way back to the front of the second one, too.
+struct planned_path {
+  std::array<std::int32_t, 2> labels{};   ///< where it begins and ends
+  std::array<std::uint32_t, 2> fronts{};  ///< of the two ways; the second counts where `through`
+  std::array<std::uint32_t, 2> steps{};
+  bool through = false;
+  std::uint32_t voxel = 0;
+  float cost = 0;       ///< by arrival times
+  float path_cost = 0;  ///< along the fibre
+  float length_mm = 0;
+
+  std::uint64_t points() const { return std::uint64_t{steps[0]} + 1 + (through ? steps[1] : 0); }
+};
+
+/// Paths through the pathway's voxels, at most `count` of them, evenly chosen from the cheapest to the dearest. On the
+/// calling process's device. Ways that do not end at a region's front are left out, with a warning. Throws
+/// device_error.
+std::vector<planned_path> plan_paths(const pathway& p, const connect_inputs& inputs, const front_field& field,
+                                     const device& d);
+
+/// The cheapest path of each pair of regions, the smaller label first; none for pairs without.
+std::vector<planned_path> plan_paths(const region_table& table, const connect_inputs& inputs);
+
+/// Writes planned paths as fibres. Each batch solves for its fronts again: arrival times stay on the device that
+/// follows them.
+class path_tracing final : public analysis {
+ public:
+  path_tracing(const connect_inputs& inputs, const front_field& field, const device& d,
+               const std::vector<planned_path>& paths);
+
+  std::string name() const override { return "connect-paths"; }
+  const image_grid& grid() const override { return inputs_.grid; }
+  const std::vector<std::uint64_t>& item_voxels() const override { return path_voxels_; }
+  std::vector<output_spec> outputs() const override;
+  std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
+  bool may_be_empty() const override { return true; }
+  std::size_t input_bytes_per_item() const override { return 0; }
+  std::size_t device_bytes_per_item() const override;
+  void load(const batch&, std::span<std::byte>) override {}
+  std::unique_ptr<batch_runner> make_runner() const override;
+  std::uint64_t most_items_per_batch() const override { return 1024; }
+
+ private:
+  const connect_inputs& inputs_;
+  const front_field& field_;
+  device device_;
+  const std::vector<planned_path>& paths_;
+  std::vector<std::uint64_t> path_voxels_, offsets_{0};
+};
+
+}  // namespace voxherd

@@ -1,0 +1,213 @@
+#include "src/analyses/connect/pathway.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace voxherd {
+
+namespace {
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+/// From a thousandth, below most schemes' error, to half as dear again; each is 1.17 times the one before.
+std::vector<double> epsilon_grid() {
+  constexpr int count = 40;
+  constexpr double first = 0.001, last = 0.5;
+  std::vector<double> grid;
+  for (int i = 0; i < count; ++i) grid.push_back(first * std::pow(last / first, i / (count - 1.0)));
+  return grid;
+}
+
+/// Voxels come in, cheapest first; what hangs together is summed up.
+class growing_parts {
+ public:
+  growing_parts(const voxel_neighbours& space, const std::vector<float>& FA, const connect::region_list& regions)
+      : space_(space), FA_(FA), sets_(FA.size()), parts_(FA.size()) {
+    for (std::size_t r = 0; r < 2; ++r)
+      for (std::uint64_t i = regions.offsets[r]; i < regions.offsets[r + 1]; ++i)
+        parts_[regions.voxels[i]].touches |= 1u << r;
+  }
+
+  void add(std::uint32_t voxel) {
+    part& own = parts_[voxel];
+    own.voxels = 1;
+    own.FA_sum = FA_[voxel];
+    own.FA_least = FA_[voxel];
+    space_.each(voxel, 26, [&](std::uint32_t other) {
+      if (parts_[sets_.root(other)].voxels > 0) join(voxel, other);
+    });
+  }
+
+  bool joins_both(std::uint32_t voxel) {
+    const part& p = parts_[sets_.root(voxel)];
+    return p.voxels > 0 && p.touches == 3;
+  }
+
+  /// All parts that touch both regions together. `seeds`: voxels of one region.
+  pathway_extent extent(double epsilon, std::span<const std::uint32_t> seeds) {
+    std::vector<std::uint32_t> roots;
+    for (const std::uint32_t v : seeds)
+      if (joins_both(v)) roots.push_back(sets_.root(v));
+    std::sort(roots.begin(), roots.end());
+    roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
+    pathway_extent e{epsilon, 0, 0, std::numeric_limits<double>::infinity()};
+    for (const std::uint32_t r : roots) {
+      e.voxels += parts_[r].voxels;
+      e.mean_FA += parts_[r].FA_sum;
+      e.min_FA = std::min(e.min_FA, static_cast<double>(parts_[r].FA_least));
+    }
+    e.mean_FA = e.voxels > 0 ? e.mean_FA / static_cast<double>(e.voxels) : nothing;
+    if (e.voxels == 0) e.min_FA = nothing;
+    return e;
+  }
+
+ private:
+  struct part {
+    std::uint32_t touches = 0;
+    std::uint64_t voxels = 0;
+    double FA_sum = 0;
+    float FA_least = 0;
+  };
+
+  void join(std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t one = sets_.root(a), two = sets_.root(b);
+    if (one == two) return;
+    const part first = parts_[one], second = parts_[two];
+    parts_[sets_.join(one, two)] = {first.touches | second.touches, first.voxels + second.voxels,
+                                    first.FA_sum + second.FA_sum, std::min(first.FA_least, second.FA_least)};
+  }
+
+  const voxel_neighbours& space_;
+  const std::vector<float>& FA_;
+  disjoint_sets sets_;
+  std::vector<part> parts_;
+};
+
+void add_costs(pathway& p, const region_table& table) {
+  const std::size_t voxels = p.from.size();
+  p.total.resize(voxels);
+  p.excess.resize(voxels);
+  for (std::size_t v = 0; v < voxels; ++v) p.total[v] = p.from[v] + p.to[v];
+  p.cost.least_total = *std::min_element(p.total.begin(), p.total.end());
+  p.cost.from_at_to = table.cost[1];
+  p.cost.to_at_from = table.cost[2];
+  if (!std::isfinite(p.cost.least_total))
+    throw failure(exit_status::bad_data,
+                  "no path joins the two regions: they lie in parts of the mask that do not hang together; give a "
+                  "wider --mask or --within");
+  const double least = p.cost.least_total;
+  for (std::size_t v = 0; v < voxels; ++v)
+    p.excess[v] = static_cast<float>((static_cast<double>(p.total[v]) - least) / least);
+}
+
+}  // namespace
+
+double pathway_cost::gap() const {
+  const auto [least, most] = std::minmax({least_total, from_at_to, to_at_from});
+  return (static_cast<double>(most) - least) / least;
+}
+
+pathway find_pathway(std::vector<float> from, std::vector<float> to, const region_table& table,
+                     const connect::region_list& regions, const voxel_neighbours& space, const std::vector<float>& FA,
+                     double epsilon) {
+  pathway p;
+  p.from = std::move(from);
+  p.to = std::move(to);
+  add_costs(p, table);
+  std::vector<std::uint32_t> order(p.total.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return p.excess[a] < p.excess[b]; });
+
+  std::vector<double> epsilons = epsilon_grid();
+  epsilons.insert(std::upper_bound(epsilons.begin(), epsilons.end(), epsilon), epsilon);
+  growing_parts parts(space, FA, regions);
+  const std::span<const std::uint32_t> seeds(regions.voxels.data(), regions.offsets[1]);
+  auto next = order.begin();
+  for (bool joined = false; !joined && next != order.end(); ++next) {
+    parts.add(*next);
+    joined = parts.joins_both(*next);
+    p.cost.joining_excess = p.excess[*next];
+  }
+  bool chosen = false;
+  p.inside.resize(p.total.size());
+  for (const double e : epsilons) {
+    const double most = (1 + e) * (1 + p.cost.joining_excess) - 1;
+    for (; next != order.end() && p.excess[*next] <= most; ++next) parts.add(*next);
+    const pathway_extent extent = parts.extent(e, seeds);
+    if (e != epsilon || chosen) {
+      p.curve.push_back(extent);
+      continue;
+    }
+    chosen = true;
+    p.chosen = extent;
+    for (std::uint32_t v = 0; v < p.inside.size(); ++v) p.inside[v] = parts.joins_both(v) ? 1 : 0;
+  }
+  return p;
+}
+
+std::vector<voxel_map> maps_of(const pathway& p, const std::string& unit) {
+  return {map_of("arrival_from", p.from, unit, "cost of the cheapest path from the region `from`; infinite: none"),
+          map_of("arrival_to", p.to, unit, "cost of the cheapest path from the region `to`; infinite: none"),
+          map_of("total", p.total, unit, "cost of the cheapest path between the regions through this voxel"),
+          map_of("excess", p.excess, "1", "part by which that path is dearer than the cheapest of all"),
+          map_of("pathway", p.inside, "1",
+                 "1 where the total is up to 1 + --epsilon of the least whose voxels join both regions")};
+}
+
+std::vector<constant> constants_of(const pathway& p, const region_table& table, const std::string& unit,
+                                   double voxel_mm3) {
+  const auto curve = [&](const char* name, const char* of, const char* meaning, auto value) {
+    constant c{name, {p.curve.size()}, {}, of, meaning, "pathway"};
+    for (const pathway_extent& e : p.curve) c.values.push_back(value(e));
+    return c;
+  };
+  const auto one = [&](const char* name, const std::string& of, const char* meaning, double value) {
+    return constant{name, {1}, {value}, of, meaning, "pathway"};
+  };
+  return {curve("epsilon", "1", "part by which paths are dearer, at most, than those that just join both regions",
+                [](const pathway_extent& e) { return e.epsilon; }),
+          curve("volume_mm3", "mm3", "volume of the pathway at each epsilon",
+                [&](const pathway_extent& e) { return static_cast<double>(e.voxels) * voxel_mm3; }),
+          curve("mean_FA", "1", "mean fractional anisotropy in it", [](const auto& e) { return e.mean_FA; }),
+          curve("min_FA", "1", "smallest fractional anisotropy in it", [](const auto& e) { return e.min_FA; }),
+          one("cost", unit, "of the cheapest path: least total of all voxels", p.cost.least_total),
+          one("cost_from_at_to", unit, "least arrival_from in the region `to`; the same if solving were exact",
+              p.cost.from_at_to),
+          one("cost_to_at_from", unit, "least arrival_to in the region `from`; the same if solving were exact",
+              p.cost.to_at_from),
+          one("joining_excess", "1", "smallest excess whose voxels join both regions; 0 if solving were exact",
+              p.cost.joining_excess),
+          one("gap", "1", "largest relative difference of the three: how exact the costs are", p.cost.gap()),
+          one("length_mm", "mm", "of the cheapest path", table.length_mm[1]),
+          one("path_cost", unit, "cost along the cheapest path, integrated over it", table.path_cost[1])};
+}
+
+void log_pathway(const pathway& p, const region_table& table, const std::string& unit, double voxel_mm3) {
+  spdlog::info(
+      "cheapest path: cost {:.5g} {}, {:.4g} mm long; by the front from --from alone {:.5g}, from --to alone {:.5g}: "
+      "{:.2g} % apart (0 if solving were exact)",
+      p.cost.least_total, unit, table.length_mm[1], p.cost.from_at_to, p.cost.to_at_from, 100 * p.cost.gap());
+  spdlog::info("pathway: joins both regions from an excess of {:.2g} % on, and grows with epsilon from there",
+               100 * p.cost.joining_excess);
+  spdlog::info("  epsilon   volume (mm3)   mean FA   min FA");
+  constexpr std::size_t shown_every = 4;
+  for (std::size_t i = 3; i < p.curve.size(); i += shown_every) {
+    const pathway_extent& e = p.curve[i];
+    spdlog::info("  {:7.4f} {:14.1f} {:9.3f} {:8.3f}", e.epsilon, static_cast<double>(e.voxels) * voxel_mm3, e.mean_FA,
+                 e.min_FA);
+  }
+  spdlog::info("pathway at --epsilon {}: {} voxels, {:.1f} mm3, mean FA {:.3f}", p.chosen.epsilon, p.chosen.voxels,
+               static_cast<double>(p.chosen.voxels) * voxel_mm3, p.chosen.mean_FA);
+  if (p.cost.joining_excess > 0.05)
+    spdlog::warn(
+        "the pathway joins both regions only with paths {:.2g} % dearer than the cheapest: solving is no more exact "
+        "than that here; --order 2, --smooth, a smaller --max-ratio, or regions larger than a place make it so",
+        100 * p.cost.joining_excess);
+}
+
+}  // namespace voxherd

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/analysis.hpp"
+#include "src/analyses/connect/arrivals.hpp"
+#include "src/analyses/connect/components.hpp"
+#include "src/analyses/connect/maps.hpp"
+
+namespace voxherd {
+
+/// Voxels on near-optimal paths between two regions at one epsilon: the parts (of 26 neighbours: the cheapest path runs
+/// diagonally, too) of voxels whose total is up to 1 + epsilon of the joining one that touch both regions. The joining
+/// total is the least at which there is such a part: the least of all if solving were exact, and what its error comes
+/// to otherwise; without it a small epsilon would hold nothing.
+struct pathway_extent {
+  double epsilon = 0;
+  std::uint64_t voxels = 0;
+  double mean_FA = 0, min_FA = 0;  ///< NaN where there are no voxels
+};
+
+/// The first three would be one number if solving were exact.
+struct pathway_cost {
+  float least_total = 0;      ///< min of u1 + u2
+  float from_at_to = 0;       ///< least u1 in the region `to`
+  float to_at_from = 0;       ///< least u2 in the region `from`
+  double joining_excess = 0;  ///< of the joining total
+  double gap() const;         ///< largest relative difference between them
+};
+
+struct pathway {
+  std::vector<float> from, to, total, excess;  ///< of each voxel
+  std::vector<std::uint8_t> inside;            ///< 1 on the pathway
+  pathway_cost cost;
+  std::vector<pathway_extent> curve;
+  pathway_extent chosen;
+};
+
+/// `regions`: the two ends' voxels. Throws failure (bad_data): no path joins the ends.
+pathway find_pathway(std::vector<float> from, std::vector<float> to, const region_table& table,
+                     const connect::region_list& regions, const voxel_neighbours& space, const std::vector<float>& FA,
+                     double epsilon);
+
+std::vector<voxel_map> maps_of(const pathway& p, const std::string& unit);
+std::vector<constant> constants_of(const pathway& p, const region_table& table, const std::string& unit,
+                                   double voxel_mm3);
+/// A small table for the user.
+void log_pathway(const pathway& p, const region_table& table, const std::string& unit, double voxel_mm3);
+
+}  // namespace voxherd

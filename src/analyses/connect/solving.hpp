@@ -1,0 +1,35 @@
+#pragma once
+
+#include <fmt/core.h>
+
+#include <numeric>
+
+#include "core/failure.hpp"
+#include "kernels/connect/solver.hpp"
+#include "src/analyses/connect/fronts.hpp"
+
+namespace voxherd {
+
+/// Solves for the fronts [first, first + count) and calls use(first, count) when those have been: once for all, or for
+/// halves of them where the device has no room. Throws device_error, failure (ours): not settled.
+template <class Use>
+void solve_fronts(connect::solver& solver, const connect::start_list& all, std::size_t first, std::size_t count,
+                  const Use& use) {
+  try {
+    std::vector<std::uint32_t> fronts(count);
+    std::iota(fronts.begin(), fronts.end(), static_cast<std::uint32_t>(first));
+    const connect::solve_report report = solver.solve(starts_of(all, fronts));
+    if (!report.converged)
+      throw failure(exit_status::ours, fmt::format("arrival times have not settled after {} rounds; a larger "
+                                                   "--tolerance lets them",
+                                                   report.rounds));
+  } catch (const device_out_of_memory&) {
+    if (count == 1) throw;
+    solve_fronts(solver, all, first, count / 2, use);
+    solve_fronts(solver, all, first + count / 2, count - count / 2, use);
+    return;
+  }
+  use(first, count);
+}
+
+}  // namespace voxherd

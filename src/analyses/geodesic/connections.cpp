@@ -1,0 +1,168 @@
+#include "src/analyses/geodesic/connections.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace voxherd {
+
+namespace {
+
+using geodesic::candidates;
+using geodesic::pair_summary;
+using geodesic::sketch_points;
+
+constexpr std::size_t most_nodes = 2048;
+
+candidates candidates_of(const std::vector<scored_fibre>& fibres, const connection_nodes& nodes) {
+  candidates c;
+  c.fibre.reserve(fibres.size());
+  c.pair.reserve(fibres.size());
+  c.measure.reserve(fibres.size());
+  c.length_mm.reserve(fibres.size());
+  for (const scored_fibre& f : fibres) {
+    c.fibre.push_back(f.fibre);
+    c.pair.push_back(nodes.pair_of(f));
+    c.measure.push_back(f.measure);
+    c.length_mm.push_back(f.length_mm);
+  }
+  return c;
+}
+
+std::vector<constant> matrices_of(const connection_nodes& nodes, const std::vector<pair_summary>& sums) {
+  const std::size_t n = nodes.labels.size();
+  const auto matrix = [&](const char* name, const char* unit, const char* meaning, auto value) {
+    constant m{name, {n, n}, std::vector<double>(n * n), unit, meaning, "connectome"};
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        // Undirected pairs are summed in the upper triangle.
+        const bool lower = !nodes.directed && i > j;
+        m.values[i * n + j] = value(sums[lower ? j * n + i : i * n + j]);
+      }
+    }
+    return m;
+  };
+  constant labels{"labels", {n}, {}, "1", "label of each row and column; 0: the seeds", "connectome"};
+  for (const std::int64_t label : nodes.labels) labels.values.push_back(static_cast<double>(label));
+  const auto mean = [](double of, const pair_summary& s) { return s.count > 0 ? of : 0.0; };
+  return {
+      labels,
+      matrix("count", "1", "fibres that join the two regions (row: from, column: to)",
+             [](const pair_summary& s) { return static_cast<double>(s.count); }),
+      matrix("best_measure", "1", "largest measure of them", [&](const pair_summary& s) { return mean(s.best, s); }),
+      matrix("mean_measure", "1", "mean of their measures",
+             [&](const pair_summary& s) { return mean(s.mean_measure, s); }),
+      matrix("mean_length_mm", "mm", "mean of their lengths",
+             [&](const pair_summary& s) { return mean(s.mean_length_mm, s); })};
+}
+
+/// The accepted fibres of all ranks, dealt by region pair: each rank has every fibre of its pairs, by their numbers,
+/// and ranks have rising pairs, so many that each has about as many fibres.
+std::vector<scored_fibre> fibres_of_own_pairs(const session& s, const connection_nodes& nodes,
+                                              const std::vector<scored_fibre>& own_accepted) {
+  if (s.size() == 1) return own_accepted;
+  std::vector<std::uint64_t> before(nodes.pairs() + 1);  // fibres of all pairs before
+  for (const scored_fibre& f : own_accepted) ++before[nodes.pair_of(f) + 1];
+  MPI_Allreduce(MPI_IN_PLACE, before.data() + 1, static_cast<int>(nodes.pairs()), MPI_UINT64_T, MPI_SUM, s.world());
+  std::partial_sum(before.begin(), before.end(), before.begin());
+  const auto ranks = static_cast<std::uint64_t>(s.size());
+  std::vector<std::vector<scored_fibre>> of_rank(ranks);
+  for (const scored_fibre& f : own_accepted) of_rank[before[nodes.pair_of(f)] * ranks / before.back()].push_back(f);
+  return s.exchange(of_rank);
+}
+
+/// The sketches of the fibres, in their order.
+std::vector<float> sketches_of(const geodesic_inputs& inputs, const geodesic::field& field,
+                               const std::vector<scored_fibre>& fibres) {
+  std::vector<std::uint64_t> numbers, offsets{0};
+  std::vector<std::uint32_t> steps;
+  for (const scored_fibre& f : fibres) {
+    numbers.push_back(f.fibre);
+    steps.insert(steps.end(), f.steps, f.steps + 2);
+    offsets.push_back(offsets.back() + sketch_points);
+  }
+  std::vector<float> points(3 * offsets.back());
+  if (!numbers.empty())
+    make_tracker(field, inputs.seeds, inputs.rays)->trace(numbers, steps.data(), offsets, {points.data(), {}, {}});
+  return points;
+}
+
+struct pair_sum {
+  std::uint64_t pair;
+  pair_summary sum;
+};
+
+std::vector<pair_sum> sums_of_pairs(const std::vector<pair_summary>& sums) {
+  std::vector<pair_sum> of_pairs;
+  for (std::size_t pair = 0; pair < sums.size(); ++pair)
+    if (sums[pair].count > 0) of_pairs.push_back({pair, sums[pair]});
+  return of_pairs;
+}
+
+/// Of each pair the first `top` in order.
+std::vector<std::uint32_t> first_of_each_pair(const candidates& c, const std::vector<std::uint32_t>& order,
+                                              std::uint64_t top) {
+  std::vector<std::uint32_t> kept;
+  std::uint64_t of_pair = 0;
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || c.pair[order[i]] != c.pair[order[i - 1]]) of_pair = 0;
+    if (top == 0 || of_pair++ < top) kept.push_back(i);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::uint32_t connection_nodes::pair_of(const scored_fibre& f) const {
+  if (labels.size() < 2) return 0;
+  const auto from = static_cast<std::uint32_t>(f.regions[0] - first_target),
+             to = static_cast<std::uint32_t>(f.regions[1] - first_target);
+  const auto n = static_cast<std::uint32_t>(labels.size());
+  return directed ? from * n + to : std::min(from, to) * n + std::max(from, to);
+}
+
+connection_nodes nodes_of(const geodesic_inputs& inputs) {
+  connection_nodes nodes;
+  nodes.directed = !inputs.rays.two_way;
+  nodes.first_target = nodes.directed ? 0 : 1;
+  if (nodes.directed || !inputs.rays.targets) nodes.labels.push_back(0);
+  if (inputs.rays.targets)
+    nodes.labels.insert(nodes.labels.end(), inputs.target_labels.begin(), inputs.target_labels.end());
+  if (nodes.labels.size() > most_nodes)
+    throw failure(exit_status::usage,
+                  fmt::format("{} target labels make matrices too large to keep; name up to {} with --target-labels",
+                              nodes.labels.size(), most_nodes - 1));
+  return nodes;
+}
+
+connections rank_connections(const session& s, const geodesic_inputs& inputs, const geodesic::field& field,
+                             const std::vector<scored_fibre>& own_accepted) {
+  const connection_nodes nodes = nodes_of(inputs);
+  std::vector<scored_fibre> fibres = fibres_of_own_pairs(s, nodes, own_accepted), winners;
+  std::vector<pair_sum> own_sums;
+  s.agree([&] {
+    const candidates c = candidates_of(fibres, nodes);
+    const std::vector<std::uint32_t> order = geodesic::ranked(field.where, c);
+    own_sums = sums_of_pairs(geodesic::summarise(field.where, c, order, nodes.pairs()));
+    std::vector<scored_fibre> in_order;
+    in_order.reserve(order.size());
+    for (const std::uint32_t place : order) in_order.push_back(fibres[place]);
+    fibres = std::move(in_order);
+    const fibre_selection& choice = inputs.selection;
+    const auto kept = choice.distinct_mm > 0
+                          ? geodesic::distinct(field.where, c, order, sketches_of(inputs, field, fibres), choice.top,
+                                               choice.distinct_mm)
+                          : first_of_each_pair(c, order, choice.top);
+    for (const std::uint32_t i : kept) winners.push_back(fibres[i]);
+  });
+  connections found;
+  found.winners = s.all_gather(winners);
+  for (const std::uint64_t count : s.counts_of(fibres.size())) found.candidates += count;
+  std::vector<pair_summary> sums(nodes.pairs());
+  for (const pair_sum& p : s.all_gather(own_sums)) sums[p.pair] = p.sum;
+  if (inputs.rays.targets) found.matrices = matrices_of(nodes, sums);
+  return found;
+}
+
+}  // namespace voxherd

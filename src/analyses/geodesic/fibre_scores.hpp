@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/analysis.hpp"
+#include "kernels/geodesic/tracker.hpp"
+#include "mpi/result/result_reader.hpp"
+
+namespace voxherd {
+
+/// An accepted fibre with all that pass one found out about it.
+struct scored_fibre {
+  std::uint64_t fibre;      ///< its own number: seed number times directions a seed, plus the direction's
+  std::int32_t regions[2];  ///< numbers of target regions, or their labels in a result
+  std::uint32_t steps[2];   ///< along +u and -u
+  std::uint8_t stops[2];
+  float measure, length_mm, metric_length, relative, weakest, mean_FA, drift;
+};
+
+/// The per-fibre outputs: `verdict`, then `regions`, then the rest.
+std::vector<output_spec> score_outputs();
+
+/// The view of one batch's outputs, which are in that order.
+geodesic::score_view view_of(std::span<const std::span<std::byte>> outputs);
+
+/// How many fibres came to each verdict, and how many rays to each stop.
+struct fibre_counts {
+  std::vector<std::uint64_t> verdicts, stops;
+};
+
+/// Accepted fibres among items [first, first + count) of a file of scores; the others are counted. Throws failure.
+std::vector<scored_fibre> accepted_fibres(const result_reader& scores, std::uint64_t first, std::uint64_t count,
+                                          fibre_counts& counts);
+
+/// "4096 fibres: 812 accepted, 3284 reached no target"; "rays ended: ...".
+void log_counts(const fibre_counts& counts);
+
+/// The same for the result's summary, under the words of the log.
+nlohmann::json counts_as_json(const fibre_counts& counts);
+
+}  // namespace voxherd

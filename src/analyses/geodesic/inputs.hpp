@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "core/command.hpp"
+#include "core/device.hpp"
+#include "kernels/geodesic/tracker.hpp"
+#include "kernels/tensor_field/field.hpp"
+#include "src/analyses/geodesic/options.hpp"
+
+namespace voxherd {
+
+/// All that `voxherd geodesic` tracks with; the same on every rank.
+struct geodesic_inputs {
+  image_grid grid;
+  geodesic::tensor_image image;
+  std::vector<float> quartics;              ///< (nz, ny, nx, 15), of --form finsler4 alone
+  std::vector<std::uint32_t> regions;       ///< (nz, ny, nx), bits of geodesic::region
+  std::vector<std::int64_t> target_labels;  ///< the label of target number i + 1
+  std::vector<geodesic::seed> seeds;        ///< by voxel, slice after slice
+  geodesic::ray_settings rays;              ///< complete: no length is left at 0 for "choose one"
+  geodesic::preparation how;
+  fibre_selection selection;
+  bool connectome = false;       ///< matrices between the target labels are wanted
+  nlohmann::json provenance;     ///< of the input files, for run_settings::provenance["inputs"]
+  nlohmann::json configuration;  ///< what changes the result, for run_settings::configuration
+};
+
+/// Everything that `voxherd geodesic` takes besides the options of every run.
+void add_geodesic_options(po::options_description& options);
+
+/// Options are checked before any file is opened. The tensors are fitted by all ranks; the rest is read by rank 0.
+/// Collective. Throws failure, the same on every rank.
+geodesic_inputs read_geodesic_inputs(const session& s, const arguments& args, const device& d);
+
+}  // namespace voxherd

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "core/device.hpp"
+#include "mpi/run/run.hpp"
+#include "src/analyses/geodesic/inputs.hpp"
+
+namespace voxherd {
+
+/// Scores every fibre, ranks them, integrates the winners again and writes them. Collective. `how` holds configuration
+/// and provenance. Throws failure, the same on every rank.
+exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& how, const device& d);
+
+}  // namespace voxherd

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/command.hpp"
+#include "src/scan/label_image.hpp"
+#include "src/scan/tensor_source.hpp"
+
+namespace voxherd {
+
+/// What a ray must know of each voxel: the bits of kernels/tensor_field/field.hpp's namespace region.
+/// Only `inside` tells where tensors are: the other bits are set wherever their images have them, so that a cortical
+/// label beyond a white-matter mask can still be reached by the step that leaves the mask.
+class region_words {
+ public:
+  explicit region_words(const std::vector<std::uint8_t>& inside);
+
+  void exclude(std::span<const std::uint64_t> voxels);
+  void include(int number, std::span<const std::uint64_t> voxels);  ///< number: 0 to 13
+  /// Numbers the wanted labels (empty: all that the file has) 1, 2, ... in increasing order and writes the numbers.
+  /// Throws failure (bad_data): more than there are numbers for.
+  void targets(const label_image& image, const std::vector<std::int32_t>& wanted);
+
+  const std::vector<std::uint32_t>& words() const { return words_; }  ///< (nz, ny, nx)
+  /// The label of target number i + 1.
+  const std::vector<std::int64_t>& target_labels() const { return target_labels_; }
+
+ private:
+  std::vector<std::uint32_t> words_;
+  std::vector<std::int64_t> target_labels_;
+};
+
+struct region_settings {
+  std::vector<std::string> excludes, includes;  ///< paths
+  bool ordered = false;
+  std::string targets;                      ///< path; "" for none
+  std::vector<std::int32_t> target_labels;  ///< empty: all of the file
+  bool connectome = false;                  ///< matrices among the targets are wanted
+};
+
+/// --exclude, --include, --ordered, --targets, --target-labels, --connectome
+void add_region_options(po::options_description& options);
+
+/// Before any file is opened. Throws failure (usage).
+region_settings read_region_options(const arguments& args);
+
+/// By one process. Fingerprints go to `provenance`. Throws failure (missing_input, bad_data).
+region_words read_regions(const region_settings& settings, const tensor_source& tensors, nlohmann::json& provenance);
+
+void add_to_configuration(const region_settings& settings, nlohmann::json& configuration);
+
+}  // namespace voxherd

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/command.hpp"
+#include "kernels/geodesic/tracker.hpp"
+#include "kernels/tensor_field/field.hpp"
+#include "src/scan/tensor_source.hpp"
+
+namespace voxherd {
+
+enum class seeding_kind {
+  center,  ///< one in the middle of each voxel
+  random,  ///< uniform in each voxel, drawn by the voxel's index and the seed's number in it
+  grid,    ///< a regular grid in each voxel
+};
+
+struct seeding_settings {
+  seeding_kind kind = seeding_kind::center;
+  std::uint32_t per_voxel = 1;  ///< random: seeds of a voxel; grid: along each axis
+  std::uint64_t random_seed = 0;
+  std::vector<std::int32_t> labels;  ///< of --seed-image; empty: all above 0
+};
+
+/// Seeds in the order of their voxels in memory (slice after slice), so that neighbours in the list are neighbours in
+/// the image.
+struct seed_list {
+  std::vector<geodesic::seed> seeds;
+  std::uint64_t outside = 0;  ///< places asked for that have no tensor; left out
+};
+
+/// In the voxels of linear indices `voxels`, increasing. A seed lies in its voxel, but not beyond the centres of the
+/// image's outermost voxels, where interpolation ends. Its axis is the main eigenvector of the tensor interpolated
+/// linearly over the voxels inside, the sign such that its largest component is positive.
+seed_list seeds_in_voxels(const std::vector<std::uint64_t>& voxels, const geodesic::tensor_image& image,
+                          const seeding_settings& how);
+
+/// At places in the world, mm: x, y, z of each in turn.
+seed_list seeds_at_points(const std::vector<double>& points_mm, const geodesic::tensor_image& image,
+                          const image_grid& grid);
+
+/// --seed-points, --seed-image, --seed-labels, --seeding, --seeds-per-voxel
+void add_seeding_options(po::options_description& options);
+
+/// Before any file is opened. Throws failure (usage).
+seeding_settings read_seeding_options(const arguments& args);
+
+/// From the file that was given; by one process. Counts go to the log, fingerprints to `provenance`. Throws failure
+/// (missing_input, bad_data): what is wrong with the file, or no seed inside.
+std::vector<geodesic::seed> read_seeds(const arguments& args, const seeding_settings& how, const tensor_source& tensors,
+                                       nlohmann::json& provenance);
+
+void add_to_configuration(const seeding_settings& how, const arguments& args, nlohmann::json& configuration);
+
+}  // namespace voxherd

@@ -1,0 +1,119 @@
+#include "src/analyses/geodesic/winners.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/analyses/geodesic/fibre_scores.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// Points of a fibre, ends included, so that they lie about the wanted distance apart, and never closer than steps.
+std::uint64_t points_of(const scored_fibre& f, double distance_mm) {
+  const std::uint64_t most = std::uint64_t{f.steps[0]} + f.steps[1] + 1;
+  const auto wanted = static_cast<std::uint64_t>(std::ceil(static_cast<double>(f.length_mm) / distance_mm)) + 1;
+  return std::clamp<std::uint64_t>(wanted, std::min<std::uint64_t>(2, most), most);
+}
+
+class winners_runner final : public batch_runner {
+ public:
+  winners_runner(std::unique_ptr<geodesic::tracker> tracker, const connections& found,
+                 const std::vector<std::int64_t>& labels, std::span<const std::uint64_t> fibres,
+                 const std::uint32_t* steps, std::span<const std::uint64_t> offsets)
+      : tracker_(std::move(tracker)),
+        found_(found),
+        labels_(labels),
+        fibres_(fibres),
+        steps_(steps),
+        offsets_(offsets) {}
+
+  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
+    const std::size_t scores = outputs.size() - 4;
+    copy_scores(items, view_of(outputs.first(scores)));
+    std::copy_n(fibres_.data() + items.first_item, items.item_count, rows_of<std::uint64_t>(outputs, scores));
+    tracker_->trace(fibres_.subspan(items.first_item, items.item_count), steps_ + 2 * items.first_item,
+                    offsets_.subspan(items.first_item, items.item_count + 1),
+                    {rows_of<float>(outputs, scores + 1), rows_of<float>(outputs, scores + 2),
+                     rows_of<float>(outputs, scores + 3)});
+  }
+
+ private:
+  std::int32_t label_of(std::int32_t target) const {
+    return target == 0 ? 0 : static_cast<std::int32_t>(labels_[static_cast<std::size_t>(target - 1)]);
+  }
+
+  void copy_scores(const batch& items, const geodesic::score_view& out) const {
+    for (std::size_t i = 0; i < items.item_count; ++i) {
+      const scored_fibre& f = found_.winners[items.first_item + i];
+      out.verdict[i] = static_cast<std::uint8_t>(geodesic::verdict::accepted);
+      for (std::size_t ray = 0; ray < 2; ++ray) {
+        out.stops[2 * i + ray] = f.stops[ray];
+        out.steps[2 * i + ray] = f.steps[ray];
+        out.regions[2 * i + ray] = label_of(f.regions[ray]);
+      }
+      out.measure[i] = f.measure;
+      out.length_mm[i] = f.length_mm;
+      out.metric_length[i] = f.metric_length;
+      out.relative[i] = f.relative;
+      out.weakest[i] = f.weakest;
+      out.mean_FA[i] = f.mean_FA;
+      out.drift[i] = f.drift;
+    }
+  }
+
+  std::unique_ptr<geodesic::tracker> tracker_;
+  const connections& found_;
+  const std::vector<std::int64_t>& labels_;
+  std::span<const std::uint64_t> fibres_;
+  const std::uint32_t* steps_;
+  std::span<const std::uint64_t> offsets_;
+};
+
+}  // namespace
+
+winners::winners(const geodesic_inputs& inputs, const geodesic::field& field, const connections& found)
+    : inputs_(inputs), field_(field), found_(found), offsets_{0} {
+  const auto& size = inputs.grid.size;
+  fibres_.reserve(found.winners.size());
+  steps_.reserve(2 * found.winners.size());
+  offsets_.reserve(found.winners.size() + 1);
+  seed_voxels_.reserve(found.winners.size());
+  for (const scored_fibre& f : found.winners) {
+    fibres_.push_back(f.fibre);
+    steps_.insert(steps_.end(), f.steps, f.steps + 2);
+    offsets_.push_back(offsets_.back() + points_of(f, inputs.selection.output_step_mm));
+    const geodesic::seed& s = inputs.seeds[f.fibre / inputs.rays.directions_per_seed];
+    const auto at = [&](int axis) { return static_cast<std::uint64_t>(std::lround(s.voxel[axis])); };
+    seed_voxels_.push_back(at(0) + size[0] * (at(1) + size[1] * at(2)));
+  }
+}
+
+std::vector<output_spec> winners::outputs() const {
+  const auto point = [](std::string name, std::vector<std::uint64_t> shape, std::string unit, std::string meaning) {
+    return output_spec{name, element_type::float32, shape, output_layout::points, unit, meaning};
+  };
+  std::vector<output_spec> all = score_outputs();
+  all.push_back({"fibre",
+                 element_type::uint64,
+                 {},
+                 output_layout::items,
+                 "1",
+                 "the fibre's own number: its seed's times the directions of a seed, plus its direction's"});
+  all.push_back(point("position", {3}, "mm", "place in the world, RAS+"));
+  all.push_back(point("FA", {}, "1", "fractional anisotropy of the voxel"));
+  all.push_back(point("relative_speed", {}, "1", "speed in the metric over the largest one there, 0 to 1"));
+  return all;
+}
+
+std::size_t winners::device_bytes_per_item() const {
+  const std::uint64_t points = offsets_.back() / std::max<std::size_t>(1, fibres_.size()) + 1;
+  return 5 * sizeof(float) * points + 32;
+}
+
+std::unique_ptr<batch_runner> winners::make_runner() const {
+  return std::make_unique<winners_runner>(geodesic::make_tracker(field_, inputs_.seeds, inputs_.rays), found_,
+                                          inputs_.target_labels, fibres_, steps_.data(), offsets_);
+}
+
+}  // namespace voxherd

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "src/analyses/perfusion/input_curves.hpp"
+#include "src/analyses/perfusion/inputs.hpp"
+
+namespace voxherd {
+
+/// Voxels of the regions whose mean signal is looked at.
+struct looked_regions {
+  std::vector<std::uint64_t> arterial, portal;  ///< empty where the curve is a table, or there is none
+  std::vector<std::uint64_t> tissue;
+};
+
+/// By rank 0: frames without data, the baseline, both input curves and the mean tissue curve; all is said in the log.
+/// `found` has times, counts and the conversion without a baseline. Throws failure (bad_data, usage, missing_input).
+void find_in_series(const perfusion_options& o, const looked_rows& looked, const looked_regions& regions,
+                    perfusion_findings& found);
+
+}  // namespace voxherd

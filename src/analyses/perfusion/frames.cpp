@@ -1,0 +1,163 @@
+#include "src/analyses/perfusion/frames.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/option_values.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/number_table.hpp"
+
+namespace voxherd {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void check_times(const number_table& table, const std::vector<double>& times) {
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const std::size_t line = table.line_of_row[std::min(i / table.columns, table.rows - 1)];
+    if (!std::isfinite(times[i])) refuse(fmt::format("{}: line {}: {}, expected a number", table.name, line, times[i]));
+    if (i > 0 && times[i] <= times[i - 1])
+      refuse(fmt::format("{}: line {}: frame {} is at {} s, not after frame {} at {} s; times must rise", table.name,
+                         line, i, times[i], i - 1, times[i - 1]));
+  }
+}
+
+void warn_of_units(const std::vector<double>& times) {
+  const double spacing = (times.back() - times.front()) / static_cast<double>(times.size() - 1);
+  if (spacing > 120 || spacing < 0.1)
+    spdlog::warn("frames are {:.3g} s apart on average; are the times in seconds?", spacing);
+}
+
+}  // namespace
+
+std::vector<double> read_frame_times(const perfusion_options& o, std::size_t frames, const std::string& series) {
+  std::vector<double> times;
+  if (o.times.empty()) {
+    for (std::size_t i = 0; i < frames; ++i) times.push_back(o.spacing_s * static_cast<double>(i));
+    return times;
+  }
+  const number_table table = read_number_table(o.times);
+  if (table.values.size() != frames || (table.rows > 1 && table.columns > 1))
+    refuse(fmt::format("{}: holds {} numbers in {} rows, expected {} in one column or row, one for each frame of {}",
+                       table.name, table.values.size(), table.rows, frames, series));
+  check_times(table, table.values);
+  warn_of_units(table.values);
+  return table.values;
+}
+
+std::vector<std::uint8_t> counted_frames(const perfusion_options& o, std::size_t frames) {
+  std::vector<std::uint8_t> counts(frames, 1);
+  for (const auto& [first, last] : o.skipped) {
+    if (last >= frames)
+      option::refuse(fmt::format("--skip-frames: frame {}, but the series has frames 0 to {}", last, frames - 1));
+    std::fill(counts.begin() + static_cast<std::ptrdiff_t>(first),
+              counts.begin() + static_cast<std::ptrdiff_t>(last) + 1, std::uint8_t{0});
+  }
+  return counts;
+}
+
+void drop_missing_frames(std::span<const float> rows, std::size_t stride, perfusion::signal_kind signal,
+                         std::vector<std::uint8_t>& counts) {
+  const std::size_t frames = counts.size(), voxels = rows.size() / stride;
+  std::vector<std::uint8_t> empty(frames), broken(frames);
+  for (std::size_t i = 0; i < frames; ++i) {
+    std::size_t zeros = 0, not_numbers = 0;
+    for (std::size_t v = 0; v < voxels; ++v) {
+      const float value = rows[v * stride + i];
+      zeros += value == 0.0F ? 1 : 0;
+      not_numbers += std::isfinite(value) ? 0 : 1;
+    }
+    empty[i] = zeros == voxels;
+    broken[i] = 2 * not_numbers > voxels;
+  }
+  // Before the agent arrives concentrations may well be 0; after the last frame that has some they are padding.
+  if (signal == perfusion::signal_kind::concentration) {
+    std::size_t end = frames;
+    while (end > 0 && empty[end - 1]) --end;
+    if (end == 0) return;
+    std::fill(empty.begin(), empty.begin() + static_cast<std::ptrdiff_t>(end), std::uint8_t{0});
+  }
+  std::vector<std::uint8_t> missing(frames, 1);
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < frames; ++i) {
+    if (counts[i] == 0 || (!empty[i] && !broken[i])) continue;
+    counts[i] = missing[i] = 0;
+    ++found;
+  }
+  if (found > 0)
+    spdlog::warn("frames {} hold nothing but zeros or no numbers; they are no part of the fit",
+                 text_of_skipped(missing));
+}
+
+std::string text_of_skipped(const std::vector<std::uint8_t>& counts) {
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] != 0) continue;
+    std::size_t last = i;
+    while (last + 1 < counts.size() && counts[last + 1] == 0) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", i);
+    if (last > i) text += fmt::format("-{}", last);
+    i = last;
+  }
+  return text;
+}
+
+void bridge_skipped(const std::vector<double>& time_s, const std::vector<std::uint8_t>& counts,
+                    std::vector<double>& values) {
+  const std::size_t none = values.size();
+  std::size_t before = none;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (counts[i] != 0) {
+      before = i;
+      continue;
+    }
+    std::size_t after = i;
+    while (after < none && counts[after] == 0) ++after;
+    if (before == none || after == none) {
+      if (before != none || after != none) values[i] = values[before != none ? before : after];
+      continue;
+    }
+    const double part = (time_s[i] - time_s[before]) / (time_s[after] - time_s[before]);
+    values[i] = values[before] + part * (values[after] - values[before]);
+  }
+}
+
+std::pair<int, int> find_baseline(const std::vector<double>& curve, const std::vector<std::uint8_t>& counts) {
+  // What is left of a rise that far below the peak is noise, or the bolus's first trace.
+  constexpr double part_of_peak = 0.1, deviations = 4;
+  const auto first = static_cast<std::size_t>(std::find(counts.begin(), counts.end(), 1) - counts.begin());
+  if (first == curve.size()) return {0, 0};
+  const auto peak = static_cast<std::size_t>(
+      std::max_element(curve.begin() + static_cast<std::ptrdiff_t>(first), curve.end()) - curve.begin());
+  std::size_t end = peak;
+  // Back from the peak: a baseline is known first by its lowest quarter, then by its own median and scatter.
+  std::vector<double> before(curve.begin() + static_cast<std::ptrdiff_t>(first),
+                             curve.begin() + static_cast<std::ptrdiff_t>(peak));
+  if (before.empty()) return {static_cast<int>(first), static_cast<int>(first)};
+  std::nth_element(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(before.size() / 4), before.end());
+  double level = before[before.size() / 4], margin = part_of_peak * (curve[peak] - level);
+  for (int pass = 0; pass < 2; ++pass) {
+    end = peak;
+    while (end > first && curve[end - 1] > level + margin) --end;
+    if (end == first) break;
+    std::vector<double> base(curve.begin() + static_cast<std::ptrdiff_t>(first),
+                             curve.begin() + static_cast<std::ptrdiff_t>(end));
+    level = median(base);
+    for (double& b : base) b = std::fabs(b - level);
+    constexpr double deviation_of_median = 1.4826;
+    margin = std::min(margin, std::max(deviations * deviation_of_median * median(base), 0.02 * (curve[peak] - level)));
+  }
+  return {static_cast<int>(first), static_cast<int>(end)};
+}
+
+}  // namespace voxherd

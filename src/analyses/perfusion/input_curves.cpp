@@ -1,0 +1,150 @@
+#include "src/analyses/perfusion/input_curves.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/perfusion/signal_model.hpp"
+#include "kernels/perfusion/t1_fitter.hpp"
+#include "src/analyses/perfusion/frames.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/number_table.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using perfusion::conversion;
+using perfusion::t1_source;
+
+[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
+
+bool usable(const float* row, const std::vector<std::uint8_t>& counts, const conversion& convert) {
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] != 0 && !std::isfinite(row[i])) return false;
+  for (int e = 0; e < convert.extras(); ++e) {
+    const float value = row[counts.size() + static_cast<std::size_t>(e)];
+    if (!std::isfinite(value) || (convert.t1 == t1_source::map && !(value > 0))) return false;
+  }
+  return true;
+}
+
+/// Blood and tissue have T1 of 0.2 to 3 s at any field strength of a scanner.
+void warn_of_t1(const std::string& name, double t1_s) {
+  if (t1_s < 0.2 || t1_s > 3.5)
+    spdlog::warn(
+        "{}: T1 before the agent is {:.3g} s, expected 0.2 to 3.5 s; inflow spoils flip angles in vessels, there "
+        "--t1-blood gives it",
+        name, t1_s);
+}
+
+}  // namespace
+
+region_signal mean_signal(const std::string& name, const looked_rows& looked, const std::vector<std::uint64_t>& voxels,
+                          const std::vector<double>& time_s, const std::vector<std::uint8_t>& counts,
+                          const conversion& convert) {
+  const std::size_t frames = counts.size();
+  region_signal mean{name, std::vector<double>(frames), std::vector<double>(static_cast<std::size_t>(convert.extras())),
+                     0};
+  auto at = looked.voxels.begin();
+  for (const std::uint64_t voxel : voxels) {
+    at = std::lower_bound(at, looked.voxels.end(), voxel);
+    const float* row = looked.rows.data() + static_cast<std::size_t>(at - looked.voxels.begin()) * looked.stride;
+    if (!usable(row, counts, convert)) continue;
+    for (std::size_t i = 0; i < frames; ++i) mean.frames[i] += static_cast<double>(row[i]);
+    for (std::size_t e = 0; e < mean.extras.size(); ++e) mean.extras[e] += static_cast<double>(row[frames + e]);
+    ++mean.voxels;
+  }
+  if (mean.voxels == 0)
+    refuse(fmt::format("{}: none of its {} voxels has numbers in every frame{}", name, voxels.size(),
+                       convert.extras() > 0 ? " and a T1" : ""));
+  if (mean.voxels < voxels.size())
+    spdlog::warn("{}: {} of {} voxels have no numbers in some frame{}; left out of its mean", name,
+                 voxels.size() - mean.voxels, voxels.size(), convert.extras() > 0 ? ", or no T1" : "");
+  for (double& value : mean.frames) value /= static_cast<double>(mean.voxels);
+  for (double& value : mean.extras) value /= static_cast<double>(mean.voxels);
+  bridge_skipped(time_s, counts, mean.frames);
+  return mean;
+}
+
+double baseline_of(const region_signal& region, const conversion& convert, const std::vector<std::uint8_t>& counts) {
+  double sum = 0;
+  int counted = 0;
+  for (int i = convert.baseline_begin; i < convert.baseline_end; ++i) {
+    if (counts[static_cast<std::size_t>(i)] == 0) continue;
+    sum += region.frames[static_cast<std::size_t>(i)];
+    ++counted;
+  }
+  return counted > 0 ? sum / counted : 0;
+}
+
+double t1_of(const region_signal& region, const conversion& convert, double given_s) {
+  if (!convert.needs_t1()) return 0;
+  if (given_s > 0) return given_s;
+  if (convert.t1 == t1_source::constant) return convert.t1_s;
+  double t1_s = 0;
+  if (convert.t1 == t1_source::map) {
+    t1_s = region.extras[0];
+  } else {
+    const perfusion::t1_fit fit = perfusion::t1_fitter(convert)(region.extras.data());
+    if (!fit.found)
+      refuse(fmt::format("{}: no T1 fits its mean signals at the flip angles; give --t1-blood, or --t1", region.name));
+    t1_s = fit.t1_s;
+  }
+  warn_of_t1(region.name, t1_s);
+  return t1_s;
+}
+
+std::vector<double> concentrations(const region_signal& region, const conversion& convert, double S0, double t1_s) {
+  if (convert.needs_t1() && !(S0 > 0))
+    refuse(fmt::format("{}: its mean signal before the agent is {:.4g}, expected above 0", region.name, S0));
+  const auto model = perfusion::signal_model(convert, {S0, t1_s});
+  std::vector<double> values;
+  std::size_t clamped = 0;
+  for (const double signal : region.frames) {
+    const auto c = model.concentration(signal);
+    values.push_back(c.value);
+    clamped += c.clamped ? 1 : 0;
+  }
+  if (clamped > 0)
+    spdlog::warn(
+        "{}: {} frames are brighter than any concentration makes them and were held at {:.3g} of that; does "
+        "inflow spoil its baseline (--arterial-baseline portal)?",
+        region.name, clamped, perfusion::voxel_signal_model::most_of_saturation);
+  return values;
+}
+
+std::vector<double> read_curve(const std::string& path, std::size_t column, const char* option,
+                               const std::vector<double>& time_s) {
+  const number_table t = read_number_table(path, header_line::allowed);
+  if (t.columns <= column)
+    refuse(fmt::format("{}: has {} columns, expected at least {} for --{}: time in s, then {}", t.name, t.columns,
+                       column + 1, option, column > 1 ? "arterial and portal concentration" : "concentration"));
+  if (t.rows < 2) refuse(fmt::format("{}: has {} row of numbers, expected at least 2", t.name, t.rows));
+  for (std::size_t r = 0; r < t.rows; ++r) {
+    if (!std::isfinite(t.at(r, 0)) || !std::isfinite(t.at(r, column)))
+      refuse(fmt::format("{}: line {}: found {} {}, expected numbers", t.name, t.line_of_row[r], t.at(r, 0),
+                         t.at(r, column)));
+    if (r > 0 && t.at(r, 0) <= t.at(r - 1, 0))
+      refuse(fmt::format("{}: line {}: {} s does not come after {} s; times must rise", t.name, t.line_of_row[r],
+                         t.at(r, 0), t.at(r - 1, 0)));
+  }
+  // A curve may begin or end up to a frame short of the series: its nearest value is held there.
+  const double frame = (time_s.back() - time_s.front()) / static_cast<double>(time_s.size() - 1);
+  const double from = t.at(0, 0), to = t.at(t.rows - 1, 0);
+  if (time_s.front() < from - frame || time_s.back() > to + frame)
+    refuse(fmt::format("{}: has times from {} to {} s, expected all of the frames' {} to {} s", t.name, from, to,
+                       time_s.front(), time_s.back()));
+  std::vector<double> values;
+  std::size_t r = 1;
+  for (const double time : time_s) {
+    while (r + 1 < t.rows && t.at(r, 0) < time) ++r;
+    const double t0 = t.at(r - 1, 0), t1 = t.at(r, 0), c0 = t.at(r - 1, column), c1 = t.at(r, column);
+    values.push_back(c0 + std::clamp((time - t0) / (t1 - t0), 0.0, 1.0) * (c1 - c0));
+  }
+  return values;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,229 @@
+#include "src/analyses/perfusion/inputs.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "src/analyses/perfusion/findings.hpp"
+#include "src/analyses/perfusion/frames.hpp"
+#include "src/analyses/perfusion/series_rows.hpp"
+#include "src/analyses/perfusion/t1_map.hpp"
+#include "src/io/fingerprint.hpp"
+#include "src/io/input_file.hpp"
+#include "src/scan/host_memory.hpp"
+#include "src/scan/mask.hpp"
+
+namespace voxherd {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
+
+/// Where frames outnumber what is fitted to them.
+constexpr std::uint64_t fewest_frames = 6;
+
+/// A VOI is matched by index, so one that lies elsewhere altogether is another image's.
+std::vector<std::uint64_t> read_region(const std::string& path, const nifti_header& image) {
+  const std::vector<std::uint64_t> voxels = voxels_inside(path, image);
+  const nifti_header h = read_nifti_header(path);
+  const auto& side = image.grid.voxel_size_mm;
+  const auto& n = image.grid.size;
+  double extent = 0;
+  for (std::size_t d = 0; d < 3; ++d) extent = std::max(extent, side[d] * static_cast<double>(n[d]));
+  const double apart = largest_displacement_mm(n, h.grid.voxel_to_world, image.grid.voxel_to_world);
+  if (apart > extent)
+    refuse(
+        fmt::format("{}: lies up to {:.0f} mm away from {}, which is {:.0f} mm large: outside of it; draw it on the "
+                    "series",
+                    printable(path), apart, printable(image.path), extent));
+  return voxels;
+}
+
+/// At most so many numbers of the mask's voxels are looked at for their mean curve.
+std::vector<std::uint64_t> sample_of(const std::vector<std::uint64_t>& voxels, std::size_t row_floats) {
+  constexpr std::size_t most_floats = std::size_t{1} << 22, run = 128;
+  const std::size_t most = std::clamp<std::size_t>(most_floats / row_floats, 1024, 16384);
+  if (voxels.size() <= most) return voxels;
+  std::vector<std::uint64_t> some;
+  const std::size_t runs = most / run;
+  for (std::size_t r = 0; r < runs; ++r) {
+    const std::size_t first = r * (voxels.size() - run) / (runs - 1);
+    for (std::size_t i = first; i < first + run; ++i) some.push_back(voxels[i]);
+  }
+  spdlog::info("mean curve of the mask: {} of its {} voxels, evenly spread", some.size(), voxels.size());
+  return some;
+}
+
+}  // namespace
+
+struct perfusion_inputs::state {
+  state(const session& s, const perfusion_options& o) : options(o) {
+    s.on_root([&] { check(); });
+    share(s);
+    open(s);
+    look(s);
+  }
+
+  /// Rank 0: all that headers, tables and masks can tell.
+  void check() {
+    dynamic = read_image_list(options.dynamic, "dynamic");
+    const std::uint64_t frames = dynamic.volumes();
+    if (frames < fewest_frames)
+      refuse(fmt::format("{}: has {} frames, expected a series of at least {}", dynamic.name(), frames, fewest_frames));
+    found.frames.time_s = read_frame_times(options, frames, dynamic.name());
+    found.frames.counts = counted_frames(options, frames);
+    found.convert = options.convert;
+    const nifti_header& image = dynamic.files.front();
+    check_t1(image);
+    if (options.mask.empty()) {
+      voxels.resize(image.grid.voxel_count());
+      std::iota(voxels.begin(), voxels.end(), std::uint64_t{0});
+      spdlog::warn("no --mask: all {} voxels will be fitted, air too", voxels.size());
+    } else {
+      voxels = voxels_inside(options.mask, image);
+    }
+    if (!options.t1_map.empty()) check_t1_map(extras.files.front(), options.t1_map_unit_s, voxels);
+    choose_regions(image);
+    describe();
+  }
+
+  void check_t1(const nifti_header& image) {
+    if (!options.vfa.empty()) {
+      extras = read_image_list(options.vfa, "vfa");
+      const auto angles = static_cast<std::uint64_t>(options.convert.flip_angles);
+      if (extras.volumes() != angles)
+        refuse(fmt::format("{}: has {} volumes, but --vfa-flip-angles {} angles", extras.name(), extras.volumes(),
+                           angles));
+    }
+    if (!options.t1_map.empty()) {
+      extras = read_image_list({options.t1_map}, "t1-map");
+      if (extras.volumes() != 1)
+        refuse(fmt::format("{}: dim[4] is {}, expected 1: a map of T1", extras.name(), extras.volumes()));
+    }
+    if (!extras.files.empty()) check_same_grid(extras.files.front(), image);
+  }
+
+  void choose_regions(const nifti_header& image) {
+    const std::size_t row = dynamic.volumes() + static_cast<std::size_t>(options.convert.extras());
+    if (!options.arterial.voi.empty()) regions.arterial = read_region(options.arterial.voi, image);
+    if (!options.portal.voi.empty()) regions.portal = read_region(options.portal.voi, image);
+    regions.tissue = sample_of(options.delay_roi.empty() ? voxels : read_region(options.delay_roi, image), row);
+    for (const auto* region : {&regions.arterial, &regions.portal, &regions.tissue}) {
+      std::vector<std::uint64_t> all;
+      std::set_union(looked.voxels.begin(), looked.voxels.end(), region->begin(), region->end(),
+                     std::back_inserter(all));
+      looked.voxels = std::move(all);
+    }
+  }
+
+  void describe() {
+    const auto add = [&](const char* name, const std::string& path) {
+      if (!path.empty()) provenance[name] = fingerprint(path);
+    };
+    const auto add_list = [&](const char* name, const image_list& images) {
+      std::vector<std::string> paths;
+      for (const nifti_header& h : images.files) paths.push_back(h.path);
+      provenance[name] = fingerprint(paths);
+    };
+    add_list("dynamic", dynamic);
+    if (!extras.files.empty()) add_list(options.vfa.empty() ? "t1_map" : "vfa", extras);
+    add("times", options.times);
+    add("mask", options.mask);
+    add("arterial_voi", options.arterial.voi);
+    add("portal_voi", options.portal.voi);
+    add("arterial_curve", options.arterial.curve);
+    add("portal_curve", options.portal.curve);
+    add("curves", options.curves);
+    add("delay_roi", options.delay_roi);
+    provenance["image"] = dynamic.files[0].geometry;
+  }
+
+  void share(const session& s) {
+    share_image_list(s, dynamic);
+    share_image_list(s, extras);
+    for (nifti_header& h : extras.files) {
+      if (options.t1_map.empty()) continue;
+      h.slope *= options.t1_map_unit_s;
+      h.intercept *= options.t1_map_unit_s;
+    }
+    s.broadcast(voxels);
+    s.broadcast(looked.voxels);
+    std::string text = provenance.dump();
+    s.broadcast(text);
+    provenance = nlohmann::json::parse(text);
+  }
+
+  void open(const session& s) {
+    const std::uint64_t most =
+        items_within(options.host_memory_bytes, {dynamic.files, extras.files}, voxels.size() + looked.voxels.size());
+    joined_input before;
+    const auto begin = [&](const image_list& images) {
+      auto rows = std::make_unique<series_rows>(s, images, voxels, looked.voxels, most);
+      before.add(rows->looked_at());
+      input.add(rows->items());
+      return rows;
+    };
+    signals = begin(dynamic);
+    if (!extras.files.empty()) more = begin(extras);
+    bring_stage(s, before);
+  }
+
+  /// Rank 0: what the series itself tells.
+  void look(const session& s) {
+    s.on_root([&] {
+      looked.stride = floats_per_item();
+      looked.rows.resize(looked.voxels.size() * looked.stride);
+      signals->load_looked_at(looked.rows.data(), looked.stride);
+      if (more) more->load_looked_at(looked.rows.data() + signals->volumes(), looked.stride);
+      find_in_series(options, looked, regions, found);
+      looked.rows = {};
+    });
+    for (auto* values : {&found.frames.time_s, &found.frames.arterial, &found.frames.portal, &found.tissue})
+      s.broadcast(*values);
+    s.broadcast(found.frames.counts);
+    s.broadcast_bytes(&found.convert, sizeof found.convert);
+    std::string text = found.configuration.dump();
+    s.broadcast(text);
+    found.configuration = nlohmann::json::parse(text);
+  }
+
+  std::size_t floats_per_item() const { return signals->volumes() + (more ? more->volumes() : 0); }
+
+  const perfusion_options options;
+  image_list dynamic, extras;
+  std::vector<std::uint64_t> voxels;
+  looked_rows looked;
+  looked_regions regions;
+  perfusion_findings found;
+  nlohmann::json provenance;
+  std::unique_ptr<series_rows> signals, more;
+  joined_input input;  ///< of both, the items
+};
+
+perfusion_inputs::perfusion_inputs(const session& s, const perfusion_options& o)
+    : state_(std::make_unique<state>(s, o)) {}
+perfusion_inputs::~perfusion_inputs() = default;
+
+const image_grid& perfusion_inputs::grid() const { return state_->dynamic.grid(); }
+const std::vector<std::uint64_t>& perfusion_inputs::item_voxels() const { return state_->voxels; }
+const perfusion_findings& perfusion_inputs::findings() const { return state_->found; }
+staged_input& perfusion_inputs::input() { return state_->input; }
+nlohmann::json perfusion_inputs::provenance() const { return state_->provenance; }
+std::size_t perfusion_inputs::floats_per_item() const { return state_->floats_per_item(); }
+
+void perfusion_inputs::load(const batch& items, std::span<float> out) {
+  const std::size_t stride = floats_per_item();
+  if (items.first_item + items.item_count > item_voxels().size() || out.size() < items.item_count * stride) {
+    throw failure(exit_status::ours,
+                  fmt::format("batch {}: {} items from {} do not fit {} voxels and {} floats", items.number,
+                              items.item_count, items.first_item, item_voxels().size(), out.size()));
+  }
+  state_->signals->load_items(items.first_item, items.item_count, out.data(), stride);
+  if (state_->more)
+    state_->more->load_items(items.first_item, items.item_count, out.data() + state_->signals->volumes(), stride);
+}
+
+}  // namespace voxherd

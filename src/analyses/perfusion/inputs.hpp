@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
+
+#include "core/analysis.hpp"
+#include "kernels/perfusion/conversion.hpp"
+#include "kernels/perfusion/time_course.hpp"
+#include "mpi/comm/session.hpp"
+#include "mpi/run/staged_input.hpp"
+#include "src/analyses/perfusion/options.hpp"
+
+namespace voxherd {
+
+/// What concentrations are in: mM, HU, or "input".
+std::string concentration_unit(const perfusion::conversion& convert);
+
+/// What rank 0 found in the series before the fit, and every rank knows.
+struct perfusion_findings {
+  perfusion::time_course frames;  ///< inputs divided by 1 - haematocrit, bridged where a frame does not count
+  perfusion::conversion convert;
+  std::vector<double> tissue;    ///< the mean curve of the mask, or of --delay-roi: concentration at each frame
+  nlohmann::json configuration;  ///< what follows from the data: baseline, frames that are skipped
+};
+
+/// A dynamic series with its mask, T1 and input curves. Made by all ranks together; everything is checked before it
+/// returns, but for parts of compressed images that are inflated later.
+class perfusion_inputs {
+ public:
+  perfusion_inputs(const session& s, const perfusion_options& o);
+  ~perfusion_inputs();
+
+  const image_grid& grid() const;
+  const std::vector<std::uint64_t>& item_voxels() const;
+  const perfusion_findings& findings() const;
+  nlohmann::json provenance() const;
+
+  /// A row of frames and conversion::extras() for each item.
+  std::size_t floats_per_item() const;
+  void load(const batch& items, std::span<float> out);
+  /// What load() reads from.
+  staged_input& input();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace voxherd

@@ -1,0 +1,77 @@
+#include "src/analyses/perfusion/run_perfusion.hpp"
+
+#include <fmt/core.h>
+
+#include <stdexcept>
+
+#include "mpi/run/signals.hpp"
+#include "src/analyses/common/run_options.hpp"
+#include "src/analyses/common/status_summary.hpp"
+#include "src/analyses/perfusion/analysis.hpp"
+#include "src/analyses/perfusion/curve_files.hpp"
+#include "src/analyses/perfusion/summary.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// What the fitter has to say against a combination of options, before anything is written.
+void check_settings(const perfusion_options& o, const perfusion_findings& found, const device& d) {
+  try {
+    use_device(d);
+    (void)perfusion::make_fitter(d, found.frames, found.convert, o.fit);
+  } catch (const std::invalid_argument& e) {
+    throw failure(exit_status::usage, fmt::format("{}; see --solver, --convolution, --discretisation, --precision or "
+                                                  "--starts",
+                                                  e.what()));
+  }
+}
+
+void share(const session& s, tissue_fit& fit) {
+  s.broadcast_bytes(&fit.fitted, sizeof fit.fitted);
+  s.broadcast_bytes(fit.values.data(), sizeof fit.values);
+  s.broadcast(fit.curve);
+}
+
+void share(const session& s, perfusion::fit_settings& fit) { s.broadcast_bytes(&fit.rules, sizeof fit.rules); }
+
+void add_tissue(const tissue_fit& fit, nlohmann::json& provenance) {
+  if (!fit.fitted) return;
+  for (int i = 0; i < perfusion::parameter_count; ++i)
+    provenance[perfusion::name_of(static_cast<perfusion::parameter>(i))] = fit.values[static_cast<std::size_t>(i)];
+}
+
+}  // namespace
+
+exit_status run_perfusion(session& s, const arguments& args, run_settings how, const chosen_device& d) {
+  const stop_signals signals;  // one that comes while the input is read is not lost
+  perfusion_options o = read_perfusion_options(args);
+  perfusion_inputs inputs(s, o);
+  const perfusion_findings& found = inputs.findings();
+  tissue_fit tissue;
+  s.on_root([&] {
+    check_settings(o, found, d);
+    tissue = fit_tissue(o, found);
+    if (o.delays == delay_choice::two_stage) take_delays(tissue, o);
+  });
+  share(s, tissue);
+  share(s, o.fit);
+
+  how.configuration.update(found.configuration);
+  add_to_configuration(o, args, how.configuration);
+  how.provenance["inputs"] = inputs.provenance();
+  how.input = &inputs.input();
+  add_tissue(tissue, how.provenance["mean_curve"]);
+
+  perfusion_analysis voxels(inputs, o, tissue, d);
+  if (is_whole_already(s, voxels.name(), how, hooks_for(d))) return exit_status::whole;
+  if (!how.dry_run) s.on_root([&] { write_curve_files(how.out, o, found, tissue); });
+  const exit_status status = run(s, voxels, how, hooks_for(d));
+  if (status == exit_status::whole && !how.dry_run) {
+    log_status_summary(s, how.out);
+    log_perfusion_summary(s, how.out);
+  }
+  return status;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,108 @@
+#include "src/analyses/perfusion/tissue_fit.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "kernels/perfusion/model_curve.hpp"
+#include "kernels/perfusion/perfusion.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using namespace perfusion;
+
+constexpr int starts_of_mean = 4;
+
+/// The curve has many voxels' worth of certainty, so it gets the most thorough of fits.
+fit_settings settings_of_mean(const fit_settings& voxels) {
+  fit_settings s = voxels;
+  s.solver = solver_kind::lm;
+  s.convolution = convolution_kind::recursion;
+  s.precision = precision_kind::float64;
+  s.starts = starts_of_mean;
+  s.bounded = true;
+  s.most_iterations = 600;
+  s.relative_tolerance = 1e-10;
+  return s;
+}
+
+std::vector<double> fitted_curve(const time_course& frames, const fit_settings& s, const float (&maps)[map_count]) {
+  std::array<double, parameter_count> p{};
+  for (int i = 0; i < parameter_count; ++i)
+    p[static_cast<std::size_t>(i)] = static_cast<double>(maps[i]) / (i <= kp ? per_second : 1);
+  return model_curve(frames, s, p);
+}
+
+std::string bounds_text(std::uint8_t at_bound) {
+  std::string text;
+  for (int i = 0; i < parameter_count; ++i)
+    if ((at_bound >> i & 1) != 0) text += std::string(text.empty() ? "" : ", ") + name_of(static_cast<parameter>(i));
+  return text;
+}
+
+void log_fit(const tissue_fit& fit, const perfusion_options& o) {
+  const auto& v = fit.values;
+  spdlog::info("{} as a whole: ka {:.3g}, kp {:.3g}, kl {:.3g} ml/100g/min, tau_a {:.3g}, tau_p {:.3g} s, R2 {:.3f}",
+               o.delay_roi.empty() ? "mean curve of the mask" : "mean curve of --delay-roi", v[ka], v[kp], v[kl],
+               v[tau_a], v[tau_p], fit.r_squared);
+  if (fit.at_bound != 0)
+    spdlog::warn("the mean curve's fit ends at a bound of {}; see the plot, and --bounds, --fix",
+                 bounds_text(fit.at_bound));
+  if (fit.r_squared < 0.8)
+    spdlog::warn("the model explains {:.0f} % of the mean curve; do inputs, baseline and units fit the series?",
+                 100 * fit.r_squared);
+}
+
+}  // namespace
+
+tissue_fit fit_tissue(const perfusion_options& o, const perfusion_findings& found) {
+  const fit_settings settings = settings_of_mean(o.fit);
+  const auto fitter = make_fitter({}, found.frames, {}, settings);
+  const std::vector<float> row(found.tissue.begin(), found.tissue.end());
+  float maps[map_count] = {};
+  std::uint32_t iterations = 0;
+  std::uint8_t exit_code = 0, at_bound = 0, status = 0;
+  outputs out{{}, &iterations, &exit_code, &at_bound, &status};
+  for (std::size_t m = 0; m < map_count; ++m) out.maps[m] = &maps[m];
+  fitter->fit(1, row.data(), out);
+
+  tissue_fit fit;
+  fit.fitted = status == 0;
+  if (!fit.fitted) {
+    spdlog::warn("the mean curve could not be fitted (status {})", status);
+    return fit;
+  }
+  for (std::size_t i = 0; i < parameter_count; ++i) {
+    const double unit = i <= kp ? 1 / o.density_g_per_ml : 1;
+    fit.values[i] = static_cast<double>(maps[i]) * unit;
+    fit.deviations[i] = static_cast<double>(maps[sd_kl + i]) * unit;
+  }
+  fit.r_squared = static_cast<double>(maps[r_squared]);
+  fit.at_bound = at_bound;
+  fit.curve = fitted_curve(found.frames, settings, maps);
+  log_fit(fit, o);
+  return fit;
+}
+
+void take_delays(const tissue_fit& fit, perfusion_options& o) {
+  if (!fit.fitted)
+    throw failure(
+        exit_status::bad_data,
+        "--delays two-stage: the mean curve has no fit to take delays from; give --delay-roi or other --delays");
+  for (const parameter p : {tau_a, tau_p}) {
+    parameter_rule& rule = o.fit.rules[p];
+    if (rule.fixed) continue;
+    rule.start = fit.values[p];
+    rule.fixed = o.delay_window_s == 0;
+    rule.least = std::max(rule.least, rule.start - o.delay_window_s);
+    rule.most = std::min(rule.most, rule.start + o.delay_window_s);
+  }
+  spdlog::info("delays of all voxels: tau_a {:.4g} s, tau_p {:.4g} s{}", o.fit.rules[tau_a].start,
+               o.fit.rules[tau_p].start,
+               o.delay_window_s > 0 ? fmt::format(", each give or take {} s", o.delay_window_s) : "");
+}
+
+}  // namespace voxherd

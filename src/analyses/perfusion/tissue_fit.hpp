@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "src/analyses/perfusion/inputs.hpp"
+
+namespace voxherd {
+
+/// The fit of the mean tissue curve: whether the model is sensible, before any voxel is fitted; and its delays.
+struct tissue_fit {
+  bool fitted = false;
+  std::array<double, perfusion::parameter_count> values{};  ///< ml/100 g/min, s
+  std::array<double, perfusion::parameter_count> deviations{};
+  double r_squared = 0;
+  std::uint8_t at_bound = 0;  ///< bit i: parameter i
+  std::vector<double> curve;  ///< at each frame; empty where not fitted
+};
+
+/// By rank 0: Levenberg & Marquardt's fit from several starts on one CPU thread, in the voxels' discretisation and with
+/// their rules. Says what it found in the log.
+tissue_fit fit_tissue(const perfusion_options& o, const perfusion_findings& found);
+
+/// Two-stage delays: those of the mean curve become the voxels', fixed or the middle of a window. Throws failure
+/// (bad_data) where the mean curve could not be fitted.
+void take_delays(const tissue_fit& fit, perfusion_options& o);
+
+}  // namespace voxherd

@@ -1,0 +1,3 @@
+#include "src/app/program.hpp"
+
+int main(int argc, char** argv) { return voxherd::run_program(argc, argv, voxherd::all_commands()); }

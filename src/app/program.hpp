@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+
+#include "core/command.hpp"
+
+namespace voxherd {
+
+/// The whole program: MPI, the log, the command named by the first word, and one message and one exit status for all
+/// ranks.
+int run_program(int argc, char** argv, std::span<const command* const> commands);
+
+}  // namespace voxherd

@@ -1,0 +1,75 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/failure.hpp"
+#include "src/export/export_kind.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr auto group = "connectome", label_list = "labels";
+
+using names = std::vector<std::string>;
+
+/// Names of the regions where the run was given some; else none.
+names names_of(const result_reader& result) {
+  const auto& configuration = result.configuration();
+  return configuration.contains("region-names") ? configuration.at("region-names").get<names>() : names{};
+}
+
+/// As spreadsheets read it: quoted where it holds what parts fields.
+std::string field(const std::string& name) {
+  if (name.find_first_of(",\"") == std::string::npos) return name;
+  std::string doubled;
+  for (const char c : name) doubled.append(c == '"' ? 2 : 1, c);
+  return fmt::format("\"{}\"", doubled);
+}
+
+/// A row of regions a line, as tck2connectome writes it; with a line and a column of names before where there are some.
+std::string matrix_text(const constant& matrix, const names& regions) {
+  std::string text;
+  const std::uint64_t columns = matrix.shape.at(1);
+  for (const std::string& name : regions) text.append(",").append(field(name));
+  if (!regions.empty()) text += '\n';
+  for (std::size_t i = 0; i < matrix.values.size(); ++i) {
+    if (!regions.empty() && i % columns == 0) text.append(field(regions.at(i / columns))).append(",");
+    fmt::format_to(std::back_inserter(text), "{}{}", matrix.values[i], (i + 1) % columns == 0 ? '\n' : ',');
+  }
+  return text;
+}
+
+std::string node_text(const constant& labels, const names& regions) {
+  std::string text = regions.empty() ? "index\tlabel\n" : "index\tlabel\tname\n";
+  for (std::size_t i = 0; i < labels.values.size(); ++i)
+    fmt::format_to(std::back_inserter(text), "{}\t{}{}\n", i + 1, labels.values[i],
+                   regions.empty() ? "" : fmt::format("\t{}", regions.at(i)));
+  return text;
+}
+
+/// Every matrix of the result's connectome as NAME.csv, and nodes.tsv, which says whose rows and columns they are.
+export_plan plan_csv_folder(const result_volumes& volumes) {
+  export_plan plan;
+  const names regions = names_of(volumes.result());
+  for (const constant& c : volumes.result().constants()) {
+    if (c.group != group) continue;
+    if (c.name == label_list) plan.texts.push_back({"nodes.tsv", node_text(c, regions)});
+    if (c.shape.size() == 2) plan.texts.push_back({c.name + ".csv", matrix_text(c, regions)});
+  }
+  if (plan.texts.empty())
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: a result of {} without a connectome; run connect or geodesic with --connectome LABELS",
+                    volumes.result().path(), volumes.result().analysis_name()));
+  return plan;
+}
+
+void run(session& s, const export_settings& settings, const arguments&) { export_folder(s, settings, plan_csv_folder); }
+
+}  // namespace
+
+extern const export_kind csv_export{"csv", "DIR", "the connectome's matrices", nullptr, run};
+
+}  // namespace voxherd

@@ -1,0 +1,190 @@
+#include "src/export/export_plan.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "core/failure.hpp"
+#include "mpi/run/progress.hpp"
+#include "src/export/export_options.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/output_file.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t volumes_of(const export_image& image) { return image.form.volumes * image.form.series; }
+
+/// Threads that take one image after the other until one of them fails.
+class image_writers {
+ public:
+  image_writers(const result_volumes& result, const std::vector<const export_image*>& images, const std::string& folder,
+                progress& shown)
+      : result_(result), images_(images), folder_(folder), progress_(shown) {}
+
+  void run(int threads) {
+    {
+      std::vector<std::jthread> others;
+      for (int t = 1; t < threads; ++t) others.emplace_back([this] { work(); });
+      work();
+    }
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  struct abandoned {};
+
+  void work() {
+    try {
+      for (std::size_t i = next_++; i < images_.size(); i = next_++) write(*images_[i]);
+    } catch (const abandoned&) {
+    } catch (...) {
+      const std::lock_guard turn(talking_);
+      if (!failed_.exchange(true)) error_ = std::current_exception();
+    }
+  }
+
+  void write(const export_image& image) {
+    nifti_writer writer(folder_ + "/" + image.name, image.form);
+    image.make(result_, [&](std::span<const float> volume) {
+      if (failed_) throw abandoned();
+      writer.append(volume);
+      const std::lock_guard turn(talking_);
+      progress_.update(++volumes_done_);
+    });
+    writer.finish();
+  }
+
+  const result_volumes& result_;
+  const std::vector<const export_image*>& images_;
+  std::string folder_;
+  progress& progress_;
+  std::mutex talking_;
+  std::uint64_t volumes_done_ = 0;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_;
+};
+
+/// This rank's share, longest first, so that the last ones to end are short.
+std::vector<const export_image*> share_of(const session& s, const export_plan& plan) {
+  std::vector<const export_image*> all, own;
+  for (const export_image& image : plan.images) all.push_back(&image);
+  std::stable_sort(all.begin(), all.end(), [](auto* a, auto* b) { return volumes_of(*a) > volumes_of(*b); });
+  const auto rank = static_cast<std::size_t>(s.rank()), ranks = static_cast<std::size_t>(s.size());
+  for (std::size_t i = rank; i < all.size(); i += ranks) own.push_back(all[i]);
+  return own;
+}
+
+void refuse_existing(const export_plan& plan, const export_settings& settings) {
+  const auto check = [&](const std::string& name) { refuse_existing(settings.out + "/" + name, settings); };
+  for (const export_text& t : plan.marks) check(t.name);
+  for (const export_image& image : plan.images) check(image.name);
+  for (const export_text& t : plan.texts)
+    if (!t.shared) check(t.name);
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code code;
+  fs::create_directories(path, code);
+  if (code)
+    throw failure(exit_status::disk,
+                  fmt::format("{}: the folder cannot be made: {}", printable(path.string()), code.message()));
+}
+
+void make_folders(const export_plan& plan, const std::string& folder) {
+  make_folder(folder);
+  for (const std::string& name : plan.folders) make_folder(fs::path(folder) / name);
+  for (const export_image& image : plan.images) make_folder((fs::path(folder) / image.name).parent_path());
+}
+
+void write_text(const std::string& folder, const export_text& t) {
+  const std::string path = folder + "/" + t.name;
+  if (t.shared && fs::exists(path)) return;
+  make_folder(fs::path(path).parent_path());
+  output_file file(path, output_file::coding::plain);
+  file.write(t.text.data(), t.text.size());
+  file.finish();
+}
+
+void begin_folder(const export_plan& plan, const export_settings& settings) {
+  refuse_existing(plan, settings);
+  make_folders(plan, settings.out);
+  for (const export_text& mark : plan.marks) fs::remove(settings.out + "/" + mark.name);
+  for (const export_text& t : plan.texts) write_text(settings.out, t);
+}
+
+void carry_out(const session& s, const result_volumes& result, const export_plan& plan,
+               const export_settings& settings) {
+  s.on_root([&] { begin_folder(plan, settings); });
+  const auto own = share_of(s, plan);
+  std::uint64_t volumes = 0;
+  for (const export_image* image : own) volumes += volumes_of(*image);
+  s.agree([&] {
+    progress shown(choose_progress_style(settings.quiet, s.is_root()), volumes, 0);
+    image_writers(result, own, settings.out, shown).run(settings.threads);
+  });
+  s.on_root([&] {
+    for (const export_text& mark : plan.marks) write_text(settings.out, mark);
+  });
+}
+
+}  // namespace
+
+nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const std::string& meaning) {
+  nifti_image form;
+  form.grid = result.grid();
+  form.volumes = volumes;
+  const nlohmann::json& provenance = result.result().provenance();
+  if (const nlohmann::json::json_pointer image("/inputs/image"); provenance.contains(image))
+    form.geometry = provenance.at(image);
+  form.description = "voxherd: " + meaning;
+  return form;
+}
+
+nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const std::string& meaning, float least,
+                    float most) {
+  nifti_image form = form_of(result, volumes, meaning);
+  form.display_min = least;
+  form.display_max = most;
+  return form;
+}
+
+export_image image_of_map(const result_volumes& result, const std::string& map, const std::string& name) {
+  const output_spec& o = result.result().output(map);
+  const std::size_t width = result.components(map);
+  return {name, form_of(result, width, fmt::format("[{}] {}", o.unit, o.meaning)),
+          [map, width](const result_volumes& r, const volume_sink& sink) {
+            const auto values = r.map(map);
+            const std::size_t voxels = values.size() / width;
+            for (std::size_t c = 0; c < width; ++c) sink(std::span(values).subspan(c * voxels, voxels));
+          }};
+}
+
+void refuse_existing(const std::string& path, const export_settings& settings) {
+  if (settings.overwrite || !fs::exists(path)) return;
+  throw failure(exit_status::usage,
+                fmt::format("{} exists; --overwrite replaces it, or choose another place", printable(path)));
+}
+
+void export_folder(const session& s, const export_settings& settings, const export_planner& planner) {
+  std::unique_ptr<result_volumes> result;
+  export_plan plan;
+  s.agree([&] {
+    result = std::make_unique<result_volumes>(settings.result, chunk_bytes_for(settings.threads));
+    plan = planner(*result);
+  });
+  carry_out(s, *result, plan, settings);
+  spdlog::info("{} files in {}", plan.images.size() + plan.texts.size() + plan.marks.size(), settings.out);
+}
+
+}  // namespace voxherd

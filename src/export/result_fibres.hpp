@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "mpi/result/result_reader.hpp"
+#include "src/io/tracts/fibre_source.hpp"
+
+namespace voxherd {
+
+/// The fibres of a whole result: outputs laid out as points (`position` being where they are) and as items.
+class result_fibres : public fibre_source {
+ public:
+  /// Throws failure: missing_input, bad_data (unfinished, or without fibres).
+  explicit result_fibres(const std::string& path);
+
+  const image_grid& grid() const override { return result_.grid(); }
+  std::span<const std::uint64_t> offsets() const override { return result_.point_offsets(); }
+  const std::vector<fibre_array>& fibre_arrays() const override { return fibre_arrays_; }
+  const std::vector<fibre_array>& point_arrays() const override { return point_arrays_; }
+  void read_positions(std::uint64_t first_point, std::span<float> mm) const override;
+  void read_fibre_rows(const fibre_array& array, std::uint64_t first, std::span<std::byte> rows) const override;
+  void read_point_rows(const fibre_array& array, std::uint64_t first, std::span<std::byte> rows) const override;
+
+ private:
+  result_reader result_;
+  std::vector<fibre_array> fibre_arrays_, point_arrays_;
+};
+
+}  // namespace voxherd

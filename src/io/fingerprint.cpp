@@ -1,0 +1,65 @@
+#include "src/io/fingerprint.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "src/io/input_file.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// JSON holds UTF-8; a name in another encoding would stop the whole document from being written.
+nlohmann::json utf8(const std::string& text) {
+  using json = nlohmann::json;
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+}  // namespace
+
+nlohmann::json fingerprint(const std::string& path) {
+  constexpr std::uint64_t block = std::uint64_t{1} << 20, blocks = 256;
+  const input_file file(path);
+  const bool whole = file.size() <= block * blocks;
+  XXH64_state_t hash;
+  XXH64_reset(&hash, 0);
+  const std::uint64_t size = file.size();
+  if (!whole) XXH64_update(&hash, &size, sizeof size);
+  const std::uint64_t count = whole ? (size + block - 1) / block : blocks;
+  std::vector<char> bytes(block);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = whole ? i * block : (size - block) / (blocks - 1) * i;
+    const std::uint64_t offset = !whole && i == blocks - 1 ? size - block : at;
+    const std::uint64_t length = std::min(block, size - offset);
+    file.read(offset, bytes.data(), length);
+    XXH64_update(&hash, bytes.data(), length);
+  }
+  return {{"path", utf8(std::filesystem::absolute(path).string())},
+          {"bytes", size},
+          {"fingerprint", fmt::format("{:016x}", XXH64_digest(&hash))},
+          {"method", whole ? "XXH64 of the file" : "XXH64 of the size and of 256 blocks of 1 MiB spread evenly"}};
+}
+
+nlohmann::json fingerprint(const std::vector<std::string>& paths) {
+  if (paths.size() == 1) return fingerprint(paths.front());
+  std::string all;
+  std::uint64_t bytes = 0;
+  for (const std::string& path : paths) {
+    const nlohmann::json one = fingerprint(path);
+    all += one.at("fingerprint").get<std::string>();
+    bytes += one.at("bytes").get<std::uint64_t>();
+  }
+  return {{"path", utf8(std::filesystem::absolute(paths.front()).string())},
+          {"files", paths.size()},
+          {"bytes", bytes},
+          {"fingerprint", fmt::format("{:016x}", XXH64(all.data(), all.size(), 0))},
+          {"method", "XXH64 of the files' fingerprints in their order"}};
+}
+
+}  // namespace voxherd

@@ -1,0 +1,117 @@
+#include "src/io/gzip/huffman_table.hpp"
+
+#include <algorithm>
+
+namespace voxherd {
+
+namespace {
+
+constexpr unsigned longest_code = 15;
+constexpr std::uint32_t no_code = huffman::special | huffman::invalid;
+
+/// Without the code's length: value and extra bits of length symbols 257 to 285 (RFC 1951, 3.2.5).
+std::array<std::uint32_t, 288> literal_entries() {
+  std::array<std::uint32_t, 288> entries{};
+  for (std::uint32_t s = 0; s < 256; ++s) entries[s] = huffman::literal | s << 16;
+  entries[256] = huffman::special | huffman::end_of_block;
+  std::uint32_t base = 3;
+  for (std::uint32_t s = 257; s < 285; ++s) {
+    const std::uint32_t extra = s < 265 ? 0 : (s - 261) / 4;
+    entries[s] = base << 16 | extra;
+    base += 1U << extra;
+  }
+  entries[285] = 258U << 16;
+  entries[286] = entries[287] = no_code;
+  return entries;
+}
+
+std::array<std::uint32_t, 32> distance_entries() {
+  std::array<std::uint32_t, 32> entries{};
+  std::uint32_t base = 1;
+  for (std::uint32_t s = 0; s < 30; ++s) {
+    const std::uint32_t extra = s < 4 ? 0 : s / 2 - 1;
+    entries[s] = base << 16 | extra;
+    base += 1U << extra;
+  }
+  entries[30] = entries[31] = no_code;
+  return entries;
+}
+
+/// The next code of the same length, its bits reversed as they come in the stream.
+std::uint32_t next_reversed(std::uint32_t code, unsigned length) {
+  std::uint32_t bit = 1U << (length - 1);
+  for (; (code & bit) != 0; bit >>= 1) code ^= bit;
+  return code | bit;
+}
+
+/// Fills a table chosen in by `bits` bits; codes longer than that go on in second tables behind it, all of one size.
+template <std::size_t N>
+void fill(const std::array<std::uint8_t, N>& lengths, const std::array<std::uint32_t, N>& entries, unsigned bits,
+          bool is_full, std::uint32_t* table) {
+  std::array<std::uint16_t, longest_code + 2> first{};
+  for (const std::uint8_t length : lengths) ++first[length + 1U];
+  first[1] = 0;
+  for (unsigned length = 1; length <= longest_code; ++length)
+    first[length + 1] = static_cast<std::uint16_t>(first[length + 1] + first[length]);
+  std::array<std::uint16_t, N> sorted;
+  auto place = first;
+  unsigned longest = 0;
+  for (std::size_t s = 0; s < N; ++s) {
+    if (lengths[s] == 0) continue;
+    sorted[place[lengths[s]]++] = static_cast<std::uint16_t>(s);
+    longest = std::max<unsigned>(longest, lengths[s]);
+  }
+  const std::uint32_t size = 1U << bits;
+  if (!is_full) std::fill_n(table, size, no_code);
+  const unsigned more = longest > bits ? longest - bits : 0;
+  std::uint32_t end = size, code = 0, prefix = size;
+  for (std::size_t i = 0; i < first[longest + 1]; ++i) {
+    const std::size_t s = sorted[i];
+    const std::uint32_t length = lengths[s];
+    if (length <= bits) {
+      const std::uint32_t entry = entries[s] + (length << 8 | length);
+      for (std::uint32_t at = code; at < size; at += 1U << length) table[at] = entry;
+    } else {
+      if ((code & (size - 1)) != prefix) {
+        prefix = code & (size - 1);
+        table[prefix] = huffman::special | huffman::second_table | end << 16 | more << 8 | bits;
+        end += 1U << more;
+        if (!is_full) std::fill_n(table + end - (1U << more), 1U << more, no_code);
+      }
+      const std::uint32_t rest = length - bits, entry = entries[s] + (rest << 8 | rest);
+      std::uint32_t* const second = table + end - (1U << more);
+      for (std::uint32_t at = code >> bits; at < 1U << more; at += 1U << rest) second[at] = entry;
+    }
+    code = next_reversed(code, length);
+  }
+}
+
+template <std::size_t N>
+bool is_code(const std::array<std::uint8_t, N>& lengths, code_space space, std::uint8_t longest_if_open) {
+  return space == code_space::full ||
+         (space == code_space::open && *std::max_element(lengths.begin(), lengths.end()) <= longest_if_open);
+}
+
+}  // namespace
+
+code_lengths fixed_code_lengths() {
+  code_lengths lengths;
+  std::fill_n(lengths.literal.begin(), 144, std::uint8_t{8});
+  std::fill_n(lengths.literal.begin() + 144, 112, std::uint8_t{9});
+  std::fill_n(lengths.literal.begin() + 256, 24, std::uint8_t{7});
+  std::fill_n(lengths.literal.begin() + 280, 8, std::uint8_t{8});
+  lengths.distance.fill(5);
+  return lengths;
+}
+
+bool huffman_tables::build(const code_lengths& lengths) {
+  static const auto of_literals = literal_entries();
+  static const auto of_distances = distance_entries();
+  const code_space literal_space = space_of(lengths.literal), distance_space = space_of(lengths.distance);
+  if (!is_code(lengths.literal, literal_space, 1) || !is_code(lengths.distance, distance_space, 1)) return false;
+  fill(lengths.literal, of_literals, literal_bits, literal_space == code_space::full, literals_.data());
+  fill(lengths.distance, of_distances, distance_bits, distance_space == code_space::full, distances_.data());
+  return true;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,127 @@
+#include "src/io/gzip/inflated_piece.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "src/io/gzip/marked_window.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// How often it is looked whether marks are still about, and whether to quit.
+constexpr std::size_t marked_at_once = std::size_t{1} << 16, plain_at_once = std::size_t{1} << 20;
+
+void go_on_plain(inflated_piece& piece, piece_buffers& buffers) {
+  piece.plain = buffers.plain.take();
+  piece.history = 0;
+}
+
+template <class Symbol>
+deflate_decoder::pause run(deflate_decoder& decoder, std::unique_ptr<Symbol[]>& buffer, std::size_t& count,
+                           std::size_t most, std::size_t history, std::uint64_t limit) {
+  Symbol* const begin = buffer.get() + deflate_window;
+  Symbol* out = begin + count;
+  const auto why = decoder.run(out, out + most, static_cast<const Symbol*>(buffer.get() + history), limit);
+  count = static_cast<std::size_t>(out - begin);
+  return why;
+}
+
+}  // namespace
+
+template <class Symbol>
+std::unique_ptr<Symbol[]> history_buffers<Symbol>::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!spare_.empty()) {
+      auto buffer = std::move(spare_.back());
+      spare_.pop_back();
+      return buffer;
+    }
+  }
+  // Not filled with zeros: most pages of a buffer are never touched.
+  std::unique_ptr<Symbol[]> buffer(new Symbol[deflate_window + room_ + deflate_decoder::overshoot]);
+  if constexpr (sizeof(Symbol) == 2) {
+    write_marks(buffer.get());
+  } else {
+    std::fill_n(buffer.get(), deflate_window, Symbol{0});
+  }
+  return buffer;
+}
+
+template <class Symbol>
+void history_buffers<Symbol>::give_back(std::unique_ptr<Symbol[]> buffer) {
+  if (!buffer) return;
+  const std::lock_guard lock(mutex_);
+  spare_.push_back(std::move(buffer));
+}
+
+template class history_buffers<std::uint8_t>;
+template class history_buffers<std::uint16_t>;
+
+inflated_piece inflated_piece::after_unknown(piece_buffers& buffers) {
+  inflated_piece piece;
+  piece.marked = buffers.marked.take();
+  return piece;
+}
+
+inflated_piece inflated_piece::after(const byte_window& window, std::size_t known, piece_buffers& buffers) {
+  inflated_piece piece;
+  piece.plain = buffers.plain.take();
+  std::copy(window.begin(), window.end(), piece.plain.get());
+  piece.history = deflate_window - known;
+  return piece;
+}
+
+void inflated_piece::give_back(piece_buffers& buffers) {
+  buffers.marked.give_back(std::move(marked));
+  buffers.plain.give_back(std::move(plain));
+}
+
+void inflated_piece::find_window(const byte_window& before, byte_window& after) const {
+  after.resize(deflate_window);
+  if (plain) {
+    std::copy_n(plain.get() + plain_count, deflate_window, after.begin());
+  } else {
+    mark_replacer(before.data()).replace(marked.get() + marked_count, deflate_window, after.data());
+  }
+}
+
+std::size_t inflated_piece::known_after(std::size_t known_before) const {
+  return std::min(deflate_window, member_begin ? count() - *member_begin : known_before + count());
+}
+
+deflate_decoder::pause fill_piece(deflate_decoder& decoder, std::uint64_t limit, piece_buffers& buffers,
+                                  const std::atomic<bool>& quit, inflated_piece& piece) {
+  using pause = deflate_decoder::pause;
+  while (true) {
+    const std::size_t room = buffers.room - piece.count();
+    const pause why =
+        piece.plain ? run(decoder, piece.plain, piece.plain_count, std::min(room, plain_at_once), piece.history, limit)
+                    : run(decoder, piece.marked, piece.marked_count, std::min(room, marked_at_once), 0, limit);
+    switch (why) {
+      case pause::output_full:
+        if (quit) return pause::damaged;
+        if (piece.count() >= buffers.room) return pause::output_full;
+        if (!piece.plain && piece.marked_count >= deflate_window &&
+            !has_marks(piece.marked.get() + piece.marked_count, deflate_window)) {
+          go_on_plain(piece, buffers);
+          std::copy_n(piece.marked.get() + piece.marked_count, deflate_window, piece.plain.get());
+        }
+        break;
+      case pause::member_end:
+        piece.ends.push_back({piece.count(), decoder.checksum(), decoder.length()});
+        if (piece.count() >= buffers.room) return pause::output_full;
+        break;
+      case pause::member_begin:
+        if (!piece.plain) go_on_plain(piece, buffers);
+        piece.member_begin = piece.count();
+        piece.history = deflate_window + piece.plain_count;
+        break;
+      default:
+        return why;
+    }
+  }
+}
+
+}  // namespace voxherd

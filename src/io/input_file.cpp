@@ -1,0 +1,88 @@
+#include "src/io/input_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/failure.hpp"
+
+namespace voxherd {
+
+namespace {
+
+[[noreturn]] void cannot_open(const std::string& path, const std::string& why, const char* what_to_do) {
+  throw failure(exit_status::missing_input,
+                fmt::format("{}: cannot be opened: {}; {}", printable(path), why, what_to_do));
+}
+
+}  // namespace
+
+std::string printable(const std::string& path) {
+  constexpr std::size_t longest = 300;
+  std::string text;
+  for (const char c : path) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < 0x20 || code == 0x7f) {
+      text += fmt::format("\\x{:02x}", code);
+    } else {
+      text += c;
+    }
+  }
+  if (text.empty()) return "(empty file name)";
+  if (text.size() > longest) text = text.substr(0, longest / 2) + "..." + text.substr(text.size() - longest / 2);
+  return text;
+}
+
+input_file::input_file(const std::string& path) : path_(path) {
+  struct stat s {};
+  if (::stat(path.c_str(), &s) != 0) cannot_open(path, std::strerror(errno), "check the name given");
+  if (S_ISDIR(s.st_mode)) cannot_open(path, "it is a directory", "expected a file");
+  if (!S_ISREG(s.st_mode)) cannot_open(path, "it is not a regular file", "expected a file on disk");
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) cannot_open(path, std::strerror(errno), "check its permissions");
+  size_ = static_cast<std::uint64_t>(s.st_size);
+}
+
+input_file::~input_file() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+input_file::input_file(input_file&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+
+std::size_t input_file::read_some(std::uint64_t offset, void* out, std::size_t bytes) const {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t n =
+        ::pread(descriptor_, static_cast<char*>(out) + done, bytes - done, static_cast<off_t>(offset + done));
+    if (n == 0) break;
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      throw failure(exit_status::disk, fmt::format("{}: reading {} bytes at byte {} failed: {}", name(), bytes - done,
+                                                   offset + done, std::strerror(errno)));
+    }
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+void input_file::read(std::uint64_t offset, void* out, std::size_t bytes) const {
+  const std::size_t done = read_some(offset, out, bytes);
+  if (done == bytes) return;
+  throw failure(exit_status::disk, fmt::format("{}: ends at byte {}, expected {} bytes as at the start; was it changed "
+                                               "while being read? leave it alone and start again",
+                                               name(), offset + done, size_));
+}
+
+void input_file::will_need(std::uint64_t offset, std::uint64_t bytes) const {
+  // Advice only: whatever it answers, the read itself tells.
+  (void)::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
+}
+
+}  // namespace voxherd

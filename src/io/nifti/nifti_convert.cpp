@@ -1,0 +1,138 @@
+#include "src/io/nifti/nifti_convert.hpp"
+
+#include <nifti1.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace voxherd {
+
+namespace {
+
+template <std::size_t Bytes>
+using bits_of = std::conditional_t<
+    Bytes == 1, std::uint8_t,
+    std::conditional_t<Bytes == 2, std::uint16_t, std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
+
+inline std::uint8_t swapped_bits(std::uint8_t v) { return v; }
+inline std::uint16_t swapped_bits(std::uint16_t v) { return __builtin_bswap16(v); }
+inline std::uint32_t swapped_bits(std::uint32_t v) { return __builtin_bswap32(v); }
+inline std::uint64_t swapped_bits(std::uint64_t v) { return __builtin_bswap64(v); }
+
+template <class T, bool Swap, bool Scaled>
+void convert(const std::byte* stored, std::size_t count, double slope, double intercept, float* out) {
+  for (std::size_t i = 0; i < count; ++i) {
+    bits_of<sizeof(T)> bits;
+    std::memcpy(&bits, stored + i * sizeof(T), sizeof(T));
+    if constexpr (Swap) bits = swapped_bits(bits);
+    const T value = std::bit_cast<T>(bits);
+    if constexpr (Scaled) {
+      out[i] = static_cast<float>(static_cast<double>(value) * slope + intercept);
+    } else {
+      out[i] = static_cast<float>(value);
+    }
+  }
+}
+
+template <class T>
+nifti_converter choose(bool swapped, bool scaled) {
+  if (swapped) return scaled ? convert<T, true, true> : convert<T, true, false>;
+  return scaled ? convert<T, false, true> : convert<T, false, false>;
+}
+
+}  // namespace
+
+nifti_converter find_converter(int datatype, bool byte_swapped, bool scaled) {
+  switch (datatype) {
+    case NIFTI_TYPE_UINT8:
+      return choose<std::uint8_t>(false, scaled);
+    case NIFTI_TYPE_INT8:
+      return choose<std::int8_t>(false, scaled);
+    case NIFTI_TYPE_INT16:
+      return choose<std::int16_t>(byte_swapped, scaled);
+    case NIFTI_TYPE_UINT16:
+      return choose<std::uint16_t>(byte_swapped, scaled);
+    case NIFTI_TYPE_INT32:
+      return choose<std::int32_t>(byte_swapped, scaled);
+    case NIFTI_TYPE_UINT32:
+      return choose<std::uint32_t>(byte_swapped, scaled);
+    case NIFTI_TYPE_INT64:
+      return choose<std::int64_t>(byte_swapped, scaled);
+    case NIFTI_TYPE_UINT64:
+      return choose<std::uint64_t>(byte_swapped, scaled);
+    case NIFTI_TYPE_FLOAT32:
+      return choose<float>(byte_swapped, scaled);
+    case NIFTI_TYPE_FLOAT64:
+      return choose<double>(byte_swapped, scaled);
+    default:
+      return nullptr;
+  }
+}
+
+std::size_t bytes_of_datatype(int datatype) {
+  switch (datatype) {
+    case NIFTI_TYPE_UINT8:
+    case NIFTI_TYPE_INT8:
+      return 1;
+    case NIFTI_TYPE_INT16:
+    case NIFTI_TYPE_UINT16:
+      return 2;
+    case NIFTI_TYPE_INT32:
+    case NIFTI_TYPE_UINT32:
+    case NIFTI_TYPE_FLOAT32:
+      return 4;
+    case NIFTI_TYPE_INT64:
+    case NIFTI_TYPE_UINT64:
+    case NIFTI_TYPE_FLOAT64:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+const char* name_of_datatype(int datatype) {
+  switch (datatype) {
+    case NIFTI_TYPE_UINT8:
+      return "uint8";
+    case NIFTI_TYPE_INT8:
+      return "int8";
+    case NIFTI_TYPE_INT16:
+      return "int16";
+    case NIFTI_TYPE_UINT16:
+      return "uint16";
+    case NIFTI_TYPE_INT32:
+      return "int32";
+    case NIFTI_TYPE_UINT32:
+      return "uint32";
+    case NIFTI_TYPE_INT64:
+      return "int64";
+    case NIFTI_TYPE_UINT64:
+      return "uint64";
+    case NIFTI_TYPE_FLOAT32:
+      return "float32";
+    case NIFTI_TYPE_FLOAT64:
+      return "float64";
+    case 0:
+      return "unknown";
+    case 1:
+      return "binary";
+    case NIFTI_TYPE_COMPLEX64:
+      return "complex64";
+    case NIFTI_TYPE_COMPLEX128:
+      return "complex128";
+    case NIFTI_TYPE_COMPLEX256:
+      return "complex256";
+    case NIFTI_TYPE_FLOAT128:
+      return "float128";
+    case NIFTI_TYPE_RGB24:
+      return "RGB24 colour";
+    case NIFTI_TYPE_RGBA32:
+      return "RGBA32 colour";
+    default:
+      return "not a NIfTI type";
+  }
+}
+
+}  // namespace voxherd

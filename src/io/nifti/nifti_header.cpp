@@ -1,0 +1,223 @@
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "core/failure.hpp"
+#include "src/io/gzip/gzip.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti.hpp"
+#include "src/io/nifti/nifti_affine.hpp"
+#include "src/io/nifti/nifti_convert.hpp"
+#include "src/io/nifti/nifti_fields.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr std::size_t longest_header = 540;
+/// Deflate turns at most 1032 bytes into one (zlib's technical notes).
+constexpr std::uint64_t largest_gzip_ratio = 1032;
+
+/// The first bytes of the image, inflated where need be.
+class front {
+ public:
+  explicit front(const input_file& file) : file_(file), compressed_(is_gzip(file)) {}
+  bool compressed() const { return compressed_; }
+
+  std::vector<std::byte> read(std::uint64_t offset, std::size_t bytes) const {
+    std::vector<std::byte> out(bytes);
+    if (compressed_) {
+      gzip_stream stream(file_);
+      stream.seek(offset);
+      out.resize(stream.read_some(out.data(), bytes));
+    } else {
+      out.resize(file_.read_some(offset, out.data(), bytes));
+    }
+    return out;
+  }
+
+ private:
+  const input_file& file_;
+  bool compressed_;
+};
+
+template <class Found>
+[[noreturn]] void wrong(const std::string& name, const std::string& field, const Found& found,
+                        const std::string& expected) {
+  throw failure(exit_status::bad_data, fmt::format("{}: {} is {}, expected {}", name, field, found, expected));
+}
+
+void check_dimensions(const nifti_fields& f, const std::string& name) {
+  if (f.dim[0] < 1 || f.dim[0] > 7) wrong(name, "dim[0]", f.dim[0], "1 to 7 (the number of dimensions)");
+  for (std::size_t i = 1; i <= static_cast<std::size_t>(f.dim[0]); ++i) {
+    const std::string field = fmt::format("dim[{}]", i);
+    if (f.dim[i] < 1) wrong(name, field, f.dim[i], "at least 1");
+    if (i > 4 && f.dim[i] > 1) wrong(name, field, f.dim[i], "1: an image of at most four dimensions");
+  }
+}
+
+std::uint64_t extent(const nifti_fields& f, std::size_t axis) {
+  return axis <= static_cast<std::size_t>(f.dim[0]) ? static_cast<std::uint64_t>(f.dim[axis]) : 1;
+}
+
+/// Bytes of all values. Each dimension is below 2^63, so the product is watched as it grows.
+std::uint64_t check_data_bytes(const nifti_fields& f, const std::string& name) {
+  constexpr unsigned __int128 most = std::uint64_t{1} << 62;
+  unsigned __int128 bytes = bytes_of_datatype(f.datatype);
+  for (std::size_t axis = 1; axis <= 4; ++axis) {
+    bytes *= extent(f, axis);
+    if (bytes > most) {
+      wrong(name, "dim", fmt::format("{} x {} x {} x {}", extent(f, 1), extent(f, 2), extent(f, 3), extent(f, 4)),
+            "a product that fits a file");
+    }
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+void check_type(const nifti_fields& f, const std::string& name) {
+  const std::size_t bytes = bytes_of_datatype(f.datatype);
+  if (bytes == 0) {
+    wrong(name, "datatype", fmt::format("{} ({})", f.datatype, name_of_datatype(f.datatype)),
+          "a real type: int8 to int64, uint8 to uint64, float32 or float64; convert the image");
+  }
+  if (f.bitpix != static_cast<int>(8 * bytes)) {
+    wrong(name, "bitpix", f.bitpix,
+          fmt::format("{} for datatype {} ({})", 8 * bytes, f.datatype, name_of_datatype(f.datatype)));
+  }
+}
+
+void check_voxel_sizes(nifti_fields& f, const std::string& name) {
+  for (std::size_t i = 1; i <= 3; ++i) {
+    const bool axis_exists = i <= static_cast<std::size_t>(f.dim[0]);
+    if (!axis_exists && !(f.pixdim[i] > 0)) f.pixdim[i] = 1;
+    if (!(f.pixdim[i] > 0) || !std::isfinite(f.pixdim[i])) {
+      wrong(name, fmt::format("pixdim[{}]", i), f.pixdim[i], "a finite voxel size above 0");
+    }
+  }
+  if (f.qform_code > 0 && std::isnan(f.pixdim[0])) wrong(name, "pixdim[0] (qfac)", f.pixdim[0], "1 or -1");
+}
+
+/// scl_slope 0 means that values are as stored; scl_inter is then without meaning.
+void check_scaling(const nifti_fields& f, const std::string& name, nifti_header& h) {
+  if (f.slope == 0) return;
+  if (!std::isfinite(f.slope)) wrong(name, "scl_slope", f.slope, "a finite number (0 for values as stored)");
+  if (!std::isfinite(f.intercept)) wrong(name, "scl_inter", f.intercept, "a finite number");
+  h.slope = f.slope;
+  h.intercept = f.intercept;
+}
+
+std::uint64_t check_offset(const nifti_fields& f, const std::string& name) {
+  constexpr double most = 9007199254740992.0;  // 2^53: beyond it a double is no longer every integer
+  const bool whole = std::isfinite(f.vox_offset) && f.vox_offset == std::floor(f.vox_offset);
+  if (!whole || f.vox_offset < f.first_data_byte() || f.vox_offset > most) {
+    wrong(name, "vox_offset", f.vox_offset, fmt::format("a whole number, at least {}", f.first_data_byte()));
+  }
+  return static_cast<std::uint64_t>(f.vox_offset);
+}
+
+void check_length(const input_file& file, bool compressed, std::uint64_t expected, nifti_header& h) {
+  if (compressed) {
+    if (expected / largest_gzip_ratio > file.size()) {
+      wrong(file.name(), "its length", fmt::format("{} compressed bytes", file.size()),
+            fmt::format("enough for {} bytes of header and data; the file is truncated or its dim is wrong", expected));
+    }
+    return;
+  }
+  if (file.size() < expected) {
+    wrong(file.name(), "its length", fmt::format("{} bytes", file.size()),
+          fmt::format("{} bytes of header and data; the file is truncated or its dim is wrong", expected));
+  }
+  if (file.size() > expected)
+    h.warnings.push_back(fmt::format("{} bytes follow the data; ignored", file.size() - expected));
+}
+
+/// Extensions are not used, but a chain that runs off its room is worth a word.
+void check_extensions(const front& bytes, const nifti_fields& f, std::uint64_t data_offset, nifti_header& h) {
+  std::uint64_t at = static_cast<std::uint64_t>(f.first_data_byte());
+  const auto flag = bytes.read(at - 4, 4);
+  if (flag.size() < 4 || flag[0] == std::byte{0}) return;
+  while (at + 8 <= data_offset) {
+    std::uint32_t stored = 0;
+    const auto raw = bytes.read(at, 4);
+    if (raw.size() < 4) return;
+    std::memcpy(&stored, raw.data(), sizeof stored);
+    const auto esize = static_cast<std::int32_t>(f.byte_swapped ? __builtin_bswap32(stored) : stored);
+    if (esize < 8 || at + static_cast<std::uint64_t>(esize) > data_offset) {
+      h.warnings.push_back(fmt::format("a header extension at byte {} says it has {} bytes, expected 8 to {}; ignored",
+                                       at, esize, data_offset - at));
+      return;
+    }
+    at += static_cast<std::uint64_t>(esize);
+  }
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+void refuse_other_formats(const std::string& path) {
+  const struct {
+    const char *end, *whose, *tool;
+  } formats[] = {{".mif", "MRtrix", "mrconvert"},
+                 {".mif.gz", "MRtrix", "mrconvert"},
+                 {".mih", "MRtrix", "mrconvert"},
+                 {".mgz", "FreeSurfer", "mri_convert"},
+                 {".mgh", "FreeSurfer", "mri_convert"}};
+  for (const auto& f : formats) {
+    if (!ends_with(path, f.end)) continue;
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: is an image in {}'s own format, expected NIfTI; `{} {} NAME.nii.gz` makes one",
+                              printable(path), f.whose, f.tool, printable(path)));
+  }
+}
+
+void refuse_pairs(const std::string& path) {
+  for (const char* end : {".img", ".img.gz", ".hdr", ".hdr.gz"}) {
+    if (!ends_with(path, end)) continue;
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: is one half of a .hdr/.img pair, expected a single .nii or .nii.gz file; convert it, e.g. "
+                    "with nibabel or mrconvert",
+                    printable(path)));
+  }
+}
+
+void note_name(nifti_header& h) {
+  const bool says_gzip = ends_with(h.path, ".gz");
+  if (h.compressed && !says_gzip) h.warnings.push_back("is gzip-compressed, though its name does not end in .gz");
+  if (!h.compressed && says_gzip) h.warnings.push_back("is not compressed, though its name ends in .gz");
+}
+
+}  // namespace
+
+nifti_header read_nifti_header(const std::string& path) {
+  const input_file file(path);
+  refuse_pairs(path);
+  refuse_other_formats(path);
+  const front bytes(file);
+  const std::string name = file.name();
+  nifti_fields f = decode_nifti_fields(bytes.read(0, longest_header), name);
+  nifti_header h;
+  h.path = path;
+  h.version = f.version;
+  h.byte_swapped = f.byte_swapped;
+  h.compressed = bytes.compressed();
+  note_name(h);
+  check_dimensions(f, name);
+  check_type(f, name);
+  check_voxel_sizes(f, name);
+  check_scaling(f, name, h);
+  h.datatype = f.datatype;
+  h.bytes_per_value = bytes_of_datatype(f.datatype);
+  h.grid.size = {extent(f, 1), extent(f, 2), extent(f, 3)};
+  h.volumes = extent(f, 4);
+  h.data_offset = check_offset(f, name);
+  check_length(file, h.compressed, h.data_offset + check_data_bytes(f, name), h);
+  check_extensions(bytes, f, h.data_offset, h);
+  place_grid(f, name, h.grid, h.warnings);
+  h.geometry = geometry_of(f);
+  return h;
+}
+
+}  // namespace voxherd

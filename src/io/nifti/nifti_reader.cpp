@@ -1,0 +1,92 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/failure.hpp"
+#include "src/io/gzip/gzip.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti.hpp"
+#include "src/io/nifti/nifti_convert.hpp"
+
+namespace voxherd {
+
+struct nifti_reader::state {
+  explicit state(nifti_header h) : header(std::move(h)), file(header.path) {
+    if (header.compressed) stream.emplace(file);
+    convert = find_converter(header.datatype, header.byte_swapped, header.slope != 1 || header.intercept != 0);
+  }
+
+  std::uint64_t end_of_data() const {
+    return header.data_offset + header.grid.voxel_count() * header.volumes * header.bytes_per_value;
+  }
+
+  /// Throws failure (ours) for voxels that are not there.
+  std::uint64_t offset_of(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count) const {
+    const std::uint64_t voxels = header.grid.voxel_count();
+    if (volume >= header.volumes || first_voxel > voxels || count > voxels - first_voxel) {
+      throw failure(
+          exit_status::ours,
+          fmt::format("{}: voxels {} to {} of volume {} asked for, the image has {} voxels and {} volumes",
+                      printable(header.path), first_voxel, first_voxel + count, volume, voxels, header.volumes));
+    }
+    return header.data_offset + (volume * voxels + first_voxel) * header.bytes_per_value;
+  }
+
+  void read(std::uint64_t offset, std::size_t bytes, std::byte* out) {
+    if (!stream) {
+      file.read(offset, out, bytes);
+      return;
+    }
+    if (stream->position() != offset) stream->seek(offset);
+    stream->read(out, bytes);
+    // Going on to the end of the stream makes it compare its checksum.
+    if (offset + bytes == end_of_data()) (void)stream->at_end();
+  }
+
+  nifti_header header;
+  input_file file;
+  std::optional<gzip_stream> stream;
+  nifti_converter convert = nullptr;
+  std::vector<std::byte> stored;
+};
+
+nifti_reader::nifti_reader(nifti_header header) : state_(std::make_unique<state>(std::move(header))) {}
+nifti_reader::~nifti_reader() = default;
+nifti_reader::nifti_reader(nifti_reader&&) noexcept = default;
+
+const nifti_header& nifti_reader::header() const { return state_->header; }
+
+void nifti_reader::read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, float* out) {
+  state& s = *state_;
+  const nifti_header& h = s.header;
+  const std::uint64_t offset = s.offset_of(volume, first_voxel, count);
+  constexpr std::uint64_t piece = 1 << 16;  // values: what is read stays in the cache until it is converted
+  for (std::uint64_t done = 0; done < count; done += piece) {
+    const std::uint64_t n = std::min(piece, count - done);
+    s.stored.resize(std::max<std::size_t>(s.stored.size(), n * h.bytes_per_value));
+    s.read(offset + done * h.bytes_per_value, n * h.bytes_per_value, s.stored.data());
+    s.convert(s.stored.data(), n, h.slope, h.intercept, out + done);
+  }
+}
+
+void nifti_reader::read_stored(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, std::byte* out) {
+  state_->read(state_->offset_of(volume, first_voxel, count), count * header().bytes_per_value, out);
+}
+
+void nifti_reader::check_end() {
+  state& s = *state_;
+  if (!s.stream || s.stream->position() >= s.end_of_data()) return;
+  s.stream->seek(s.end_of_data());
+  (void)s.stream->at_end();
+}
+
+std::vector<float> read_volume(const nifti_header& header, std::uint64_t volume) {
+  std::vector<float> values(header.grid.voxel_count());
+  nifti_reader reader(header);
+  reader.read(volume, 0, values.size(), values.data());
+  return values;
+}
+
+}  // namespace voxherd

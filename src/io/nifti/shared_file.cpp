@@ -1,0 +1,140 @@
+#include "src/io/nifti/shared_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "core/failure.hpp"
+
+namespace voxherd {
+
+shared_file::shared_file(const session& s, const std::string& path, std::uint64_t bytes)
+    : session_(s), path_(path), temporary_(path + ".part") {
+  s.on_root([&] {
+    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) refuse("cannot be created");
+    if (bytes > 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) refuse("cannot be given its size");
+  });
+  s.agree([&] {
+    if (descriptor_ < 0) descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor_ < 0) refuse("cannot be opened on every rank; use a folder that all nodes share");
+  });
+}
+
+shared_file::~shared_file() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!finished_ && session_.is_root()) ::unlink(temporary_.c_str());
+}
+
+void shared_file::refuse(const char* what) const {
+  const int code = errno;
+  throw failure(exit_status::disk, fmt::format("{}: {}: {}", path_, what, std::strerror(code)));
+}
+
+void shared_file::write(std::uint64_t offset, const void* data, std::size_t bytes) const {
+  const char* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t n = ::pwrite(descriptor_, at, bytes, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse("cannot be written");
+    at += n, offset += static_cast<std::uint64_t>(n), bytes -= static_cast<std::size_t>(n);
+  }
+}
+
+void shared_file::read(std::uint64_t offset, void* data, std::size_t bytes) const {
+  char* at = static_cast<char*>(data);
+  while (bytes > 0) {
+    const ssize_t n = ::pread(descriptor_, at, bytes, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) refuse("cannot be read back");
+    at += n, offset += static_cast<std::uint64_t>(n), bytes -= static_cast<std::size_t>(n);
+  }
+}
+
+void shared_file::finish() {
+  // Network file systems may tell of a full disk only when the file is closed.
+  session_.agree([&] {
+    if (::close(std::exchange(descriptor_, -1)) != 0) refuse("cannot be written");
+  });
+  session_.on_root([&] {
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) refuse("cannot be renamed from its temporary name");
+  });
+  finished_ = true;
+}
+
+namespace {
+
+using bytes_vector = std::vector<unsigned char>;
+
+bytes_vector gzip_member(const bytes_vector& plain) {
+  constexpr int gzip_window_bits = 15 + 16, memory_level = 8, level = 1;  // noise hardly shrinks; time counts
+  z_stream z{};
+  if (deflateInit2(&z, level, Z_DEFLATED, gzip_window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw failure(exit_status::ours, "zlib: deflateInit2 failed");
+  bytes_vector packed(deflateBound(&z, plain.size()));
+  z.next_in = const_cast<unsigned char*>(plain.data());  // zlib reads only, but its field is not const
+  z.avail_in = static_cast<uInt>(plain.size());
+  z.next_out = packed.data();
+  z.avail_out = static_cast<uInt>(packed.size());
+  const int code = deflate(&z, Z_FINISH);
+  packed.resize(packed.size() - z.avail_out);
+  deflateEnd(&z);
+  if (code != Z_STREAM_END) throw failure(exit_status::ours, "zlib: deflate failed");
+  return packed;
+}
+
+/// Where this rank's `bytes` go when all ranks' pieces follow one another from `end`; moves `end` behind the last.
+std::uint64_t place_after_lower_ranks(const session& s, std::uint64_t bytes, std::uint64_t& end) {
+  const auto sizes = s.gather(std::to_string(bytes));
+  std::vector<std::uint64_t> ends;
+  for (std::uint64_t total = end; const std::string& size : sizes) ends.push_back(total += std::stoull(size));
+  s.broadcast(ends);
+  end = ends.back();
+  return ends[static_cast<std::size_t>(s.rank())] - bytes;
+}
+
+}  // namespace
+
+void write_gzip(const session& s, const shared_file& plain, std::uint64_t bytes, const std::string& path, int threads) {
+  constexpr std::uint64_t member_bytes = std::uint64_t{4} << 20;
+  const std::uint64_t members = (bytes + member_bytes - 1) / member_bytes;
+  const auto per_rank = static_cast<std::uint64_t>(threads);
+  shared_file out(s, path, 0);
+  std::uint64_t end = 0;
+  for (std::uint64_t round = 0; round < members; round += per_rank * static_cast<std::uint64_t>(s.size())) {
+    const std::uint64_t first = std::min(members, round + per_rank * static_cast<std::uint64_t>(s.rank()));
+    const auto count = static_cast<std::int64_t>(std::min(members, first + per_rank) - first);
+    std::vector<bytes_vector> packed(static_cast<std::size_t>(count));
+    s.agree([&] {
+      std::exception_ptr error;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+      for (std::int64_t i = 0; i < count; ++i) try {
+          const std::uint64_t begin = (first + static_cast<std::uint64_t>(i)) * member_bytes;
+          bytes_vector piece(std::min(member_bytes, bytes - begin));
+          plain.read(begin, piece.data(), piece.size());
+          packed[static_cast<std::size_t>(i)] = gzip_member(piece);
+        } catch (...) {
+#pragma omp critical
+          error = std::current_exception();
+        }
+      if (error) std::rethrow_exception(error);
+    });
+    std::uint64_t total = 0;
+    for (const auto& p : packed) total += p.size();
+    std::uint64_t at = place_after_lower_ranks(s, total, end);
+    s.agree([&] {
+      for (const auto& p : packed) out.write(std::exchange(at, at + p.size()), p.data(), p.size());
+    });
+  }
+  out.finish();
+}
+
+}  // namespace voxherd

@@ -1,0 +1,183 @@
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "core/failure.hpp"
+#include "src/export/fibre_export.hpp"
+#include "src/io/output_file.hpp"
+#include "src/io/tracts/fibre_files.hpp"
+#include "src/io/tracts/trk_geometry.hpp"
+
+namespace voxherd {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "fibre files are written in this machine's byte order");
+
+constexpr std::size_t header_bytes = 1000, name_bytes = 20, most_columns = 10;
+
+/// Arrays that find room, narrow ones first.
+struct trk_columns {
+  std::vector<fibre_array> arrays;
+  std::vector<std::string> names;  ///< one a column
+};
+
+trk_columns columns_of(const std::vector<fibre_array>& arrays, const char* what) {
+  std::vector<fibre_array> by_width = arrays;
+  std::stable_sort(by_width.begin(), by_width.end(),
+                   [](const fibre_array& a, const fibre_array& b) { return a.width < b.width; });
+  trk_columns c;
+  std::vector<std::string> left_out;
+  for (const fibre_array& a : by_width) {
+    if (c.names.size() + a.width > most_columns) {
+      left_out.push_back(a.name);
+      continue;
+    }
+    c.arrays.push_back(a);
+    for (std::uint64_t k = 1; k <= a.width; ++k) {
+      const std::string ending = a.width == 1 ? "" : fmt::format("_{}", k);
+      c.names.push_back(a.name.substr(0, name_bytes - 1 - ending.size()) + ending);
+    }
+  }
+  if (!left_out.empty())
+    spdlog::info("TRK has room for {} numbers a {}: {} left out; --to trx writes all", most_columns, what,
+                 fmt::join(left_out, ", "));
+  return c;
+}
+
+class trk_header {
+ public:
+  trk_header(const fibre_source& source, const trk_geometry& g, const trk_columns& scalars,
+             const trk_columns& properties) {
+    put(0, "TRACK");
+    for (std::size_t axis = 0; axis < 3; ++axis) put(6 + 2 * axis, extent(source.grid().size[axis]));
+    put(12, g.voxel_size_mm);
+    put_names(36, scalars.names);
+    put_names(238, properties.names);
+    put(440, g.voxel_to_world);
+    put(948, g.voxel_order);
+    put(956, g.orientation);
+    // 0 stands for "not known": the number must fit into 31 bits.
+    put(988, source.fibres() > INT32_MAX ? 0 : static_cast<std::int32_t>(source.fibres()));
+    put(992, std::int32_t{2});  // version
+    put(996, static_cast<std::int32_t>(header_bytes));
+  }
+
+  const std::array<std::byte, header_bytes>& bytes() const { return bytes_; }
+
+ private:
+  template <class T>
+  void put(std::size_t place, const T& value) {
+    std::memcpy(&bytes_[place], &value, sizeof value);
+  }
+  void put(std::size_t place, const std::string& text) { std::memcpy(&bytes_[place], text.data(), text.size()); }
+  void put(std::size_t place, const char* text) { put(place, std::string(text)); }
+
+  void put_names(std::size_t place, const std::vector<std::string>& names) {
+    put(place, static_cast<std::int16_t>(names.size()));
+    for (std::size_t i = 0; i < names.size(); ++i) put(place + 2 + i * name_bytes, names[i]);
+  }
+
+  static std::int16_t extent(std::uint64_t voxels) {
+    if (voxels > INT16_MAX)
+      throw failure(exit_status::bad_data,
+                    fmt::format("the image has {} voxels along an axis, more than TRK can say; use --to trx", voxels));
+    return static_cast<std::int16_t>(voxels);
+  }
+
+  std::array<std::byte, header_bytes> bytes_{};
+};
+
+/// Places `width` columns of every row into rows of `stride` numbers, from column `column` on.
+void spread(const std::vector<float>& values, std::size_t width, std::size_t column, std::size_t stride,
+            std::vector<float>& rows) {
+  for (std::size_t i = 0; i * width < values.size(); ++i)
+    std::copy_n(&values[i * width], width, &rows[i * stride + column]);
+}
+
+/// Rows of a piece: x, y, z and scalars of each point.
+std::vector<float> point_rows(const fibre_source& source, const trk_geometry& g, const trk_columns& scalars,
+                              const fibre_piece& piece) {
+  const std::size_t stride = 3 + scalars.names.size();
+  std::vector<float> mm(3 * piece.points), rows(stride * piece.points);
+  source.read_positions(piece.first_point, mm);
+  for (std::size_t i = 0; i < piece.points; ++i)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double* to = &g.world_to_trk[4 * axis];
+      rows[i * stride + axis] =
+          static_cast<float>(to[0] * mm[3 * i] + to[1] * mm[3 * i + 1] + to[2] * mm[3 * i + 2] + to[3]);
+    }
+  std::size_t column = 3;
+  for (const fibre_array& a : scalars.arrays) {
+    std::vector<std::byte> bytes(piece.points * a.row_bytes());
+    source.read_point_rows(a, piece.first_point, bytes);
+    spread(as_floats(a.type, bytes), a.width, column, stride, rows);
+    column += a.width;
+  }
+  return rows;
+}
+
+/// Properties of each fibre of a piece.
+std::vector<float> fibre_rows(const fibre_source& source, const trk_columns& properties, const fibre_piece& piece) {
+  const std::size_t stride = properties.names.size();
+  std::vector<float> rows(stride * piece.fibres);
+  std::size_t column = 0;
+  for (const fibre_array& a : properties.arrays) {
+    std::vector<std::byte> bytes(piece.fibres * a.row_bytes());
+    source.read_fibre_rows(a, piece.first_fibre, bytes);
+    spread(as_floats(a.type, bytes), a.width, column, stride, rows);
+    column += a.width;
+  }
+  return rows;
+}
+
+}  // namespace
+
+void write_trk(const fibre_source& source, const std::string& path) {
+  const trk_geometry geometry = trk_geometry_of(source.grid());
+  // nibabel cannot read names of columns where there are no fibres.
+  const bool empty = source.fibres() == 0;
+  const trk_columns scalars = empty ? trk_columns() : columns_of(source.point_arrays(), "point");
+  const trk_columns properties = empty ? trk_columns() : columns_of(source.fibre_arrays(), "fibre");
+  const trk_header header(source, geometry, scalars, properties);
+  output_file file(path, output_file::coding::plain);
+  file.write(header.bytes().data(), header_bytes);
+  const std::size_t point_width = 3 + scalars.names.size(), fibre_width = properties.names.size();
+  const auto offsets = source.offsets();
+  std::vector<std::byte> body;
+  for_each_piece(source, [&](const fibre_piece& piece) {
+    const auto points = point_rows(source, geometry, scalars, piece);
+    const auto fibres = fibre_rows(source, properties, piece);
+    body.clear();
+    const auto append = [&](const void* data, std::size_t bytes) {
+      const auto* from = static_cast<const std::byte*>(data);
+      body.insert(body.end(), from, from + bytes);
+    };
+    for (std::uint64_t f = 0; f < piece.fibres; ++f) {
+      const std::uint64_t first = offsets[piece.first_fibre + f], count = offsets[piece.first_fibre + f + 1] - first;
+      const auto said = static_cast<std::int32_t>(count);
+      append(&said, sizeof said);
+      append(points.data() + (first - piece.first_point) * point_width, count * point_width * sizeof(float));
+      append(fibres.data() + f * fibre_width, fibre_width * sizeof(float));
+    }
+    file.write(body.data(), body.size());
+  });
+  file.finish();
+}
+
+namespace {
+
+void run(session& s, const export_settings& settings, const arguments&) {
+  export_fibres(s, settings, ".trk", write_trk);
+}
+
+}  // namespace
+
+extern const export_kind trk_export{"trk", "FILE", "fibres for TrackVis, up to ten numbers a fibre and a point",
+                                    nullptr, run};
+
+}  // namespace voxherd

@@ -1,3 +1,0 @@
-#include "src/program.hpp"
-
-int main(int argc, char** argv) { return voxherd::run_program(argc, argv, voxherd::all_commands()); }

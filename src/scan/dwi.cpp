@@ -1,0 +1,168 @@
+#include "src/scan/dwi.hpp"
+
+#include <fmt/core.h>
+
+#include <future>
+
+#include "src/io/fingerprint.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti.hpp"
+#include "src/scan/gradients.hpp"
+#include "src/scan/host_memory.hpp"
+#include "src/scan/mask.hpp"
+#include "src/scan/open_like_root.hpp"
+#include "src/scan/voxel_rows.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr std::uint64_t deviation_volumes = 9;  // a 3 x 3 tensor a voxel
+
+std::string path_of(const arguments& args, const char* option, const char* what) {
+  if (args.values.count(option) == 0 || args.get<std::string>(option).empty()) {
+    throw failure(exit_status::usage, fmt::format("--{} is missing, expected {}", option, what));
+  }
+  return args.get<std::string>(option);
+}
+
+std::string optional_path(const arguments& args, const char* option) {
+  return args.values.count(option) == 0 ? std::string() : args.get<std::string>(option);
+}
+
+}  // namespace
+
+void add_dwi_options(po::options_description& options) {
+  options.add_options()                                                                                             //
+      ("dwi", po::value<std::string>(), "diffusion-weighted series, NIfTI (.nii, .nii.gz)")                         //
+      ("bvals", po::value<std::string>(), "b-values in s/mm2, one for each volume (FSL layout)")                    //
+      ("bvecs", po::value<std::string>(), "gradient directions, 3xN or Nx3 (FSL layout and frame)")                 //
+      ("mask", po::value<std::string>(), "voxels to work on: above 0; without it, those with a positive b=0 mean")  //
+      ("grad-dev", po::value<std::string>(), "gradient deviation, 9 volumes (HCP's grad_dev)");
+}
+
+struct dwi_series::state {
+  state(const session& s, const arguments& args)
+      : dwi_path(path_of(args, "dwi", "a diffusion-weighted NIfTI image")),
+        bvals_path(path_of(args, "bvals", "a file of b-values")),
+        bvecs_path(path_of(args, "bvecs", "a file of gradient directions")),
+        mask_path(optional_path(args, "mask")),
+        deviation_path(optional_path(args, "grad-dev")) {
+    s.on_root([&] { check(); });
+    share(s);
+    std::vector<std::vector<nifti_header>> series{{image}};
+    if (!deviation_path.empty()) series.push_back({deviation});
+    const std::uint64_t most_items = items_within(host_memory_bytes(args), series, voxels.size());
+    signals = begin_rows(s, series.front(), voxels, most_items);
+    input.add(*signals);
+    if (deviation_path.empty()) return;
+    deviations = begin_rows(s, series.back(), voxels, most_items);
+    input.add(*deviations);
+  }
+
+  /// Rank 0: everything that can be wrong with the inputs, but for the compressed data themselves.
+  void check() {
+    image = read_nifti_header(dwi_path);
+    auto series = std::async(std::launch::async, [this] { return fingerprint(dwi_path); });
+    log_warnings(image);
+    if (image.volumes < 2) {
+      throw failure(exit_status::bad_data, fmt::format("{}: dim[4] is {}, expected a series of at least 2 volumes",
+                                                       printable(dwi_path), image.volumes));
+    }
+    gradients = read_gradients(bvals_path, bvecs_path, image.volumes);
+    if (!deviation_path.empty()) check_deviation();
+    voxels = mask_path.empty() ? voxels_with_b0_signal(image, gradients) : voxels_inside(mask_path, image);
+    provenance["dwi"] = series.get();
+    describe();
+  }
+
+  void check_deviation() {
+    deviation = read_nifti_header(deviation_path);
+    log_warnings(deviation);
+    if (deviation.volumes != deviation_volumes) {
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}: dim[4] is {}, expected {}: a 3 x 3 tensor for each voxel",
+                                printable(deviation_path), deviation.volumes, deviation_volumes));
+    }
+    check_same_grid(deviation, image);
+  }
+
+  void describe() {
+    provenance["bvals"] = fingerprint(bvals_path);
+    provenance["bvecs"] = fingerprint(bvecs_path);
+    if (mask_path.empty()) {
+      provenance["mask"] = {{"rule", fmt::format("positive mean over b <= {} s/mm2", largest_b0_s_per_mm2)}};
+    } else {
+      provenance["mask"] = fingerprint(mask_path);
+    }
+    if (!deviation_path.empty()) provenance["grad_dev"] = fingerprint(deviation_path);
+    provenance["image"] = image.geometry;
+  }
+
+  void share(const session& s) {
+    s.broadcast(gradients.b_s_per_mm2);
+    s.broadcast(gradients.x);
+    s.broadcast(gradients.y);
+    s.broadcast(gradients.z);
+    s.broadcast(voxels);
+    std::string text = provenance.dump();
+    s.broadcast(text);
+    provenance = nlohmann::json::parse(text);
+    open_like_root(s, dwi_path, image);
+    if (!deviation_path.empty()) open_like_root(s, deviation_path, deviation);
+  }
+
+  std::string dwi_path, bvals_path, bvecs_path, mask_path, deviation_path;
+  nifti_header image, deviation;
+  gradient_table gradients;
+  std::vector<std::uint64_t> voxels;
+  nlohmann::json provenance;
+  std::unique_ptr<voxel_rows> signals, deviations;
+  joined_input input;
+};
+
+dwi_series::dwi_series(const session& s, const arguments& args) : state_(std::make_unique<state>(s, args)) {}
+dwi_series::~dwi_series() = default;
+dwi_series::dwi_series(dwi_series&&) noexcept = default;
+
+const image_grid& dwi_series::grid() const { return state_->image.grid; }
+const std::vector<std::uint64_t>& dwi_series::item_voxels() const { return state_->voxels; }
+const gradient_table& dwi_series::gradients() const { return state_->gradients; }
+std::size_t dwi_series::measurements() const { return state_->gradients.size(); }
+bool dwi_series::has_gradient_deviation() const { return state_->deviations != nullptr; }
+
+std::size_t dwi_series::floats_per_item() const {
+  return measurements() + (has_gradient_deviation() ? deviation_volumes : 0);
+}
+
+void dwi_series::load(const batch& items, std::span<float> out) {
+  const std::size_t stride = floats_per_item();
+  if (items.first_item + items.item_count > item_voxels().size() || out.size() < items.item_count * stride) {
+    throw failure(exit_status::ours,
+                  fmt::format("batch {}: {} items from {} do not fit {} voxels and {} floats", items.number,
+                              items.item_count, items.first_item, item_voxels().size(), out.size()));
+  }
+  state_->signals->load(items.first_item, items.item_count, out.data(), stride);
+  if (has_gradient_deviation()) {
+    state_->deviations->load(items.first_item, items.item_count, out.data() + measurements(), stride);
+  }
+}
+
+staged_input& dwi_series::input() { return state_->input; }
+
+nlohmann::json dwi_series::provenance() const { return state_->provenance; }
+
+std::vector<constant> dwi_series::constants() const {
+  const gradient_table& g = gradients();
+  std::vector<double> directions = g.x;
+  directions.insert(directions.end(), g.y.begin(), g.y.end());
+  directions.insert(directions.end(), g.z.begin(), g.z.end());
+  return {{"bvals", {g.size()}, g.b_s_per_mm2, "s/mm2", "diffusion weighting of each volume"},
+          {"bvecs",
+           {3, g.size()},
+           std::move(directions),
+           "1",
+           "unit gradient directions in FSL's bvec frame: x, y, z rows"}};
+}
+
+}  // namespace voxherd

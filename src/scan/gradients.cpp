@@ -1,0 +1,140 @@
+#include "src/scan/gradients.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/failure.hpp"
+#include "src/io/number_table.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// Where entry `index` of a table stands, whichever way the table lies.
+enum class lying { along_rows, along_columns };
+
+constexpr double smallest_top_b_s_per_mm2 = 10;  // below: ms/um2
+constexpr double largest_top_b_s_per_mm2 = 1e6;  // above: s/m2
+constexpr double norm_tolerance = 0.01;          // rounding of printed directions stays far below
+constexpr double smallest_norm = 0.5, largest_norm = 1.5;
+
+[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
+
+std::string shape(const number_table& t) {
+  return fmt::format("{} row{} of {} value{}", t.rows, t.rows == 1 ? "" : "s", t.columns, t.columns == 1 ? "" : "s");
+}
+
+bool is_list(const number_table& t) { return t.rows == 1 || t.columns == 1; }
+bool is_triples(const number_table& t) { return t.rows == 3 || t.columns == 3; }
+
+void check_shapes(const number_table& bvals, const number_table& bvecs) {
+  if (!is_list(bvals) && is_triples(bvals) && is_list(bvecs)) {
+    refuse(
+        fmt::format("{}: holds {}, expected b-values; and {} holds {}, expected directions: --bvals and --bvecs seem "
+                    "swapped",
+                    bvals.name, shape(bvals), bvecs.name, shape(bvecs)));
+  }
+  if (!is_list(bvals)) {
+    const char* hint = is_triples(bvals) ? " (it looks like a bvecs file)" : "";
+    refuse(fmt::format("{}: holds {}{}, expected b-values as one row or one column", bvals.name, shape(bvals), hint));
+  }
+  if (is_triples(bvecs)) return;
+  const char* hint = is_list(bvecs) ? " (it looks like a bvals file)"
+                     : bvecs.columns == 4
+                         ? " (it looks like an MRtrix table x y z b; mrconvert -export_grad_fsl converts it)"
+                         : "";
+  refuse(fmt::format("{}: holds {}{}, expected directions as three rows or three columns", bvecs.name, shape(bvecs),
+                     hint));
+}
+
+void check_count(const number_table& t, std::size_t found, std::uint64_t volumes) {
+  if (found == volumes) return;
+  refuse(fmt::format("{}: holds {} {}, expected {}: one for each volume of the image", t.name, found,
+                     is_list(t) ? "b-values" : "directions", volumes));
+}
+
+std::vector<double> b_values(const number_table& t) {
+  for (std::size_t k = 0; k < t.values.size(); ++k) {
+    const double b = t.values[k];
+    if (std::isfinite(b) && b >= 0) continue;
+    refuse(fmt::format("{}: line {}: b-value of volume {} (counted from 0) is {}, expected a finite number, 0 or more",
+                       t.name, t.line_of_row[k / t.columns], k, b));
+  }
+  return t.values;
+}
+
+void check_range(const std::vector<double>& b, const std::string& name) {
+  const double lowest = *std::min_element(b.begin(), b.end()), highest = *std::max_element(b.begin(), b.end());
+  if (highest < smallest_top_b_s_per_mm2) {
+    const char* why = highest == 0 ? "no volume is diffusion-weighted" : "ms/um2? multiply by 1000";
+    refuse(fmt::format("{}: the largest b-value is {}, expected at least {} s/mm2: {}", name, highest,
+                       smallest_top_b_s_per_mm2, why));
+  }
+  if (highest > largest_top_b_s_per_mm2) {
+    refuse(fmt::format("{}: the largest b-value is {}, expected at most {} s/mm2: s/m2? divide by 1e6", name, highest,
+                       largest_top_b_s_per_mm2));
+  }
+  if (lowest > largest_b0_s_per_mm2) {
+    refuse(fmt::format(
+        "{}: the smallest b-value is {}, expected at least one volume without diffusion weighting (b up to {} "
+        "s/mm2)",
+        name, lowest, largest_b0_s_per_mm2));
+  }
+}
+
+using direction = std::array<double, 3>;
+
+direction direction_at(const number_table& t, lying way, std::size_t k) {
+  if (way == lying::along_rows) return {t.at(0, k), t.at(1, k), t.at(2, k)};
+  return {t.at(k, 0), t.at(k, 1), t.at(k, 2)};
+}
+
+/// Unit vector, or zero where b is next to nothing. Some scanners write nan for the direction of b=0: it has none.
+direction checked_direction(const number_table& t, std::size_t k, direction g, double b, double& worst_norm) {
+  const bool weighted = b > largest_b0_s_per_mm2;
+  const bool any_infinite = std::any_of(g.begin(), g.end(), [](double v) { return std::isinf(v); });
+  const double norm = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+  const auto wrong = [&](const char* expected) {
+    refuse(fmt::format("{}: direction of volume {} (counted from 0, b = {}) is ({}, {}, {}), expected {}", t.name, k, b,
+                       g[0], g[1], g[2], expected));
+  };
+  if (any_infinite || (weighted && std::isnan(norm))) wrong("finite numbers");
+  if (weighted && norm == 0) wrong("a unit vector, since b is above 0");
+  if (std::isnan(norm) || norm == 0) return {0, 0, 0};
+  if (weighted && (norm < smallest_norm || norm > largest_norm)) {
+    wrong(fmt::format("a unit vector (its length is {:.4g})", norm).c_str());
+  }
+  if (weighted && std::abs(norm - 1) > std::abs(worst_norm - 1)) worst_norm = norm;
+  return {g[0] / norm, g[1] / norm, g[2] / norm};
+}
+
+}  // namespace
+
+gradient_table read_gradients(const std::string& bvals, const std::string& bvecs, std::uint64_t volumes) {
+  const number_table b_table = read_number_table(bvals), g_table = read_number_table(bvecs);
+  check_shapes(b_table, g_table);
+  const lying way = g_table.rows == 3 ? lying::along_rows : lying::along_columns;
+  check_count(b_table, b_table.values.size(), volumes);
+  check_count(g_table, g_table.values.size() / 3, volumes);
+
+  gradient_table table;
+  table.b_s_per_mm2 = b_values(b_table);
+  check_range(table.b_s_per_mm2, b_table.name);
+  double worst_norm = 1;
+  for (std::size_t k = 0; k < volumes; ++k) {
+    const direction g = checked_direction(g_table, k, direction_at(g_table, way, k), table.b_s_per_mm2[k], worst_norm);
+    table.x.push_back(g[0]);
+    table.y.push_back(g[1]);
+    table.z.push_back(g[2]);
+  }
+  if (std::abs(worst_norm - 1) > norm_tolerance) {
+    spdlog::warn("{}: directions are not unit vectors (length up to {:.4g}); normalised", g_table.name, worst_norm);
+  }
+  return table;
+}
+
+}  // namespace voxherd

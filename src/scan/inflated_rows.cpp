@@ -1,0 +1,193 @@
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "core/failure.hpp"
+#include "mpi/comm/node_memory.hpp"
+#include "src/io/input_file.hpp"
+#include "src/scan/host_memory.hpp"
+#include "src/scan/node_cores.hpp"
+#include "src/scan/row_inflater.hpp"
+#include "src/scan/stored_rows.hpp"
+#include "src/scan/voxel_rows.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+/// Threads that inflate; more would only wait for memory.
+constexpr std::size_t most_threads = 32;
+
+std::string name_of(const std::vector<nifti_header>& files) {
+  return printable(files.front().path) +
+         (files.size() > 1 ? fmt::format(" and {} more files", files.size() - 1) : std::string());
+}
+
+/// Items brought at once, in one of two buffers.
+struct row_stage {
+  std::uint64_t first = 0, last = 0;
+  bool there = false;
+  bool has(std::uint64_t from, std::uint64_t to) const { return from >= first && to <= last; }
+};
+
+class inflated_rows : public voxel_rows {
+ public:
+  inflated_rows(const session& s, const std::vector<nifti_header>& files, const std::vector<std::uint64_t>& voxels,
+                std::uint64_t most_items)
+      : files_(files),
+        voxels_(voxels),
+        room_(std::min<std::uint64_t>(most_items, voxels.size())),
+        is_whole_(room_ == voxels.size()),
+        layout_(files, room_),
+        cores_(s),
+        tells_(s.is_root()),
+        inflates_(s.node_rank() == 0),
+        over_(s, sizeof(std::uint32_t), purpose()) {
+    for (int i = 0; i < (is_whole_ ? 1 : 2); ++i) memory_.emplace_back(s, layout_.bytes(), purpose());
+    if (tells_) tell_plan();
+    begin(0, room_);
+  }
+
+  ~inflated_rows() override { stop_ = true; }
+
+  std::uint64_t most_items() const override { return is_whole_ ? all_items : room_; }
+  std::uint64_t later_bytes() const override { return is_whole_ ? 0 : layout_.bytes(); }
+
+  void begin(std::uint64_t first, std::uint64_t last) override {
+    if (begun_ > 0 && latest().has(first, last)) return;
+    if (last > voxels_.size() || last - first > room_)
+      throw failure(exit_status::ours, fmt::format("{}: no room for items {} to {}", name_of(files_), first, last));
+    abandon();
+    stop_ = false;
+    ++begun_;
+    latest() = {first, last, false};
+    if (inflates_) inflating_ = std::async(std::launch::async, [this] { inflate(); });
+  }
+
+  bool there() override {
+    if (latest().there) return true;
+    if (inflates_ && inflating_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+    if (!inflates_ && is_over().load(std::memory_order_acquire) < begun_) return false;
+    latest().there = true;
+    if (inflates_) inflating_.get();
+    if (tells_) tell();
+    return true;
+  }
+
+  void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) override {
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      const row_stage& stage = stages_[i];
+      if (!stage.there || !stage.has(first, first + count)) continue;
+      return layout_.load(memory_[i].bytes().data(), first - stage.first, count, out, stride);
+    }
+    throw failure(exit_status::ours, name_of(files_) + ": read before it was inflated");
+  }
+
+ private:
+  std::size_t place() const { return begun_ % memory_.size(); }
+  row_stage& latest() { return stages_[place()]; }
+
+  /// What nobody waits for any more, such as a first stage that turns out to be done already.
+  void abandon() {
+    if (!inflating_.valid()) return;
+    stop_ = true;
+    inflating_.wait();
+    inflating_ = {};
+  }
+
+  /// How many stages the node's first rank is through with, however they ended.
+  std::atomic_ref<std::uint32_t> is_over() const {
+    return std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(over_.bytes().data()));
+  }
+
+  void inflate() {
+    const auto start = steady::now();
+    struct at_the_end {
+      const inflated_rows& rows;
+      ~at_the_end() { rows.is_over().store(rows.begun_, std::memory_order_release); }
+    } said{*this};
+    // The node's other ranks sleep, get their buffers ready, or compute the stage before: where they are GPU ranks
+    // their cores are free.
+    cores_.let_in();
+    const std::size_t threads = std::min(most_threads, static_cast<std::size_t>(cores_.count()));
+    const std::size_t files_at_once = std::min({most_files_at_once, files_.size(), threads});
+    inflating_threads how;
+    how.parallel.threads = static_cast<unsigned>(threads / files_at_once);
+    const auto from = voxels_.begin();
+    const std::vector<std::uint64_t> voxels(from + static_cast<std::ptrdiff_t>(latest().first),
+                                            from + static_cast<std::ptrdiff_t>(latest().last));
+    const std::vector<volume_piece> pieces = pieces_of(voxels);
+    std::byte* const rows = memory_[place()].bytes().data();
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+      try {
+        for (std::size_t i = next++; i < files_.size() && !stop_; i = next++)
+          inflate_file(files_[i], pieces, voxels.size(), layout_.place_of(i), rows, how, stop_);
+      } catch (...) {
+        stop_ = true;
+        throw;
+      }
+    };
+    std::vector<std::future<void>> helpers;
+    for (std::size_t i = 1; i < files_at_once; ++i) helpers.push_back(std::async(std::launch::async, work));
+    work();
+    for (auto& helper : helpers) helper.get();
+    seconds_ = std::chrono::duration<double>(steady::now() - start).count();
+  }
+
+  std::string purpose() const { return fmt::format("{}: holding the mask's voxels inflated", name_of(files_)); }
+
+  void tell_plan() const {
+    const double gb = static_cast<double>(layout_.bytes() * memory_.size()) * 1e-9;
+    if (is_whole_) {
+      spdlog::info("{}: inflating once a node; {:.2f} GB of the mask's voxels stay in memory that its ranks share",
+                   name_of(files_), gb);
+    } else {
+      spdlog::info(
+          "{}: {} of the mask's {} voxels at a time, in {:.2f} GB of memory that a node's ranks share; the "
+          "file is inflated about {} times (--host-memory)",
+          name_of(files_), room_, voxels_.size(), gb, (voxels_.size() + room_ - 1) / room_);
+    }
+  }
+
+  void tell() {
+    double bytes = 0;
+    for (const nifti_header& h : files_)
+      bytes += static_cast<double>(h.grid.voxel_count() * h.volumes * h.bytes_per_value);
+    const std::string part =
+        is_whole_ ? std::string() : fmt::format(" for voxels {} to {} of the mask", latest().first, latest().last);
+    spdlog::info("{}: {:.2f} GB inflated{} in {:.1f} s", name_of(files_), bytes * 1e-9, part, seconds_);
+  }
+
+  std::vector<nifti_header> files_;
+  const std::vector<std::uint64_t>& voxels_;
+  std::uint64_t room_;  ///< items a buffer
+  bool is_whole_;
+  stored_rows layout_;
+  node_cores cores_;
+  bool tells_, inflates_;
+  node_memory over_;
+  std::vector<node_memory> memory_;  ///< one buffer, or two that take turns
+  std::array<row_stage, 2> stages_;  ///< what they hold
+  std::uint32_t begun_ = 0;
+  double seconds_ = 0;
+  std::atomic<bool> stop_{false};
+  std::future<void> inflating_;  ///< last, so that it ends before what it uses does
+};
+
+}  // namespace
+
+std::unique_ptr<voxel_rows> begin_inflating(const session& s, const std::vector<nifti_header>& files,
+                                            const std::vector<std::uint64_t>& voxels, std::uint64_t most_items) {
+  return std::make_unique<inflated_rows>(s, files, voxels, most_items);
+}
+
+}  // namespace voxherd

@@ -1,0 +1,152 @@
+#include "src/scan/label_image.hpp"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "core/failure.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti.hpp"
+#include "src/scan/label_lookup.hpp"
+#include "src/scan/mask.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// float32 holds every whole number up to here.
+constexpr std::int32_t largest_label = 1 << 24;
+
+[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
+
+std::int32_t label_of(float value, label_kind kind, std::uint64_t voxel, const std::string& name) {
+  if (!std::isfinite(value) || value <= 0) return 0;
+  if (kind == label_kind::mask) return 1;
+  if (value > static_cast<float>(largest_label) || value != std::floor(value))
+    refuse(fmt::format("{}: voxel {} holds {}, expected whole numbers up to {}: a parcellation", name, voxel, value,
+                       largest_label));
+  return static_cast<std::int32_t>(value);
+}
+
+bool has_no_orientation(const nifti_header& h) {
+  return h.geometry.at("qform_code") == 0 && h.geometry.at("sform_code") == 0;
+}
+
+bool on_same_grid(const nifti_header& h, const image_grid& grid) {
+  if (h.grid.size != grid.size) return false;
+  if (has_no_orientation(h)) return true;
+  const auto& side = grid.voxel_size_mm;
+  return largest_displacement_mm(grid.size, h.grid.voxel_to_world, grid.voxel_to_world) <=
+         0.1 * std::min({side[0], side[1], side[2]});
+}
+
+std::string size_text(const image_grid& g) {
+  return fmt::format("{} x {} x {} voxels of {:.3g} x {:.3g} x {:.3g} mm", g.size[0], g.size[1], g.size[2],
+                     g.voxel_size_mm[0], g.voxel_size_mm[1], g.voxel_size_mm[2]);
+}
+
+std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_header& h, const image_grid& grid) {
+  const std::string name = printable(h.path);
+  if (on_same_grid(h, grid)) return labels;
+  if (has_no_orientation(h))
+    refuse(
+        fmt::format("{}: says nothing of its place in the world (qform_code and sform_code are 0) and has {}, "
+                    "expected {}",
+                    name, size_text(h.grid), size_text(grid)));
+  std::uint64_t mostly_none = 0;
+  std::vector<std::int32_t> found = look_up(labels, h.grid, grid, mostly_none);
+  const auto labelled = found.size() - static_cast<std::size_t>(std::count(found.begin(), found.end(), 0));
+  const auto n = samples_per_axis(grid, h.grid);
+  spdlog::info(
+      "{}: lies on another grid ({}); looked up in the world at {} x {} x {} points a voxel, the most "
+      "frequent label above 0 counts: {} voxels, {} of them labelled in less than half",
+      name, size_text(h.grid), n[0], n[1], n[2], labelled, mostly_none);
+  if (labelled == 0)
+    refuse(fmt::format("{}: none of its labels lies on the image; is it of another subject or space?", name));
+  return found;
+}
+
+void count_values(label_image& image, const std::vector<std::int32_t>& in_file) {
+  std::vector<std::uint64_t> count(static_cast<std::size_t>(*std::max_element(in_file.begin(), in_file.end())) + 1);
+  for (const std::int32_t l : in_file) count[static_cast<std::size_t>(l)] = 1;
+  for (std::size_t l = 1; l < count.size(); ++l)
+    if (count[l] != 0) image.values.push_back(static_cast<std::int32_t>(l));
+  std::fill(count.begin(), count.end(), 0);
+  for (const std::int32_t l : image.label) ++count[static_cast<std::size_t>(l)];
+  std::vector<std::int32_t> lost;
+  for (const std::int32_t l : image.values) {
+    image.voxels_of.push_back(count[static_cast<std::size_t>(l)]);
+    if (image.voxels_of.back() == 0) lost.push_back(l);
+  }
+  if (!lost.empty())
+    spdlog::warn("{}: {} of its {} labels have no voxel on the image: {}", printable(image.path), lost.size(),
+                 image.values.size(), fmt::join(lost, ", "));
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> label_image::voxels_with(const std::vector<std::int32_t>& wanted) const {
+  std::vector<std::uint64_t> voxels;
+  for (std::uint64_t v = 0; v < label.size(); ++v) {
+    if (label[v] > 0 && (wanted.empty() || std::binary_search(wanted.begin(), wanted.end(), label[v])))
+      voxels.push_back(v);
+  }
+  return voxels;
+}
+
+label_image read_labels(const std::string& path, const image_grid& grid, label_kind kind) {
+  const nifti_header header = read_nifti_header(path);
+  log_warnings(header);
+  if (header.volumes != 1)
+    refuse(fmt::format("{}: dim[4] is {}, expected 1: {} of one volume", printable(path), header.volumes,
+                       kind == label_kind::mask ? "a mask" : "a parcellation"));
+  const std::vector<float> values = read_volume(header);
+  std::vector<std::int32_t> labels(values.size());
+  const std::string name = printable(path);
+  for (std::size_t v = 0; v < values.size(); ++v) labels[v] = label_of(values[v], kind, v, name);
+  if (std::all_of(labels.begin(), labels.end(), [](std::int32_t l) { return l == 0; }))
+    refuse(fmt::format("{}: 0 of {} voxels are above 0, expected at least one", name, labels.size()));
+  label_image image;
+  image.path = path;
+  image.label = on_grid(labels, header, grid);
+  count_values(image, labels);
+  return image;
+}
+
+void check_labels(const label_image& image, const std::vector<std::int32_t>& wanted, const char* option) {
+  for (const std::int32_t l : wanted) {
+    if (std::binary_search(image.values.begin(), image.values.end(), l)) continue;
+    constexpr std::size_t most_named = 20;
+    const std::size_t named = std::min(most_named, image.values.size());
+    refuse(fmt::format("--{} {}: {} has no such label; it has {}{}", option, l, printable(image.path),
+                       fmt::join(image.values.begin(), image.values.begin() + static_cast<long>(named), ", "),
+                       image.values.size() > named ? ", ..." : ""));
+  }
+}
+
+std::vector<std::int32_t> parse_labels(const std::string& list, const char* option) {
+  std::vector<std::int32_t> labels;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const std::string_view word(list.data() + at, end - at);
+    std::int32_t value = 0;
+    const auto [stopped, code] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (code != std::errc{} || stopped != word.data() + word.size() || value < 1 || value > largest_label)
+      throw failure(exit_status::usage,
+                    fmt::format("--{} {}: found {}, expected whole numbers of 1 to {} with commas between, as 3,17",
+                                option, printable(list),
+                                word.empty() ? "nothing" : '"' + printable(std::string(word)) + '"', largest_label));
+    labels.push_back(value);
+    at = end + 1;
+  }
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  return labels;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,104 @@
+#include "src/scan/mask.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/failure.hpp"
+#include "mpi/run/staged_input.hpp"
+#include "src/io/input_file.hpp"
+#include "src/scan/gradients.hpp"
+
+namespace voxherd {
+
+namespace {
+
+std::string size_text(const image_grid& grid) {
+  return fmt::format("{} x {} x {}", grid.size[0], grid.size[1], grid.size[2]);
+}
+
+}  // namespace
+
+void log_warnings(const nifti_header& header) {
+  for (const std::string& text : header.warnings) spdlog::warn("{}: {}", printable(header.path), text);
+}
+
+void check_same_grid(const nifti_header& header, const nifti_header& image) {
+  if (header.grid.size != image.grid.size) {
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: has {} voxels, expected {} as in {}", printable(header.path), size_text(header.grid),
+                              size_text(image.grid), printable(image.path)));
+  }
+  const double apart = largest_displacement_mm(image.grid.size, header.grid.voxel_to_world, image.grid.voxel_to_world);
+  const auto& voxel = image.grid.voxel_size_mm;
+  if (apart > 0.1 * std::min({voxel[0], voxel[1], voxel[2]})) {
+    spdlog::warn("{}: its matrix places voxels up to {:.3g} mm away from those of {}; voxels are matched by index",
+                 printable(header.path), apart, printable(image.path));
+  }
+}
+
+std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_header& image) {
+  const nifti_header header = read_nifti_header(mask);
+  log_warnings(header);
+  const std::string name = printable(mask);
+  if (header.volumes != 1) {
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: dim[4] is {}, expected 1: a mask of one volume", name, header.volumes));
+  }
+  check_same_grid(header, image);
+  const std::vector<float> values = read_volume(header);
+  std::vector<std::uint64_t> inside;
+  std::uint64_t not_finite = 0;
+  for (std::uint64_t v = 0; v < values.size(); ++v) {
+    if (!std::isfinite(values[v])) {
+      ++not_finite;
+    } else if (values[v] > 0) {
+      inside.push_back(v);
+    }
+  }
+  if (not_finite > 0) spdlog::warn("{}: {} voxels are nan or infinite; taken as outside the mask", name, not_finite);
+  if (inside.empty()) {
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: 0 of {} voxels are above 0, expected at least one", name, values.size()));
+  }
+  if (inside.size() == values.size()) spdlog::warn("{}: every voxel is inside; background will be fitted too", name);
+  return inside;
+}
+
+std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, const gradient_table& gradients) {
+  std::vector<double> sum(image.grid.voxel_count());
+  std::vector<float> volume(sum.size());
+  nifti_reader reader(image);
+  std::uint64_t used = 0;
+  const auto is_b0 = [&](std::uint64_t k) { return gradients.b_s_per_mm2[k] <= largest_b0_s_per_mm2; };
+  std::uint64_t end = image.volumes;
+  while (end > 0 && !is_b0(end - 1)) --end;
+  for (std::uint64_t k = 0; k < end; ++k) {
+    leave_if_told();
+    if (!is_b0(k)) {
+      reader.read_stored(k, 0, 0, nullptr);  // a compressed file is inflated up to here: a volume between two looks
+      continue;
+    }
+    reader.read(k, 0, volume.size(), volume.data());
+    for (std::size_t v = 0; v < sum.size(); ++v) sum[v] += static_cast<double>(volume[v]);
+    ++used;
+  }
+  std::vector<std::uint64_t> inside;
+  for (std::uint64_t v = 0; v < sum.size(); ++v) {
+    if (sum[v] > 0) inside.push_back(v);
+  }
+  if (inside.empty()) {
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: 0 of {} voxels have a positive mean over the {} volumes with b up to {} s/mm2, expected "
+                    "at least one",
+                    printable(image.path), sum.size(), used, largest_b0_s_per_mm2));
+  }
+  spdlog::info("no --mask: {} of {} voxels have a positive mean over the {} volumes with b up to {} s/mm2",
+               inside.size(), sum.size(), used, largest_b0_s_per_mm2);
+  return inside;
+}
+
+}  // namespace voxherd

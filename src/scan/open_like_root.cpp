@@ -1,0 +1,34 @@
+#include "src/scan/open_like_root.hpp"
+
+#include <fmt/core.h>
+
+#include "core/failure.hpp"
+#include "src/io/input_file.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// What a rank sees of a file, to be compared with what rank 0 sees.
+std::string appearance(const nifti_header& h) {
+  return fmt::format("{} bytes, {} x {} x {} x {}, type {}", input_file(h.path).size(), h.grid.size[0], h.grid.size[1],
+                     h.grid.size[2], h.volumes, h.datatype);
+}
+
+}  // namespace
+
+void open_like_root(const session& s, const std::string& path, nifti_header& header) {
+  std::string expected = s.is_root() ? appearance(header) : "";
+  s.broadcast(expected);
+  s.agree([&] {
+    if (s.is_root()) return;
+    header = read_nifti_header(path);
+    const std::string found = appearance(header);
+    if (found == expected) return;
+    throw failure(exit_status::bad_data, fmt::format("{}: has {}, expected {} as on rank 0; do all hosts see the same "
+                                                     "file system?",
+                                                     printable(path), found, expected));
+  });
+}
+
+}  // namespace voxherd

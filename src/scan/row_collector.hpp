@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "src/io/gzip/gzip.hpp"
+#include "src/io/nifti/nifti.hpp"
+#include "src/scan/stored_rows.hpp"
+#include "src/scan/voxel_rows.hpp"
+
+namespace voxherd {
+
+/// Bytes of a NIfTI file, from several threads and in pieces that begin and end anywhere, into rows: chosen voxels go
+/// into columns, a column a volume; once all of a group of volumes is there, further threads turn its columns into
+/// rows. Uses three times 64 bytes a voxel beside the rows.
+class row_collector : public inflated_sink {
+ public:
+  /// `runs` are the chosen voxels, `voxels` their number; rows are written from `place` in `memory` on by `turners`
+  /// threads a group. All must outlive the collector.
+  row_collector(const nifti_header& header, const std::vector<voxel_run>& runs, std::uint64_t voxels,
+                const stored_rows::place& place, std::byte* memory, unsigned turners);
+  ~row_collector() override;
+
+  void take(std::uint64_t position, const std::byte* bytes, std::size_t count) override;
+  void give_up() override;
+  /// Waits for the threads. Whether all rows are there.
+  bool finish();
+
+ private:
+  static constexpr std::size_t slots = 3;
+  struct group {
+    std::atomic<std::uint64_t> values_left{0};
+    std::atomic<unsigned> turners_left{0};
+    bool is_turned = false;
+  };
+  /// A value of which one piece has the front and another the end.
+  struct split_value {
+    std::array<std::byte, 16> bytes{};
+    std::size_t found = 0;
+  };
+  void take_part(std::uint64_t offset, const std::byte* bytes, std::size_t count);
+  void take_values(std::uint64_t first_value, std::uint64_t count, const std::byte* bytes);
+  bool wait_for_columns(std::uint64_t index);
+  void pick(std::uint64_t first_voxel, std::uint64_t count, const std::byte* bytes, std::byte* column) const;
+  void turn(std::uint64_t index);
+  void turn_part(std::uint64_t index, unsigned part);
+  std::byte* columns_of(std::uint64_t index) { return columns_[index % slots].data(); }
+
+  const nifti_header& header_;
+  const std::vector<voxel_run>& runs_;
+  const std::uint64_t voxels_, grid_voxels_;
+  const stored_rows::place& place_;
+  std::byte* const memory_;
+  const std::uint64_t volumes_at_once_;
+  const std::size_t column_bytes_;
+  const unsigned turners_;
+  std::array<std::vector<std::byte>, slots> columns_;
+  std::vector<group> groups_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool given_up_ = false;
+  std::map<std::uint64_t, split_value> split_;  ///< by the value's number
+  std::vector<std::future<void>> turning_;
+};
+
+}  // namespace voxherd

@@ -1,0 +1,99 @@
+#include "src/scan/tensor_file.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/failure.hpp"
+#include "mpi/result/result_reader.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti.hpp"
+#include "src/scan/grid_space.hpp"
+#include "src/scan/mask.hpp"
+
+namespace voxherd {
+
+namespace {
+
+tensor_volume from_result(const std::string& path) {
+  const result_reader result(path);
+  if (!result.complete())
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: is an unfinished result; finish it with --resume first", printable(path)));
+  tensor_volume v;
+  v.grid = result.grid();
+  const auto& inputs = result.provenance().value("inputs", nlohmann::json::object());
+  v.geometry = inputs.value("image", nlohmann::json());
+  v.tensor = result.read_map("tensor");
+  if (result.output("tensor").shape != std::vector<std::uint64_t>{6})
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: its `tensor` has not six components; expected a result of `voxherd tensor`", printable(path)));
+  return v;
+}
+
+/// Place of xx, xy, xz, yy, yz, zz among the volumes.
+constexpr std::size_t fsl_order[6] = {0, 1, 2, 3, 4, 5};
+constexpr std::size_t mrtrix_order[6] = {0, 3, 4, 1, 5, 2};
+
+tensor_volume from_nifti(const std::string& path, const std::size_t (&order)[6]) {
+  const nifti_header header = read_nifti_header(path);
+  log_warnings(header);
+  if (header.volumes != 6)
+    throw failure(exit_status::bad_data, fmt::format("{}: dim[4] is {}, expected 6: the elements of a tensor",
+                                                     printable(path), header.volumes));
+  tensor_volume v;
+  v.grid = header.grid;
+  v.geometry = header.geometry;
+  const std::size_t voxels = header.grid.voxel_count();
+  v.tensor.resize(6 * voxels);
+  std::vector<float> volume(voxels);
+  nifti_reader reader(header);
+  for (std::size_t k = 0; k < 6; ++k) {  // forward, as .nii.gz is read
+    reader.read(k, 0, voxels, volume.data());
+    const auto element = static_cast<std::size_t>(std::find(order, order + 6, k) - order);
+    for (std::size_t i = 0; i < voxels; ++i) v.tensor[6 * i + element] = volume[i];
+  }
+  return v;
+}
+
+/// Marks the voxels to be trusted and zeroes the others.
+void examine(tensor_volume& v, const std::string& name) {
+  const std::size_t voxels = v.grid.voxel_count();
+  v.inside.assign(voxels, 0);
+  std::size_t good = 0, strange = 0;
+  for (std::size_t i = 0; i < voxels; ++i) {
+    float* d = v.tensor.data() + 6 * i;
+    const bool finite = std::all_of(d, d + 6, [](float x) { return std::isfinite(x); });
+    const bool zero = finite && std::all_of(d, d + 6, [](float x) { return x == 0; });
+    v.inside[i] = finite && d[0] + d[3] + d[5] > 0 ? 1 : 0;
+    good += v.inside[i];
+    strange += v.inside[i] == 0 && !zero ? 1 : 0;
+    if (v.inside[i] == 0) std::fill(d, d + 6, 0.0f);
+  }
+  if (strange > 0)
+    spdlog::warn("{}: {} voxels hold no tensor (not finite, or a trace that is not positive); taken as outside", name,
+                 strange);
+  if (good == 0)
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: 0 of {} voxels hold a tensor with a positive trace, expected at least one", name, voxels));
+}
+
+}  // namespace
+
+tensor_volume read_tensor_file(const std::string& path, tensor_origin origin) {
+  tensor_volume v = origin == tensor_origin::voxherd ? from_result(path)
+                    : origin == tensor_origin::fsl   ? from_nifti(path, fsl_order)
+                                                     : from_nifti(path, mrtrix_order);
+  examine(v, printable(path));
+  if (origin == tensor_origin::mrtrix) return v;
+  const matrix3 frame = bvec_frame(v.grid);
+  for (std::size_t i = 0; i < v.inside.size(); ++i)
+    if (v.inside[i] != 0) rotate_tensor(frame, v.tensor.data() + 6 * i);
+  return v;
+}
+
+}  // namespace voxherd

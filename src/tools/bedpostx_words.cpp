@@ -1,0 +1,95 @@
+#include "src/tools/bedpostx_words.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+
+#include "core/failure.hpp"
+
+namespace voxherd {
+
+namespace {
+
+enum class meaning { value, given, no_difference, no_difference_value, not_here };
+
+/// What one of FSL's flags is here: `ours` is the option it becomes, or for those not here the reason.
+struct flag {
+  std::string_view fsl;
+  meaning kind;
+  std::string_view ours;
+};
+
+constexpr std::string_view folder_says = "the subject's folder says where they are";
+
+// clang-format off
+constexpr flag flags[] = {
+  {"-n", meaning::value, "--fibres"},         {"--nf", meaning::value, "--fibres"},
+  {"--nfibres", meaning::value, "--fibres"},  {"-model", meaning::value, "--model"},
+  {"-w", meaning::value, "--ard-weight"},     {"--fudge", meaning::value, "--ard-weight"},
+  {"-b", meaning::value, "--burn-in"},        {"--bi", meaning::value, "--burn-in"},
+  {"--burnin", meaning::value, "--burn-in"},  {"-j", meaning::value, "--jumps"},
+  {"--nj", meaning::value, "--jumps"},        {"--njumps", meaning::value, "--jumps"},
+  {"-s", meaning::value, "--sample-every"},   {"--se", meaning::value, "--sample-every"},
+  {"--sampleevery", meaning::value, "--sample-every"},
+  {"--upe", meaning::value, "--adapt-every"}, {"--updateproposalevery", meaning::value, "--adapt-every"},
+  {"--Rmean", meaning::value, "--ratio-mean"}, {"--Rstd", meaning::value, "--ratio-std"},
+  {"-g", meaning::given, "--gradient-deviation"}, {"--rician", meaning::given, "--noise=rician"},
+  {"--noard", meaning::given, "--no-ard"},    {"--allard", meaning::given, "--all-ard"},
+  {"--ardf0", meaning::given, "--f0-ard"},    {"-c", meaning::given, "--backend=cpu"},
+  {"--nonlinear", meaning::no_difference, ""}, {"--cnonlinear", meaning::no_difference, ""},
+  {"--nospat", meaning::no_difference, ""},   {"--forcedir", meaning::no_difference, ""},
+  {"-V", meaning::no_difference, ""},         {"--verbose", meaning::no_difference, ""},
+  {"--bn", meaning::no_difference_value, ""}, {"--burnin_noard", meaning::no_difference_value, ""},
+  {"-NJOBS", meaning::no_difference_value, ""}, {"-Q", meaning::no_difference_value, ""},
+  {"--Rfudge", meaning::not_here, "the prior of R has no such weight here"},
+  {"--gradnonlin", meaning::not_here, "say -g; grad_dev lies in the subject's folder"},
+  {"-k", meaning::not_here, folder_says},     {"--data", meaning::not_here, folder_says},
+  {"-m", meaning::not_here, folder_says},     {"--mask", meaning::not_here, folder_says},
+  {"-r", meaning::not_here, folder_says},     {"--bvecs", meaning::not_here, folder_says},
+  {"--bvals", meaning::not_here, folder_says}, {"--ld", meaning::not_here, "the output is SUBJECT_DIR.bedpostX"},
+  {"--logdir", meaning::not_here, "the output is SUBJECT_DIR.bedpostX"},
+};
+// clang-format on
+
+const flag* find_flag(std::string_view name) {
+  const auto* found = std::find_if(std::begin(flags), std::end(flags), [&](const flag& f) { return f.fsl == name; });
+  return found == std::end(flags) ? nullptr : found;
+}
+
+}  // namespace
+
+std::vector<std::string> from_bedpostx(const std::vector<std::string>& words) {
+  std::vector<std::string> ours;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const flag* f = find_flag(name);
+    if (f == nullptr) {
+      ours.push_back(word);
+      continue;
+    }
+    if (f->kind == meaning::not_here)
+      throw failure(exit_status::usage, fmt::format("bedpostx: {} is not a flag here: {}", name, f->ours));
+    std::string value;
+    const bool takes_value = f->kind == meaning::value || f->kind == meaning::no_difference_value;
+    if (!takes_value && equals != std::string::npos)
+      throw failure(exit_status::usage, fmt::format("bedpostx: {}: expected {} without a value", word, name));
+    if (takes_value && equals == std::string::npos && i + 1 == words.size())
+      throw failure(exit_status::usage, fmt::format("bedpostx: {}: its value is missing, e.g. {} 3", name, name));
+    if (takes_value) value = equals == std::string::npos ? words[++i] : word.substr(equals + 1);
+    if (f->kind == meaning::value) {
+      ours.push_back(fmt::format("{}={}", f->ours, value));
+    } else if (f->kind == meaning::given) {
+      ours.emplace_back(f->ours);
+    } else {
+      ours.push_back(fmt::format("--no-difference={}{}{}", name, value.empty() ? "" : " ", value));
+    }
+  }
+  return ours;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,109 @@
+#include "src/tools/cohort/cohort_table.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/shell_words.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr std::array<const char*, 5> states{"whole", "running", "partial", "failed", "not begun"};
+
+std::size_t count_of(const std::vector<subject_status>& all, const std::string& state) {
+  return static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [&](const subject_status& s) { return s.state == state; }));
+}
+
+/// 99.6 % is not 100 % yet.
+std::string percent(double part) { return fmt::format("{:.0f} %", std::floor(part * 100)); }
+
+template <class Wanted>
+std::vector<std::size_t> tasks_where(const std::vector<subject_status>& all, Wanted wanted) {
+  std::vector<std::size_t> tasks;
+  for (const subject_status& s : all)
+    if (wanted(s)) tasks.push_back(s.task);
+  return tasks;
+}
+
+std::string counts_text(const std::vector<subject_status>& all) {
+  std::string text = fmt::format("{} subject{}:", all.size(), all.size() == 1 ? "" : "s");
+  const char* comma = " ";
+  for (const char* state : states) {
+    const std::size_t count = count_of(all, state);
+    if (count == 0) continue;
+    text += fmt::format("{}{} {}", comma, count, state);
+    comma = ", ";
+  }
+  return text + '\n';
+}
+
+}  // namespace
+
+std::string array_list(const std::vector<std::size_t>& tasks) {
+  std::string text;
+  for (std::size_t i = 0, last = 0; i < tasks.size(); i = last + 1) {
+    for (last = i; last + 1 < tasks.size() && tasks[last + 1] == tasks[last] + 1;) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", tasks[i]);
+    if (last > i) text += fmt::format("-{}", tasks[last]);
+  }
+  return text;
+}
+
+std::vector<std::size_t> tasks_to_submit(const std::vector<subject_status>& all) {
+  return tasks_where(all, [](const subject_status& s) { return s.begin_again; });
+}
+
+std::vector<std::size_t> tasks_to_repair(const std::vector<subject_status>& all) {
+  return tasks_where(all, [](const subject_status& s) { return s.state == "failed" && !s.begin_again; });
+}
+
+std::string cohort_text(const std::string& manifest, const std::vector<subject_status>& all) {
+  std::size_t width = 7;
+  double gpu_hours = 0, core_hours = 0;
+  for (const subject_status& s : all) {
+    width = std::max(width, s.name.size());
+    gpu_hours += s.gpu_hours;
+    core_hours += s.core_hours;
+  }
+  std::string text =
+      fmt::format("{:>5}  {:<{}}  {:<9}  {:>5}  {}\n", "task", "subject", width, "status", "done", "detail");
+  for (const subject_status& s : all) {
+    const std::string code = s.exit_status != 0 ? fmt::format("status {}: ", s.exit_status) : "";
+    std::string line = fmt::format("{:>5}  {:<{}}  {:<9}  {:>5}  {}{}", s.task, s.name, width, s.state, percent(s.done),
+                                   code, s.detail);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  text += counts_text(all);
+  text += fmt::format("so far {:.4g} GPU hours, {:.4g} CPU core hours\n", gpu_hours, core_hours);
+  const auto submit = tasks_to_submit(all), repair = tasks_to_repair(all);
+  if (!submit.empty())
+    text +=
+        fmt::format("to submit: sbatch --array={} slurm/cohort.sbatch {}\n", array_list(submit), quoted_word(manifest));
+  if (!repair.empty())
+    text += fmt::format("to repair first (they would fail again as they are): --array={}\n", array_list(repair));
+  return text;
+}
+
+nlohmann::json cohort_json(const std::string& manifest, const std::vector<subject_status>& all) {
+  nlohmann::json j{{"manifest", manifest}, {"subjects", nlohmann::json::array()}};
+  double gpu_hours = 0, core_hours = 0;
+  for (const subject_status& s : all) {
+    j["subjects"].push_back(as_json(s));
+    gpu_hours += s.gpu_hours;
+    core_hours += s.core_hours;
+  }
+  for (const char* state : states) j["counts"][state] = count_of(all, state);
+  j["gpu_hours"] = gpu_hours;
+  j["core_hours"] = core_hours;
+  j["resubmit"] = array_list(tasks_to_submit(all));
+  j["repair"] = array_list(tasks_to_repair(all));
+  return j;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,100 @@
+#include "src/tools/cohort/run_subject.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "core/command_line.hpp"
+#include "core/shell_words.hpp"
+#include "mpi/run/run.hpp"
+#include "src/tools/cohort/task_note.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void make_folder_of(const std::string& out) {
+  const fs::path folder = fs::path(out).parent_path();
+  std::error_code code;
+  if (!folder.empty()) fs::create_directories(folder, code);
+  if (code) throw failure(exit_status::disk, fmt::format("{}: cannot be made: {}", folder.string(), code.message()));
+}
+
+task_note begin_note(const session& s, const cohort_subject& subject, const std::vector<std::string>& more) {
+  task_note note;
+  note.command_line = "voxherd";
+  for (const auto* words : {&subject.words, &more})
+    for (const std::string& word : *words) note.command_line += ' ' + quoted_word(word);
+  note.begun_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                              fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+  note.host = s.host();
+  note.ranks = s.size();
+  note.job = slurm_job_name();
+  return note;
+}
+
+/// Never throws: what the run itself has to say goes first.
+void end_note(const std::string& out, task_note note, exit_status status, const std::string& message) {
+  note.ended = true;
+  note.status = static_cast<int>(status);
+  note.message = message;
+  try {
+    write_note(out, note);
+  } catch (const std::exception& e) {
+    spdlog::warn("{}", e.what());
+  }
+}
+
+}  // namespace
+
+subject_call call_of(const cohort_subject& subject, const std::vector<std::string>& more) {
+  subject_call call;
+  try {
+    call.what = &find_command(all_commands(), subject.words.front());
+    if (!makes_result(*call.what))
+      throw failure(exit_status::usage, fmt::format("`{}` makes no result that --resume could go on with; expected a "
+                                                    "command such as tensor or ballstick",
+                                                    call.what->name));
+    std::vector<std::string> words(subject.words.begin() + 1, subject.words.end());
+    words.insert(words.end(), more.begin(), more.end());
+    call.args = parse_command_line(*call.what, words);
+  } catch (const failure& f) {
+    throw failure(f.status, fmt::format("line {} of the manifest ({}): {}", subject.line, subject.name, f.what()));
+  }
+  return call;
+}
+
+exit_status run_subject(session& s, const cohort_subject& subject, const std::vector<std::string>& more) {
+  const std::string& out = subject.out;
+  const task_note note = begin_note(s, subject, more);
+  s.on_root([&] {
+    make_folder_of(out);
+    write_note(out, note);
+  });
+  const run_listener listener{nullptr, [&](const failure& f) { end_note(out, note, f.status, f.what()); }};
+  try {
+    subject_call call = call_of(subject, more);
+    call.args.listener = &listener;
+    if (s.is_root()) spdlog::info("subject {}: {}", subject.name, note.command_line);
+    const exit_status status = call.what->run(s, call.args);
+    if (s.is_root() && status == exit_status::whole) fs::remove(note_path(out));
+    if (s.is_root() && status != exit_status::whole) end_note(out, note, status, "");
+    return status;
+  } catch (const failure& f) {
+    if (s.is_root()) end_note(out, note, f.status, f.what());
+    throw;
+  } catch (const std::bad_alloc&) {
+    if (s.is_root()) end_note(out, note, exit_status::ours, "not enough memory");
+    throw;
+  } catch (const std::exception& e) {
+    if (s.is_root()) end_note(out, note, exit_status::ours, e.what());
+    throw;
+  }
+}
+
+}  // namespace voxherd

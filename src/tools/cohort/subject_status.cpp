@@ -1,0 +1,167 @@
+#include "src/tools/cohort/subject_status.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "mpi/result/output_place.hpp"
+#include "mpi/result/result_reader.hpp"
+#include "src/tools/cohort/cost.hpp"
+#include "src/tools/cohort/task_note.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Unfinished results that belong to `out`: OUT.part and those of a command's steps, OUT.scores.part.
+std::vector<fs::path> unfinished_of(const std::string& out) {
+  std::vector<fs::path> found;
+  const fs::path parent = fs::path(out).parent_path();
+  const std::string begin = fs::path(out).filename().string() + ".", end = ".part";
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(parent.empty() ? "." : parent, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() < begin.size() + 4 || name.compare(0, begin.size(), begin) != 0) continue;
+    if (name.compare(name.size() - end.size(), end.size(), end) == 0) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// Items in the file's finished batches, of all its items, from 0 to 1.
+double part_done(const result_reader& result) {
+  double done = 0;
+  for (const batch& b : result.batches())
+    if (result.journal()[b.number].done == 1) done += static_cast<double>(b.item_count);
+  return done / std::max(1.0, static_cast<double>(result.item_voxels().size()));
+}
+
+/// "scores" of OUT.scores.part, "" of OUT.part.
+std::string step_of(const fs::path& part, const std::string& out) {
+  const std::string name = part.filename().string(), whole = fs::path(out).filename().string();
+  return name.size() <= whole.size() + 6 ? "" : name.substr(whole.size() + 1, name.size() - whole.size() - 6);
+}
+
+/// Where an unfinished result stands; false where there is none that can be read.
+bool read_unfinished(subject_status& s) {
+  for (const fs::path& part : unfinished_of(s.out)) {
+    try {
+      const result_reader result(part.string());
+      const cost c = cost_of(result);
+      s.done = part_done(result);
+      s.gpu_hours = c.gpu_hours;
+      s.core_hours = c.core_hours;
+      const std::string step = step_of(part, s.out);
+      if (!step.empty()) s.detail = fmt::format("in step {}", step);
+      return true;
+    } catch (const failure& f) {
+      s.detail = f.what();  // a file such as a table's .part is none of ours
+    }
+  }
+  return false;
+}
+
+void read_whole(subject_status& s) {
+  const result_reader result(s.out);
+  if (!result.complete()) throw failure(exit_status::bad_data, fmt::format("{} is not whole, though so named", s.out));
+  const cost c = cost_of(result);
+  s.state = "whole";
+  s.done = 1;
+  s.gpu_hours = c.gpu_hours;
+  s.core_hours = c.core_hours;
+}
+
+void add_detail(subject_status& s, const std::string& text) { s.detail += (s.detail.empty() ? "" : "; ") + text; }
+
+std::string died_text(const task_note& note) {
+  return fmt::format("ended without a word on {}{} (killed, out of memory, node lost?); begun {}", note.host,
+                     note.job.empty() ? "" : ", " + note.job, note.begun_at);
+}
+
+/// Of a subject that is neither whole nor being computed.
+void settle_unfinished(subject_status& s, bool has_part, const std::optional<task_note>& note) {
+  const bool stopped = note && note->ended && note->status == static_cast<int>(exit_status::resume_me);
+  const bool died = note && !note->ended;
+  s.begin_again = true;
+  if (note && note->ended && !stopped) {
+    s.state = "failed";
+    s.exit_status = note->status;
+    s.detail = note->message;
+    // The same inputs and options would fail again; a full disk or a lost GPU may not.
+    s.begin_again = note->status == static_cast<int>(exit_status::disk);
+  } else if (has_part) {
+    s.state = "partial";
+    if (died) add_detail(s, died_text(*note));
+  } else if (died) {
+    s.state = "failed";
+    s.detail = died_text(*note);
+  } else {
+    s.state = "not begun";
+    s.detail = stopped ? "stopped before the first batch" : "";
+  }
+}
+
+}  // namespace
+
+subject_status status_of(const cohort_subject& subject) {
+  subject_status s;
+  s.task = subject.task;
+  s.name = subject.name;
+  s.out = subject.out;
+  std::error_code ignored;
+  if (fs::exists(s.out, ignored)) {
+    try {
+      read_whole(s);
+    } catch (const failure& f) {
+      s.state = "failed";
+      s.exit_status = static_cast<int>(f.status);
+      s.detail = f.what();
+    }
+    return s;
+  }
+  const std::optional<task_note> note = read_note(s.out);
+  const bool has_part = read_unfinished(s);
+  if (!has_part) s.detail.clear();
+  if (is_being_written(s.out)) {
+    s.state = "running";
+    if (note && !note->job.empty()) add_detail(s, note->job);
+    return s;
+  }
+  settle_unfinished(s, has_part, note);
+  return s;
+}
+
+nlohmann::json as_json(const subject_status& s) {
+  return {{"task", s.task},
+          {"subject", s.name},
+          {"out", s.out},
+          {"state", s.state},
+          {"done", s.done},
+          {"detail", s.detail},
+          {"exit_status", s.exit_status},
+          {"resubmit", s.begin_again},
+          {"gpu_hours", s.gpu_hours},
+          {"core_hours", s.core_hours}};
+}
+
+subject_status status_from_json(const nlohmann::json& j) {
+  subject_status s;
+  s.task = j.at("task").get<std::size_t>();
+  s.name = j.at("subject").get<std::string>();
+  s.out = j.at("out").get<std::string>();
+  s.state = j.at("state").get<std::string>();
+  s.done = j.at("done").get<double>();
+  s.detail = j.at("detail").get<std::string>();
+  s.exit_status = j.at("exit_status").get<int>();
+  s.begin_again = j.at("resubmit").get<bool>();
+  s.gpu_hours = j.at("gpu_hours").get<double>();
+  s.core_hours = j.at("core_hours").get<double>();
+  return s;
+}
+
+}  // namespace voxherd

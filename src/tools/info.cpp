@@ -1,0 +1,93 @@
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/command.hpp"
+#include "core/device.hpp"
+#include "core/version.hpp"
+#include "mpi/comm/session.hpp"
+#include "mpi/result/result_layout.hpp"
+#include "mpi/result/result_reader.hpp"
+
+namespace voxherd {
+
+namespace {
+
+void info_options(po::options_description& options) {
+  options.add_options()("result", po::value<std::string>()->value_name("FILE"), "result file, whole or FILE.part");
+}
+
+void print_program(const session& s) {
+  std::string why_none;
+  const auto gpus = visible_gpus(&why_none);
+  fmt::print("voxherd    {}\n", version);
+  fmt::print("CUDA       {}\n", built_with_cuda() ? "built in" : "not built in");
+  fmt::print("MPI        {}, {} rank{}\n", mpi_library(), s.size(), s.size() == 1 ? "" : "s");
+  fmt::print("HDF5       {}\n", hdf5_library());
+  fmt::print("CPU        {} cores on {}\n", std::thread::hardware_concurrency(), s.host());
+  for (const gpu& g : gpus) {
+    fmt::print("GPU {}      {}, {:.0f} GB, compute capability {}.{}\n", g.ordinal, g.name,
+               static_cast<double>(g.memory_bytes) / 1e9, g.compute_capability / 10, g.compute_capability % 10);
+  }
+  if (gpus.empty()) fmt::print("GPU        none: {}\n", why_none);
+}
+
+/// Name, type, unit and meaning of each dataset, in columns.
+void print_outputs(const result_reader& r) {
+  std::vector<std::array<std::string, 4>> rows;
+  for (const output_spec& o : r.outputs()) {
+    const std::string shape = o.shape.empty() ? "" : fmt::format("[{}]", fmt::join(o.shape, ","));
+    rows.push_back({dataset_path(o) + shape, std::string(name_of(o.type)), o.unit, o.meaning});
+  }
+  for (const constant& c : r.constants())
+    rows.push_back({fmt::format("{}[{}]", dataset_path(c), fmt::join(c.shape, ",")), "float64", c.unit, c.meaning});
+  std::array<std::size_t, 3> width{28, 8, 8};
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  for (const auto& [name, type, unit, meaning] : rows)
+    fmt::print("  {:<{}} {:<{}} {:<{}} {}\n", name, width[0], type, width[1], unit, width[2], meaning);
+}
+
+void print_result(const result_reader& r) {
+  std::uint64_t done = 0;
+  for (const journal_entry& e : r.journal()) done += e.done == 1 ? 1 : 0;
+  const auto& grid = r.grid();
+  fmt::print("{}: {} by voxherd {}, {} of {} batches, {}\n", r.path(), r.analysis_name(), r.version(), done,
+             r.batches().size(), r.complete() ? "whole" : "not whole: --resume goes on with it");
+  const bool has_points = !r.point_offsets().empty();
+  fmt::print("image      {} voxels of {:.4g} mm, {}\n", fmt::join(grid.size, " x "),
+             fmt::join(grid.voxel_size_mm, " x "),
+             has_points ? fmt::format("{} items with {} points", r.item_voxels().size(), r.point_count())
+                        : fmt::format("{} in the mask", r.item_voxels().size()));
+  fmt::print("contents\n");
+  print_outputs(r);
+  fmt::print("configuration\n{}\nprovenance\n{}\n", r.configuration().dump(2), r.provenance().dump(2));
+  if (!r.summary().is_null()) {
+    fmt::print("run        {:.1f} s on {} ranks, {:.1f} items/s\n", r.summary().at("seconds").get<double>(),
+               r.summary().at("rank_count").get<int>(), r.summary().at("items_per_second").get<double>());
+  }
+}
+
+exit_status info(session& s, const arguments& args) {
+  s.on_root([&] {
+    if (args.has("result")) {
+      print_result(result_reader(args.get<std::string>("result")));
+    } else {
+      print_program(s);
+    }
+  });
+  return exit_status::whole;
+}
+
+}  // namespace
+
+extern const command info_command;
+const command info_command{
+    "info", "this program and its devices, or what is in a result", "[FILE]", "result", info_options, info};
+
+}  // namespace voxherd

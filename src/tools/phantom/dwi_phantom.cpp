@@ -1,0 +1,134 @@
+#include "src/tools/phantom/dwi_phantom.hpp"
+
+#include <fmt/core.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "src/tools/phantom/phantom_files.hpp"
+
+namespace voxherd {
+
+namespace {
+
+image_grid grid_of(const dwi_phantom_settings& p) {
+  return phantom_grid(p.size, {p.voxel_size_mm, p.voxel_size_mm, p.voxel_size_mm});
+}
+
+void write_data(const session& s, const dwi_phantom_settings& p, const anatomy& brain, const gradient_table& g,
+                const std::string& folder) {
+  noise_settings noise = p.noise;
+  noise.deviation = white_matter_S0 / p.snr;
+  const nifti_image form{grid_of(p), g.size(), nullptr, 0, 0, "voxherd phantom dwi " + p.name};
+  write_series(s, form, folder + "/data", p.compressed, p.threads,
+               [&](std::uint64_t y, std::uint64_t z, float* samples, std::uint64_t stride) {
+                 const std::uint64_t nx = p.size[0], first = (z * p.size[1] + y) * nx;
+                 std::vector<tissue> line(nx);
+                 for (std::uint64_t x = 0; x < nx; ++x) line[x] = brain.at(first + x);
+                 for (std::uint64_t k = 0; k < g.size(); ++k)
+                   make_dwi_samples(line, first, g, k, noise, samples + k * stride);
+               });
+}
+
+struct truth_map {
+  std::string name;
+  std::uint64_t volumes;
+  float display_max;
+  std::function<double(const anatomy&, std::uint64_t voxel, std::uint64_t volume)> value;
+};
+
+template <class Value>
+auto of_tissue(Value value) {
+  return [value](const anatomy& brain, std::uint64_t voxel, std::uint64_t volume) -> double {
+    return value(brain.at(voxel), volume);
+  };
+}
+
+std::vector<truth_map> truth_maps(std::size_t fibres) {
+  std::vector<truth_map> maps{
+      {"nodif_brain_mask", 1, 1, of_tissue([](const tissue& t, std::uint64_t) { return t.inside ? 1. : 0.; })},
+      {"truth/fibres", 1, 3, of_tissue([](const tissue& t, std::uint64_t) { return static_cast<double>(t.fibres); })},
+      {"truth/d", 1, 3e-3f, of_tissue([](const tissue& t, std::uint64_t) { return t.d_mm2_per_s; })},
+      {"truth/S0", 1, 2000, of_tissue([](const tissue& t, std::uint64_t) { return t.S0; })},
+      {"truth/ends", 1, 14,
+       [](const anatomy& brain, std::uint64_t voxel, std::uint64_t) -> double { return brain.end_at(voxel); }},
+  };
+  for (std::size_t j = 0; j < fibres; ++j) {
+    maps.push_back({fmt::format("truth/f{}", j + 1), 1, 1,
+                    of_tissue([j](const tissue& t, std::uint64_t) { return t.fraction[j]; })});
+    maps.push_back({fmt::format("truth/dyads{}", j + 1), 3, 1,
+                    of_tissue([j](const tissue& t, std::uint64_t volume) { return t.direction[j][volume]; })});
+  }
+  return maps;
+}
+
+std::string line_of(const std::vector<double>& values, const char* format) {
+  std::string line;
+  for (const double v : values) line += fmt::format(fmt::runtime(format), v) + " ";
+  line.back() = '\n';
+  return line;
+}
+
+void write_texts(const dwi_phantom_settings& p, const gradient_table& g, const std::string& folder) {
+  write_text(folder + "/bvals", line_of(g.b_s_per_mm2, "{:g}"));
+  write_text(folder + "/bvecs", line_of(g.x, "{:.9f}") + line_of(g.y, "{:.9f}") + line_of(g.z, "{:.9f}"));
+  nlohmann::ordered_json j;
+  j["preset"] = p.name;
+  j["size"] = p.size;
+  j["voxel_size_mm"] = p.voxel_size_mm;
+  j["volumes"] = g.size();
+  j["b0_volumes"] = p.b0_volumes;
+  for (const gradient_shell& shell : p.shells)
+    j["shells"].push_back({{"b_s_per_mm2", shell.b_s_per_mm2}, {"directions", shell.directions}});
+  j["most_fibres"] = p.fibres;
+  j["noise"] = p.noise.kind == noise_kind::none ? "none" : p.noise.kind == noise_kind::gaussian ? "gaussian" : "rician";
+  if (p.noise.kind != noise_kind::none) j["snr"] = p.snr;
+  j["seed"] = p.noise.seed;
+  write_text(folder + "/phantom.json", j.dump(2) + "\n");
+}
+
+}  // namespace
+
+std::uint64_t dwi_phantom_settings::volumes() const {
+  std::uint64_t count = b0_volumes;
+  for (const gradient_shell& shell : shells) count += shell.directions;
+  return count;
+}
+
+const std::vector<dwi_phantom_settings>& dwi_phantom_presets() {
+  static const std::vector<dwi_phantom_settings> presets = [] {
+    dwi_phantom_settings toy, clinical, paper_hires, hcp;
+    toy.name = "toy", toy.size = {20, 20, 12}, toy.voxel_size_mm = 2.5;
+    toy.b0_volumes = 6, toy.shells = {{1000, 30}, {2000, 30}};
+    clinical.name = "clinical", clinical.size = {96, 96, 30}, clinical.voxel_size_mm = 2.5;
+    clinical.b0_volumes = 4, clinical.shells = {{2500, 64}};
+    paper_hires.name = "paper-hires", paper_hires.size = {140, 168, 102}, paper_hires.voxel_size_mm = 1.3;
+    paper_hires.b0_volumes = 16, paper_hires.shells = {{1500, 256}};
+    hcp.name = "hcp", hcp.size = {145, 174, 145}, hcp.voxel_size_mm = 1.25;
+    hcp.b0_volumes = 18, hcp.shells = {{1000, 90}, {2000, 90}, {3000, 90}};
+    hcp.brain_size = 0.7775;  // 900,000 voxels in the mask, as in a subject of the Human Connectome Project
+    return std::vector{toy, clinical, paper_hires, hcp};
+  }();
+  return presets;
+}
+
+void write_dwi_phantom(const session& s, const dwi_phantom_settings& p, const std::string& folder) {
+  make_phantom_folder(s, folder);
+  const gradient_table g = make_gradients(p.b0_volumes, p.shells);
+  const anatomy brain(p.size, p.brain_size, p.fibres);
+  write_data(s, p, brain, g, folder);
+  s.agree([&] {
+    const auto maps = truth_maps(p.fibres);
+    const auto ranks = static_cast<std::uint64_t>(s.size()), rank = static_cast<std::uint64_t>(s.rank());
+    in_parallel(p.threads, maps.size(), [&](std::uint64_t i) {
+      if (i % ranks != rank) return;
+      const truth_map& map = maps[i];
+      write_map(folder + "/" + map.name + ".nii.gz",
+                {grid_of(p), map.volumes, nullptr, 0, map.display_max, "voxherd phantom dwi " + p.name},
+                [&](std::uint64_t voxel, std::uint64_t volume) { return map.value(brain, voxel, volume); });
+    });
+    if (s.is_root()) write_texts(p, g, folder);
+  });
+}
+
+}  // namespace voxherd

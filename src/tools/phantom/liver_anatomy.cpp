@@ -1,0 +1,156 @@
+#include "src/tools/phantom/liver_anatomy.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/failure.hpp"
+#include "src/tools/phantom/liver_regions.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using liver_shape::place;
+
+constexpr double fat_begins = 0.92;  // radius of the body
+
+place place_of(std::uint64_t voxel, const std::array<std::uint64_t, 3>& size) {
+  const std::uint64_t index[3] = {voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1])};
+  place at;
+  for (std::size_t c = 0; c < 3; ++c) {
+    const auto n = static_cast<double>(size[c]);
+    at[c] = (2 * static_cast<double>(index[c]) - (n - 1)) / n;
+  }
+  return at;
+}
+
+/// In the units of a place.
+struct vessel_radii {
+  double aorta, portal;
+};
+
+/// However coarse the image, a vessel has voxels of its own: the aorta in every slice, the portal vein, which lies flat
+/// halfway up, in the slices above and below.
+vessel_radii least_radii(const std::array<std::uint64_t, 3>& size) {
+  const double in_plane = 2.4 / static_cast<double>(std::min(size[0], size[1]));
+  return {in_plane, std::max(in_plane, std::min(0.15, 1.2 * liver_shape::z_scale / static_cast<double>(size[2])))};
+}
+
+abdomen_tissue tissue_of(const place& at, const vessel_radii& least) {
+  const double radius = liver_shape::body_radius(at);
+  if (radius >= 1) return abdomen_tissue::air;
+  if (radius >= fat_begins) return abdomen_tissue::fat;
+  if (liver_shape::aorta_depth(at, least.aorta) > 0) return abdomen_tissue::aorta;
+  if (liver_shape::portal_depth(at, least.portal) > 0) return abdomen_tissue::portal_vein;
+  return liver_shape::spleen_depth(at) > 0 ? abdomen_tissue::spleen : abdomen_tissue::muscle;
+}
+
+struct tissue_constants {
+  double t1_s, density, hu;
+};
+
+/// At 3 T; HU without the agent. In the order of abdomen_tissue.
+constexpr tissue_constants of_tissue[] = {{0, 0, -1000},    {0.37, 0.95, -100}, {1.20, 0.80, 55}, {1.30, 0.85, 50},
+                                          {1.60, 0.90, 40}, {1.60, 0.90, 40},   {0.80, 0.85, 60}};
+
+struct candidate {
+  double depth;
+  std::uint64_t voxel;
+};
+
+/// The `count` deepest voxels; of equal ones those of smaller numbers. All where there are fewer.
+std::vector<candidate> deepest(std::vector<candidate> all, std::uint64_t count) {
+  const auto deeper = [](const candidate& a, const candidate& b) {
+    return a.depth != b.depth ? a.depth > b.depth : a.voxel < b.voxel;
+  };
+  if (count < all.size()) {
+    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(), deeper);
+    all.resize(count);
+  }
+  return all;
+}
+
+[[noreturn]] void refuse(const liver_anatomy_settings& p, const char* what, std::uint64_t found, std::uint64_t asked) {
+  throw failure(exit_status::usage,
+                fmt::format("phantom liver of {} x {} x {} voxels: found {} for {}, expected {}; use a larger --size",
+                            p.size[0], p.size[1], p.size[2], found, what, asked));
+}
+
+}  // namespace
+
+const char* name_of(liver_region region) {
+  static constexpr const char* names[liver_region_count] = {
+      "none", "right posterior", "right anterior", "left medial", "left lateral", "cirrhotic", "tumour"};
+  return names[static_cast<std::size_t>(region)];
+}
+
+double t1_of(abdomen_tissue tissue) { return of_tissue[static_cast<std::size_t>(tissue)].t1_s; }
+
+liver_anatomy::liver_anatomy(const liver_anatomy_settings& p, int threads)
+    : size_(p.size), label_(p.size[0] * p.size[1] * p.size[2]) {
+  const vessel_radii least = least_radii(p.size);
+  std::vector<candidate> liver, aorta, portal;
+  const auto slice = static_cast<std::int64_t>(p.size[0] * p.size[1]);
+#pragma omp parallel num_threads(threads)
+  {
+    std::vector<candidate> own_liver, own_aorta, own_portal;
+#pragma omp for schedule(static)
+    for (std::int64_t first = 0; first < static_cast<std::int64_t>(label_.size()); first += slice)
+      for (std::int64_t i = first; i < first + slice; ++i) {
+        const auto voxel = static_cast<std::uint64_t>(i);
+        const place at = place_of(voxel, size_);
+        const abdomen_tissue tissue = tissue_of(at, least);
+        label_[voxel] = static_cast<std::uint8_t>(tissue);
+        if (tissue == abdomen_tissue::aorta)
+          own_aorta.push_back({liver_shape::aorta_voi_depth(at, least.aorta), voxel});
+        if (tissue == abdomen_tissue::portal_vein)
+          own_portal.push_back({liver_shape::portal_voi_depth(at, least.portal), voxel});
+        if (tissue != abdomen_tissue::muscle) continue;
+        if (const double depth = liver_shape::liver_depth(at); depth > 0) own_liver.push_back({depth, voxel});
+      }
+#pragma omp critical
+    {
+      liver.insert(liver.end(), own_liver.begin(), own_liver.end());
+      aorta.insert(aorta.end(), own_aorta.begin(), own_aorta.end());
+      portal.insert(portal.end(), own_portal.begin(), own_portal.end());
+    }
+  }
+  if (liver.size() < p.liver_voxels) refuse(p, "the liver", liver.size(), p.liver_voxels);
+  if (aorta.empty()) refuse(p, "the aorta", 0, 1);
+  if (portal.empty()) refuse(p, "the portal vein", 0, 1);
+  aorta_count_ = std::min<std::uint64_t>(p.aorta_voxels, aorta.size());
+  portal_count_ = std::min<std::uint64_t>(p.portal_voxels, portal.size());
+  for (const candidate& c : deepest(std::move(liver), p.liver_voxels))
+    label_[c.voxel] = static_cast<std::uint8_t>(abdomen_tissue::liver);
+  for (const candidate& c : deepest(std::move(aorta), p.aorta_voxels)) label_[c.voxel] |= aorta_voi;
+  for (const candidate& c : deepest(std::move(portal), p.portal_voxels)) label_[c.voxel] |= portal_voi;
+}
+
+abdomen_tissue liver_anatomy::tissue_at(std::uint64_t voxel) const {
+  return static_cast<abdomen_tissue>(label_[voxel] & tissue_bits);
+}
+
+std::uint64_t liver_anatomy::count(abdomen_tissue tissue) const {
+  std::uint64_t count = 0;
+  for (std::uint64_t v = 0; v < label_.size(); ++v) count += tissue_at(v) == tissue ? 1 : 0;
+  return count;
+}
+
+abdomen_voxel liver_anatomy::at(std::uint64_t voxel) const {
+  abdomen_voxel v;
+  v.tissue = tissue_at(voxel);
+  const tissue_constants& c = of_tissue[static_cast<std::size_t>(v.tissue)];
+  const place at = place_of(voxel, size_);
+  v.t1_s = c.t1_s, v.hu = c.hu;
+  v.density = c.density * (1 - 0.1 * at[0] + 0.15 * at[1]);  // coil: stronger in front, and differs everywhere
+  if (v.tissue != abdomen_tissue::liver) return v;
+  v.region = liver_shape::region_at(at);
+  v.parameters = liver_shape::parameters_at(at);
+  v.t1_s = liver_shape::t1_s_at(at);
+  return v;
+}
+
+}  // namespace voxherd

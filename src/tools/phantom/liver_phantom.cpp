@@ -1,0 +1,176 @@
+#include "src/tools/phantom/liver_phantom.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "src/tools/phantom/liver_signal.hpp"
+#include "src/tools/phantom/phantom_files.hpp"
+
+namespace voxherd {
+
+namespace {
+
+nifti_image form_of(const liver_phantom_settings& p, std::uint64_t volumes, float display_max) {
+  return {phantom_grid(p.size, p.voxel_size_mm), volumes, nullptr, 0, display_max, "voxherd phantom liver " + p.name};
+}
+
+void write_images(const session& s, const liver_phantom_settings& p, const liver_anatomy& body,
+                  const liver_signal& signal, const std::string& folder) {
+  const auto line_of = [&](std::uint64_t y, std::uint64_t z) {
+    std::vector<abdomen_voxel> line(p.size[0]);
+    for (std::uint64_t x = 0; x < line.size(); ++x) line[x] = body.at((z * p.size[1] + y) * p.size[0] + x);
+    return line;
+  };
+  const auto largest = static_cast<float>(signal.largest_signal());
+  nifti_image form = form_of(p, p.frames, largest / 2);
+  constexpr float most_int16 = 32767;
+  if (p.type == stored_type::int16) form.int16_step = largest / most_int16;
+  write_series(s, form, folder + "/dce", p.compressed, p.threads,
+               [&](std::uint64_t y, std::uint64_t z, float* samples, std::uint64_t stride) {
+                 signal.make_frames(line_of(y, z), (z * p.size[1] + y) * p.size[0], samples, stride);
+               });
+  if (p.signal != perfusion::signal_kind::spoiled_echo) return;
+  form.volumes = p.vfa_flip_deg.size();
+  write_series(s, form, folder + "/vfa", p.compressed, p.threads,
+               [&](std::uint64_t y, std::uint64_t z, float* samples, std::uint64_t stride) {
+                 signal.make_vfa(line_of(y, z), (z * p.size[1] + y) * p.size[0], samples, stride);
+               });
+}
+
+struct truth_map {
+  const char* name;
+  float display_max;
+  std::function<double(const liver_anatomy&, std::uint64_t voxel)> value;
+};
+
+/// Flows in ml/100 g/min, delays in s; zero outside the liver.
+auto of_parameter(perfusion::parameter i) {
+  const double unit = i == perfusion::tau_a || i == perfusion::tau_p ? 1 : perfusion::per_second;
+  return [i, unit](const liver_anatomy& body, std::uint64_t voxel) {
+    return body.tissue_at(voxel) == abdomen_tissue::liver ? unit * body.at(voxel).parameters[i] : 0;
+  };
+}
+
+std::vector<truth_map> truth_maps() {
+  return {
+      {"liver", 1, [](const liver_anatomy& b, std::uint64_t v) { return b.tissue_at(v) == abdomen_tissue::liver; }},
+      {"aorta", 1, [](const liver_anatomy& b, std::uint64_t v) { return b.in_aorta_voi(v); }},
+      {"portal", 1, [](const liver_anatomy& b, std::uint64_t v) { return b.in_portal_voi(v); }},
+      {"truth/kl", 800, of_parameter(perfusion::kl)},
+      {"truth/ka", 150, of_parameter(perfusion::ka)},
+      {"truth/kp", 150, of_parameter(perfusion::kp)},
+      {"truth/tau_a", 5, of_parameter(perfusion::tau_a)},
+      {"truth/tau_p", 5, of_parameter(perfusion::tau_p)},
+      {"truth/T1", 2, [](const liver_anatomy& b, std::uint64_t v) { return b.at(v).t1_s; }},
+      {"truth/regions", liver_region_count - 1,
+       [](const liver_anatomy& b, std::uint64_t v) {
+         return b.tissue_at(v) == abdomen_tissue::liver ? static_cast<double>(b.at(v).region) : 0;
+       }},
+  };
+}
+
+const char* name_of(perfusion::signal_kind kind) {
+  switch (kind) {
+    case perfusion::signal_kind::concentration:
+      return "concentration";
+    case perfusion::signal_kind::linear:
+      return "linear";
+    case perfusion::signal_kind::spoiled_echo:
+      return "spgr";
+    case perfusion::signal_kind::ct:
+      break;
+  }
+  return "ct";
+}
+
+std::string curve_table(const input_curves& curves, const char* unit) {
+  std::string text = fmt::format("time_s,arterial_{0},portal_{0}\n", unit);
+  for (std::size_t i = 0; i < curves.arterial.size(); ++i)
+    text += fmt::format("{:.10g},{:.10g},{:.10g}\n", static_cast<double>(i) * curves.step_s, curves.arterial[i],
+                        curves.portal[i]);
+  return text;
+}
+
+nlohmann::ordered_json settings_as_json(const liver_phantom_settings& p, const liver_anatomy& body,
+                                        const liver_signal& signal) {
+  nlohmann::ordered_json j;
+  j["preset"] = p.name;
+  j["size"] = p.size;
+  j["voxel_size_mm"] = p.voxel_size_mm;
+  j["frames"] = p.frames;
+  j["spacing_s"] = p.spacing_s;
+  j["arrival_s"] = agent_arrival_s;
+  j["baseline_frames"] = {0, static_cast<int>(std::ceil(agent_arrival_s / p.spacing_s)) - 1};
+  j["voxels"] = {{"liver", p.liver_voxels}, {"aorta", body.aorta_voi_count()}, {"portal", body.portal_voi_count()}};
+  j["inputs"] = p.inputs == inputs_between_frames::sampled ? "sampled" : "continuous";
+  j["signal"] = name_of(p.signal);
+  const bool echo = p.signal == perfusion::signal_kind::spoiled_echo;
+  if (echo || p.signal == perfusion::signal_kind::linear) j["relaxivity_per_mM_s"] = p.relaxivity_per_mM_s;
+  if (echo) {
+    j["tr_ms"] = p.repetition_s * 1e3;
+    j["flip_angle_deg"] = p.flip_deg;
+    j["vfa_flip_angles_deg"] = p.vfa_flip_deg;
+  }
+  const noise_kind noise = p.noise.kind;
+  j["noise"] = noise == noise_kind::none ? "none" : noise == noise_kind::gaussian ? "gaussian" : "rician";
+  if (noise != noise_kind::none) j["cnr"] = p.cnr, j["noise_deviation"] = signal.noise().deviation;
+  j["seed"] = p.noise.seed;
+  return j;
+}
+
+void write_texts(const liver_phantom_settings& p, const liver_anatomy& body, const liver_signal& signal,
+                 const std::string& folder) {
+  const char* unit = p.signal == perfusion::signal_kind::ct ? "HU" : "mM";
+  std::string times, angles, regions = "label\tname\n";
+  for (const double s : signal.frame_s()) times += fmt::format("{:.10g}\n", s);
+  write_text(folder + "/times.txt", times);
+  write_text(folder + "/curves.csv", curve_table(signal.inputs_at_frames(), unit));
+  write_text(folder + "/truth/inputs.csv", curve_table(signal.inputs(), unit));
+  for (int i = 1; i < liver_region_count; ++i)
+    regions += fmt::format("{}\t{}\n", i, name_of(static_cast<liver_region>(i)));
+  write_text(folder + "/truth/regions.tsv", regions);
+  write_text(folder + "/phantom.json", settings_as_json(p, body, signal).dump(2) + "\n");
+}
+
+}  // namespace
+
+const std::vector<liver_phantom_settings>& liver_phantom_presets() {
+  static const std::vector<liver_phantom_settings> presets = [] {
+    liver_phantom_settings toy, clinical, paper;
+    toy.name = "toy", toy.size = {32, 32, 8}, toy.voxel_size_mm = {11, 11, 24};
+    toy.liver_voxels = 800, toy.aorta_voxels = 16, toy.portal_voxels = 10;
+    clinical.name = "clinical", clinical.size = {160, 160, 40}, clinical.voxel_size_mm = {2.375, 2.375, 5};
+    clinical.frames = 60, clinical.spacing_s = 2;
+    clinical.liver_voxels = 97000, clinical.aorta_voxels = 200, clinical.portal_voxels = 100;
+    // Patient 3 of Wang & Cao 2012, Table 5.
+    paper.name = "paper", paper.size = {320, 320, 66}, paper.voxel_size_mm = {1.1875, 1.1875, 3};
+    paper.liver_voxels = 638728, paper.aorta_voxels = 800, paper.portal_voxels = 400;
+    return std::vector{toy, clinical, paper};
+  }();
+  return presets;
+}
+
+void write_liver_phantom(const session& s, const liver_phantom_settings& p, const std::string& folder) {
+  std::optional<liver_anatomy> body;
+  s.agree([&] { body.emplace(p.anatomy(), p.threads); });
+  const liver_signal signal(p);
+  make_phantom_folder(s, folder);
+  write_images(s, p, *body, signal, folder);
+  s.agree([&] {
+    const auto maps = truth_maps();
+    const auto ranks = static_cast<std::uint64_t>(s.size()), rank = static_cast<std::uint64_t>(s.rank());
+    in_parallel(p.threads, maps.size(), [&](std::uint64_t i) {
+      if (i % ranks != rank) return;
+      const truth_map& map = maps[i];
+      write_map(folder + "/" + map.name + ".nii.gz", form_of(p, 1, map.display_max),
+                [&](std::uint64_t voxel, std::uint64_t) { return map.value(*body, voxel); });
+    });
+    if (s.is_root()) write_texts(p, *body, signal, folder);
+  });
+}
+
+}  // namespace voxherd

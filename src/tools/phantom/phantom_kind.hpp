@@ -1,0 +1,22 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <span>
+
+#include "core/command.hpp"
+
+namespace voxherd {
+
+/// One word after `voxherd phantom`: a kind of phantom to make, or `score`. The command adds what all kinds share
+/// (phantom_options.hpp); what a kind adds must be new.
+struct phantom_kind {
+  const char* name;
+  void (*options)(po::options_description&);
+  exit_status (*run)(session&, const arguments&);
+};
+
+extern const phantom_kind dwi_phantom_kind;
+extern const phantom_kind liver_phantom_kind;
+extern const phantom_kind score_phantom_kind;
+
+}  // namespace voxherd

@@ -1,0 +1,170 @@
+#include "src/tools/phantom/score.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numbers>
+#include <numeric>
+
+namespace voxherd {
+
+namespace {
+
+/// Angle between two lines. Of cross and dot product, since the arc cosine is blind to small angles.
+double degrees_between(const float* a, const float* b) {
+  const double x = double(a[1]) * b[2] - double(a[2]) * b[1];
+  const double y = double(a[2]) * b[0] - double(a[0]) * b[2];
+  const double z = double(a[0]) * b[1] - double(a[1]) * b[0];
+  const double dot = double(a[0]) * b[0] + double(a[1]) * b[1] + double(a[2]) * b[2];
+  return std::atan2(std::sqrt(x * x + y * y + z * z), std::fabs(dot)) * 180 / std::numbers::pi;
+}
+
+std::vector<std::size_t> fibres_at(const fibre_field& field, std::uint64_t voxel) {
+  std::vector<std::size_t> here;
+  for (std::size_t j = 0; j < field.direction.size(); ++j) {
+    const float* v = &field.direction[j][3 * voxel];
+    const bool there = v[0] != 0 || v[1] != 0 || v[2] != 0;
+    if (there && (field.fraction.empty() || field.fraction[j][voxel] >= least_fraction)) here.push_back(j);
+  }
+  return here;
+}
+
+/// For each true fibre its partner's place in `found`, or found.size() and more for none: the cheapest of all pairings.
+std::vector<std::size_t> best_pairing(const std::vector<std::vector<double>>& degrees, std::size_t found) {
+  std::vector<std::size_t> order(std::max(degrees.size(), found));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> best = order;
+  double best_sum = INFINITY;
+  do {
+    double sum = 0;
+    for (std::size_t j = 0; j < degrees.size(); ++j) sum += order[j] < found ? degrees[j][order[j]] : 0;
+    if (sum < best_sum) best_sum = sum, best = order;
+  } while (std::next_permutation(order.begin(), order.end()));
+  return best;
+}
+
+/// What is gathered for one fibre_score.
+struct tally {
+  std::uint64_t fibres = 0, missed = 0;
+  std::vector<double> degrees;
+  double absolute = 0, signed_sum = 0;
+
+  void add(const tally& o) {
+    fibres += o.fibres, missed += o.missed, absolute += o.absolute, signed_sum += o.signed_sum;
+    degrees.insert(degrees.end(), o.degrees.begin(), o.degrees.end());
+  }
+
+  fibre_score score() {
+    fibre_score s;
+    s.fibres = fibres, s.missed = missed;
+    if (degrees.empty()) return s;
+    std::sort(degrees.begin(), degrees.end());
+    const auto n = degrees.size();
+    const auto count = static_cast<double>(n);
+    s.mean_degrees = std::accumulate(degrees.begin(), degrees.end(), 0.0) / count;
+    s.median_degrees = n % 2 == 1 ? degrees[n / 2] : (degrees[n / 2 - 1] + degrees[n / 2]) / 2;
+    s.percentile95_degrees = degrees[(95 * (n - 1) + 50) / 100];
+    s.mean_fraction_error = absolute / count;
+    s.fraction_bias = signed_sum / count;
+    return s;
+  }
+};
+
+}  // namespace
+
+orientation_score score_orientations(const fibre_field& truth, const fibre_field& estimate) {
+  orientation_score result;
+  result.has_fractions = !estimate.fraction.empty();
+  std::vector<tally> tallies(truth.direction.size());
+  std::vector<std::uint64_t> both;
+  std::set_intersection(truth.voxels.begin(), truth.voxels.end(), estimate.voxels.begin(), estimate.voxels.end(),
+                        std::back_inserter(both));
+  result.voxels = both.size();
+  for (const std::uint64_t voxel : both) {
+    const auto real = fibres_at(truth, voxel), found = fibres_at(estimate, voxel);
+    std::vector<std::vector<double>> degrees(real.size());
+    for (std::size_t i = 0; i < real.size(); ++i)
+      for (const std::size_t j : found)
+        degrees[i].push_back(degrees_between(&truth.direction[real[i]][3 * voxel], &estimate.direction[j][3 * voxel]));
+    const auto partner = best_pairing(degrees, found.size());
+    for (std::size_t i = 0; i < real.size(); ++i) {
+      tally& t = tallies[real[i]];
+      ++t.fibres;
+      if (partner[i] >= found.size()) {
+        ++t.missed;
+        continue;
+      }
+      t.degrees.push_back(degrees[i][partner[i]]);
+      if (!result.has_fractions) continue;
+      const double error = double(estimate.fraction[found[partner[i]]][voxel]) - double(truth.fraction[real[i]][voxel]);
+      t.absolute += std::fabs(error), t.signed_sum += error;
+    }
+    // Without fractions every voxel has its direction, fibre or not: none of them is a claim.
+    if (result.has_fractions && found.size() > real.size()) {
+      result.false_fibres += found.size() - real.size();
+      ++result.voxels_with_false_fibres;
+    }
+  }
+  tally all;
+  for (tally& t : tallies) {
+    all.add(t);
+    result.fibre.push_back(t.score());
+  }
+  result.all = all.score();
+  return result;
+}
+
+namespace {
+
+std::string row_of(const std::string& name, const fibre_score& s, bool has_fractions) {
+  const std::uint64_t found = s.fibres - s.missed;
+  std::string row = fmt::format("{:<6} {:>9} {:>9} ", name, s.fibres, s.missed);
+  row += found == 0
+             ? fmt::format("{:>9} {:>9} {:>9} ", "-", "-", "-")
+             : fmt::format("{:>9.3f} {:>9.3f} {:>9.3f} ", s.mean_degrees, s.median_degrees, s.percentile95_degrees);
+  row += found == 0 || !has_fractions ? fmt::format("{:>9} {:>9}", "-", "-")
+                                      : fmt::format("{:>9.4f} {:>+9.4f}", s.mean_fraction_error, s.fraction_bias);
+  return row + "\n";
+}
+
+nlohmann::ordered_json json_of(const fibre_score& s, bool has_fractions) {
+  nlohmann::ordered_json j{{"fibres", s.fibres}, {"missed", s.missed}};
+  if (s.fibres == s.missed) return j;
+  j["mean_degrees"] = s.mean_degrees;
+  j["median_degrees"] = s.median_degrees;
+  j["percentile95_degrees"] = s.percentile95_degrees;
+  if (has_fractions) j["mean_fraction_error"] = s.mean_fraction_error, j["fraction_bias"] = s.fraction_bias;
+  return j;
+}
+
+}  // namespace
+
+std::string table_of(const orientation_score& score) {
+  std::string table = fmt::format("{:<6} {:>9} {:>9} {:>29} {:>19}\n", "fibre", "in truth", "missed",
+                                  "angular error, degrees", "fraction error");
+  table += fmt::format("{:<6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "", "", "", "mean", "median", "95 %",
+                       "mean abs", "bias");
+  for (std::size_t j = 0; j < score.fibre.size(); ++j)
+    table += row_of(std::to_string(j + 1), score.fibre[j], score.has_fractions);
+  table += row_of("all", score.all, score.has_fractions);
+  table += fmt::format("{} voxels compared", score.voxels);
+  if (score.has_fractions)
+    table += fmt::format("; {} false fibres (fraction {:g} or more) in {} of them", score.false_fibres, least_fraction,
+                         score.voxels_with_false_fibres);
+  return table + "\n";
+}
+
+nlohmann::ordered_json json_of(const orientation_score& score) {
+  nlohmann::ordered_json j{{"voxels", score.voxels}, {"least_fraction", least_fraction}};
+  for (const fibre_score& s : score.fibre) j["fibre"].push_back(json_of(s, score.has_fractions));
+  j["all"] = json_of(score.all, score.has_fractions);
+  if (score.has_fractions) {
+    j["false_fibres"] = score.false_fibres;
+    j["voxels_with_false_fibres"] = score.voxels_with_false_fibres;
+  }
+  return j;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,61 @@
+#include <fmt/core.h>
+
+#include "src/tools/phantom/perfusion_score.hpp"
+#include "src/tools/phantom/phantom_files.hpp"
+#include "src/tools/phantom/phantom_kind.hpp"
+#include "src/tools/phantom/score.hpp"
+
+namespace voxherd {
+
+namespace {
+
+void options(po::options_description& description) {
+  description.add_options()                                                            //
+      ("truth", po::value<std::string>(), "score: folder that voxherd phantom wrote")  //
+      ("json", po::value<std::string>(), "score: also write the numbers to this file");
+}
+
+template <class Field>
+void expect_same_size(const std::string& path, const Field& truth, const Field& estimate) {
+  if (truth.size == estimate.size) return;
+  throw failure(
+      exit_status::bad_data,
+      fmt::format("{}: found {} x {} x {} voxels, expected {} x {} x {} as in the truth", path, estimate.size[0],
+                  estimate.size[1], estimate.size[2], truth.size[0], truth.size[1], truth.size[2]));
+}
+
+nlohmann::ordered_json print_orientations(const std::string& path, const std::string& folder) {
+  const fibre_field truth = read_truth(folder), estimate = read_estimate(path);
+  expect_same_size(path, truth, estimate);
+  const orientation_score result = score_orientations(truth, estimate);
+  fmt::print("{}", table_of(result));
+  return json_of(result);
+}
+
+nlohmann::ordered_json print_perfusion(const std::string& path, const std::string& folder) {
+  const perfusion_field truth = read_perfusion_truth(folder), estimate = read_perfusion_estimate(path);
+  expect_same_size(path, truth, estimate);
+  const std::vector<region_score> result = score_perfusion(truth, estimate);
+  fmt::print("{}", table_of(result));
+  return json_of(result);
+}
+
+void score(const arguments& args) {
+  if (!args.has("result") || !args.has("truth"))
+    throw failure(exit_status::usage, "phantom score: expected RESULT --truth FOLDER");
+  const auto path = args.get<std::string>("result"), folder = args.get<std::string>("truth");
+  const auto numbers = is_perfusion_truth(folder) ? print_perfusion(path, folder) : print_orientations(path, folder);
+  if (!args.has("json")) return;
+  write_text(args.get<std::string>("json"), numbers.dump(2) + "\n");
+}
+
+exit_status run(session& s, const arguments& args) {
+  s.on_root([&] { score(args); });
+  return exit_status::whole;
+}
+
+}  // namespace
+
+const phantom_kind score_phantom_kind{"score", options, run};
+
+}  // namespace voxherd

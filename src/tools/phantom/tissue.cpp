@@ -1,0 +1,182 @@
+#include "src/tools/phantom/tissue.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace voxherd {
+
+namespace {
+
+constexpr double radians_per_degree = std::numbers::pi / 180;
+
+/// A place in the brain. u: half axes are 1. In x and y, p is u with one scale for both axes, so that angles in a slice
+/// are true angles.
+struct place {
+  direction3 u;
+  direction3 p;
+  direction3 voxels_per_p, voxels_per_u;
+  double radius = 0;  ///< of u: 1 at the brain's surface
+};
+
+place place_of(std::uint64_t voxel, const std::array<std::uint64_t, 3>& size, const direction3& half_axis_voxels) {
+  const std::uint64_t index[3] = {voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1])};
+  const double in_plane = std::min(half_axis_voxels[0], half_axis_voxels[1]);
+  place here{{}, {}, {in_plane, in_plane, half_axis_voxels[2]}, half_axis_voxels};
+  double square = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    const double from_centre = static_cast<double>(index[c]) - (static_cast<double>(size[c]) - 1) / 2;
+    here.u[c] = from_centre / half_axis_voxels[c];
+    here.p[c] = from_centre / here.voxels_per_p[c];
+    square += here.u[c] * here.u[c];
+  }
+  here.radius = std::sqrt(square);
+  return here;
+}
+
+/// A bundle at a place: how deep inside it the place lies (1 on its axis, 0 at its edge and outside), and where it
+/// runs.
+struct bundle {
+  double depth = 0;
+  direction3 direction{};
+  bool beyond_end = false;  ///< where the bundle has ended already
+};
+
+/// Depth in a bundle whose cross-section is an ellipse: `a` and `b` are 1 at its edge.
+double depth_of(double a, double b) { return std::max(0.0, 1 - a * a - b * b); }
+
+direction3 to_unit_voxels(const place& at, direction3 v) {
+  double square = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    v[c] *= at.voxels_per_p[c];
+    square += v[c] * v[c];
+  }
+  for (double& x : v) x /= std::sqrt(square);
+  return v;
+}
+
+bundle straight(const place& at) { return {depth_of((at.p[0] + 0.45) / 0.22, (at.p[2] - 0.61) / 0.25), {0, 1, 0}}; }
+
+bundle across(const place& at) { return {depth_of(at.p[1] / 0.36, at.p[2] / 0.36), {1, 0, 0}}; }
+
+/// Crosses `across` at 60 degrees in its lowest slice, at 90 in its highest.
+bundle oblique(const place& at) {
+  const double angle = (75 + 15 * std::clamp(at.p[2] / 0.36, -1.0, 1.0)) * radians_per_degree;
+  const double c = std::cos(angle), s = std::sin(angle);
+  return {depth_of((c * at.p[1] - s * at.p[0]) / 0.36, at.p[2] / 0.36), {c, s, 0}};
+}
+
+bundle upright(const place& at) {
+  if (at.p[2] < -0.33) return {0, {}, true};
+  return {depth_of(at.p[0] / 0.2, at.p[1] / 0.2), {0, 0, 1}};
+}
+
+bundle fan(const place& at) {
+  const direction3 from{at.p[0] - 0.4, at.p[1] + 0.75, at.p[2] - 0.61};
+  if (from[1] <= 0.1) return {0, {}, true};
+  const double spread = 0.06 + 0.4 * from[1];  // half-angle about 22 degrees
+  return {depth_of(from[0] / spread, from[2] / 0.25), to_unit_voxels(at, {from[0], from[1] + 0.06 / 0.4, 0})};
+}
+
+/// Two arcs that touch in the middle and part again: each place belongs to the nearer one.
+bundle kiss(const place& at) {
+  const double side = at.p[0] < 0 ? -1 : 1, radius = 0.45;
+  const double x = at.p[0] - side * (radius + 0.1), y = at.p[1];
+  const double distance = std::hypot(x, y);
+  if (distance == 0) return {};
+  return {depth_of((distance - radius) / 0.16, (at.p[2] + 0.61) / 0.25), {-y / distance, x / distance, 0}};
+}
+
+constexpr double cortex = 0.88, fluid = 0.95;  // radii at which they begin
+constexpr bundle (*bundles[])(const place&) = {across, oblique, upright, straight, fan, kiss};
+constexpr int kiss_number = 5;
+
+bool in_ventricle(const place& at) {
+  const double x = (std::fabs(at.p[0]) - 0.22) / 0.1, y = (at.p[1] - 0.45) / 0.22, z = (at.p[2] - 0.2) / 0.3;
+  return x * x + y * y + z * z < 1;
+}
+
+/// One voxel on along the bundle, or back, it is at its end.
+bool ends(bundle (*bundle_at)(const place&), const place& at, const direction3& direction, double sign) {
+  place next = at;
+  double square = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    next.p[c] += sign * direction[c] / at.voxels_per_p[c];
+    next.u[c] += sign * direction[c] / at.voxels_per_u[c];
+    square += next.u[c] * next.u[c];
+  }
+  return square >= cortex * cortex || bundle_at(next).beyond_end;
+}
+
+void set_fibres(const place& at, std::size_t most, tissue& t) {
+  static constexpr double share[most_phantom_fibres][most_phantom_fibres] = {
+      {0.72, 0, 0}, {0.42, 0.32, 0}, {0.32, 0.26, 0.2}};
+  std::array<bundle, most_phantom_fibres> here{};
+  for (const auto bundle_at : bundles) {
+    const bundle b = bundle_at(at);
+    if (b.depth > 0 && t.fibres < most) here[t.fibres++] = b;
+  }
+  for (std::size_t i = 0; i < t.fibres; ++i) {
+    t.fraction[i] = share[t.fibres - 1][i] * (0.8 + 0.2 * here[i].depth);
+    t.direction[i] = here[i].direction;
+  }
+  for (std::size_t i = 1; i < t.fibres; ++i)
+    for (std::size_t j = i; j > 0 && t.fraction[j] > t.fraction[j - 1]; --j) {
+      std::swap(t.fraction[j], t.fraction[j - 1]);
+      std::swap(t.direction[j], t.direction[j - 1]);
+    }
+}
+
+}  // namespace
+
+anatomy::anatomy(std::array<std::uint64_t, 3> size, double brain_size, std::size_t fibres)
+    : size_(size), fibres_(std::min(fibres, most_phantom_fibres)) {
+  for (std::size_t c = 0; c < 3; ++c) half_axis_voxels_[c] = brain_size * static_cast<double>(size[c]) / 2;
+}
+
+tissue anatomy::at(std::uint64_t voxel) const {
+  const place here = place_of(voxel, size_, half_axis_voxels_);
+  tissue t;
+  if (here.radius >= 1) return t;
+  t.inside = true;
+  if (here.radius < cortex) set_fibres(here, fibres_, t);
+  const double coil = 1 + 0.1 * here.u[0] + 0.05 * here.u[1];  // receive sensitivity, so that S0 differs everywhere
+  if (t.fibres > 0) {
+    t.S0 = white_matter_S0 * coil, t.d_mm2_per_s = 1.3e-3;
+  } else if (here.radius >= fluid || in_ventricle(here)) {
+    t.S0 = 1800 * coil, t.d_mm2_per_s = 3.0e-3;
+  } else {
+    t.S0 = 1000 * coil, t.d_mm2_per_s = 0.8e-3;
+  }
+  return t;
+}
+
+int anatomy::end_at(std::uint64_t voxel) const {
+  const place here = place_of(voxel, size_, half_axis_voxels_);
+  if (here.radius >= cortex) return 0;
+  int label = 0;
+  double deepest = 0;
+  for (int i = 0; i < static_cast<int>(std::size(bundles)); ++i) {
+    const bundle b = bundles[i](here);
+    if (b.depth <= deepest) continue;
+    // The second arc of the two that kiss is a bundle of its own, and runs the other way round.
+    const bool second_arc = i == kiss_number && here.p[0] >= 0;
+    const double forward = second_arc ? -1 : 1;
+    const bool first = ends(bundles[i], here, b.direction, -forward),
+               last = ends(bundles[i], here, b.direction, forward);
+    if (!first && !last) continue;
+    deepest = b.depth;
+    label = 2 * (i + (second_arc ? 1 : 0)) + (first ? 1 : 2);
+  }
+  return label;
+}
+
+std::uint64_t anatomy::mask_count() const {
+  std::uint64_t count = 0;
+  const auto voxels = static_cast<std::int64_t>(size_[0] * size_[1] * size_[2]);
+#pragma omp parallel for reduction(+ : count)
+  for (std::int64_t v = 0; v < voxels; ++v) count += at(static_cast<std::uint64_t>(v)).inside ? 1 : 0;
+  return count;
+}
+
+}  // namespace voxherd

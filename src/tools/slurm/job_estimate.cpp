@@ -1,0 +1,106 @@
+#include "src/tools/slurm/job_estimate.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "core/option_values.hpp"
+#include "mpi/run/progress.hpp"
+#include "mpi/run/summary.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr double spare_time = 1.5, spare_memory = 1.25;
+constexpr double begin_and_end_s = 600;  // starting ranks, reading inputs, a slow file system
+constexpr double cuda_bytes = 1e9;  // what a CUDA context and its pinned buffers take beside our own, measured 0.4 GB
+
+void set(arguments& args, const char* name, const boost::any& value) {
+  static_cast<std::map<std::string, po::variable_value>&>(args.values)[name] = po::variable_value(value, false);
+}
+
+/// Seconds that one CPU thread of this machine would take.
+double thread_seconds(const run_estimate& e) {
+  return e.seconds * e.ranks * std::max(1.0, std::atof(e.device.c_str()));  // "8 CPU threads"
+}
+
+job_estimate of_job(const slurm_job& job, const run_estimate& found) {
+  const bool gpu = job.device == job_device::gpu;
+  const auto ranks = static_cast<double>(job.ranks_per_node), nodes = static_cast<double>(job.nodes);
+  const double threads =
+      gpu ? static_cast<double>(job.gpus_per_node) * job.gpu_threads : ranks * static_cast<double>(job.cpus_per_rank);
+  job_estimate e;
+  e.found = found;
+  e.seconds = thread_seconds(found) / (nodes * threads);
+  const double a_rank = found.process_bytes + (gpu ? found.gpu_batch_bytes + cuda_bytes : found.batch_bytes);
+  e.bytes_per_node = ranks * a_rank + found.node_bytes;
+  e.disk_bytes = found.disk_bytes;
+  return e;
+}
+
+}  // namespace
+
+std::optional<job_estimate> estimate_job(session& s, const slurm_job& job, std::string& why_none) {
+  std::optional<run_estimate> found;
+  const run_listener listener{[&](const run_estimate& e) { found = e; }, nullptr};
+  arguments args = job.analysis;
+  args.listener = &listener;
+  set(args, "dry-run", true);
+  set(args, "backend", std::string("cpu"));
+  set(args, "threads", 0LL);
+  set(args, "quiet", true);
+  why_none = "the result is whole already";
+  try {
+    job.what->run(s, args);
+  } catch (const failure& f) {
+    if (f.status != exit_status::missing_input) throw;
+    why_none = f.what();
+  }
+  if (!found) return std::nullopt;
+  return of_job(job, *found);
+}
+
+void settle_limits(slurm_job& job, const std::optional<job_estimate>& estimate) {
+  if (job.time_s == 0) {
+    if (!estimate) option::refuse("--time is missing, and there is no estimate to take it from; e.g. --time 1:00:00");
+    const double wanted = estimate->seconds * spare_time + begin_and_end_s + static_cast<double>(job.signal_before_s);
+    job.time_s = static_cast<long long>(std::ceil(wanted / 600) * 600);
+  }
+  if (!job.memory.empty()) return;
+  if (job.exclusive) {
+    job.memory = std::to_string(0);  // sbatch: all that the node has
+  } else if (estimate) {
+    job.memory = fmt::format("{:.0f}G", std::ceil(estimate->bytes_per_node * spare_memory / 1073741824.0) + 1);
+  }
+}
+
+std::vector<std::string> estimate_lines(const slurm_job& job, const std::optional<job_estimate>& estimate,
+                                        const std::string& why_none) {
+  if (!estimate) return {fmt::format("No estimate of time and memory: {}", why_none)};
+  const run_estimate& f = estimate->found;
+  const bool gpu = job.device == job_device::gpu;
+  std::vector<std::string> lines{
+      fmt::format("Estimate of {}: {} items; {} of them took {:.3g} s on {} where this was printed.", f.analysis,
+                  f.items, f.probed_items, f.probe_seconds, f.device)};
+  lines.push_back(
+      fmt::format("  time    about {} of computing on {}", clock_time(estimate->seconds),
+                  gpu ? fmt::format("{} GPUs, if each is as fast as {:g} such threads (--gpu-threads)",
+                                    job.nodes * job.gpus_per_node, job.gpu_threads)
+                      : fmt::format("{} such threads", job.nodes * job.ranks_per_node * job.cpus_per_rank)));
+  lines.push_back(fmt::format("  memory  at most {} a node, {} ranks together",
+                              readable_bytes(estimate->bytes_per_node), job.ranks_per_node));
+  lines.push_back(fmt::format("  disk    {}", readable_bytes(estimate->disk_bytes)));
+  const double usable = static_cast<double>(job.time_s - job.signal_before_s);
+  if (estimate->seconds > usable) {
+    const double times = std::ceil(estimate->seconds / usable) - 1;
+    lines.push_back(
+        fmt::format("  longer than --time: it will be stopped, requeued and resumed about {:.0f} times{}", times,
+                    times > static_cast<double>(job.most_restarts) ? ", more than --most-restarts allows" : ""));
+  }
+  return lines;
+}
+
+}  // namespace voxherd

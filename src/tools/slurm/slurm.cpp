@@ -1,0 +1,52 @@
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "src/tools/slurm/job_estimate.hpp"
+#include "src/tools/slurm/job_options.hpp"
+#include "src/tools/slurm/job_script.hpp"
+
+namespace voxherd {
+
+namespace {
+
+void write_script(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) throw failure(exit_status::disk, fmt::format("--script {}: {}", path, std::strerror(errno)));
+}
+
+exit_status run_command(session& s, const arguments& args) {
+  slurm_job job = read_job(args);
+  std::string why_none;
+  const auto estimate = estimate_job(s, job, why_none);
+  s.on_root([&] {
+    settle_limits(job, estimate);
+    const auto lines = estimate_lines(job, estimate, why_none);
+    const std::string text = job_script(job, lines);
+    if (!args.has("script")) {
+      fmt::print("{}", text);
+      return;
+    }
+    write_script(args.get<std::string>("script"), text);
+    for (const std::string& line : lines) fmt::print(stderr, "{}\n", line);
+  });
+  return exit_status::whole;
+}
+
+}  // namespace
+
+extern const command slurm_command{
+    "slurm",
+    "prints a batch script for an analysis, filled in, with an estimate of time and memory",
+    "ANALYSIS [its options] [--nodes N] [--time H:MM:SS] [--script FILE]",
+    "",
+    add_job_options,
+    run_command,
+    words_of_analysis_apart};
+
+}  // namespace voxherd

@@ -1,0 +1,88 @@
+"""Every configuration in configs/ is one that its command takes, and says what its name promises."""
+import gzip
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+VOXHERD = os.environ["VOXHERD"]
+CONFIGS = sorted(name for name in os.listdir(os.path.join(ROOT, "configs")) if name.endswith(".cfg"))
+
+
+def voxherd(*words):
+    done = subprocess.run([VOXHERD, *words], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+def values_of(name):
+    with open(os.path.join(ROOT, "configs", name), encoding="utf-8") as file:
+        lines = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+    return {key.strip(): value.strip() for key, value in (line.split("=", 1) for line in lines)}
+
+
+class Configs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        rc, said = voxherd("phantom", "dwi", "--preset", "toy", "--size", "8x8x4", "--threads", "1",
+                           "--out", os.path.join(cls.folder, "toy"))
+        assert rc == 0, said
+
+    def perfusion_words(self, name):
+        """The toy's mask as a series, an image a frame, each scaled by the header; what the kind of signal wants."""
+        with gzip.open(os.path.join(self.folder, "toy", "nodif_brain_mask.nii.gz")) as file:
+            image = bytearray(file.read())
+        frames, curves = [], os.path.join(self.folder, "curves.csv")
+        for i, brightness in enumerate((1, 1, 1, 2, 5, 4, 3.5, 3, 3, 2.5)):
+            struct.pack_into("<f", image, 112, brightness)
+            frames.append(os.path.join(self.folder, f"frame{i}.nii"))
+            with open(frames[i], "wb") as file:
+                file.write(image)
+        with open(curves, "w", encoding="utf-8") as file:
+            file.writelines(f"{5 * i},{c},{c / 2}\n" for i, c in enumerate((0, 0, 0, 5, 3, 2, 2, 1, 1, 1)))
+        wanted = ("--relaxivity", "4", "--t1", "0.6") if values_of(name).get("signal") == "linear" else ()
+        return ("--dynamic", *frames, "--spacing", "5", "--curves", curves, *wanted)
+
+    def dry_run(self, command, *options):
+        toy = os.path.join(self.folder, "toy")
+        if command == "perfusion":
+            return voxherd(command, *self.perfusion_words(os.path.basename(options[1])), "--mask",
+                           f"{toy}/nodif_brain_mask.nii.gz", "--backend", "cpu", "--threads", "1", "--dry-run",
+                           "--out", os.path.join(self.folder, "out.h5"), *options)
+        if command == "geodesic":
+            options += ("--seed-image", f"{toy}/nodif_brain_mask.nii.gz")
+        if command == "connect":
+            options += ("--connectome", f"{toy}/truth/ends.nii.gz")
+        return voxherd(command, "--dwi", f"{toy}/data.nii", "--bvals", f"{toy}/bvals", "--bvecs", f"{toy}/bvecs",
+                       "--mask", f"{toy}/nodif_brain_mask.nii.gz", "--backend", "cpu", "--threads", "1", "--dry-run",
+                       "--out", os.path.join(self.folder, "out.h5"), *options)
+
+    def test_each_is_named_after_its_command_and_passes_a_dry_run(self):
+        self.assertGreaterEqual(len(CONFIGS), 5)
+        for name in CONFIGS:
+            with self.subTest(name):
+                command = name.removesuffix(".cfg").split("-")[0]
+                rc, said = self.dry_run(command, "--config", os.path.join(ROOT, "configs", name))
+                self.assertEqual(rc, 0, said)
+
+    def test_bedpostx_settings_are_the_commands_defaults(self):
+        rc, text = voxherd("ballstick", "--help")
+        self.assertEqual(rc, 0)
+        for name, value in values_of("ballstick-bedpostx.cfg").items():
+            self.assertRegex(text, rf"--{name} \w+ \(={value}\)")
+
+    def test_a_misspelt_setting_is_refused(self):
+        path = os.path.join(self.folder, "wrong.cfg")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("fibers = 2\n")
+        rc, said = self.dry_run("ballstick", "--config", path)
+        self.assertEqual(rc, 2, said)
+        self.assertIn("fibers", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,127 @@
+"""The scripts parse, and those for SLURM pass the program's status on and requeue on 75 alone. SLURM itself is played."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from played_programs import PlayedPrograms
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+
+def scripts_in(folder):
+    return sorted(os.path.join(ROOT, folder, name) for name in os.listdir(os.path.join(ROOT, folder)))
+
+
+class Scripts(unittest.TestCase):
+    def test_all_parse(self):
+        for path in [*scripts_in("script"), *scripts_in("slurm"), os.path.join(ROOT, ".ci", "run")]:
+            done = subprocess.run(["bash", "-n", path], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), path)
+
+    def test_those_for_people_explain_themselves_and_refuse_what_they_do_not_know(self):
+        for path in scripts_in("script"):
+            self.assertTrue(os.access(path, os.X_OK), path)
+            helped = subprocess.run([path, "--help"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(helped.returncode, 0)
+            self.assertIn(f"usage: script/{os.path.basename(path)}", helped.stdout)
+            refused = subprocess.run([path, "--nonsense"], capture_output=True, text=True, timeout=60)
+            self.assertNotEqual(refused.returncode, 0)
+
+
+class Slurm(PlayedPrograms, unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        # The launcher does nothing but end with the status it is told.
+        launcher = '#!/bin/sh\necho "$@" >>"$PLAY/launched"\nexit "$PLAY_STATUS"\n'
+        self.play("srun", launcher)
+        self.play("mpirun", launcher)
+        self.play("scontrol", '#!/bin/sh\necho "$@" >>"$PLAY/told"\n')
+
+    def words_for(self, script):
+        """As many words as the script's usage names, in lower case."""
+        with open(script, encoding="utf-8") as file:
+            return re.search(r"usage: sbatch (?:--\S+ )?slurm/\S+ ([\w. ]+)", file.read())[1].lower().split()
+
+    def submit(self, script, status, restarts=None):
+        """Exit status, what was launched, what scontrol was told."""
+        environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", PLAY=self.folder,
+                           PLAY_STATUS=str(status), SLURM_JOB_ID="7", SLURM_CPUS_PER_TASK="4", SLURM_ARRAY_JOB_ID="7",
+                           SLURM_ARRAY_TASK_ID="3")
+        if restarts is not None:
+            environment["SLURM_RESTART_COUNT"] = str(restarts)
+        done = subprocess.run(["bash", script, *self.words_for(script)], capture_output=True, text=True, timeout=60,
+                              env=environment, cwd=ROOT)
+        return done.returncode, self.said("launched"), self.said("told")
+
+    def requeued(self, script):
+        """A task of an array names itself: the last one has the array's number, which means all of them."""
+        return "requeue 7_3\n" if "cohort" in script else "requeue 7\n"
+
+    def test_a_job_has_the_programs_status_and_is_requeued_on_75_alone(self):
+        for script in scripts_in("slurm"):
+            for status in (0, 2, 65, 75, 137):
+                with self.subTest(f"{os.path.basename(script)} {status}"):
+                    rc, launched, scontrol = self.submit(script, status)
+                    self.assertEqual(rc, status)
+                    self.assertIn("--run 3" if "cohort" in script else "--resume", launched)
+                    self.assertEqual(scontrol, self.requeued(script) if status == 75 else "")
+
+    def test_the_launched_command_has_the_options_it_is_given(self):
+        for script in scripts_in("slurm"):
+            words = self.submit(script, 0)[1].split()
+            command = words[words.index(os.environ["VOXHERD"]) + 1]
+            known = subprocess.run([os.environ["VOXHERD"], command, "--help"], capture_output=True, text=True, timeout=60)
+            given = [word for word in words[words.index(command):] if word.startswith("--")]
+            self.assertGreater(len(given), 0)
+            self.assertEqual([word for word in given if f"{word} " not in known.stdout], [], script)
+            if command != "cohort":
+                self.assertTrue(os.path.exists(os.path.join(ROOT, words[words.index("--config") + 1])), script)
+
+    def test_requeueing_comes_to_an_end(self):
+        for script in scripts_in("slurm"):
+            self.assertEqual(self.submit(script, 75, restarts=9)[2], self.requeued(script))
+            self.assertEqual(self.submit(script, 75, restarts=10)[2], "")
+
+    def test_a_signal_that_slurm_sends_before_the_limit_is_asked_for(self):
+        for script in scripts_in("slurm"):
+            with open(script, encoding="utf-8") as file:
+                text = file.read()
+            target = "B:" if re.search(r"^mpirun", text, re.MULTILINE) else ""
+            self.assertRegex(text, rf"(?m)^#SBATCH --signal={target}USR1@\d+$")
+
+    def test_what_a_site_changes_stands_together_at_the_top(self):
+        for script in scripts_in("slurm"):
+            with open(script, encoding="utf-8") as file:
+                top, rest = re.split(r"(?m)^set -u\n", file.read())
+            before, own = re.split(r"(?m)^# Yours to change", top)
+            words = r"(?m)^(#SBATCH|# module|voxherd=|config=|srun=|most_restarts=)"
+            self.assertGreater(len(re.findall(words, own)), 10, script)
+            self.assertEqual(re.findall(words, before + rest), [], script)
+
+    def test_under_srun_no_rank_waits_for_one_that_was_killed(self):
+        for script in scripts_in("slurm"):
+            with open(script, encoding="utf-8") as file:
+                text = file.read()
+            if "mpirun " not in text:
+                self.assertRegex(text, r"(?m)^srun=\(srun .*--kill-on-bad-exit=0 --wait=\d+\)$")
+
+    def test_the_signal_reaches_mpirun_and_its_status_the_job(self):
+        self.play("mpirun", '#!/bin/bash\ntrap "sleep 0.2; exit 75" USR1\ntouch "$PLAY/ready"\n'
+                            'for i in {1..300}; do sleep 0.1; done\nexit 3\n')
+        environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", PLAY=self.folder, SLURM_JOB_ID="7")
+        job = subprocess.Popen(["bash", os.path.join(ROOT, "slurm", "mpirun-resume.sbatch"), "subject", "out.h5"],
+                               env=environment, cwd=ROOT)
+        while not os.path.exists(os.path.join(self.folder, "ready")):
+            self.assertIsNone(job.poll())
+        job.send_signal(signal.SIGUSR1)
+        self.assertEqual(job.wait(timeout=60), 75)
+        self.assertEqual(self.said("told"), "requeue 7\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,202 @@
+"""The scaling study's own arithmetic, and a small study on 1 and 2 ranks: rows, checks of results, tables, charts."""
+import csv
+import glob
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from xml.etree import ElementTree
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+SCALING = os.path.join(ROOT, "bench", "scaling")
+sys.path += [SCALING, os.path.dirname(SCALING)]
+import bars  # noqa: E402
+import phases  # noqa: E402
+import report  # noqa: E402
+import runs  # noqa: E402
+from svg_chart import linear_axis, named_axis  # noqa: E402
+
+from result_files import h5py  # noqa: E402
+
+VOXHERD = os.environ.get("VOXHERD", "")
+ORDER = ("asked", "read_begin", "read_end", "compute_begin", "compute_end", "write_begin", "write_end")
+
+
+def scaling(*words, status=0):
+    done = subprocess.run([sys.executable, SCALING, *map(str, words)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == status, f"{words}: exit {done.returncode}, expected {status}\n{done.stdout}{done.stderr}"
+    return done.stdout if status == 0 else done.stderr
+
+
+def batch(rank, read, compute, write, lane=0):
+    return {"rank": rank, "lane": lane, "items": 10, "asked": read[0],
+            **{f"{what}_{end}": t for what, at in (("read", read), ("compute", compute), ("write", write))
+               for end, t in zip(("begin", "end"), at)}}
+
+
+class Arithmetic(unittest.TestCase):
+    def test_steps_have_their_own_stages(self):
+        names = ["MPI started", "GPU chosen", "a: buffers made", "a: result named", "b: buffers made", "b: result named"]
+        stages = [{"name": name, "ended_seconds": i} for i, name in enumerate(names)]
+        self.assertEqual(phases.steps_of(stages), [("a", {"buffers made": 2, "result named": 3}),
+                                                   ("b", {"buffers made": 4, "result named": 5})])
+        self.assertEqual(phases.steps_of(stages[:2]), [("", {"MPI started": 0, "GPU chosen": 1})])
+
+    def test_lanes_that_overlap_count_once_and_only_idle_time_is_reading_or_writing(self):
+        batches = [batch(0, (0, 1), (1, 4), (4, 5)), batch(0, (1, 2), (2, 6), (6, 8), lane=1), batch(1, (0, 3), (3, 4), (4, 9))]
+        self.assertEqual(phases.busy_seconds(batches), {0: 5, 1: 1})
+        # Rank 0 reads 1 s idle and writes 2 s idle, rank 1 reads 3 s and writes 5 s.
+        self.assertEqual(phases.idle_seconds(batches, 2), (2, 3.5))
+
+    def test_phases_add_up(self):
+        ends = {"MPI started": 1, "buffers made": 2, "input awaited": 5, "batches computed": 15, "result named": 16}
+        batches = [batch(0, (0, 1), (1, 4), (4, 5)), batch(1, (0, 3), (3, 4), (4, 9))]
+        found = phases.step_phases(ends, 0, batches, 2)
+        self.assertEqual({name: found[name] for name in phases.PHASES[1:]},
+                         {"start": 2, "reading": 5, "computing": 2, "writing": 3, "waiting": 3, "end": 1})
+        self.assertEqual((found["work"], found["busy"], found["awaited"]), (10, 4, 3))
+
+    def test_a_timeline_has_a_row_for_each_lane_and_one_for_files(self):
+        batches = [batch(0, (0, 1), (1, 4), (4, 5)), batch(0, (1, 2), (2, 6), (6, 8), lane=1), batch(1, (0, 3), (3, 4), (4, 9))]
+        drawn = ElementTree.fromstring(bars.timeline("what", [{**b, "batch": i} for i, b in enumerate(batches)]))
+        at = {}
+        for part in drawn.findall("{*}rect/{*}title/.."):
+            at.setdefault(part.find("{*}title").text.split(":")[0], float(part.get("y")))
+        self.assertEqual(len(at), 9)
+        self.assertEqual(len(set(at.values())), 5)
+        self.assertEqual(at["batch 0, reading"], at["batch 1, writing"])
+        self.assertNotEqual(at["batch 0, computing"], at["batch 1, computing"])
+
+    def test_efficiency_is_of_items(self):
+        made = []
+        for ranks, items, wall, work, busy in ((1, 100, 10, 8, 8), (2, 300, 20, 12, 24)):
+            run = object.__new__(report.measured)
+            run.ranks, run.items, run.wall, run.work, run.busy = ranks, items, wall, work, busy
+            made.append(run)
+        one, two = made
+        self.assertEqual([two.efficiency(one, what) for what in ("wall", "work", "busy")], [0.75, 1.0, 1.0])
+
+    def test_launchers(self):
+        self.assertEqual(runs.launcher("v", options=("--map-by", "core")).words(2, 0), ("mpirun", "-n", "2", "--map-by", "core"))
+        self.assertEqual(runs.launcher("v", "srun", ("--exact",)).words(2, 4),
+                         ("srun", "--mpi=pmix", "-n", "2", "-c", "4", "--exact"))
+
+    def test_axes(self):
+        self.assertEqual(linear_axis([93.0], 0, 100).ticks, [0, 20, 40, 60, 80, 100])
+        self.assertEqual(linear_axis([0.22], 0, 100).ticks, [0, 0.05, 0.1, 0.15000000000000002, 0.2, 0.25])
+        axis = named_axis([1, 4, 2], 0, 100)
+        self.assertEqual((axis.ticks, axis.pixel(2)), ([1, 2, 4], 50))
+
+
+@unittest.skipUnless(VOXHERD and shutil.which("mpirun"), "needs mpirun, and the program in VOXHERD")
+class Study(unittest.TestCase):
+    """One small study, which all tests look at."""
+    strong = ("ballstick-m1", "ballstick-slices", "ballstick-gz", "geodesic", "perfusion-lm")
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="voxherd_scaling_")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.words = ("measure", os.path.dirname(VOXHERD), cls.folder, "--quick", "--backend", "cpu", "--ranks", "1,2")
+        cls.said = scaling(*cls.words, "--problems", ",".join(cls.strong), "--study", "strong", "--repeats", "1")
+        cls.said += scaling(*cls.words, "--problems", "tensor", "--study", "weak", "--repeats", "2")
+
+    def rows(self, **wanted):
+        return [row for row in runs.read_runs(self.folder) if all(row[key] == value for key, value in wanted.items())]
+
+    def test_every_run_has_a_row_in_the_order_of_the_columns(self):
+        with open(os.path.join(self.folder, "runs.csv"), encoding="utf-8") as file:
+            self.assertEqual(next(csv.reader(file)), list(runs.COLUMNS))
+        found = [(r["study"], r["problem"], r["ranks"], r["repeat"]) for r in self.rows()]
+        self.assertEqual(found, [("strong", problem, n, "1") for problem in self.strong for n in "12"] +
+                         [("weak", "tensor", n, repeat) for n in "12" for repeat in "12"])
+        self.assertEqual({(r["partition"], r["schedule"], r["threads_per_rank"]) for r in self.rows(problem="ballstick-slices")},
+                         {("slices", "dynamic", "1")})
+        items = {(r["problem"], r["ranks"]): int(r["items"]) for r in self.rows()}
+        self.assertEqual(items["ballstick-m1", "2"], items["ballstick-gz", "1"])
+        self.assertEqual((items["tensor", "1"], items["tensor", "2"], items["perfusion-lm", "2"]), (752, 1536, 800))
+
+    def test_phases_add_up_to_the_wall_time(self):
+        for row in self.rows():
+            seconds = {key: float(row[key]) for key in row if key.endswith("_s")}
+            self.assertAlmostEqual(sum(seconds[key] for key in ("launch_s", "start_s", "work_s", "end_s")), seconds["wall_s"], 4)
+            found = phases.of_row(self.folder, row)
+            self.assertAlmostEqual(sum(found[name] for name in phases.PHASES), seconds["wall_s"], 4)
+            # rank 0's start is known to 10 ms
+            self.assertGreater(min(found[name] for name in phases.PHASES), -0.02, row)
+
+    def test_busy_is_what_the_program_says_and_the_trace_has_every_item_once_and_in_order(self):
+        for row in self.rows():
+            summary = phases.read_summary(os.path.join(self.folder, row["json"]))
+            traces = phases.traces_of(phases.trace_path(self.folder, row), phases.steps_of(summary["stages"]))
+            # The program counts from when a batch was handed to a thread until it was handed back.
+            share = sum(phases.busy_seconds(traces[-1]).values()) / summary["all"]["computing_seconds"]
+            self.assertTrue(0.5 < share < 1.001, f"{row['trace']}: {share}")
+            self.assertEqual(sum(b["items"] for b in traces[-1]), summary["all"]["items"])
+            for batches in traces:
+                self.assertEqual(sorted(b["batch"] for b in batches), list(range(len(batches))))
+                for b in batches:
+                    times = [b[name] for name in ORDER]
+                    self.assertEqual(times, sorted(times), f"{row['trace']}: {b}")
+            if row["ranks"] == "2":
+                self.assertEqual({b["rank"] for b in traces[0]}, {0, 1}, row["trace"])
+
+    def test_slices_are_the_batches(self):
+        for row in self.rows(problem="ballstick-slices"):
+            self.assertEqual(len(phases.read_trace(phases.trace_path(self.folder, row))), 10)  # of 12, two are empty
+
+    def test_compressed_input_is_the_series(self):
+        packed, = glob.glob(os.path.join(self.folder, "inputs", "*", "data.nii.gz"))
+        with gzip.open(packed) as file, open(packed[:-3], "rb") as plain:
+            self.assertEqual(file.read(), plain.read())
+
+    def test_what_is_there_is_not_measured_again(self):
+        before = self.rows()
+        self.assertEqual(scaling(*self.words, "--problems", "ballstick-m1", "--study", "strong", "--repeats", "1"), "")
+        self.assertEqual(self.rows(), before)
+
+    def test_a_wrong_result_is_refused(self):
+        copy = tempfile.mkdtemp(dir=self.folder)
+        for name in ("results", "inputs"):
+            shutil.copytree(os.path.join(self.folder, name), os.path.join(copy, name))
+        for path in glob.glob(os.path.join(copy, "results", "*-tensor-cpu.h5")):
+            with h5py.File(path, "r+") as first:
+                first["maps/MD"][5, 10, 10] *= 1 + 1e-6
+        said = scaling("measure", self.words[1], copy, *self.words[3:], "--problems", "tensor", "--study", "weak", "--repeats", "1",
+                       status=1)
+        for n in "12":
+            self.assertIn(f"error: tensor, weak, {n} ranks: the result is not that of", said)
+        self.assertFalse(os.path.exists(os.path.join(copy, "runs.csv")))
+
+    def test_report_has_tables_and_charts(self):
+        charts = os.path.join(self.folder, "charts")
+        text = scaling("report", self.folder, "--charts", charts)
+        walls = [float(self.rows(problem="geodesic", ranks=n)[0]["wall_s"]) for n in "12"]
+        row = next(line for line in text.split("### Strong", 1)[1].splitlines() if line.startswith("| geodesic | 2 |"))
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        self.assertEqual((cells[5], cells[7]), (f"{walls[0] / walls[1]:.3g}", f"{50 * walls[0] / walls[1]:.3g}"))
+        weak = text.split("### Weak", 1)[1]
+        self.assertEqual(len([line for line in weak.split("### Where")[0].splitlines() if line.startswith("| tensor")]), 2)
+        for line in text.split("### Where the time went", 1)[1].splitlines():
+            if line.startswith("| ballstick-m1"):
+                shares = [float(cell) for cell in line.strip("|").split("|")[2:]]
+                self.assertAlmostEqual(sum(shares), 100, delta=1)
+        names = os.listdir(charts)
+        self.assertEqual(len([name for name in names if name.endswith("_timeline.svg")]), len(self.strong))
+        for name in names:
+            self.assertIn(f"({name})", text)
+            self.assertTrue(ElementTree.parse(os.path.join(charts, name)).getroot().tag.endswith("svg"))
+
+    def test_what_cannot_be_done_is_said(self):
+        other = os.path.join(self.folder, "other")
+        self.assertIn("nonsense: none of ballstick-m1", scaling(*self.words, "--problems", "nonsense", status=2))
+        self.assertIn("size: none of nx, ny, slices", scaling(*self.words, "--set", "size=3", status=2))
+        self.assertIn("no such program", scaling("measure", self.folder, other, status=1))
+        self.assertIn("machine.json: not there", scaling("report", self.folder + "/inputs", status=1))
+
+
+if __name__ == "__main__":
+    unittest.main()

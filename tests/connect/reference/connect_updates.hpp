@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "kernels/connect/solver.hpp"
+#include "tests/portable/reference/small_matrix.hpp"
+
+/// What the slow solver of grad(u) . S grad(u) = 1 does at one voxel. Index space.
+namespace voxherd::reference {
+
+using voxel3 = std::array<long, 3>;  ///< x, y, z
+
+/// Whether a step from the centre of `from` to that of `from + e` is open. The straight line between them, walked voxel
+/// by voxel, stays in the mask; where it passes exactly through an edge or a corner, one of the ways around by faces
+/// does.
+bool step_is_open(const connect::speed_field& field, const voxel3& from, const voxel3& e);
+
+/// Selling's decomposition of S (xx, xy, xz, yy, yz, zz): the sum of weight e e^T.
+struct whole_number_direction {
+  double weight;
+  voxel3 e;
+};
+std::array<whole_number_direction, 6> selling_directions_of(const std::array<double, 6>& S);
+
+/// The larger root u of sum weight max(0, u - value)^2 = 1; infinite where no value is finite.
+struct upwind_term {
+  double weight, value;
+};
+double upwind_root(std::vector<upwind_term> terms);
+
+/// The cost of the cheapest straight path to a voxel from the simplex of one to three neighbours, u being linear
+/// between their values; infinite where that path comes from the simplex' border.
+double simplex_cost(const mat3& S, const std::vector<voxel3>& vertices, const std::vector<double>& values);
+
+/// The vertices, edges and triangles of the octahedron of six neighbours (26), and of the surface of 48 triangles
+/// between 26 neighbours (146).
+std::vector<std::vector<voxel3>> octant_simplices();
+std::vector<std::vector<voxel3>> cube_simplices();
+
+}  // namespace voxherd::reference

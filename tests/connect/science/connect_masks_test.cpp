@@ -1,0 +1,146 @@
+#include <gtest/gtest.h>
+
+#include "tests/support/connect_claims.hpp"
+
+/// Fronts go where the mask goes, and nowhere else.
+namespace {
+
+using namespace voxherd;
+using namespace voxherd::reference;
+namespace cases = eikonal_cases;
+using cases::passage;
+
+const device two_threads{backend::cpu, 2, 0};
+constexpr std::uint64_t side = 24;
+
+class EikonalMasks : public testing::TestWithParam<eikonal_scheme> {};
+
+TEST_P(EikonalMasks, ACorridorOfOneVoxelLetsThroughAtItsPrice) {
+  const auto c = cases::two_rooms(passage::corridor, identity3, side);
+  const auto u = arrivals_of(two_threads, c, one_voxel(c), GetParam().settings());
+  const auto [in, out] = cases::corridor_ends(side);
+  const vec3 target = cases::other_room(passage::corridor, side);
+  const double way = norm(in - c.source) + norm(out - in) + norm(target - out);
+  const double got = arrival_at(c, u, target);
+  EXPECT_GT(got, way - 1);  // the way may cut the corners of a corridor one voxel wide
+  EXPECT_LT(got, 1.25 * way);
+  EXPECT_GT(way - 1, 1.2 * norm(target - c.source));  // so this is not the way through the walls
+  EXPECT_EQ(unreached_of(c, u, [](const vec3&) { return true; }).first, 0u);
+}
+
+/// Tensors whose stencils reach far beyond a wall of one voxel.
+TEST_P(EikonalMasks, WallsCornersAndEdgesLetNothingThrough) {
+  const mat3 tensors[] = {identity3, fibre_tensor({1, 1, 0}, 100), fibre_tensor({1, 1, 1}, 100),
+                          fibre_tensor({1, 2, 3}, 1000)};
+  for (const mat3& S : tensors)
+    for (const passage how : {passage::edge, passage::corner, passage::wall}) {
+      const auto c = cases::two_rooms(how, S, side);
+      const auto u = arrivals_of(two_threads, c, one_voxel(c), GetParam().settings());
+      const double half = double(side / 2);
+      const auto [beyond, all_beyond] = unreached_of(
+          c, u, [&](const vec3& x) { return how == passage::wall ? x[0] + x[1] > double(side) : x[0] >= half; });
+      const auto [here, all_here] = unreached_of(
+          c, u, [&](const vec3& x) { return how == passage::wall ? x[0] + x[1] < double(side) : x[0] < half; });
+      EXPECT_EQ(beyond, all_beyond) << c.name;
+      EXPECT_GT(all_beyond, 1000u);
+      EXPECT_EQ(here, 0u) << c.name << " of " << all_here;
+    }
+}
+
+/// Voxels of the mask, by their numbers, that hang together by faces with number `first`.
+std::vector<std::uint8_t> part_of(const eikonal_case& c, std::size_t first) {
+  const auto numbers = mask_numbers(c);
+  const auto places = places_inside(c);
+  std::vector<std::uint8_t> in(places.size(), 0);
+  std::vector<std::size_t> part{first};
+  in[first] = 1;
+  for (std::size_t n = 0; n < part.size(); ++n)
+    for (const vec3& e : {vec3{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {-1, 0, 0}, {0, -1, 0}, {0, 0, -1}}) {
+      const vec3 near = places[part[n]] + e;
+      if (!c.has(near)) continue;
+      const std::size_t number = numbers[c.linear(near)];
+      if (in[number] == 0) part.push_back(number);
+      in[number] = 1;
+    }
+  return in;
+}
+
+/// Tensors whose stencils are long, in a mask of which every second voxel is missing, and in narrow passages.
+TEST_P(EikonalMasks, WhateverHangsTogetherByFacesIsReachedFromEverywhere) {
+  auto porous = cases::ragged();
+  for (std::size_t i = 0; i < porous.inside.size(); ++i)
+    if (std::uint64_t{i} * 0x9e3779b97f4a7c15u >> 40 & 1) porous.inside[i] = 0;
+  for (const auto& c : {porous, cases::two_rooms(passage::corridor, fibre_tensor({1, 2, 3}, 1000), 16),
+                        cases::two_rooms(passage::wall, fibre_tensor({1, -3, 2}, 100), 16)}) {
+    const auto places = places_inside(c);
+    std::vector<starts> fronts;
+    for (std::size_t first = 0; first < places.size(); first += places.size() / 30)
+      fronts.push_back({{static_cast<std::uint32_t>(first), 0}});
+    const auto u = arrivals_of_all(two_threads, c, fronts, GetParam().settings());
+    for (std::size_t k = 0; k < fronts.size(); ++k) {
+      const auto part = part_of(c, fronts[k][0].voxel);
+      std::size_t missed = 0, leaked = 0;
+      for (std::size_t n = 0; n < part.size(); ++n) {
+        const bool reached = std::isfinite(u[k * part.size() + n]);
+        missed += part[n] != 0 && !reached, leaked += part[n] == 0 && reached;
+      }
+      EXPECT_EQ(missed, 0u) << c.name << ", front " << k;
+      EXPECT_EQ(leaked, 0u) << c.name << ", front " << k;
+    }
+  }
+}
+
+TEST_P(EikonalMasks, AnIslandIsNotReachedAndHasItsOwnFronts) {
+  const auto c = cases::island(fibre_tensor({1, 1, 1}, 100), side);
+  const vec3 there = cases::on_island(side);
+  const auto u = arrivals_of_all(two_threads, c, {one_voxel(c), one_voxel(c, there)}, GetParam().settings());
+  const std::size_t n = u.size() / 2;
+  const auto is_island = [&](const vec3& x) { return x[0] > double(side * 3 / 5); };
+  for (const bool from_island : {false, true}) {
+    const std::vector<float> one(u.begin() + (from_island ? long(n) : 0),
+                                 u.begin() + (from_island ? 2 * long(n) : long(n)));
+    const auto [island, all_island] = unreached_of(c, one, is_island);
+    const auto [land, all_land] = unreached_of(c, one, [&](const vec3& x) { return !is_island(x); });
+    EXPECT_EQ(island, from_island ? 0 : all_island);
+    EXPECT_EQ(land, from_island ? all_land : 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EikonalMasks, testing::ValuesIn(eikonal_schemes));
+
+TEST(EikonalSolver, RefusesWhatItCannotSolve) {
+  const auto c = cases::island(identity3, side);
+  auto settings = godunov27.settings();
+  settings.order = 2;
+  EXPECT_THROW(connect::make_solver(two_threads, c.field(), settings), std::invalid_argument);
+  auto empty = c;
+  std::fill(empty.inside.begin(), empty.inside.end(), std::uint8_t{0});
+  EXPECT_THROW(connect::make_solver(two_threads, empty.field(), {}), std::invalid_argument);
+  auto shorter = c;
+  shorter.tensors.resize(8);
+  EXPECT_THROW(connect::make_solver(two_threads, shorter.field(), {}), std::invalid_argument);
+  EXPECT_THROW(connect::starts_at_point(c.field(), {0, 23, 0}, 2), std::invalid_argument);
+}
+
+/// In a constant field the ball's times are exact, for sources between voxels too.
+TEST(EikonalSolver, StartsAtAPointAreExactNearIt) {
+  const auto c = cases::constant(fibre_tensor({1, 2, 3}, 10), 16);
+  const vec3 point{7.3, 8.4, 7.9};
+  const auto ball = connect::starts_at_point(c.field(), point, 2.5);
+  const auto places = places_inside(c);
+  std::size_t within = 0;
+  for (const vec3& x : places) within += norm(x - point) <= 2.5;
+  EXPECT_EQ(ball.size(), within);
+  for (const auto& [voxel, arrival] : ball)
+    EXPECT_NEAR(arrival, c.distance(point, places[voxel]), 1e-5 * arrival + 1e-6);
+}
+
+/// The ball does not reach through a wall.
+TEST(EikonalSolver, StartsAtAPointStayInTheRoom) {
+  const auto c = cases::two_rooms(passage::wall, identity3, side);
+  const auto places = places_inside(c);
+  for (const auto& [voxel, arrival] : connect::starts_at_point(c.field(), {12, 11, 10}, 4))
+    EXPECT_LT(places[voxel][0] + places[voxel][1], double(side));
+}
+
+}  // namespace

@@ -1,0 +1,67 @@
+// What the run says to people: progress, times, sizes, differences.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "mpi/result/same_study.hpp"
+#include "mpi/run/progress.hpp"
+#include "mpi/run/summary.hpp"
+
+using namespace voxherd;
+using nlohmann::json;
+
+TEST(ClockTime, CountsHoursOnlyWhenThereAreSome) {
+  EXPECT_EQ(clock_time(0), "0:00");
+  EXPECT_EQ(clock_time(754.4), "12:34");
+  EXPECT_EQ(clock_time(3723), "1:02:03");
+}
+
+TEST(ProgressText, HasRateAndTimeLeft) {
+  EXPECT_EQ(progress_text(250, 1000, 10, false), " 25 %  250/1000 items  10/s  1:15 left");
+}
+
+TEST(ProgressText, SaysNoRateBeforeThereIsOne) { EXPECT_EQ(progress_text(0, 1000, 0, false), "  0 %  0/1000 items"); }
+
+TEST(ProgressText, FillsItsBar) {
+  EXPECT_NE(progress_text(500, 1000, 1, true).find("[###############               ]"), std::string::npos);
+  EXPECT_NE(progress_text(1000, 1000, 1, true).find("[##############################]"), std::string::npos);
+}
+
+TEST(Progress, BeginsItsLinesWithTheNameOfTheStep) {
+  testing::internal::CaptureStderr();
+  {
+    progress shown(progress_style::bar, 10, 0, "scores");
+    std::this_thread::sleep_for(std::chrono::milliseconds(210));
+    shown.update(5);
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("\rscores  50 %"), said.npos) << said;
+}
+
+TEST(ProgressStyle, IsSilentForQuietAndForOtherRanks) {
+  EXPECT_EQ(choose_progress_style(true, true), progress_style::silent);
+  EXPECT_EQ(choose_progress_style(false, false), progress_style::silent);
+}
+
+TEST(ReadableBytes, UsesUnitsOfOneThousand) {
+  EXPECT_EQ(readable_bytes(999), "999 B");
+  EXPECT_EQ(readable_bytes(1.5e9), "1.5 GB");
+}
+
+TEST(FirstDifference, NamesThePathToTheValue) {
+  const json a{{"fibres", 2}, {"burn_in", {{"jumps", 1000}}}}, b{{"fibres", 2}, {"burn_in", {{"jumps", 500}}}};
+  EXPECT_EQ(first_difference(a, b, ""), "burn_in.jumps: 1000 in the file, 500 now");
+}
+
+TEST(FirstDifference, NamesWhatIsOnlyOnOneSide) {
+  EXPECT_EQ(first_difference(json{{"a", 1}}, json::object(), "options"), "options.a: 1 in the file, nothing now");
+}
+
+TEST(FirstDifference, TakesTheSameNumberWrittenTwoWaysAsEqual) {
+  EXPECT_FALSE(first_difference(json{{"a", 3}}, json{{"a", 3.0}}, ""));
+}
+
+TEST(FirstDifference, LooksIntoLists) {
+  EXPECT_EQ(first_difference(json{1, 2, 3}, json{1, 5, 3}, "shells"), "shells[1]: 2 in the file, 5 now");
+}

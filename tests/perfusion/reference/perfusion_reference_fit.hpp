@@ -1,0 +1,51 @@
+#pragma once
+
+#include "tests/perfusion/reference/perfusion_reference.hpp"
+
+/// Where the smallest cost within bounds is, searched for slowly: a dense dictionary, then Marquardt's method with
+/// derivatives by differences from the best of it.
+namespace voxherd::reference {
+
+using perfusion_rules = std::array<perfusion::parameter_rule, perfusion::parameter_count>;
+
+struct perfusion_fit {
+  perfusion_parameters best{};
+  double cost = 0;
+};
+
+/// A local minimum within the rules, downhill from `start`.
+perfusion_fit polish(const perfusion::time_course& frames, perfusion::discretisation_kind how,
+                     const perfusion_rules& rules, const std::vector<double>& y, perfusion_parameters start);
+
+/// The dictionary: `rates` log-spaced kl and `delays` evenly spaced tau_a and tau_p within the rules; ka and kp are
+/// those of the smallest cost within their bounds, in closed form.
+class global_search {
+ public:
+  global_search(const perfusion::time_course& frames, perfusion::discretisation_kind how, const perfusion_rules& rules,
+                std::size_t rates = 28, std::size_t delays = 21);
+
+  /// The best end of polishing from the dictionary's `polished` deepest local minima.
+  perfusion_fit operator()(const std::vector<double>& y, std::size_t polished = 6) const;
+
+ private:
+  using curve = std::vector<double>;
+  std::vector<perfusion_fit> local_minima(const std::vector<double>& y) const;
+
+  const perfusion::time_course& frames_;
+  perfusion::discretisation_kind how_;
+  perfusion_rules rules_;
+  std::vector<double> rates_, arterial_delays_, portal_delays_;
+  std::vector<std::vector<curve>> arterial_, portal_;  ///< [rate][delay]: the curve of a unit flow
+};
+
+/// sqrt of the diagonal of cost / (counted - free) (J'J)^-1 over the parameters not `held`; 0 for those.
+perfusion_parameters standard_deviations(const perfusion::time_course& frames, perfusion::discretisation_kind how,
+                                         const perfusion_parameters& p, double cost,
+                                         const std::array<bool, perfusion::parameter_count>& held);
+
+/// (J'J)^-1 over the parameters not held; rows and columns of held ones are zero.
+std::array<std::array<double, perfusion::parameter_count>, perfusion::parameter_count> inverse_information(
+    const perfusion::time_course& frames, perfusion::discretisation_kind how, const perfusion_parameters& p,
+    const std::array<bool, perfusion::parameter_count>& held);
+
+}  // namespace voxherd::reference

@@ -1,0 +1,80 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "src/analyses/perfusion/frames.hpp"
+#include "src/analyses/perfusion/text_values.hpp"
+
+using namespace voxherd;
+using perfusion::signal_kind;
+
+namespace {
+
+const std::vector<std::uint8_t> all_of_10(10, 1);
+
+std::vector<double> times(std::size_t n) {
+  std::vector<double> t;
+  for (std::size_t i = 0; i < n; ++i) t.push_back(2.0 * static_cast<double>(i));
+  return t;
+}
+
+}  // namespace
+
+TEST(perfusion_baseline, ends_before_the_first_frame_that_rises) {
+  EXPECT_EQ(find_baseline({10, 11, 9, 10, 80, 300, 200, 120, 100, 90}, all_of_10), std::pair(0, 4));
+}
+
+TEST(perfusion_baseline, without_noise_ends_before_the_first_trace_above_a_fiftieth_of_the_peak) {
+  EXPECT_EQ(find_baseline({0, 0, 0, 0.5, 3, 100, 80, 60, 50, 40}, all_of_10), std::pair(0, 4));
+}
+
+TEST(perfusion_baseline, begins_with_the_first_frame_that_counts) {
+  const std::vector<std::uint8_t> counts{0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+  EXPECT_EQ(find_baseline({500, 300, 9, 10, 10, 300, 200, 120, 100, 90}, counts), std::pair(2, 5));
+}
+
+TEST(perfusion_baseline, is_empty_where_the_curve_begins_at_its_peak) {
+  const auto [begin, end] = find_baseline({300, 200, 100, 90, 80, 70, 60, 50, 40, 30}, all_of_10);
+  EXPECT_EQ(begin, end);
+}
+
+TEST(perfusion_frames, skipped_ones_are_bridged_by_a_line_and_held_at_the_ends) {
+  std::vector<double> values{9, 2, 9, 9, 8, 1, 9, 9, 9, 9};
+  bridge_skipped(times(10), {0, 1, 0, 0, 1, 1, 0, 0, 0, 0}, values);
+  EXPECT_EQ(values, (std::vector<double>{2, 2, 4, 6, 8, 1, 1, 1, 1, 1}));
+}
+
+TEST(perfusion_frames, those_of_zeros_or_mostly_no_numbers_do_not_count) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  // Three voxels, six frames: frame 1 is zero, frame 3 has two without numbers, frame 4 one.
+  const std::vector<float> rows{1, 0, 2, nan, 3, 1, 1, 0, 2, nan, nan, 1, 1, 0, 2, 5, 3, 1};
+  std::vector<std::uint8_t> counts(6, 1);
+  drop_missing_frames(rows, 6, signal_kind::ct, counts);
+  EXPECT_EQ(counts, (std::vector<std::uint8_t>{1, 0, 1, 0, 1, 1}));
+}
+
+TEST(perfusion_frames, concentrations_of_zero_are_padding_after_the_last_others_alone) {
+  const std::vector<float> rows{0, 0, 2, 3, 0, 1, 0, 0};
+  std::vector<std::uint8_t> counts(8, 1);
+  drop_missing_frames(rows, 8, signal_kind::concentration, counts);
+  EXPECT_EQ(counts, (std::vector<std::uint8_t>{1, 1, 1, 1, 1, 1, 0, 0}));
+}
+
+TEST(perfusion_frames, skipped_ones_are_told_as_ranges) {
+  EXPECT_EQ(text_of_skipped({1, 0, 1, 0, 0, 0, 1, 0}), "1, 3-5, 7");
+  EXPECT_EQ(text_of_skipped({1, 1}), "");
+}
+
+TEST(perfusion_words, lists_of_frames_and_parameters_are_read) {
+  using perfusion::frame_range;
+  EXPECT_EQ(perfusion::parse_frames("3,41-47", "x"), (std::vector<frame_range>{{3, 3}, {41, 47}}));
+  const auto values = perfusion::parse_ranges("tau_a=0:8,kl=1:2e3", "x");
+  ASSERT_EQ(values.size(), 2u);
+  EXPECT_EQ(values[0].which, perfusion::tau_a);
+  EXPECT_EQ(values[1].other, 2000);
+  for (const char* wrong : {"", ",", "3-", "-3", "5-4", "1.5", "a"})
+    EXPECT_THROW(perfusion::parse_frames(wrong, "x"), failure) << wrong;
+  for (const char* wrong : {"", "kl", "kl=", "kl=1:2", "kl=nan", "kl=1,", "KL=1", "kl=1,kl=2"})
+    EXPECT_THROW(perfusion::parse_values(wrong, "x"), failure) << wrong;
+}

@@ -1,0 +1,220 @@
+#include "mpi/run/staged_input.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <future>
+#include <stdexcept>
+#include <thread>
+
+#include "mpi/result/result_reader.hpp"
+#include "mpi/run/run.hpp"
+#include "src/scan/host_memory.hpp"
+#include "tests/support/rank_folder.hpp"
+#include "tests/support/toy_analysis.hpp"
+
+namespace fs = std::filesystem;
+using namespace voxherd;
+
+namespace {
+
+using toy::world;
+using voxherd::batch;
+
+/// Stages that take a while, and know what may be loaded from.
+class slow_stages : public staged_input {
+ public:
+  explicit slow_stages(std::uint64_t most) : most_(most) {}
+  std::uint64_t most_items() const override { return most_; }
+  void begin(std::uint64_t first, std::uint64_t last) override {
+    if (begun_ > 0 && first >= first_[begun_ % 2] && last <= last_[begun_ % 2]) return;
+    if (last - first > most_) throw std::logic_error("a stage that is too large");
+    ++begun_;
+    first_[begun_ % 2] = first;
+    last_[begun_ % 2] = last;
+    there_[begun_ % 2] = false;
+    if (begun_ == fails_at_) return;
+    coming_ = std::async(std::launch::async, [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
+  }
+  bool there() override {
+    if (begun_ == fails_at_) throw failure(exit_status::bad_data, "stage is damaged");
+    if (coming_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+    return there_[begun_ % 2] = true;
+  }
+  bool has(const batch& items) const {
+    for (int i : {0, 1})
+      if (there_[i] && items.first_item >= first_[i] && items.first_item + items.item_count <= last_[i]) return true;
+    return false;
+  }
+  int begun() const { return begun_; }
+  void fail_at(int stage) { fails_at_ = stage; }
+
+ private:
+  std::uint64_t most_, first_[2]{}, last_[2]{};
+  bool there_[2]{};
+  int begun_ = 0, fails_at_ = -1;
+  std::future<void> coming_;
+};
+
+/// Loads from such stages only what is there.
+class staged_toy : public toy::analysis {
+ public:
+  staged_toy(slow_stages& input, int stops_at = -1)
+      : toy::analysis({11, 7, 6}, std::chrono::microseconds(300)), input_(input), stops_at_(stops_at) {}
+  void load(const batch& items, std::span<std::byte> to) override {
+    if (!input_.has(items)) throw std::logic_error("loaded before it was there");
+    if (stops_at_ > 0 && input_.begun() >= stops_at_) raise(SIGTERM);
+    toy::analysis::load(items, to);
+  }
+
+ private:
+  slow_stages& input_;
+  int stops_at_;
+};
+
+class StagedRun : public toy::rank_folder {
+ protected:
+  exit_status run_with(slow_stages& input, run_settings settings, int stops_at = -1) {
+    staged_toy a(input, stops_at);
+    settings.input = &input;
+    return run(*world, a, settings, toy::host_hooks());
+  }
+  void expect_right() {
+    world->barrier();
+    if (!world->is_root()) return;
+    const result_reader r(out_);
+    EXPECT_TRUE(r.complete());
+    const toy::analysis a({11, 7, 6});
+    const auto value = r.read_map("value");
+    std::uint64_t wrong = 0;
+    for (const std::uint64_t v : a.item_voxels()) wrong += value[v] != toy::value_of(v, 0);
+    EXPECT_EQ(wrong, 0u);
+  }
+};
+
+const std::vector<batch> plan{{0, 0, 10}, {1, 10, 10}, {2, 20, 5}, {3, 25, 20}, {4, 45, 1}};
+
+}  // namespace
+
+TEST(Stages, HoldConsecutiveBatchesAsManyAsFit) {
+  const std::vector<std::uint64_t> all{0, 1, 2, 3, 4};
+  const auto stages = stages_of(plan, all, 25);
+  ASSERT_EQ(stages.size(), 2u);
+  EXPECT_EQ(stages[0].batches, (std::vector<std::uint64_t>{0, 1, 2}));
+  EXPECT_EQ(stages[0].first, 0u);
+  EXPECT_EQ(stages[0].last, 25u);
+  EXPECT_EQ(stages[1].batches, (std::vector<std::uint64_t>{3, 4}));
+  EXPECT_EQ(stages[1].last, 46u);
+  EXPECT_EQ(stages_of(plan, all, staged_input::all_items).size(), 1u);
+}
+
+TEST(Stages, LeaveOutWhatIsDone) {
+  const std::vector<std::uint64_t> pending{4, 1};
+  const auto stages = stages_of(plan, pending, 36);
+  ASSERT_EQ(stages.size(), 1u);
+  EXPECT_EQ(stages[0].batches, (std::vector<std::uint64_t>{1, 4}));
+  EXPECT_EQ(stages[0].first, 10u);
+  EXPECT_EQ(stages_of(plan, pending, 35).size(), 2u) << "what lies between two batches takes room, too";
+  const auto none = stages_of(plan, {}, 1);
+  ASSERT_EQ(none.size(), 1u);
+  EXPECT_TRUE(none[0].batches.empty());
+}
+
+TEST(Stages, RefuseABatchThatDoesNotFit) {
+  const std::vector<std::uint64_t> all{0, 1, 2, 3, 4};
+  try {
+    (void)stages_of(plan, all, 19);
+    ADD_FAILURE() << "taken";
+  } catch (const failure& f) {
+    EXPECT_EQ(f.status, exit_status::usage);
+    EXPECT_NE(std::string(f.what()).find("--host-memory"), std::string::npos) << f.what();
+  }
+}
+
+TEST(HostMemory, IsForRowsAndBuffersOnceOrTwice) {
+  nifti_header packed, plain;
+  packed.compressed = true;
+  packed.volumes = 100;
+  packed.bytes_per_value = 4;
+  plain = packed;
+  plain.compressed = false;
+  // 400 bytes a row, 192 of buffers.
+  EXPECT_EQ(items_within(592000, {{packed}}, 1000), staged_input::all_items);
+  EXPECT_EQ(items_within(591999, {{packed}}, 1000), 591999u / 992);
+  EXPECT_EQ(items_within(1, {{packed}}, 1000), 1u);
+  EXPECT_EQ(items_within(1, {{plain}}, 1000), staged_input::all_items);
+  EXPECT_EQ(items_within(592000, {{packed}, {plain}}, 1000), staged_input::all_items);
+  EXPECT_EQ(items_within(592000, {{packed}, {packed}}, 1000), 592000u / (2 * 992));
+  packed.bytes_per_value = 8;  // kept as float
+  EXPECT_EQ(items_within(592000, {{packed}}, 1000), staged_input::all_items);
+  packed.bytes_per_value = 2;
+  EXPECT_EQ(items_within(300000, {{packed}}, 1000), 300000u / (2 * 200 + 192));
+}
+
+TEST_F(StagedRun, LoadsEachStageWhenItIsThere) {
+  for (const auto schedule : {schedule_kind::dynamic, schedule_kind::in_advance}) {
+    for (const std::uint64_t most : {7, 40, 10000}) {
+      slow_stages input(most);
+      run_settings settings = toy::quiet_settings(out_);
+      settings.schedule = schedule;
+      settings.batch_items = 5;
+      settings.overwrite = true;
+      ASSERT_EQ(run_with(input, settings), exit_status::whole);
+      EXPECT_GE(input.begun(), most < 100 ? 5 : 1);
+      expect_right();
+    }
+  }
+}
+
+TEST_F(StagedRun, GoesOnInTheStageWhereItWasStopped) {
+  run_settings settings = toy::quiet_settings(out_);
+  settings.batch_items = 5;
+  {
+    slow_stages input(20);
+    EXPECT_EQ(run_with(input, settings, 4), exit_status::resume_me);
+  }
+  world->barrier();
+  ASSERT_TRUE(fs::exists(out_ + ".part"));
+  settings.resume = true;
+  slow_stages input(30);
+  ASSERT_EQ(run_with(input, settings), exit_status::whole);
+  expect_right();
+}
+
+TEST_F(StagedRun, ADamagedFirstStageLeavesNothingALaterOneWhatWasDone) {
+  run_settings settings = toy::quiet_settings(out_);
+  settings.batch_items = 5;
+  for (const int stage : {1, 3}) {
+    slow_stages input(20);
+    input.fail_at(stage);
+    try {
+      run_with(input, settings);
+      ADD_FAILURE() << "stage " << stage << " was taken";
+    } catch (const failure& f) {
+      EXPECT_EQ(f.status, exit_status::bad_data);
+    }
+    world->barrier();
+    EXPECT_EQ(fs::exists(out_ + ".part"), stage == 3);
+    EXPECT_FALSE(fs::exists(out_));
+    world->barrier();
+  }
+  settings.resume = true;
+  slow_stages input(20);
+  ASSERT_EQ(run_with(input, settings), exit_status::whole);
+  expect_right();
+}
+
+TEST_F(StagedRun, ADryRunTriesTheMiddle) {
+  slow_stages input(20);
+  run_settings settings = toy::quiet_settings(out_);
+  settings.batch_items = 5;
+  settings.dry_run = true;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_with(input, settings), exit_status::whole);
+  (void)testing::internal::GetCapturedStdout();
+  EXPECT_EQ(input.begun(), 1);
+}
+
+int main(int argc, char** argv) { return toy::run_on_all_ranks(argc, argv); }

@@ -1,0 +1,186 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "core/failure.hpp"
+#include "src/scan/row_inflater.hpp"
+#include "src/scan/stored_rows.hpp"
+#include "tests/support/crafted_nifti.hpp"
+
+namespace voxherd {
+namespace {
+
+using testing::bytes;
+using testing::crafted_nifti;
+using testing::gzipped;
+using testing::scratch_folder;
+using testing::write_file;
+
+/// More than one piece of a volume, and more volumes than are turned at once.
+constexpr std::uint64_t nx = 60, ny = 50, nz = 30, voxel_count = nx * ny * nz;
+static_assert(voxel_count > 65536);
+
+/// Runs of uneven length that cross the pieces' borders, and a long gap.
+std::vector<std::uint64_t> some_voxels() {
+  std::vector<std::uint64_t> voxels;
+  for (std::uint64_t v = 3; v < voxel_count - 100; ++v) {
+    if (v % 11 < 7 && (v < 20000 || v > 60000)) voxels.push_back(v);
+  }
+  return voxels;
+}
+
+/// Chunks so small that values, volumes and groups of them begin in one and end in another.
+inflating_threads many_chunks(unsigned threads) {
+  inflating_threads how;
+  how.parallel = {threads, 10000, 40001};
+  how.smallest_file_bytes = 0;
+  return how;
+}
+
+class InflatedRows : public ::testing::Test {
+ protected:
+  template <class T>
+  nifti_header make(const std::string& name, int datatype, std::uint64_t volumes, float slope = 0,
+                    std::endian order = std::endian::little, bool packed = true) {
+    std::mt19937 draw(static_cast<unsigned>(datatype));
+    std::vector<T> values(voxel_count * volumes);
+    for (T& value : values) value = static_cast<T>(draw() % 60000);
+    if constexpr (std::is_floating_point_v<T>) values[5] = std::numeric_limits<T>::quiet_NaN();
+    crafted_nifti image(1, order);
+    image.dimensions({nx, ny, nz, static_cast<std::int64_t>(volumes)}).datatype(datatype, 8 * sizeof(T));
+    image.scaling(slope, slope == 0 ? 0 : -3).append(values);
+    write_file(folder_ / name, packed ? gzipped(image.content()) : image.content());
+    return read_nifti_header(folder_ / name);
+  }
+
+  /// All rows by way of memory, and the same read volume by volume.
+  void expect_as_read(const std::vector<nifti_header>& files) {
+    std::vector<std::vector<float>> volumes;
+    for (const nifti_header& h : files) {
+      nifti_reader reader(h);
+      for (std::uint64_t k = 0; k < h.volumes; ++k)
+        reader.read(k, 0, voxel_count, volumes.emplace_back(voxel_count).data());
+    }
+    expect_as_read(files, volumes, {});
+    for (const unsigned threads : {2U, 5U}) expect_as_read(files, volumes, many_chunks(threads));
+  }
+
+  void expect_as_read(const std::vector<nifti_header>& files, const std::vector<std::vector<float>>& volumes,
+                      const inflating_threads& how) {
+    const auto voxels = some_voxels();
+    const auto pieces = pieces_of(voxels);
+    const stored_rows layout(files, voxels.size());
+    std::vector<std::byte> memory(layout.bytes());
+    const std::atomic<bool> stop{false};
+    for (std::size_t i = 0; i < files.size(); ++i)
+      inflate_file(files[i], pieces, voxels.size(), layout.place_of(i), memory.data(), how, stop);
+    const std::uint64_t first = 17, count = voxels.size() - 40;
+    for (const std::uint64_t more : {0, 9}) {
+      const std::uint64_t stride = layout.volumes() + more;
+      std::vector<float> rows(count * stride, -7);
+      layout.load(memory.data(), first, count, rows.data(), stride);
+      std::uint64_t wrong = 0;
+      for (std::uint64_t column = 0; column < volumes.size(); ++column) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+          const float found = rows[i * stride + column], expected = volumes[column][voxels[first + i]];
+          if (std::bit_cast<std::uint32_t>(found) != std::bit_cast<std::uint32_t>(expected)) ++wrong;
+        }
+      }
+      for (std::uint64_t i = 0; i < count; ++i)
+        for (std::uint64_t k = volumes.size(); k < stride; ++k) wrong += rows[i * stride + k] == -7 ? 0 : 1;
+      EXPECT_EQ(wrong, 0U) << "stride " << stride << ", " << how.parallel.threads << " threads";
+    }
+  }
+
+  scratch_folder folder_;
+};
+
+TEST_F(InflatedRows, PiecesHoldEveryVoxelOnce) {
+  const auto voxels = some_voxels();
+  std::vector<std::uint64_t> found;
+  for (const volume_piece& piece : pieces_of(voxels)) {
+    EXPECT_LE(piece.count, 65536U);
+    for (const voxel_run& run : piece.runs) {
+      EXPECT_EQ(run.first_item, found.size());
+      EXPECT_GE(run.first_voxel, piece.first_voxel);
+      EXPECT_LE(run.first_voxel + run.count, piece.first_voxel + piece.count);
+      for (std::uint64_t i = 0; i < run.count; ++i) found.push_back(run.first_voxel + i);
+    }
+  }
+  EXPECT_EQ(found, voxels);
+  EXPECT_TRUE(pieces_of({}).empty());
+}
+
+TEST_F(InflatedRows, TypesKeepTheirWidthUpToFloat) {
+  const std::uint64_t items = some_voxels().size();
+  const auto bytes_of = [&](const nifti_header& h) { return stored_rows({h}, items).bytes() / (items * h.volumes); };
+  EXPECT_EQ(bytes_of(make<std::uint8_t>("u8.gz", 2, 3)), 1U);
+  EXPECT_EQ(bytes_of(make<std::int16_t>("i16.gz", 4, 3)), 2U);
+  EXPECT_EQ(bytes_of(make<float>("f32.gz", 16, 3)), 4U);
+  EXPECT_EQ(bytes_of(make<double>("f64.gz", 64, 3)), 4U);
+}
+
+TEST_F(InflatedRows, OneFileOfAnyTypeIsAsRead) {
+  expect_as_read({make<float>("f32.gz", 16, 35)});
+  expect_as_read({make<std::int16_t>("i16.gz", 4, 67, 0.25F)});
+  expect_as_read({make<std::int16_t>("big.gz", 4, 3, 0.25F, std::endian::big)});
+  expect_as_read({make<std::uint8_t>("u8.gz", 2, 5)});
+  expect_as_read({make<double>("f64.gz", 64, 17, 2, std::endian::big)});
+}
+
+TEST_F(InflatedRows, FilesOfSeveralTypesFollowEachOther) {
+  expect_as_read({make<std::int16_t>("a.gz", 4, 1, 0.5F), make<std::int16_t>("b.gz", 4, 2, 0.5F),
+                  make<std::int16_t>("c.gz", 4, 1, 0.25F), make<float>("d.nii", 16, 18, 0, std::endian::little, false),
+                  make<double>("e.gz", 64, 1)});
+}
+
+TEST_F(InflatedRows, DamageBehindTheLastChosenVoxelIsSeen) {
+  auto header = make<float>("f32.gz", 16, 2);
+  auto packed = testing::read_file(folder_ / "f32.gz");
+  packed[packed.size() - 6] = static_cast<char>(packed[packed.size() - 6] ^ 1);
+  write_file(folder_ / "f32.gz", packed);
+  const std::vector<std::uint64_t> voxels{1, 2};
+  const stored_rows layout({header}, voxels.size());
+  std::vector<std::byte> memory(layout.bytes());
+  for (const auto& how : {inflating_threads{}, many_chunks(3)}) {
+    EXPECT_THROW(
+        inflate_file(header, pieces_of(voxels), voxels.size(), layout.place_of(0), memory.data(), how, {false}),
+        failure);
+  }
+}
+
+TEST_F(InflatedRows, AFileShorterThanItsHeaderSaysIsRefusedByAnyNumberOfThreads) {
+  auto header = make<float>("f32.gz", 16, 20);
+  header.volumes = 21;
+  const auto voxels = some_voxels();
+  const stored_rows layout({header}, voxels.size());
+  std::vector<std::byte> memory(layout.bytes());
+  std::vector<std::string> messages;
+  for (const auto& how : {inflating_threads{}, many_chunks(3)}) {
+    try {
+      inflate_file(header, pieces_of(voxels), voxels.size(), layout.place_of(0), memory.data(), how, {false});
+    } catch (const failure& f) {
+      messages.push_back(f.what());
+    }
+  }
+  ASSERT_EQ(messages.size(), 2U);
+  EXPECT_EQ(messages[0], messages[1]);
+  EXPECT_NE(messages[0].find("truncated"), std::string::npos) << messages[0];
+}
+
+TEST_F(InflatedRows, StoppingEndsSeveralThreadsWithoutAWord) {
+  const auto header = make<float>("f32.gz", 16, 5);
+  const auto voxels = some_voxels();
+  const stored_rows layout({header}, voxels.size());
+  std::vector<std::byte> memory(layout.bytes());
+  inflate_file(header, pieces_of(voxels), voxels.size(), layout.place_of(0), memory.data(), many_chunks(3), {true});
+}
+
+}  // namespace
+}  // namespace voxherd

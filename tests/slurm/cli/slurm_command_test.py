@@ -1,0 +1,239 @@
+"""voxherd slurm: the batch script it prints parses, behaves as those of slurm/ do, and runs. SLURM itself is played."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from played_programs import PlayedPrograms
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+VOXHERD = os.environ["VOXHERD"]
+SERIES = ["--dwi", "data.nii.gz", "--bvals", "bvals", "--bvecs", "bvecs", "--mask", "nodif_brain_mask.nii.gz"]
+TENSOR = ["tensor", *SERIES, "--out", "out.h5"]
+# Options, with or without a value, then the program: what srun and mpirun get here.
+LAUNCHER = '#!/bin/bash\necho "$@" >>"$PLAY/launched"\nwhile [[ $1 == -* || $1 == none ]]; do shift; done\n'
+
+
+def read(*path):
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def directives(script):
+    return dict(re.findall(r"(?m)^#SBATCH --([\w-]+)(?:=(.*))?$", script))
+
+
+class Slurm(PlayedPrograms, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.subject = tempfile.mkdtemp(prefix="voxherd_slurm_")
+        cls.addClassCleanup(shutil.rmtree, cls.subject)
+        subprocess.run([VOXHERD, "phantom", "dwi", "--out", cls.subject, "--size", "9x8x7", "--directions", "12", "--gz",
+                        "--threads", "1"], check=True, capture_output=True, timeout=120)
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="voxherd_slurm_play_")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.play("srun", LAUNCHER + 'exit "$PLAY_STATUS"\n')
+        self.play("mpirun", LAUNCHER + 'exit "$PLAY_STATUS"\n')
+        self.play("scontrol", '#!/bin/sh\necho "$@" >>"$PLAY/told"\n')
+
+    def call(self, *words, expect=0):
+        done = subprocess.run([VOXHERD, "slurm", *words], capture_output=True, text=True, timeout=120, cwd=self.subject)
+        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        return done
+
+    def script(self, *words):
+        return self.call(*words).stdout
+
+    def environment(self, **more):
+        return dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", PLAY=self.folder, SLURM_JOB_ID="7",
+                    SLURM_CPUS_PER_TASK="1", **more)
+
+    def submit(self, script, **more):
+        """Exit status, what was launched, what scontrol was told."""
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=120, cwd=self.subject,
+                              env=self.environment(**more))
+        return done.returncode, self.said("launched"), self.said("told")
+
+
+class Script(Slurm):
+    VARIANTS = ([], ["--launcher", "mpirun"], ["--backend", "cpu"], ["--backend", "cpu", "--launcher", "mpirun"],
+                ["--exclusive", "--module", "openmpi/4.1", "--module", "cuda", "--account", "brain",
+                 "--slurm-partition", "a100", "--mpi", "pmix_v4", "--nodes=4", "--gpus-per-node=8"],
+                ["--ranks-per-node", "8", "--share-gpu", "--time", "30"])
+
+    def test_every_script_parses_and_shellcheck_finds_nothing(self):
+        checked = 0
+        for words in self.VARIANTS:
+            script = self.script(*TENSOR, *words)
+            parsed = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((parsed.returncode, parsed.stderr), (0, ""), words)
+            if shutil.which("shellcheck"):
+                found = subprocess.run(["shellcheck", "--shell=bash", "-"], input=script, capture_output=True, text=True,
+                                       timeout=60, check=False)
+                self.assertEqual((found.returncode, found.stdout), (0, ""), words)
+                checked += 1
+        if checked == 0:
+            self.skipTest("shellcheck is not installed; bash -n found nothing")
+
+    def test_the_same_choices_give_the_directives_of_the_scripts_in_slurm(self):
+        for name, words in (("one-study", ["--time", "1:00:00"]),
+                            ("gpu-multi-node", ["--time", "1:00:00", "--nodes", "4"]),
+                            ("mpirun-resume", ["--time", "1:00:00", "--nodes", "2", "--launcher", "mpirun"]),
+                            ("cpu", ["--time", "8:00:00", "--nodes", "2", "--backend", "cpu"])):
+            with self.subTest(name):
+                printed = directives(self.script(*TENSOR, "--slurm-partition", "gpu", *words))
+                wanted = directives(read("slurm", f"{name}.sbatch"))
+                wanted["partition"] = "gpu"
+                self.assertEqual({key: printed.get(key) for key in wanted}, wanted)
+                self.assertEqual(set(printed) - set(wanted), {"mem", "chdir"})
+
+    def test_all_beside_head_and_command_is_the_text_of_the_script_in_slurm(self):
+        for name, words in (("one-study", []), ("mpirun-resume", ["--launcher", "mpirun"])):
+            with self.subTest(name):
+                printed, original = self.script(*TENSOR, *words), read("slurm", f"{name}.sbatch")
+                ending = original[original.rindex('"$result"') + len('"$result"'):]
+                self.assertGreater(len(ending.splitlines()), 5)
+                self.assertTrue(printed.endswith(ending), printed)
+                start = original.index("\n", original.index("\nresult=") + 1)
+                before = original[start:original.rindex("\n", 0, original.rindex('"$voxherd"'))]
+                self.assertIn(before, printed)
+                for line in re.findall(r"(?m)^srun=\(.*$", original):
+                    self.assertIn(line, printed)
+
+    def test_the_status_is_the_programs_and_75_alone_is_requeued_until_the_restarts_are_spent(self):
+        for launcher in ("srun", "mpirun"):
+            script = self.script(*TENSOR, "--launcher", launcher, "--most-restarts", "3")
+            for status in (0, 2, 65, 75, 137):
+                with self.subTest(f"{launcher} {status}"):
+                    rc, launched, told = self.submit(script, PLAY_STATUS=str(status))
+                    self.assertEqual(rc, status)
+                    self.assertIn("--resume", launched)
+                    self.assertEqual(told, "requeue 7\n" if status == 75 else "")
+            self.assertEqual(self.submit(script, PLAY_STATUS="75", SLURM_RESTART_COUNT="2")[2], "requeue 7\n")
+            self.assertEqual(self.submit(script, PLAY_STATUS="75", SLURM_RESTART_COUNT="3")[2], "")
+
+    def test_the_signal_reaches_mpirun_and_its_status_the_job(self):
+        self.play("mpirun", '#!/bin/bash\ntrap "sleep 0.2; exit 75" USR1\ntouch "$PLAY/ready"\n'
+                            'for i in {1..300}; do sleep 0.1; done\nexit 3\n')
+        job = subprocess.Popen(["bash", "-c", self.script(*TENSOR, "--launcher", "mpirun")], cwd=self.subject,
+                               env=self.environment())
+        while not os.path.exists(os.path.join(self.folder, "ready")):
+            self.assertIsNone(job.poll())
+        job.send_signal(signal.SIGUSR1)
+        self.assertEqual(job.wait(timeout=60), 75)
+        self.assertEqual(self.said("told"), "requeue 7\n")
+
+    def test_a_printed_script_computes_the_result(self):
+        self.play("srun", LAUNCHER + 'exec "$@"\n')
+        odd = os.path.join(self.subject, "it's a $mask")
+        os.makedirs(odd)
+        shutil.copy(os.path.join(self.subject, "nodif_brain_mask.nii.gz"), os.path.join(odd, "mask.nii.gz"))
+        words = ["tensor", *SERIES[:-1], f"{odd}/mask.nii.gz", "--out", "made.h5", "--backend", "cpu"]
+        rc, launched, told = self.submit(self.script(*words))
+        self.assertEqual((rc, told), (0, ""))
+        self.assertIn("--threads 1", launched)
+        direct = subprocess.run([VOXHERD, *words[:-3], "direct.h5", "--backend", "cpu"], cwd=self.subject, timeout=120,
+                                capture_output=True, check=False)
+        self.assertEqual(direct.returncode, 0, direct.stderr)
+        same = subprocess.run([VOXHERD, "compare", "made.h5", "direct.h5"], cwd=self.subject, timeout=120,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(same.returncode, 0, same.stdout)
+
+    def test_what_was_chosen_is_in_the_script(self):
+        script = self.script(*TENSOR, *self.VARIANTS[4])
+        said = directives(script)
+        for name, value in (("account", "brain"), ("partition", "a100"), ("nodes", "4"), ("gres", "gpu:8"),
+                            ("ntasks-per-node", "8"), ("exclusive", ""), ("mem", "0"), ("chdir", self.subject)):
+            self.assertEqual(said[name], value)
+        for line in ("module load openmpi/4.1", "module load cuda"):
+            self.assertIn(f"\n{line}\n", script)
+        self.assertIn("--mpi=pmix_v4", script)
+        self.assertIn("--backend cuda", script)
+        self.assertIn(f"voxherd=${{VOXHERD:-{os.path.realpath(VOXHERD)}}}", script)
+        shared = self.script(*TENSOR, *self.VARIANTS[5])
+        self.assertEqual(directives(shared)["time"], "00:30:00")
+        self.assertIn("--share-gpu", shared)
+
+    def test_a_file_is_written_where_one_is_named(self):
+        path = os.path.join(self.folder, "job.sbatch")
+        done = self.call(*TENSOR, "--time", "60", "--script", path)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("Estimate of tensor", done.stderr)
+        with open(path, encoding="utf-8") as file:
+            written = file.read()
+        # The estimate differs from one time to the next.
+        without = [line for line in written.splitlines() if not line.startswith("# ")]
+        again = self.script(*TENSOR, "--time", "60", "--mem", directives(written)["mem"]).splitlines()
+        self.assertEqual(without, [line for line in again if not line.startswith("# ")])
+        self.call(*TENSOR, "--time", "60", "--script", os.path.join(self.folder, "none", "job.sbatch"), expect=74)
+
+
+class Estimate(Slurm):
+    def test_time_and_memory_come_from_a_dry_run_that_leaves_nothing(self):
+        before = sorted(os.listdir(self.subject))
+        script = self.script("ballstick", *SERIES, "--out", "new.h5", "--backend", "cpu")
+        self.assertEqual(sorted(os.listdir(self.subject)), before)
+        voxels = int(re.search(r"# Estimate of ballstick: (\d+) items", script)[1])
+        self.assertGreater(voxels, 50)
+        said = directives(script)
+        self.assertRegex(said["mem"], r"^\d+G$")
+        self.assertGreaterEqual(int(said["mem"][:-1]), 2)
+        self.assertRegex(said["time"], r"^00:[1-9]0:00$")
+        for word in ("time ", "memory ", "disk "):
+            self.assertRegex(script, rf"(?m)^#   {word}")
+
+    def test_a_limit_below_the_estimate_says_how_often_it_is_resumed(self):
+        words = ["ballstick", *SERIES, "--out", "long.h5", "--burn-in", "50000", "--backend", "cpu", "--ranks-per-node",
+                 "1", "--cpus-per-rank", "1", "--time", "0:40", "--signal-before", "39"]
+        script = self.script(*words, "--most-restarts", "0")
+        self.assertRegex(script, r"longer than --time: .* about \d+ times, more than --most-restarts allows")
+        self.assertEqual(directives(script)["time"], "00:00:40")
+
+    def test_without_inputs_there_is_no_estimate_and_time_must_be_given(self):
+        missing = ["tensor", "--dwi", "none.nii", *SERIES[2:], "--out", "none.h5"]
+        self.assertIn("--time is missing", self.call(*missing, expect=2).stderr)
+        script = self.script(*missing, "--time", "1-02:03:04")
+        self.assertRegex(script, r"(?m)^# No estimate of time and memory: .*none.nii")
+        self.assertEqual(directives(script)["time"], "1-02:03:04")
+        self.assertNotIn("mem", directives(script))
+
+    def test_what_the_job_would_refuse_is_refused_now(self):
+        self.assertIn("--fit best", self.call(*TENSOR, "--fit", "best", expect=2).stderr)
+        self.assertIn("dwii", self.call("tensor", "--dwii", "x", "--time", "60", expect=2).stderr)
+        swapped = ["tensor", "--dwi", "data.nii.gz", "--bvals", "bvecs", "--bvecs", "bvals", "--out", "x.h5"]
+        self.call(*swapped, "--time", "60", expect=65)
+
+
+class Options(Slurm):
+    def test_wrong_ones_are_named(self):
+        for words, expected in ((["--time", "soon"], "--time soon"), (["--time", "1:2:3:4"], "--time 1:2:3:4"),
+                                (["--time", "1:30"], "no longer than --signal-before"),
+                                (["--mem", "much"], "--mem much"), (["--nodes", "0"], "--nodes 0"),
+                                (["--launcher", "qsub"], "--launcher qsub"),
+                                (["--ranks-per-node", "8"], "--share-gpu"), (["--ranks-per-node", "2"], "GPUs without"),
+                                (["--backend", "cpu", "--gpus-per-node", "2"], "--gpus-per-node"),
+                                (["--account", "a b"], "--account a b"), (["--dry-run"], "--dry-run"),
+                                (["--launcher", "mpirun", "--mpi", "pmi2"], "--mpi")):
+            with self.subTest(expected):
+                self.assertIn(expected, self.call(*TENSOR, *words, expect=2).stderr)
+        self.assertIn("which analysis", self.call(expect=2).stderr)
+        self.assertIn("there is no command", self.call("tensr", expect=2).stderr)
+        self.assertIn("a command that computes", self.call("info", expect=2).stderr)
+
+    def test_none_is_also_one_of_an_analysis(self):
+        def options_of(command):
+            said = subprocess.run([VOXHERD, command, "--help"], capture_output=True, text=True, timeout=60, check=True)
+            return set(re.findall(r"(?m)^  (?:-\w \[ )?--([\w-]+)", said.stdout))
+        own = options_of("slurm")
+        self.assertGreater(len(own), 15)
+        for command in ("tensor", "ballstick", "geodesic", "connect", "perfusion", "bedpostx"):
+            self.assertEqual(own & options_of(command), set(), command)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,128 @@
+"""A SLURM cluster on one machine, for as long as a test: munged, slurmctld and some slurmd, each in a network, a host
+name, a /dev/shm and a process table of its own, so that MPI takes them for machines. They share the file system, as
+a cluster's nodes do. To look around in one:  python3 tests/support/cluster.py bash"""
+import os
+import subprocess
+import sys
+import time
+
+import cluster_files as files
+from namespaces import UNSHARE, enter
+
+# A node's first process: it waits for the others of its node, so that none stays as a zombie.
+NODE = """hostname "$1" && mount -t tmpfs -o size=512m tmpfs /dev/shm && { slurmd -D & wait; }"""
+
+
+class cluster_trouble(Exception):
+    """The cluster itself does not work; the message has what its daemons said."""
+
+
+def call(*words):
+    """What a command printed; raises cluster_trouble where it fails."""
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        raise cluster_trouble(f"{' '.join(words)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def wait_until(what, condition, seconds=60):
+    """What `condition` returns, once that is true; raises cluster_trouble with `what` where it never becomes so."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.1)
+    state = [subprocess.run(words, capture_output=True, text=True, timeout=60).stdout
+             for words in (["squeue", "--long"], ["sinfo", "-N", "--long"])]
+    raise cluster_trouble(f"in {seconds} s never: {what}\n{''.join(state)}{logs()}")
+
+
+def logs(lines=15):
+    text = ""
+    folder = os.path.join(files.FOLDER, "log")
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            text += f"-- {name}\n" + "".join(file.readlines()[-lines:])
+    return text
+
+
+class cluster:
+    """`with cluster(nodes=3, gpus=2):` - nodes n1, n2, ... with `gpus` pretended GPUs each, all idle. Call namespaces.enter()
+    before; what the kernel made for it goes with the process."""
+
+    def __init__(self, nodes=2, gpus=4):
+        self.nodes, self.gpus = nodes, gpus
+        self.first_processes = {}
+
+    def __enter__(self):
+        call("mount", "-t", "tmpfs", "tmpfs", "/run")
+        self.write_files()
+        self.make_network()
+        call("munged", "--force", f"--key-file={files.FOLDER}/munge/key", f"--socket={files.FOLDER}/munge.socket",
+             f"--pid-file={files.FOLDER}/munged.pid", f"--log-file={files.FOLDER}/log/munged",
+             f"--seed-file={files.FOLDER}/munge/seed")
+        call("slurmctld")
+        for i in range(1, self.nodes + 1):
+            self.start_node(f"n{i}")
+        wait_until("an answer from slurmctld", lambda: subprocess.run(["scontrol", "ping"], capture_output=True).returncode == 0)
+        wait_until("all nodes idle", lambda: len(self.idle_nodes()) == self.nodes)
+        return self
+
+    def __exit__(self, *_):
+        for process in self.first_processes.values():
+            process.kill()
+
+    def write_files(self):
+        os.environ["SLURM_CONF"] = files.write("slurm/slurm.conf", files.slurm_conf(self.nodes, self.gpus))
+        files.write("slurm/gres.conf", files.gres_conf(self.nodes, self.gpus))
+        # Read by slurmd even where nothing uses cgroups; 22.05 has no "disabled".
+        files.write("slurm/cgroup.conf", "CgroupPlugin=cgroup/v1\n")
+        files.write("munge/key", os.urandom(1024), mode=0o400)
+        os.chmod(os.path.join(files.FOLDER, "munge"), 0o700)
+        call("mount", "--bind", files.write("hosts", files.hosts(self.nodes)), "/etc/hosts")
+        for name in ("log", "state", "dev"):
+            os.mkdir(os.path.join(files.FOLDER, name))
+        for i in range(self.gpus):
+            # SLURM wants devices: these are /dev/null.
+            os.mknod(os.path.join(files.FOLDER, f"dev/gpu{i}"), 0o20666, os.makedev(1, 3))
+
+    def make_network(self):
+        call("hostname", "head")
+        call("ip", "link", "set", "lo", "up")
+        call("ip", "link", "add", "bridge0", "type", "bridge")
+        call("ip", "addr", "add", f"{files.HEAD}/24", "dev", "bridge0")
+        call("ip", "link", "set", "bridge0", "up")
+        for i in range(1, self.nodes + 1):
+            name = f"n{i}"
+            call("ip", "netns", "add", name)
+            call("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name)
+            call("ip", "link", "set", name, "master", "bridge0")
+            call("ip", "-n", name, "link", "set", "lo", "up")
+            call("ip", "-n", name, "addr", "add", f"{files.NETWORK}.{i}/24", "dev", "eth0")
+            call("ip", "-n", name, "link", "set", "eth0", "up")
+            for folder in ("spool", "tmp"):
+                os.makedirs(os.path.join(files.FOLDER, name, folder))
+
+    def start_node(self, name):
+        """Switches a node on, for the first time or again."""
+        call("ip", "link", "set", name, "up")
+        apart = [word for word in UNSHARE if word != "--net"]
+        self.first_processes[name] = subprocess.Popen(["ip", "netns", "exec", name, *apart, "sh", "-c", NODE, name, name],
+                                                      stderr=subprocess.DEVNULL)
+
+    def kill_node(self, name):
+        """As when the power fails: its processes are gone at once, and nothing answers on its address."""
+        call("ip", "link", "set", name, "down")
+        process = self.first_processes.pop(name)
+        process.kill()
+        process.wait()
+
+    def idle_nodes(self):
+        return call("sinfo", "-h", "-N", "-t", "idle", "-p", "gpu", "-o", "%N").split()
+
+
+if __name__ == "__main__":
+    enter()
+    with cluster():
+        sys.exit(subprocess.call(sys.argv[1:] or ["sinfo", "-N", "--long"]))

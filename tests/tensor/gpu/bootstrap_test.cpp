@@ -1,0 +1,37 @@
+#include <gtest/gtest.h>
+
+#include "tests/tensor/reference/bootstrap_case.hpp"
+
+namespace {
+
+using namespace voxherd;
+using namespace voxherd::reference;
+
+class TensorBootstrapCuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
+  }
+  const device gpu{backend::cuda, 1, 0};
+};
+
+TEST_F(TensorBootstrapCuda, ReplicatesAreEquivalentToReference) {
+  expect_replicates_equivalent_to_reference(gpu, {tensor_weighting::iterated, 2, false});
+  expect_replicates_equivalent_to_reference(gpu, {tensor_weighting::weighted, 2, false});
+  expect_replicates_equivalent_to_reference(gpu, {tensor_weighting::ordinary, 2, false});
+}
+
+TEST_F(TensorBootstrapCuda, ReplicatesWithGradientDeviationAreEquivalentToReference) {
+  expect_replicates_equivalent_to_reference(gpu, {tensor_weighting::iterated, 2, true});
+}
+
+TEST_F(TensorBootstrapCuda, AVoxelsReplicateDoesNotDependOnItsCompany) {
+  expect_replicates_independent_of_company(gpu);
+}
+
+TEST_F(TensorBootstrapCuda, SpreadOfReplicatesIsThatOfRepeatedNoise) {
+  expect_spread_of_repeated_noise(gpu, {tensor_weighting::iterated, 2, false});
+}
+
+}  // namespace

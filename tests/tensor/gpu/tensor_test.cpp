@@ -1,0 +1,36 @@
+#include <gtest/gtest.h>
+
+#include "kernels/tensor/tensor.hpp"
+#include "tests/tensor/reference/tensor_case.hpp"
+
+namespace {
+
+using namespace voxherd;
+using reference::expect_equivalent_to_reference;
+
+class TensorCuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
+  }
+  const device gpu{backend::cuda, 1, 0};
+};
+
+TEST_F(TensorCuda, OrdinaryFitIsEquivalentToReference) {
+  expect_equivalent_to_reference(gpu, {tensor_weighting::ordinary, 2, false});
+}
+
+TEST_F(TensorCuda, WeightedFitIsEquivalentToReference) {
+  expect_equivalent_to_reference(gpu, {tensor_weighting::weighted, 2, false});
+}
+
+TEST_F(TensorCuda, IteratedFitIsEquivalentToReference) {
+  expect_equivalent_to_reference(gpu, {tensor_weighting::iterated, 2, false});
+}
+
+TEST_F(TensorCuda, FitWithGradientDeviationIsEquivalentToReference) {
+  expect_equivalent_to_reference(gpu, {tensor_weighting::iterated, 2, true});
+}
+
+}  // namespace

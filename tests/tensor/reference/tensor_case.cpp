@@ -1,0 +1,137 @@
+#include "tests/tensor/reference/tensor_case.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <random>
+
+namespace voxherd::reference {
+
+tensor_results::tensor_results(std::size_t n)
+    : tensor(6 * n, -1.f),
+      S0(n),
+      FA(n),
+      MD(n),
+      AD(n),
+      RD(n),
+      V1(3 * n),
+      V2(3 * n),
+      V3(3 * n),
+      L1(n),
+      L2(n),
+      L3(n),
+      residual(n),
+      status(n, 255) {}
+
+tensor_outputs tensor_results::places() {
+  return {tensor.data(), S0.data(), FA.data(), MD.data(), AD.data(), RD.data(),       V1.data(),
+          V2.data(),     V3.data(), L1.data(), L2.data(), L3.data(), residual.data(), status.data()};
+}
+
+gradient_table two_shells() {
+  gradient_table g;
+  const auto add = [&](double b, int count) {
+    for (int k = 0; k < count; ++k) {
+      const double z = count == 1 ? 1 : 1 - 2 * (k + 0.5) / count;
+      const double phi = 2 * std::numbers::pi * k / std::numbers::phi, r = std::sqrt(1 - z * z);
+      g.x.push_back(b == 0 ? 0 : r * std::cos(phi));
+      g.y.push_back(b == 0 ? 0 : r * std::sin(phi));
+      g.z.push_back(b == 0 ? 0 : z);
+      g.b_s_per_mm2.push_back(b);
+    }
+  };
+  add(0, 4), add(1000, 20), add(2500, 25);
+  return g;
+}
+
+std::vector<float> uneven_voxels(const gradient_table& g, std::size_t count, bool gradient_deviation) {
+  std::mt19937 draw(11);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  std::vector<float> rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::array<double, 9> deviation{};
+    if (gradient_deviation)
+      for (double& x : deviation) x = 0.05 * normal(draw);
+    double a[3][3];
+    for (auto& line : a)
+      for (double& x : line) x = 0.02 * normal(draw);
+    std::array<double, 6> tensor{};
+    for (int k = 0; k < 3; ++k) {
+      tensor[0] += a[0][k] * a[0][k], tensor[1] += a[0][k] * a[1][k], tensor[2] += a[0][k] * a[2][k];
+      tensor[3] += a[1][k] * a[1][k], tensor[4] += a[1][k] * a[2][k], tensor[5] += a[2][k] * a[2][k];
+    }
+    const double S0 = std::exp(4 + 4 * uniform(draw));
+    for (std::size_t k = 0; k < g.size(); ++k) {
+      double y = tensor_signal(g, k, tensor, S0, deviation) + 0.02 * S0 * normal(draw);
+      if (i % 16 == 3) y = 0;
+      if (i % 16 == 5) y = 7;
+      if (i % 16 == 7 && k == 9) y = std::numeric_limits<double>::quiet_NaN();
+      if (i % 16 == 9 && k == 0) y = std::numeric_limits<double>::infinity();
+      if (i % 16 == 11 && k > 5) y = 0;
+      if (i % 16 == 13 && k == 30) y = -3;
+      rows.push_back(static_cast<float>(y));
+    }
+    if (gradient_deviation)
+      for (const double x : deviation) rows.push_back(static_cast<float>(x));
+  }
+  return rows;
+}
+
+namespace {
+
+void expect_eigenvector(const std::array<double, 6>& d, double value, const float* v, double tolerance) {
+  const double x = v[0], y = v[1], z = v[2];
+  EXPECT_NEAR(x * x + y * y + z * z, 1, 1e-6);
+  EXPECT_NEAR(d[0] * x + d[1] * y + d[2] * z, value * x, tolerance);
+  EXPECT_NEAR(d[1] * x + d[3] * y + d[4] * z, value * y, tolerance);
+  EXPECT_NEAR(d[2] * x + d[4] * y + d[5] * z, value * z, tolerance);
+}
+
+void expect_voxel(const tensor_results& r, std::size_t i, const tensor_voxel& expected) {
+  ASSERT_EQ(r.status[i], static_cast<std::uint8_t>(expected.status));
+  const auto& l = expected.eigenvalues;
+  const double size = std::max(std::fabs(l[0]), std::fabs(l[2]));
+  const double tolerance = 1e-6 * size;
+  for (std::size_t c = 0; c < 6; ++c) EXPECT_NEAR(r.tensor[6 * i + c], expected.tensor[c], tolerance);
+  EXPECT_NEAR(r.S0[i], expected.S0, 1e-6 * expected.S0);
+  EXPECT_NEAR(r.residual[i], expected.residual, 1e-6 * expected.S0);
+  EXPECT_NEAR(r.L1[i], l[0], tolerance);
+  EXPECT_NEAR(r.L2[i], l[1], tolerance);
+  EXPECT_NEAR(r.L3[i], l[2], tolerance);
+  EXPECT_NEAR(r.AD[i], l[0], tolerance);
+  EXPECT_NEAR(r.RD[i], (l[1] + l[2]) / 2, tolerance);
+  EXPECT_NEAR(r.MD[i], (l[0] + l[1] + l[2]) / 3, tolerance);
+  if (expected.status != voxel_status::fitted) {
+    EXPECT_EQ(r.FA[i], 0);
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(r.V1[3 * i + c], 0);
+    return;
+  }
+  EXPECT_NEAR(r.FA[i], expected.FA, 2e-6);
+  expect_eigenvector(expected.tensor, l[0], &r.V1[3 * i], 2 * tolerance);
+  expect_eigenvector(expected.tensor, l[1], &r.V2[3 * i], 2 * tolerance);
+  expect_eigenvector(expected.tensor, l[2], &r.V3[3 * i], 2 * tolerance);
+}
+
+}  // namespace
+
+void expect_equivalent_to_reference(const device& d, const tensor_settings& settings) {
+  constexpr std::size_t count = 333;
+  const gradient_table g = two_shells();
+  const auto rows = uneven_voxels(g, count, settings.gradient_deviation);
+  const std::size_t width = rows.size() / count;
+  tensor_results results(count);
+
+  use_device(d);
+  make_tensor_solver(d, g, settings)->fit(count, rows.data(), results.places());
+
+  for (std::size_t i = 0; i < count; ++i) {
+    SCOPED_TRACE(testing::Message() << "voxel " << i);
+    expect_voxel(results, i, fit_tensor(g, std::span(rows).subspan(i * width, width), settings));
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+}  // namespace voxherd::reference

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "tests/tensor/reference/tensor_reference.hpp"
+
+namespace voxherd::reference {
+
+/// Room for a batch's results.
+struct tensor_results {
+  explicit tensor_results(std::size_t count);
+  tensor_outputs places();
+
+  std::vector<float> tensor, S0, FA, MD, AD, RD, V1, V2, V3, L1, L2, L3, residual;
+  std::vector<std::uint8_t> status;
+};
+
+/// 4 volumes at b=0, 20 directions at b=1000, 25 at b=2500.
+gradient_table two_shells();
+
+/// Noisy voxels of random tensors, with every kind of voxel that cannot be fitted among them.
+std::vector<float> uneven_voxels(const gradient_table& g, std::size_t count, bool gradient_deviation);
+
+/// One test body for every backend: each result of the backend equals the reference's to float's rounding.
+void expect_equivalent_to_reference(const device& d, const tensor_settings& settings);
+
+}  // namespace voxherd::reference

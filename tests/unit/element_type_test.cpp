@@ -1,8 +1,0 @@
-#include <gtest/gtest.h>
-
-#include "mpi/analysis.hpp"
-
-TEST(OutputSpec, CountsTheBytesOfAVectorOfFloats) {
-  const voxherd::output_spec vector{"V1", voxherd::element_type::float32, {3}, voxherd::output_layout::volume, "1", ""};
-  EXPECT_EQ(vector.bytes_per_item(), 12u);
-}
