@@ -15,6 +15,7 @@
 
 #include "core/command_line.hpp"
 #include "core/version.hpp"
+#include "mpi/comm/session.hpp"
 #include "src/app/processor.hpp"
 
 namespace voxherd {

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/command.hpp"
+#include "mpi/comm/session.hpp"
 #include "mpi/result/result_layout.hpp"
 #include "mpi/result/result_reader.hpp"
 

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "core/command.hpp"
+#include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
 
 namespace voxherd {
