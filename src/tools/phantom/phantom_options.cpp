@@ -1,6 +1,7 @@
 #include "src/tools/phantom/phantom_options.hpp"
 
 #include <omp.h>
+#include "mpi/comm/session.hpp"
 
 #include <algorithm>
 #include <filesystem>
