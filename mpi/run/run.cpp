@@ -284,7 +284,7 @@ exit_status study::compute() {
     return exit_status::resume_me;
   }
   account.host = s_.host();
-  account.device = device_.description;
+  account.device = describe(device_.record);
   account.peak_host_bytes = peak_host_bytes();
   account.peak_device_bytes = device_.peak_bytes ? device_.peak_bytes() : 0;
   nlohmann::json summary = gather_summary(s_, account, steady_seconds() - start_);

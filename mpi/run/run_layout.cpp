@@ -58,7 +58,9 @@ result_layout make_layout(const session& s, const analysis& a, const run_setting
   layout.point_offsets = a.point_offsets();
   layout.outputs = a.outputs();
   layout.constants = a.constants();
-  layout.provenance["devices"] = s.gather(device.description);
+  layout.provenance["devices"] = nlohmann::json::array();
+  for (const std::string& record : s.gather(as_json(device.record).dump()))
+    layout.provenance["devices"].push_back(nlohmann::json::parse(record));
   check_items(a, layout);
   // HDF5 wants the same tables from every rank.
   for (nlohmann::json* j : {&layout.configuration, &layout.provenance}) {

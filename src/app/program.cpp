@@ -10,10 +10,13 @@
 #include <climits>
 #include <cstdio>
 #include <new>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/command_line.hpp"
+#include "core/help.hpp"
 #include "core/version.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/app/processor.hpp"
@@ -33,11 +36,14 @@ void set_up_log(const session& s) {
   spdlog::set_level(s.is_root() ? spdlog::level::info : spdlog::level::err);
 }
 
-bool asks_for_help(const std::vector<std::string>& words) {
+/// The format of the help that the words ask for; nothing where they ask for none.
+std::optional<help_format> find_help_format(const std::vector<std::string>& words) {
+  constexpr std::string_view with_format = "--help=";
   for (const std::string& word : words) {
-    if (word == "--help" || word == "-h") return true;
+    if (word == "--help" || word == "-h") return help_format::text;
+    if (word.starts_with(with_format)) return parse_help_format(word.substr(with_format.size()));
   }
-  return false;
+  return std::nullopt;
 }
 
 exit_status dispatch(session& s, std::span<const command* const> commands, const std::vector<std::string>& words) {
@@ -47,20 +53,25 @@ exit_status dispatch(session& s, std::span<const command* const> commands, const
     if (s.is_root()) fmt::print("voxherd {}\n", version);
     return exit_status::whole;
   }
+  if (first == "--completion") {
+    const std::string text = completion_script(commands, rest.empty() ? "" : rest.front());
+    if (s.is_root()) fmt::print("{}", text);
+    return exit_status::whole;
+  }
   if (first == "--help" || first == "-h" || first == "help") {
     const std::string text = rest.empty() ? help_text(commands) : help_text(find_command(commands, rest.front()));
     if (s.is_root()) fmt::print("{}", text);
     return words.empty() ? exit_status::usage : exit_status::whole;
   }
   const command& c = find_command(commands, first);
-  if (asks_for_help(rest)) {
-    if (s.is_root()) fmt::print("{}", help_text(c));
+  if (const auto format = find_help_format(rest)) {
+    if (s.is_root()) fmt::print("{}", help_text(c, *format));
     return exit_status::whole;
   }
-  // Before the first kernel: an illegal instruction would end the program without a word.
+  // Before the first kernel: an illegal instruction would end the program without a message.
   if (const std::string why = why_kernels_cannot_run(VOXHERD_CPU_ARCH); !why.empty())
     throw failure(exit_status::usage, why);
-  return c.run(s, parse_command_line(c, rest));
+  return prepare_command(c, rest)->run(s);
 }
 
 ending attempt(session& s, std::span<const command* const> commands, const std::vector<std::string>& words) {

@@ -45,7 +45,8 @@ struct export_settings {
   std::string out;     ///< folder or file
   bool overwrite = false;
   bool quiet = false;
-  int threads = 1;  ///< of this rank, at most; each compresses a file of its own
+  int threads = 1;               ///< of this rank, at most; each compresses a file of its own
+  std::string subject, session;  ///< labels of BIDS names; "" for none
 };
 
 using export_planner = std::function<export_plan(const result_volumes&)>;

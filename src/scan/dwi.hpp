@@ -1,28 +1,33 @@
 #pragma once
 
-#include <boost/program_options.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
 
 #include "core/analysis.hpp"
-#include "core/command.hpp"
+#include "core/options.hpp"
 #include "kernels/portable/gradients.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/run/staged_input.hpp"
 
 namespace voxherd {
 
-/// --dwi, --bvals, --bvecs, --mask, --grad-dev
-void add_dwi_options(po::options_description& options);
+/// The files of a diffusion-weighted series; "" for none.
+struct dwi_request {
+  std::string dwi, bvals, bvecs, mask, gradient_deviation;
+};
+
+const option_table<dwi_request>& dwi_options();
 
 /// A diffusion-weighted series with its mask: what all that begins with diffusion reads. Made by all ranks together;
 /// everything is checked before it returns (rank 0 reads headers, gradients and mask, and broadcasts), but for
 /// compressed data: a .nii.gz is inflated while the caller goes on, who has all ranks wait for input() before load().
 class dwi_series {
  public:
-  dwi_series(const session& s, const arguments& args);
+  /// `host_memory_bytes`: limit for compressed images on a node, see items_within(). Throws failure (usage) if a file
+  /// is not named.
+  dwi_series(const session& s, const dwi_request& request, std::uint64_t host_memory_bytes);
   ~dwi_series();
   dwi_series(dwi_series&&) noexcept;
 

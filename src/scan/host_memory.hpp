@@ -3,15 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/command.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {
-
-/// --host-memory: what compressed images may take of a node's memory, 2.5 GB where it is not given.
-void add_host_memory_option(po::options_description& options);
-/// In bytes. Throws failure (usage).
-std::uint64_t host_memory_bytes(const arguments& args);
 
 /// Files inflated side by side; each takes two or three times 64 bytes a voxel.
 constexpr std::size_t most_files_at_once = 8;

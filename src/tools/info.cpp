@@ -18,8 +18,16 @@ namespace voxherd {
 
 namespace {
 
-void info_options(po::options_description& options) {
-  options.add_options()("result", po::value<std::string>()->value_name("FILE"), "result file, whole or FILE.part");
+struct info_request {
+  std::string result;  ///< "" for the program itself
+};
+
+const option_table<info_request>& info_options() {
+  using T = info_request;
+  static const option_table<T> table = option_table<T>().group(
+      "Input",
+      {{"result", &T::result, text_kind::file, {"result file, complete or FILE.part; without it the program"}}});
+  return table;
 }
 
 void print_program(const session& s) {
@@ -73,12 +81,12 @@ void print_result(const result_reader& r) {
   }
 }
 
-exit_status info(session& s, const arguments& args) {
+exit_status run_info(session& s, const info_request& request) {
   s.on_root([&] {
-    if (args.has("result")) {
-      print_result(result_reader(args.get<std::string>("result")));
-    } else {
+    if (request.result.empty()) {
       print_program(s);
+    } else {
+      print_result(result_reader(request.result));
     }
   });
   return exit_status::whole;
@@ -86,8 +94,7 @@ exit_status info(session& s, const arguments& args) {
 
 }  // namespace
 
-extern const command info_command;
-const command info_command{
-    "info", "this program and its devices, or what is in a result", "[FILE]", "result", info_options, info};
+extern const command info_command = make_command<info_options, run_info>(
+    {"info", "describe this program and its devices, or a result", "[FILE]", "result"});
 
 }  // namespace voxherd

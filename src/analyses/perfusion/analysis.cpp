@@ -46,7 +46,7 @@ class perfusion_runner final : public batch_runner {
 
 }  // namespace
 
-perfusion_analysis::perfusion_analysis(perfusion_inputs& inputs, const perfusion_options& o, const tissue_fit& tissue,
+perfusion_analysis::perfusion_analysis(perfusion_inputs& inputs, const perfusion_settings& o, const tissue_fit& tissue,
                                        const device& d)
     : inputs_(inputs), options_(o), tissue_(tissue), device_(d) {}
 

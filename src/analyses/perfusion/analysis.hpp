@@ -11,7 +11,7 @@ namespace voxherd {
 class perfusion_analysis final : public analysis {
  public:
   /// All of them outlive this.
-  perfusion_analysis(perfusion_inputs& inputs, const perfusion_options& o, const tissue_fit& tissue, const device& d);
+  perfusion_analysis(perfusion_inputs& inputs, const perfusion_settings& o, const tissue_fit& tissue, const device& d);
 
   std::string name() const override { return "perfusion"; }
   const image_grid& grid() const override { return inputs_.grid(); }
@@ -29,7 +29,7 @@ class perfusion_analysis final : public analysis {
 
  private:
   perfusion_inputs& inputs_;
-  const perfusion_options& options_;
+  const perfusion_settings& options_;
   const tissue_fit& tissue_;
   device device_;
 };

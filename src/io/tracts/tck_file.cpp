@@ -70,12 +70,10 @@ void write_tck(const fibre_source& source, const std::string& path) {
 
 namespace {
 
-void run(session& s, const export_settings& settings, const arguments&) {
-  export_fibres(s, settings, ".tck", write_tck);
-}
+void run(session& s, const export_settings& settings) { export_fibres(s, settings, ".tck", write_tck); }
 
 }  // namespace
 
-extern const export_kind tck_export{"tck", "FILE", "fibres for MRtrix, positions alone", nullptr, run};
+extern const export_kind tck_export{"tck", "FILE", "fibres for MRtrix, only positions", false, run};
 
 }  // namespace voxherd

@@ -171,13 +171,11 @@ void write_trk(const fibre_source& source, const std::string& path) {
 
 namespace {
 
-void run(session& s, const export_settings& settings, const arguments&) {
-  export_fibres(s, settings, ".trk", write_trk);
-}
+void run(session& s, const export_settings& settings) { export_fibres(s, settings, ".trk", write_trk); }
 
 }  // namespace
 
-extern const export_kind trk_export{"trk", "FILE", "fibres for TrackVis, up to ten numbers a fibre and a point",
-                                    nullptr, run};
+extern const export_kind trk_export{"trk", "FILE", "fibres for TrackVis, up to ten values per fibre and per point",
+                                    false, run};
 
 }  // namespace voxherd

@@ -73,13 +73,13 @@ void write_trx(const fibre_source& source, const std::string& path, std::uint64_
 
 namespace {
 
-void run(session& s, const export_settings& settings, const arguments&) {
+void run(session& s, const export_settings& settings) {
   export_fibres(s, settings, ".trx",
                 [](const fibre_source& fibres, const std::string& path) { write_trx(fibres, path); });
 }
 
 }  // namespace
 
-extern const export_kind trx_export{"trx", "FILE", "fibres with all that belongs to them", nullptr, run};
+extern const export_kind trx_export{"trx", "FILE", "fibres with all their values", false, run};
 
 }  // namespace voxherd
