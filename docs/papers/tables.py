@@ -2,7 +2,7 @@
 """Print a CSV file of this folder as an aligned table, or plot the figures.
 
     python3 docs/papers/tables.py print docs/papers/hernandez-2013-measurements.csv
-    python3 docs/papers/tables.py plot FOLDER [--format png] [FIGURE ...]
+    python3 docs/papers/tables.py plot [--format png] FOLDER [FIGURE ...]
     python3 docs/papers/tables.py list
 
 A CSV file begins with lines "# ..." (title, machine, date, command). Plotting needs matplotlib.
@@ -105,8 +105,9 @@ LINES = {
         lambda: transposed("van-aart-2011-step-size", "ms_step_", "scheme")),
     "van-aart-2011-seeds": (
         "Seeds in, scores out (Table 3)", "seeds", "ms",
-        lambda: transposed("van-aart-2011-seeds", "ms_", "device", where=lambda row: row["output"].startswith("paper") or (
-            row["output"] == "scores" and row["scheme"] == "hamiltonian/trilinear"))),
+        lambda: transposed("van-aart-2011-seeds", "ms_", "device",
+                           where=lambda row: (row["output"], row["scheme"]) == ("scores", "hamiltonian/trilinear")
+                           or row["output"].startswith("paper"))),
     "van-aart-2011-accuracy-pullback": (
         "Accuracy against cost: pullback", "microseconds per ray", "median error of the end, mm",
         lambda: groups_of("van-aart-2011-accuracy-points", "us_per_ray", "median_error_mm", "scheme",
@@ -186,8 +187,8 @@ def plot_timeline(axes, name, title):
         y = int(row["rank"])
         for key, what, offset in (("read", "reading", 0.25), ("compute", "computing", 0.0), ("write", "writing", 0.25)):
             begin, end = float(row[key + "_begin_s"]), float(row[key + "_end_s"])
-            axes.broken_barh([(begin, end - begin)], (y - 0.25 + offset * 1.2, 0.25), color=COLOURS[what], edgecolor="white",
-                             linewidth=0.2)
+            axes.broken_barh([(begin, end - begin)], (y - 0.25 + offset * 1.2, 0.25), color=COLOURS[what],
+                             edgecolor="white", linewidth=0.2)
     axes.set(title=title, xlabel="s", yticks=[0, 1], yticklabels=["rank 0", "rank 1"])
 
 
