@@ -24,7 +24,7 @@ def save(figure, path):
 
 def set_ticks(axis, ticks):
     axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
-    axis.minorticks_off()
+    axis.set_ticks([], minor=True)
 
 
 def line_chart(path, title, x_label, y_label, series, y_scale="log", x_ticks=None, y_ticks=None):

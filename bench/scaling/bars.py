@@ -10,7 +10,8 @@ FILES = None  # the lane of reading and writing
 def legend(axes, names):
     """Below the axes."""
     handles = [pyplot().Rectangle((0, 0), 1, 1, color=COLOURS[name]) for name in names]
-    axes.legend(handles, names, fontsize=8, ncol=len(names), loc="upper center", bbox_to_anchor=(0.5, -0.1), frameon=False)
+    axes.legend(handles, names, fontsize=8, ncol=len(names), loc="upper center", bbox_to_anchor=(0.5, -0.1),
+                frameon=False)
 
 
 def phase_bars(path, title, bars):
@@ -41,7 +42,8 @@ def bars_of(batches):
         lane = (b["rank"], b["lane"])
         shades[lane] = not shades.get(lane, False)
         computing = COLOURS["computing"] if shades[lane] else LIGHTER
-        for key, row, colour in (("read", rows[b["rank"], FILES], COLOURS["reading"]), ("compute", rows[lane], computing),
+        for key, row, colour in (("read", rows[b["rank"], FILES], COLOURS["reading"]),
+                                 ("compute", rows[lane], computing),
                                  ("write", rows[b["rank"], FILES], COLOURS["writing"])):
             bars.append((row, b[key + "_begin"], b[key + "_end"], colour))
     return bars
