@@ -8,9 +8,9 @@ FILES = None  # the lane of reading and writing
 
 
 def legend(axes, names):
-    """Below the axes."""
+    """Between the title and the axes."""
     handles = [pyplot().Rectangle((0, 0), 1, 1, color=COLOURS[name]) for name in names]
-    axes.legend(handles, names, fontsize=8, ncol=len(names), loc="upper center", bbox_to_anchor=(0.5, -0.1),
+    axes.legend(handles, names, fontsize=8, ncol=len(names), loc="lower center", bbox_to_anchor=(0.5, 1.0),
                 frameon=False)
 
 
@@ -23,7 +23,8 @@ def phase_bars(path, title, bars):
         axes.barh(names, widths, left=left, color=COLOURS[phase])
         left = [a + b for a, b in zip(left, widths)]
     axes.invert_yaxis()
-    axes.set(title=title, xlabel="% of the wall time")
+    axes.set_title(title, pad=24)
+    axes.set_xlabel("% of the wall time")
     legend(axes, PHASES)
     save(figure, path)
 
@@ -58,6 +59,7 @@ def timeline(path, title, batches):
     files = {rank: row for (rank, lane), row in rows.items() if lane is FILES}
     axes.set_yticks(list(files.values()), [f"rank {rank}" for rank in files])
     axes.invert_yaxis()
-    axes.set(title=title, xlabel="s")
+    axes.set_title(title, pad=24)
+    axes.set_xlabel("s")
     legend(axes, ("reading", "computing", "writing"))
     save(figure, path)
