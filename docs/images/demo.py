@@ -95,7 +95,7 @@ def draw_mask(axes, folder, view):
 
 
 def draw_connections(axes, folder, figure):
-    """The best geodesic of each pair of regions in 3D, coloured by measure, the best ones in front."""
+    """The best geodesic of each pair of ends in 3D, coloured by measure, the best ones in front."""
     with open_result(folder, "connections.h5") as f:
         offset, position = f["points/offset"][()], f["points/position"][()]
         measure, regions = f["samples/measure"][()], f["samples/regions"][()]
@@ -128,10 +128,10 @@ def draw_connections(axes, folder, figure):
     shown = matplotlib.colors.ListedColormap([colours(0.18 + 0.78 * s ** 1.5) for s in numpy.linspace(0, 1, 256)])
     bar = figure.colorbar(matplotlib.cm.ScalarMappable(norm, shown), cax=axes.inset_axes([0.2, -0.045, 0.6, 0.025]),
                           orientation="horizontal")
-    bar.set_label("measure (1: along the fibres all the way)", color=FAINT, fontsize=9)
+    bar.set_label("measure (1: along the fibres throughout)", color=FAINT, fontsize=9)
     bar.ax.tick_params(colors=FAINT, labelsize=8, length=2)
     bar.outline.set_visible(False)
-    draw_title(axes, "Ranked connections", "geodesic: best path of each pair of regions; true: 7-8, 9-10, 11-12, 13-14")
+    draw_title(axes, "Ranked connections", "geodesic: best path between ends; true: 7-8, 9-10, 11-12, 13-14")
 
 
 def draw_perfusion(axes, folder, figure):
@@ -188,7 +188,7 @@ def draw(folder, picture):
     draw_connections(connections, folder, figure)
     draw_perfusion(perfusion, folder, figure)
     perfusion.set_anchor("W")
-    draw_title(perfusion, "Liver perfusion", "perfusion: two tumours without portal flow; mean curve and fit")
+    draw_title(perfusion, "Liver perfusion", "perfusion: two tumours with little portal flow; mean curve, fit")
     draw_curves(curves, folder)
     figure.savefig(picture, dpi=100, facecolor=BACKGROUND, pil_kwargs={"optimize": True})
 
