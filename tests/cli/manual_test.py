@@ -1,4 +1,4 @@
-"""Each command has a page in docs/commands; what the documents say of commands, options and codes exists; links resolve."""
+"""Each command has a page in docs/commands; the commands, options and codes that documents name exist; links resolve."""
 import functools
 import glob
 import os
