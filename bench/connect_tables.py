@@ -3,7 +3,7 @@
 
     python3 bench/connect_tables.py [--charts FOLDER] cpu.json gpu.json connect_1.json connect_2.json floors.csv ... > tables.md
 
-A .json is what eikonal_bench wrote with --benchmark_out=FILE, or what voxherd connect did with --json, as bench/scaling
+A .json is what connect_bench wrote with --benchmark_out=FILE, or what voxherd connect did with --json, as bench/scaling
 leaves it (runs/strong-connect-*.json, the fastest counts). A .csv with the columns volume,scheme,mode,bytes_ms,
 instructions_ms holds floors: the time that a GPU would take at its full rate for the bytes and for the instructions of a
 solve, as counted elsewhere. With --charts, SVG files go to FOLDER.

@@ -163,7 +163,7 @@ class Eikonal(Tables):
         self.files = [self.file_of("cuda", gpu), self.file_of("cpu", cpu)]
 
     def test_the_papers_table_stands_beside_every_scheme(self):
-        text = self.tables("eikonal_tables.py", *self.files)
+        text = self.tables("connect_tables.py", *self.files)
         self.assertEqual(self.row(text, "The paper's Table 1", "selling1, repeatable")[1:],
                          ["270", "300", "200", "0.5", "0.7", "2,000", "L1 2.6 %, fibre x1.02"])
         self.assertEqual(self.row(text, "The paper's Table 1", "godunov27, repeatable")[1:],
@@ -173,19 +173,19 @@ class Eikonal(Tables):
         floors = os.path.join(self.folder, "floors.csv")
         with open(floors, "w", encoding="utf-8") as file:
             file.write("volume,scheme,mode,bytes_ms,instructions_ms\nconst/64,godunov27,repeatable,0.1,0.25\n")
-        lines = self.tables("eikonal_tables.py", *self.files, floors).split("## Goals", 1)[1].splitlines()
+        lines = self.tables("connect_tables.py", *self.files, floors).split("## Goals", 1)[1].splitlines()
         rows = [cells(line) for line in lines if line.startswith("| const/64")]
         self.assertEqual(rows[0], ["const/64", "selling1", "repeatable", "0.5", "0.6", "1", "", "", "", ""])
         self.assertEqual(rows[1], ["const/64", "godunov27", "repeatable", "1", "", "2", "3", "0.1", "0.25", "4"])
 
     def test_work_is_of_the_device_and_of_a_front(self):
-        text = self.tables("eikonal_tables.py", *self.files)
+        text = self.tables("connect_tables.py", *self.files)
         self.assertEqual(self.row(text, "Work of a solve", "brain/16")[3:7], ["GPU", "8", "0.5", "400"])
 
     @needs_matplotlib
     def test_error_against_time_has_its_order_and_a_chart(self):
         charts = os.path.join(self.folder, "charts")
-        text = self.tables("eikonal_tables.py", "--charts", charts, *self.files)
+        text = self.tables("connect_tables.py", "--charts", charts, *self.files)
         self.assertEqual(self.row(text, "Error against time: pullback, one core", "selling1")[1:],
                          ["30", "4.00e-02", "", "", "300", "2.00e-02", "1", ""])
         self.assertEqual(os.listdir(charts), ["eikonal_pullback_threads1.svg"])
@@ -198,7 +198,7 @@ class Eikonal(Tables):
             with open(ranks[-1], "w", encoding="utf-8") as file:
                 json.dump({"rank_count": n, "preparation_seconds": 1, "arrivals_seconds": seconds,
                            "evaluation_seconds": 0.5}, file)
-        text = self.tables("eikonal_tables.py", *self.files, *ranks)
+        text = self.tables("connect_tables.py", *self.files, *ranks)
         threads = text.split("## CPU threads", 1)[1].split("\n## ", 1)[0]
         self.assertEqual([cells(line)[3:] for line in threads.splitlines() if line.startswith("| const")],
                          [["1", "270", "100"], ["2", "150", "90"]])
