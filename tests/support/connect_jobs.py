@@ -1,4 +1,4 @@
-"""Runs of voxherd connect on the toy phantom, and what their results hold. Not a test itself."""
+"""Runs of voxherd connect on the toy phantom, and their results. Not a test itself."""
 import json
 import os
 import subprocess
@@ -8,7 +8,7 @@ from toy_jobs import VOXHERD, h5py, mpirun
 
 
 class Maps:
-    """Maps, constants and rows of a result of connect."""
+    """Maps, constants and rows of a connect result."""
 
     def __init__(self, path):
         with h5py.File(path, "r") as f:
@@ -21,12 +21,12 @@ class Maps:
             self.unit = {name: f["maps"][name].attrs["unit"] for name in self.maps}
 
     def inside(self, name):
-        """Values at the mask's voxels, in their order."""
+        """Values at the voxels of the mask, in their order."""
         return self.maps[name].ravel()[self.voxel]
 
 
 class ConnectJobs(GeodesicJobs):
-    """Has a toy phantom in self.toy and a folder of its own for each test."""
+    """Provides a toy phantom in self.toy and a separate folder for each test."""
 
     def words(self, out, *options, scan=None):
         return ("connect", *(scan or self.scan()), "--backend", "cpu", "--threads", "1", "--out", out, *options)

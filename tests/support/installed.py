@@ -1,4 +1,4 @@
-"""The program and its files, installed somewhere else from the build folder that VOXHERD lies in."""
+"""The program and its files, installed from the build folder of VOXHERD to another place."""
 import glob
 import os
 import re
@@ -12,7 +12,7 @@ BUILD = os.path.dirname(os.path.abspath(os.environ["VOXHERD"]))
 
 
 def need(*programs):
-    """Skips where one of the programs, or the build folder's install rules, are not there."""
+    """Skips the test if one of the programs or the install rules of the build folder are missing."""
     for program in programs:
         if shutil.which(program) is None:
             raise unittest.SkipTest(f"{program} is not installed")
@@ -21,27 +21,27 @@ def need(*programs):
 
 
 def told(*words, **settings):
-    """What a command prints; its whole output is the message where it fails."""
+    """The output of a command; fails with the complete output if the command fails."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, **settings)
     assert done.returncode == 0, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
 
 
 def cache_entry(name):
-    """Its value in CMakeCache.txt, "" where there is none."""
+    """The value in CMakeCache.txt, "" if there is none."""
     with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
         found = re.search(rf"^{name}:\w+=(.*)$", file.read(), re.MULTILINE)
     return found[1] if found else ""
 
 
 def need_a_build_without_line_numbers():
-    """Skips where CUDA kernels hold the names of their sources, as the preset cuda has it for profilers."""
+    """Skips the test if CUDA kernels contain the names of their sources, as with the preset cuda for profilers."""
     if cache_entry("CMAKE_CUDA_COMPILER") and cache_entry("VOXHERD_LINEINFO") == "ON":
         raise unittest.SkipTest("built with VOXHERD_LINEINFO, which puts the source folder's name into the program")
 
 
 def install(prefix, destdir=None):
-    """`cmake --install`, as an administrator with a strict umask would."""
+    """`cmake --install` with a strict umask."""
     environment = dict(os.environ)
     environment.pop("DESTDIR", None)
     if destdir:
@@ -50,7 +50,7 @@ def install(prefix, destdir=None):
 
 
 def make_deb(folder):
-    """Its path; the program is packed as it was built."""
+    """The path of the .deb; the program is packed as it was built."""
     told("cpack", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", folder, umask=0o077)
     [deb] = glob.glob(os.path.join(folder, "*.deb"))
     return deb
@@ -63,7 +63,8 @@ def temporary_folder(case):
 
 
 def names_inside(folder, *names):
-    """(file, name) of each file below folder that has one of the names in its bytes, or in where a link leads."""
+    """(file, name) for each file in the folder that contains one of the names in its bytes, or in the target of a
+    link."""
     found = []
     for at, _, files in os.walk(folder):
         for path in (os.path.join(at, file) for file in files):
@@ -77,7 +78,7 @@ def names_inside(folder, *names):
 
 
 def fit_a_phantom(case, program, configs, folder):
-    """The installed program, on a phantom of its own with an installed configuration, on two ranks."""
+    """Runs the installed program on a new phantom with an installed configuration, on two ranks."""
     phantom, result = os.path.join(folder, "phantom"), os.path.join(folder, "fibres.h5")
     told(program, "phantom", "dwi", "--preset", "toy", "--out", phantom)
     inputs = [word for option, name in (("dwi", "data.nii"), ("bvals", "bvals"), ("bvecs", "bvecs"),

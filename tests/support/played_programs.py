@@ -1,11 +1,11 @@
-"""Programs of a cluster, played by scripts in a folder, for tests of batch scripts."""
+"""Fake programs of a cluster, as scripts in a folder, for tests of batch scripts."""
 
 import os
 import stat
 
 
 class PlayedPrograms:
-    """For a test case that has `folder`, which comes first in PATH."""
+    """For a test case with a `folder` that is first in PATH."""
 
     def play(self, name, text):
         path = os.path.join(self.folder, name)

@@ -1,4 +1,4 @@
-"""docs/manual.md names every command and every option with its default, and none that is not there."""
+"""docs/manual.md describes every command and every option with its default, and no others."""
 import functools
 import os
 import re
@@ -8,7 +8,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 VOXHERD = os.environ["VOXHERD"]
 INPUTS, RUN = "Inputs of diffusion analyses", "Options of every run"
-# Sections whose options a command has besides its own.
+# Sections of options that a command has in addition to its own.
 SHARED = {"tensor": [INPUTS, RUN], "ballstick": [INPUTS, RUN], "geodesic": [INPUTS, RUN], "connect": [INPUTS, RUN],
           "perfusion": [RUN], "bedpostx": ["voxherd ballstick", RUN]}
 
@@ -23,14 +23,14 @@ def commands():
 
 
 def options_of(command):
-    """Name -> default ("" for none), from the command's help."""
+    """Name -> default ("" if none), from the command's help."""
     line = r"^  (?:-\w \[ )?--([\w-]+)(?: \])?(?: \S+)?(?: \(=([^)]*)\))?(?: |$)"
     found = re.findall(line, help_of(command), re.MULTILINE)
     return {name: default for name, default in found if name != "help"}
 
 
 def read_manual():
-    """Heading -> {option: default} from the tables below it."""
+    """Heading -> {option: default} from the tables under it."""
     sections, heading = {}, None
     with open(os.path.join(ROOT, "docs", "manual.md"), encoding="utf-8") as file:
         for line in file:
@@ -60,7 +60,7 @@ class Manual(unittest.TestCase):
         for command in self.commands:
             self.assertIn(f"voxherd {command}", self.manual)
 
-    def test_every_option_is_there_with_its_default(self):
+    def test_every_option_is_documented_with_its_default(self):
         for command in self.commands:
             rows = self.rows_for(command)
             for name, default in options_of(command).items():
@@ -68,7 +68,7 @@ class Manual(unittest.TestCase):
                     self.assertIn(name, rows)
                     self.assertEqual(rows[name], default)
 
-    def test_no_option_is_there_that_the_program_has_not(self):
+    def test_no_documented_option_is_missing_in_the_program(self):
         for command in self.commands:
             options = options_of(command)
             self.assertGreater(len(options), 0)
@@ -80,7 +80,7 @@ class Manual(unittest.TestCase):
             for name in self.manual[heading]:
                 self.assertIn(name, options_of("tensor"))
 
-    def test_every_exit_status_and_status_code_of_the_sources_is_there(self):
+    def test_every_exit_status_and_status_code_of_the_sources_is_documented(self):
         with open(os.path.join(ROOT, "docs", "manual.md"), encoding="utf-8") as file:
             text = file.read()
         for header, heading in (("core/failure.hpp", "Exit statuses"),
@@ -94,7 +94,7 @@ class Manual(unittest.TestCase):
 
 
 class Links(unittest.TestCase):
-    def test_files_and_headings_that_the_documents_link_to_are_there(self):
+    def test_links_in_the_documents_lead_to_existing_files_and_headings(self):
         documents = [name for name in os.listdir(ROOT) if name.endswith(".md")]
         documents += [f"docs/{name}" for name in os.listdir(os.path.join(ROOT, "docs")) if name.endswith(".md")]
         self.assertIn("README.md", documents)

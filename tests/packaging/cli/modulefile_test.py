@@ -1,4 +1,4 @@
-"""The modulefile: what it does to the environment, by plain Tcl, and by Environment Modules or Lmod where they are."""
+"""The modulefile's effect on the environment, with plain Tcl and, if installed, with Environment Modules or Lmod."""
 import glob
 import os
 import shutil
@@ -8,7 +8,7 @@ import unittest
 import installed
 from installed import told
 
-# The words of a modulefile, played: each is printed with its arguments.
+# Fake modulefile commands: each prints its name and arguments.
 PLAYED = """
 foreach word {module-whatis conflict prepend-path append-path setenv module} {
   proc $word {args} [subst -nocommands {puts "$word|[join \\$args |]"}]
@@ -34,9 +34,9 @@ class Modulefile(unittest.TestCase):
     def test_it_is_found_by_name_and_version(self):
         self.assertEqual(os.path.relpath(self.modulefile(), self.modules), f"voxherd/{self.version}")
         with open(self.modulefile(), encoding="utf-8") as file:
-            self.assertTrue(file.readline().startswith("#%Module"))  # what tells a modulefile from another file
+            self.assertTrue(file.readline().startswith("#%Module"))  # identifies a modulefile
 
-    def test_tcl_reads_it_and_every_path_in_it_is_there(self):
+    def test_tcl_reads_it_and_all_its_paths_exist(self):
         said = [line.split("|") for line in subprocess.run(["tclsh", "/dev/stdin", self.modulefile()], input=PLAYED, text=True,
                                                            capture_output=True, timeout=60, check=True).stdout.splitlines()]
         self.assertIn(["prepend-path", "PATH", os.path.join(self.prefix, "bin")], said)
@@ -52,10 +52,10 @@ class Modulefile(unittest.TestCase):
         command = module_command()
         if command is None:
             self.skipTest("neither Environment Modules nor Lmod is installed")
-        # Lmod 8.6 cannot have a space in MODULEPATH.
+        # Lmod 8.6 does not support a space in MODULEPATH.
         prefix = os.path.join(self.folder, "opt", "voxherd")
         installed.install(prefix)
-        # As a login shell does it: what the command prints is evaluated.
+        # As a login shell does: evaluate what the command prints.
         script = ('set -e; module() { eval "$("$@")"; }\n'
                   'module "$@" load voxherd; command -v voxherd; printf "%s\\n" "$VOXHERD" "$VOXHERD_ROOT"\n'
                   'voxherd --version\n'
@@ -67,7 +67,7 @@ class Modulefile(unittest.TestCase):
 
 
 def module_command():
-    """The words after which a module command for bash stands, or None. VOXHERD_MODULECMD names another one."""
+    """The command line before the arguments of `module` in bash, or None. VOXHERD_MODULECMD selects another one."""
     if "VOXHERD_MODULECMD" in os.environ:
         return os.environ["VOXHERD_MODULECMD"].split()
     if shutil.which("modulecmd"):

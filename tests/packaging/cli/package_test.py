@@ -1,4 +1,4 @@
-"""The .deb: what it says, what it needs, what is in it; unpacked and run."""
+"""The .deb: its fields, dependencies and files; unpacked and run."""
 import os
 import re
 import stat
@@ -27,10 +27,10 @@ class Package(unittest.TestCase):
         return told("dpkg-deb", "--field", self.deb, name).strip()
 
     def depends(self):
-        """Names of the packages, without versions."""
+        """Package names without versions."""
         return re.findall(r"([\w.+-]+)(?: \([^)]*\))?(?:, |$)", self.field("Depends"))
 
-    def test_it_says_which_version_for_which_machine(self):
+    def test_it_states_its_version_and_architecture(self):
         version = told(os.environ["VOXHERD"], "--version").split()[1]
         architecture = told("dpkg", "--print-architecture").strip()
         self.assertEqual([self.field(name) for name in ("Package", "Version", "Architecture")],
@@ -42,11 +42,11 @@ class Package(unittest.TestCase):
         self.assertIn(built_for, description)
         self.assertRegex(description, "GPU kernels: (for|none)")
 
-    def test_its_maintainer_is_nobodys_name_or_machine(self):
+    def test_its_maintainer_is_not_a_person_or_machine(self):
         self.assertEqual(self.field("Maintainer"), "voxherd maintainers <maintainers@voxherd.invalid>")
         self.assertNotIn(os.uname().nodename, told("dpkg-deb", "--field", self.deb))
 
-    def test_it_depends_on_the_package_of_every_library_the_program_is_linked_with(self):
+    def test_it_depends_on_the_package_of_every_linked_library(self):
         needed = re.findall(r"NEEDED\s+(\S+)", told("objdump", "-p", self.program))
         self.assertIn("libmpi.so.40", needed)
         found = dict(re.findall(r"(\S+) => (/\S+)", told("ldd", self.program)))
@@ -57,7 +57,7 @@ class Package(unittest.TestCase):
             self.assertNotEqual(provided, [], library)
             self.assertTrue(set(provided) & set(depends), f"{library} is of {provided}; depends on {depends}")
 
-    def test_what_it_depends_on_and_recommends_exists_here_in_a_version_that_will_do(self):
+    def test_its_dependencies_and_recommendations_are_available_here(self):
         self.assertIn("openmpi-bin", self.field("Recommends"))
         for relation in (self.field("Depends") + ", " + self.field("Recommends")).split(", "):
             name, version = re.fullmatch(r"([\w.+-]+)(?: \(>= ([^)]*)\))?", relation).groups()
@@ -68,7 +68,7 @@ class Package(unittest.TestCase):
                 have = lines[0].split()[1]
                 told("dpkg", "--compare-versions", have, "ge", version)
 
-    def test_all_is_below_usr_belongs_to_root_and_can_be_read(self):
+    def test_all_files_are_below_usr_owned_by_root_and_readable(self):
         data = subprocess.run(["dpkg-deb", "--fsys-tarfile", self.deb], capture_output=True, timeout=60, check=True).stdout
         path = os.path.join(self.folder, "data.tar")
         with open(path, "wb") as file:
@@ -84,19 +84,19 @@ class Package(unittest.TestCase):
                 self.assertEqual(oct(stat.S_IMODE(member.mode)), oct(wanted), member.name)
         self.assertIn("./usr/share/doc/voxherd/copyright", [member.name for member in members])
 
-    def test_nothing_names_the_folders_it_was_made_in(self):
+    def test_no_file_contains_the_folders_it_was_built_in(self):
         self.assertEqual(installed.names_inside(self.root, self.folder), [])
         self.assertTrue(installed.names_inside(self.root, "/usr/share/voxherd/configs/"))
         installed.need_a_build_without_line_numbers()
         self.assertEqual(installed.names_inside(self.root, ROOT, BUILD), [])
 
-    def test_unpacked_it_fits_a_phantom(self):
+    def test_the_unpacked_program_fits_a_phantom(self):
         self.assertEqual(told(self.program, "--version"), told(os.environ["VOXHERD"], "--version"))
         installed.fit_a_phantom(self, self.program, os.path.join(self.root, "usr", "share", "voxherd", "configs"), self.folder)
 
 
 def provided_with(path):
-    """Packages that own the file, and the names they provide; dpkg knows /lib and /usr/lib as two folders."""
+    """Packages that own the file, and the names they provide; dpkg distinguishes /lib and /usr/lib."""
     names = []
     for spelled in {path, path.removeprefix("/usr"), "/usr" + path}:
         owner = subprocess.run(["dpkg-query", "--search", spelled], capture_output=True, text=True, timeout=60, check=False)

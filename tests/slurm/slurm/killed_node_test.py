@@ -1,12 +1,12 @@
-"""A job that loses a node is requeued by SLURM and goes on where it was, to the same bytes."""
+"""A job that loses a node is requeued by SLURM and resumes, with the same bytes as result."""
 import unittest
 
 from cluster_jobs import SCRIPTS, ClusterJobs, call, study, summary
 
 
 class KilledNode(ClusterJobs):
-    """Of three nodes two compute. SLURM requeues a job whose node died; it goes on without the dead node and without a
-    human."""
+    """Two of the three nodes compute. SLURM requeues a job whose node fails; it resumes without the failed node and
+    without user action."""
     nodes = 3
 
     def check(self, node):
@@ -26,7 +26,7 @@ class KilledNode(ClusterJobs):
                 self.assert_whole_and_same(result, job)
                 self.assertGreaterEqual(summary(result)["resumed_batches"], 4)
 
-    def test_a_node_with_ranks_alone(self):
+    def test_a_node_that_only_has_ranks(self):
         self.check("n2")
 
     def test_the_node_with_the_batch_script(self):

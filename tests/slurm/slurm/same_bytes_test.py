@@ -1,4 +1,4 @@
-"""Ranks on two nodes, started by srun or mpirun, write the bytes that one process writes."""
+"""Ranks on two nodes, started by srun or mpirun, write the same bytes as one process."""
 import unittest
 
 from cluster_jobs import ROOT, SCRIPTS, VOXHERD, ClusterJobs, call, digest, provenance, study
@@ -32,7 +32,7 @@ class SameBytes(ClusterJobs):
                    f"{liver}/times.txt", "--mask", f"{liver}/liver.nii.gz", "--arterial-voi", f"{liver}/aorta.nii.gz",
                    "--portal-voi", f"{liver}/portal.nii.gz", "--batch", "16")
 
-    def test_ballstick_by_the_projects_own_scripts(self):
+    def test_ballstick_with_the_projects_scripts(self):
         for starter, script in SCRIPTS.items():
             result = study(f"script_{starter}.h5")
             job = self.submit(script, study("subject"), result)
