@@ -13,7 +13,7 @@ from namespaces import UNSHARE, enter
 NODE = """hostname "$1" && mount -t tmpfs -o size=512m tmpfs /dev/shm && { slurmd -D & wait; }"""
 
 
-class cluster_trouble(Exception):
+class cluster_error(Exception):
     """The cluster itself does not work; the message contains the output of its daemons."""
 
 
@@ -21,7 +21,7 @@ def call(*words):
     """The output of a command; raises cluster_error if it fails."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     if done.returncode:
-        raise cluster_trouble(f"{' '.join(words)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        raise cluster_error(f"{' '.join(words)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -35,7 +35,7 @@ def wait_until(what, condition, seconds=60):
         time.sleep(0.1)
     state = [subprocess.run(words, capture_output=True, text=True, timeout=60).stdout
              for words in (["squeue", "--long"], ["sinfo", "-N", "--long"])]
-    raise cluster_trouble(f"in {seconds} s never: {what}\n{''.join(state)}{logs()}")
+    raise cluster_error(f"in {seconds} s never: {what}\n{''.join(state)}{logs()}")
 
 
 def logs(lines=15):

@@ -85,7 +85,7 @@ class ClusterJobs(unittest.TestCase):
         """States of all tasks of an array."""
         return re.findall(r"JobState=(\w+)", call("scontrol", "--oneliner", "show", "job", job))
 
-    def said(self, job, task=4294967294):
+    def job_output(self, job, task=4294967294):
         """Everything that a job wrote, over all of its runs."""
         return read(study(f"job.{job}.{task}"))
 
@@ -119,6 +119,6 @@ class ClusterJobs(unittest.TestCase):
     def kill_rank_on(self, node, job):
         os.kill(next(pid for where, pid in self.ranks(job) if where == node), signal.SIGKILL)
 
-    def assert_whole_and_same(self, result, job):
-        self.assertTrue(os.path.exists(result), self.said(job))
-        self.assertEqual(digest(result), self.expected(), self.said(job))
+    def assert_complete_and_identical(self, result, job):
+        self.assertTrue(os.path.exists(result), self.job_output(job))
+        self.assertEqual(digest(result), self.expected(), self.job_output(job))

@@ -31,7 +31,7 @@ class ConnectJobs(GeodesicJobs):
     def words(self, out, *options, scan=None):
         return ("connect", *(scan or self.scan()), "--backend", "cpu", "--threads", "1", "--out", out, *options)
 
-    def ends_of(self, one, other):
+    def end_regions(self, one, other):
         """Two labels of the phantom's ends as regions."""
         return ("--from", self.ends, "--from-labels", str(one), "--to", self.ends, "--to-labels", str(other))
 
@@ -39,5 +39,5 @@ class ConnectJobs(GeodesicJobs):
         return subprocess.Popen(mpirun(ranks, VOXHERD, *self.words(out, *options)), stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
-    def left_over(self):
+    def remaining_files(self):
         return sorted(os.listdir(self.folder))

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 import numpy as np
-from toy_jobs import VOXHERD, alone, h5py, mpirun
+from toy_jobs import VOXHERD, run_process, h5py, mpirun
 
 ENDS = list(range(1, 15))  # labels of truth/ends.nii.gz: two for each of seven bundles
 
@@ -70,7 +70,7 @@ class GeodesicJobs(unittest.TestCase):
     def launch(self, out, *options, ranks=1, scan=None):
         """Exit status and output."""
         words = self.words(out, *options, scan=scan)
-        rc, _, said = alone(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else alone(VOXHERD, *words)
+        rc, _, said = run_process(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else run_process(VOXHERD, *words)
         return rc, said
 
     def refused(self, status, expected, *options, scan=None, ranks=1):

@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.path.dirname(os.path.abspath(os.environ["VOXHERD"]))
 
 
-def need(*programs):
+def require(*programs):
     """Skips the test if one of the programs or the install rules of the build folder are missing."""
     for program in programs:
         if shutil.which(program) is None:
@@ -20,7 +20,7 @@ def need(*programs):
         raise unittest.SkipTest(f"{os.environ['VOXHERD']} does not lie in the build folder that made it")
 
 
-def told(*words, **settings):
+def run_checked(*words, **settings):
     """The output of a command; fails with the complete output if the command fails."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, **settings)
     assert done.returncode == 0, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
@@ -34,7 +34,7 @@ def cache_entry(name):
     return found[1] if found else ""
 
 
-def need_a_build_without_line_numbers():
+def require_build_without_line_info():
     """Skips the test if CUDA kernels contain the names of their sources, as with the preset cuda for profilers."""
     if cache_entry("CMAKE_CUDA_COMPILER") and cache_entry("VOXHERD_LINEINFO") == "ON":
         raise unittest.SkipTest("built with VOXHERD_LINEINFO, which puts the source folder's name into the program")
@@ -46,12 +46,12 @@ def install(prefix, destdir=None):
     environment.pop("DESTDIR", None)
     if destdir:
         environment["DESTDIR"] = destdir
-    told("cmake", "--install", BUILD, "--prefix", prefix, env=environment, umask=0o077)
+    run_checked("cmake", "--install", BUILD, "--prefix", prefix, env=environment, umask=0o077)
 
 
 def make_deb(folder):
     """The path of the .deb; the program is packed as it was built."""
-    told("cpack", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", folder, umask=0o077)
+    run_checked("cpack", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", folder, umask=0o077)
     [deb] = glob.glob(os.path.join(folder, "*.deb"))
     return deb
 
@@ -62,7 +62,7 @@ def temporary_folder(case):
     return folder
 
 
-def names_inside(folder, *names):
+def find_names(folder, *names):
     """(file, name) for each file in the folder that contains one of the names in its bytes, or in the target of a
     link."""
     found = []
@@ -80,11 +80,11 @@ def names_inside(folder, *names):
 def fit_a_phantom(case, program, configs, folder):
     """Runs the installed program on a new phantom with an installed configuration, on two ranks."""
     phantom, result = os.path.join(folder, "phantom"), os.path.join(folder, "fibres.h5")
-    told(program, "phantom", "dwi", "--preset", "toy", "--out", phantom)
+    run_checked(program, "phantom", "dwi", "--preset", "toy", "--out", phantom)
     inputs = [word for option, name in (("dwi", "data.nii"), ("bvals", "bvals"), ("bvecs", "bvecs"),
                                         ("mask", "nodif_brain_mask.nii.gz"))
               for word in (f"--{option}", os.path.join(phantom, name))]
-    told("mpirun", "--oversubscribe", "-n", "2", program, "ballstick", "--config",
+    run_checked("mpirun", "--oversubscribe", "-n", "2", program, "ballstick", "--config",
          os.path.join(configs, "ballstick-quick.cfg"), *inputs, "--out", result)
-    case.assertIn("whole", told(program, "info", result))
-    told(program, "verify", result)
+    case.assertIn("whole", run_checked(program, "info", result))
+    run_checked(program, "verify", result)

@@ -19,7 +19,7 @@ TRIAL = """mount -t tmpfs tmpfs /run && hostname head && mknod /run/gpu c 1 3 &&
   ip link add bridge0 type bridge && ip netns add n1 && ip link add n1 type veth peer name eth0 netns n1"""
 
 
-def why_not():
+def missing_requirements():
     """What this machine lacks for a cluster; "" if nothing."""
     missing = sorted({package for program, package in PROGRAMS.items() if not shutil.which(program, path=PATH)})
     if missing:
@@ -36,7 +36,7 @@ def enter():
     is not possible."""
     if INSIDE in os.environ:
         return
-    reason = why_not()
+    reason = missing_requirements()
     if reason:
         print(f"skipped: {reason}")
         sys.exit(77)

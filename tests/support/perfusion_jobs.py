@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 import numpy as np
-from toy_jobs import VOXHERD, alone, h5py, mpirun
+from toy_jobs import VOXHERD, run_process, h5py, mpirun
 
 SIZE = (6, 5, 4)  # voxels
 MAPS = ("kl", "ka", "kp", "tau_a", "tau_p")
@@ -148,7 +148,7 @@ class PerfusionJobs(unittest.TestCase):
     def launch(self, out, *options, ranks=1, scan=None, threads=1):
         """Exit status and output."""
         words = self.words(out, *options, scan=scan, threads=threads)
-        rc, text, said = alone(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else alone(VOXHERD, *words)
+        rc, text, said = run_process(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else run_process(VOXHERD, *words)
         return rc, text + said
 
     def begin(self, ranks, out, *options, scan=None):
@@ -172,7 +172,7 @@ class PerfusionJobs(unittest.TestCase):
             self.assertIn(expected, errors[0])
             self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("never")], [])
 
-    def expect_truth(self, maps, rtol, truth=None):
+    def assert_truth(self, maps, rtol, truth=None):
         self.assertEqual(np.count_nonzero(maps["status"]), 0)
         for name in MAPS:
             expected = (truth or self.study.truth)[name]

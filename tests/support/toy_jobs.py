@@ -32,17 +32,17 @@ def run(ranks, out, *options, command="toy"):
     return job.returncode, said[1]
 
 
-def alone(program, *words):
+def run_process(program, *words):
     """Runs one process without mpirun."""
     done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
 
 
 def voxherd(*words, ranks=0):
-    return alone(*mpirun(ranks, VOXHERD, *words)) if ranks else alone(VOXHERD, *words)
+    return run_process(*mpirun(ranks, VOXHERD, *words)) if ranks else run_process(VOXHERD, *words)
 
 
-def ranks_of(job, program="toy_run"):
+def rank_processes(job, program="toy_run"):
     """Process IDs of a job's ranks: mpirun's children that have started the program."""
     found = []
     for name in os.listdir("/proc"):
@@ -65,13 +65,13 @@ def kill_any(pids, chance):
         pass
 
 
-def last_words(job, program="toy_run"):
+def remaining_output(job, program="toy_run"):
     """The error output of a job with a killed rank, once it has ended."""
     try:
         return job.communicate(timeout=30)[1]
     except subprocess.TimeoutExpired:
         # mpirun of Open MPI 4.1.4 can deadlock (PMIx_server_finalize) if a rank is killed while it starts.
-        if ranks_of(job, program):
+        if rank_processes(job, program):
             raise
         job.kill()
         return job.communicate()[1]
@@ -80,7 +80,7 @@ def last_words(job, program="toy_run"):
 def wait_for_ranks(job, count, program="toy_run"):
     """All ranks, once they have started; none if the job has ended."""
     while job.poll() is None:
-        pids = ranks_of(job, program)
+        pids = rank_processes(job, program)
         if len(pids) == count:
             return pids
         time.sleep(0.01)

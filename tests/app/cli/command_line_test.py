@@ -3,7 +3,7 @@ import os
 import subprocess
 import unittest
 
-from toy_jobs import TOY, ToyJobs, alone, h5py, run, voxherd
+from toy_jobs import TOY, ToyJobs, run_process, h5py, run, voxherd
 
 
 class Help(ToyJobs):
@@ -107,17 +107,17 @@ class Options(ToyJobs):
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_a_dry_run_prints_required_resources_and_writes_nothing(self):
-        rc, out, said = alone(TOY, "toy", "--dry-run", "--out", self.path("dry.h5"))
+        rc, out, said = run_process(TOY, "toy", "--dry-run", "--out", self.path("dry.h5"))
         self.assertEqual(rc, 0, said)
         for word in ("memory", "disk", "time"):
             self.assertIn(word, out)
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_the_table_of_times_is_printed_unless_quiet(self):
-        said = alone(TOY, "toy", "--threads", "1", "--out", self.path("shown.h5"))[2]
+        said = run_process(TOY, "toy", "--threads", "1", "--out", self.path("shown.h5"))[2]
         for word in ("reading", "computing", "waiting", "writing", "items/s"):
             self.assertIn(word, said)
-        self.assertEqual(alone(TOY, "toy", "--quiet", "--out", self.path("quiet.h5"))[2], "")
+        self.assertEqual(run_process(TOY, "toy", "--quiet", "--out", self.path("quiet.h5"))[2], "")
 
 
 class Disk(ToyJobs):

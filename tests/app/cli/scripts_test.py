@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from played_programs import PlayedPrograms
+from fake_programs import FakePrograms
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
@@ -33,31 +33,31 @@ class Scripts(unittest.TestCase):
             self.assertNotEqual(refused.returncode, 0)
 
 
-class Slurm(PlayedPrograms, unittest.TestCase):
+class Slurm(FakePrograms, unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
         # The launcher only exits with the given status.
-        launcher = '#!/bin/sh\necho "$@" >>"$PLAY/launched"\nexit "$PLAY_STATUS"\n'
-        self.play("srun", launcher)
-        self.play("mpirun", launcher)
-        self.play("scontrol", '#!/bin/sh\necho "$@" >>"$PLAY/told"\n')
+        launcher = '#!/bin/sh\necho "$@" >>"$FAKE_FOLDER/launched"\nexit "$FAKE_STATUS"\n'
+        self.add_program("srun", launcher)
+        self.add_program("mpirun", launcher)
+        self.add_program("scontrol", '#!/bin/sh\necho "$@" >>"$FAKE_FOLDER/requeues"\n')
 
-    def words_for(self, script):
+    def script_arguments(self, script):
         """One argument per word of the script's usage, in lower case."""
         with open(script, encoding="utf-8") as file:
             return re.search(r"usage: sbatch (?:--\S+ )?slurm/\S+ ([\w. ]+)", file.read())[1].lower().split()
 
     def submit(self, script, status, restarts=None):
         """Exit status, arguments of the launcher, arguments of scontrol."""
-        environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", PLAY=self.folder,
-                           PLAY_STATUS=str(status), SLURM_JOB_ID="7", SLURM_CPUS_PER_TASK="4", SLURM_ARRAY_JOB_ID="7",
+        environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", FAKE_FOLDER=self.folder,
+                           FAKE_STATUS=str(status), SLURM_JOB_ID="7", SLURM_CPUS_PER_TASK="4", SLURM_ARRAY_JOB_ID="7",
                            SLURM_ARRAY_TASK_ID="3")
         if restarts is not None:
             environment["SLURM_RESTART_COUNT"] = str(restarts)
-        done = subprocess.run(["bash", script, *self.words_for(script)], capture_output=True, text=True, timeout=60,
+        done = subprocess.run(["bash", script, *self.script_arguments(script)], capture_output=True, text=True, timeout=60,
                               env=environment, cwd=ROOT)
-        return done.returncode, self.said("launched"), self.said("told")
+        return done.returncode, self.read_log("launched"), self.read_log("requeues")
 
     def requeued(self, script):
         """An array task needs its own ID: the job ID of the last task is the ID of the array, which means all tasks."""
@@ -112,16 +112,16 @@ class Slurm(PlayedPrograms, unittest.TestCase):
                 self.assertRegex(text, r"(?m)^srun=\(srun .*--kill-on-bad-exit=0 --wait=\d+\)$")
 
     def test_the_signal_reaches_mpirun_and_its_status_becomes_the_jobs(self):
-        self.play("mpirun", '#!/bin/bash\ntrap "sleep 0.2; exit 75" USR1\ntouch "$PLAY/ready"\n'
+        self.add_program("mpirun", '#!/bin/bash\ntrap "sleep 0.2; exit 75" USR1\ntouch "$FAKE_FOLDER/ready"\n'
                             'for i in {1..300}; do sleep 0.1; done\nexit 3\n')
-        environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", PLAY=self.folder, SLURM_JOB_ID="7")
+        environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", FAKE_FOLDER=self.folder, SLURM_JOB_ID="7")
         job = subprocess.Popen(["bash", os.path.join(ROOT, "slurm", "mpirun-resume.sbatch"), "subject", "out.h5"],
                                env=environment, cwd=ROOT)
         while not os.path.exists(os.path.join(self.folder, "ready")):
             self.assertIsNone(job.poll())
         job.send_signal(signal.SIGUSR1)
         self.assertEqual(job.wait(timeout=60), 75)
-        self.assertEqual(self.said("told"), "requeue 7\n")
+        self.assertEqual(self.read_log("requeues"), "requeue 7\n")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from installed import BUILD, ROOT
 class Install(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        installed.need("cmake")
+        installed.require("cmake")
         cls.folder = installed.temporary_folder(cls)
         cls.prefix = os.path.join(cls.folder, "opt", "vox herd")
         installed.install(cls.prefix)
@@ -23,7 +23,7 @@ class Install(unittest.TestCase):
         cls.documents = os.path.join(cls.prefix, "share", "doc", "voxherd")
 
     def test_the_program_fits_a_phantom_with_an_installed_configuration(self):
-        self.assertEqual(installed.told(self.program, "--version"), installed.told(os.environ["VOXHERD"], "--version"))
+        self.assertEqual(installed.run_checked(self.program, "--version"), installed.run_checked(os.environ["VOXHERD"], "--version"))
         installed.fit_a_phantom(self, self.program, os.path.join(self.share, "configs"), self.folder)
 
     def test_configurations_documents_and_licence_are_those_of_the_source_tree(self):
@@ -49,8 +49,8 @@ class Install(unittest.TestCase):
         self.assertGreater(followed, 5)
 
     def test_no_file_contains_the_source_or_build_folder(self):
-        installed.need_a_build_without_line_numbers()
-        self.assertEqual(installed.names_inside(self.prefix, ROOT, BUILD), [])
+        installed.require_build_without_line_info()
+        self.assertEqual(installed.find_names(self.prefix, ROOT, BUILD), [])
 
     def test_all_users_can_read_all_files(self):
         own = [path for path in glob.glob(os.path.join(self.prefix, "**"), recursive=True) if "/voxherd" in path]
@@ -96,8 +96,8 @@ class Install(unittest.TestCase):
         below = os.path.join(staging, "opt", "voxherd")
         self.assertEqual(os.listdir(staging), ["opt"])
         self.assertEqual(files(below), files(self.prefix))
-        self.assertEqual(installed.names_inside(staging, staging), [])
-        self.assertTrue(installed.names_inside(below, "/opt/voxherd/share/voxherd/configs/"))
+        self.assertEqual(installed.find_names(staging, staging), [])
+        self.assertTrue(installed.find_names(below, "/opt/voxherd/share/voxherd/configs/"))
 
     def test_the_prefix_usr_has_no_modulefile(self):
         staging = os.path.join(self.folder, "usr-staging")

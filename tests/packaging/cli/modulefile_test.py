@@ -6,10 +6,10 @@ import subprocess
 import unittest
 
 import installed
-from installed import told
+from installed import run_checked
 
 # Fake modulefile commands: each prints its name and arguments.
-PLAYED = """
+FAKE_COMMANDS = """
 foreach word {module-whatis conflict prepend-path append-path setenv module} {
   proc $word {args} [subst -nocommands {puts "$word|[join \\$args |]"}]
 }
@@ -20,12 +20,12 @@ source [lindex $argv 0]
 class Modulefile(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        installed.need("cmake", "tclsh")
+        installed.require("cmake", "tclsh")
         cls.folder = installed.temporary_folder(cls)
         cls.prefix = os.path.join(cls.folder, "opt", "vox herd")
         installed.install(cls.prefix)
         cls.modules = os.path.join(cls.prefix, "share", "voxherd", "modulefiles")
-        cls.version = told(os.environ["VOXHERD"], "--version").split()[1]
+        cls.version = run_checked(os.environ["VOXHERD"], "--version").split()[1]
 
     def modulefile(self):
         [path] = glob.glob(os.path.join(self.modules, "*", "*"))
@@ -37,15 +37,15 @@ class Modulefile(unittest.TestCase):
             self.assertTrue(file.readline().startswith("#%Module"))  # identifies a modulefile
 
     def test_tcl_reads_it_and_all_its_paths_exist(self):
-        said = [line.split("|") for line in subprocess.run(["tclsh", "/dev/stdin", self.modulefile()], input=PLAYED, text=True,
+        effects = [line.split("|") for line in subprocess.run(["tclsh", "/dev/stdin", self.modulefile()], input=FAKE_COMMANDS, text=True,
                                                            capture_output=True, timeout=60, check=True).stdout.splitlines()]
-        self.assertIn(["prepend-path", "PATH", os.path.join(self.prefix, "bin")], said)
-        self.assertIn(["setenv", "VOXHERD", os.path.join(self.prefix, "bin", "voxherd")], said)
-        self.assertIn(["conflict", "voxherd"], said)
-        for words in said:
+        self.assertIn(["prepend-path", "PATH", os.path.join(self.prefix, "bin")], effects)
+        self.assertIn(["setenv", "VOXHERD", os.path.join(self.prefix, "bin", "voxherd")], effects)
+        self.assertIn(["conflict", "voxherd"], effects)
+        for words in effects:
             if words[-1].startswith("/"):
                 self.assertTrue(os.path.exists(words[-1]), words)
-        [whatis] = [words[1] for words in said if words[0] == "module-whatis"]
+        [whatis] = [words[1] for words in effects if words[0] == "module-whatis"]
         self.assertIn(f"voxherd {self.version}: ", whatis)
 
     def test_it_loads_and_unloads(self):
@@ -61,7 +61,7 @@ class Modulefile(unittest.TestCase):
                   'voxherd --version\n'
                   'module "$@" unload voxherd; command -v voxherd || echo none; echo "VOXHERD=${VOXHERD-}"')
         environment = {"PATH": "/usr/bin:/bin", "MODULEPATH": f"{prefix}/share/voxherd/modulefiles", "HOME": self.folder}
-        lines = told("bash", "-c", script, "bash", *command, env=environment).splitlines()
+        lines = run_checked("bash", "-c", script, "bash", *command, env=environment).splitlines()
         program = os.path.join(prefix, "bin", "voxherd")
         self.assertEqual(lines, [program, program, prefix, f"voxherd {self.version}", "none", "VOXHERD="])
 

@@ -8,11 +8,11 @@ import subprocess
 import unittest
 
 import installed
-from installed import told
+from installed import run_checked
 
 
 def setUpModule():
-    installed.need("dpkg", "dpkg-query", "dpkg-shlibdeps", "cpack", *(() if os.geteuid() == 0 else ("fakeroot",)))
+    installed.require("dpkg", "dpkg-query", "dpkg-shlibdeps", "cpack", *(() if os.geteuid() == 0 else ("fakeroot",)))
 
 
 class PackageInstall(unittest.TestCase):
@@ -42,12 +42,12 @@ class PackageInstall(unittest.TestCase):
 
     def dependencies(self):
         """The entries of the machine's package database for the packages that the .deb depends on."""
-        names = re.findall(r"([\w.+-]+)(?: \([^)]*\))?(?:, |$)", told("dpkg-deb", "--field", self.deb, "Depends").strip())
-        owners = dict(line.split(maxsplit=1) for line in told("dpkg-query", "-W", "-f=${Package} ${Provides}\n").splitlines()
+        names = re.findall(r"([\w.+-]+)(?: \([^)]*\))?(?:, |$)", run_checked("dpkg-deb", "--field", self.deb, "Depends").strip())
+        owners = dict(line.split(maxsplit=1) for line in run_checked("dpkg-query", "-W", "-f=${Package} ${Provides}\n").splitlines()
                       if " " in line.strip())
         found = {next((owner for owner, provides in owners.items() if re.search(rf"(^| ){re.escape(name)}( |,|$)", provides)),
                       name) for name in names}
-        return "".join(told("dpkg-query", "--status", package) + "\n" for package in sorted(found))
+        return "".join(run_checked("dpkg-query", "--status", package) + "\n" for package in sorted(found))
 
     def test_it_installs_with_its_dependencies_runs_and_is_removed_completely(self):
         self.write_list(self.dependencies())
@@ -64,7 +64,7 @@ class PackageInstall(unittest.TestCase):
 
     def test_it_is_not_configured_if_a_dependency_is_missing(self):
         # libopenmpi3, on Ubuntu libopenmpi3t64.
-        mpi = re.search(r"\blibopenmpi\w+", told("dpkg-deb", "--field", self.deb, "Depends"))[0]
+        mpi = re.search(r"\blibopenmpi\w+", run_checked("dpkg-deb", "--field", self.deb, "Depends"))[0]
         self.write_list(re.sub(rf"(?ms)^Package: {mpi}\n.*?\n\n", "", self.dependencies()))
         done = self.dpkg("--install", self.deb)
         self.assertNotEqual(done.returncode, 0)

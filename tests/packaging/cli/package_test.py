@@ -7,11 +7,11 @@ import tarfile
 import unittest
 
 import installed
-from installed import BUILD, ROOT, told
+from installed import BUILD, ROOT, run_checked
 
 
 def setUpModule():
-    installed.need("dpkg-deb", "dpkg-query", "dpkg-shlibdeps", "cpack", "objdump")
+    installed.require("dpkg-deb", "dpkg-query", "dpkg-shlibdeps", "cpack", "objdump")
 
 
 class Package(unittest.TestCase):
@@ -20,19 +20,19 @@ class Package(unittest.TestCase):
         cls.folder = installed.temporary_folder(cls)
         cls.deb = installed.make_deb(os.path.join(cls.folder, "made"))
         cls.root = os.path.join(cls.folder, "unpacked")
-        told("dpkg-deb", "--extract", cls.deb, cls.root)
+        run_checked("dpkg-deb", "--extract", cls.deb, cls.root)
         cls.program = os.path.join(cls.root, "usr", "bin", "voxherd")
 
     def field(self, name):
-        return told("dpkg-deb", "--field", self.deb, name).strip()
+        return run_checked("dpkg-deb", "--field", self.deb, name).strip()
 
     def depends(self):
         """Package names without versions."""
         return re.findall(r"([\w.+-]+)(?: \([^)]*\))?(?:, |$)", self.field("Depends"))
 
     def test_it_states_its_version_and_architecture(self):
-        version = told(os.environ["VOXHERD"], "--version").split()[1]
-        architecture = told("dpkg", "--print-architecture").strip()
+        version = run_checked(os.environ["VOXHERD"], "--version").split()[1]
+        architecture = run_checked("dpkg", "--print-architecture").strip()
         self.assertEqual([self.field(name) for name in ("Package", "Version", "Architecture")],
                          ["voxherd", version, architecture])
         self.assertEqual(os.path.basename(self.deb), f"voxherd_{version}_{architecture}.deb")
@@ -44,12 +44,12 @@ class Package(unittest.TestCase):
 
     def test_its_maintainer_is_not_a_person_or_machine(self):
         self.assertEqual(self.field("Maintainer"), "voxherd maintainers <maintainers@voxherd.invalid>")
-        self.assertNotIn(os.uname().nodename, told("dpkg-deb", "--field", self.deb))
+        self.assertNotIn(os.uname().nodename, run_checked("dpkg-deb", "--field", self.deb))
 
     def test_it_depends_on_the_package_of_every_linked_library(self):
-        needed = re.findall(r"NEEDED\s+(\S+)", told("objdump", "-p", self.program))
+        needed = re.findall(r"NEEDED\s+(\S+)", run_checked("objdump", "-p", self.program))
         self.assertIn("libmpi.so.40", needed)
-        found = dict(re.findall(r"(\S+) => (/\S+)", told("ldd", self.program)))
+        found = dict(re.findall(r"(\S+) => (/\S+)", run_checked("ldd", self.program)))
         depends = self.depends()
         for library in needed:
             provided = [package for path in (found[library], os.path.realpath(found[library]))
@@ -61,12 +61,12 @@ class Package(unittest.TestCase):
         self.assertIn("openmpi-bin", self.field("Recommends"))
         for relation in (self.field("Depends") + ", " + self.field("Recommends")).split(", "):
             name, version = re.fullmatch(r"([\w.+-]+)(?: \(>= ([^)]*)\))?", relation).groups()
-            held = told("dpkg-query", "-W", "-f=${Package} ${Version} ${Provides}\n")
+            held = run_checked("dpkg-query", "-W", "-f=${Package} ${Version} ${Provides}\n")
             lines = [line for line in held.splitlines() if re.search(rf"(^|\s){re.escape(name)}([ ,]|$)", line)]
             self.assertNotEqual(lines, [], relation)
             if version:
                 have = lines[0].split()[1]
-                told("dpkg", "--compare-versions", have, "ge", version)
+                run_checked("dpkg", "--compare-versions", have, "ge", version)
 
     def test_all_files_are_below_usr_owned_by_root_and_readable(self):
         data = subprocess.run(["dpkg-deb", "--fsys-tarfile", self.deb], capture_output=True, timeout=60, check=True).stdout
@@ -85,13 +85,13 @@ class Package(unittest.TestCase):
         self.assertIn("./usr/share/doc/voxherd/copyright", [member.name for member in members])
 
     def test_no_file_contains_the_folders_it_was_built_in(self):
-        self.assertEqual(installed.names_inside(self.root, self.folder), [])
-        self.assertTrue(installed.names_inside(self.root, "/usr/share/voxherd/configs/"))
-        installed.need_a_build_without_line_numbers()
-        self.assertEqual(installed.names_inside(self.root, ROOT, BUILD), [])
+        self.assertEqual(installed.find_names(self.root, self.folder), [])
+        self.assertTrue(installed.find_names(self.root, "/usr/share/voxherd/configs/"))
+        installed.require_build_without_line_info()
+        self.assertEqual(installed.find_names(self.root, ROOT, BUILD), [])
 
     def test_the_unpacked_program_fits_a_phantom(self):
-        self.assertEqual(told(self.program, "--version"), told(os.environ["VOXHERD"], "--version"))
+        self.assertEqual(run_checked(self.program, "--version"), run_checked(os.environ["VOXHERD"], "--version"))
         installed.fit_a_phantom(self, self.program, os.path.join(self.root, "usr", "share", "voxherd", "configs"), self.folder)
 
 
@@ -102,7 +102,7 @@ def provided_with(path):
         owner = subprocess.run(["dpkg-query", "--search", spelled], capture_output=True, text=True, timeout=60, check=False)
         for package in re.findall(r"^(\S+?)(?::\w+)?: ", owner.stdout, re.MULTILINE):
             names.append(package)
-            names += re.findall(r"([\w.+-]+)(?: \([^)]*\))?", told("dpkg-query", "-W", "-f=${Provides}", package))
+            names += re.findall(r"([\w.+-]+)(?: \([^)]*\))?", run_checked("dpkg-query", "-W", "-f=${Provides}", package))
     return names
 
 

@@ -8,7 +8,7 @@ import types
 import unittest
 
 import installed
-from installed import ROOT, told
+from installed import ROOT, run_checked
 
 PACKAGING = os.path.join(ROOT, "cmake", "packaging")
 SPACK = os.path.join(PACKAGING, "spack", "spack_repo", "voxherd")
@@ -35,16 +35,16 @@ def configure(case, source, *words):
     return done.stdout + done.stderr
 
 
-class Played(types.ModuleType):
+class Recorder(types.ModuleType):
     """The part of Spack's module that the recipes use; it records what they declare."""
 
     def __init__(self):
         super().__init__("spack.package")
-        self.said = {}
+        self.declared = {}
         for word in ("license", "version", "variant", "depends_on", "conflicts", "generator"):
-            setattr(self, word, lambda *words, word=word, **options: self.said.setdefault(word, []).append((words, options)))
+            setattr(self, word, lambda *words, word=word, **options: self.declared.setdefault(word, []).append((words, options)))
         self.InstallError = RuntimeError
-        self.__all__ = [*(name for name in vars(self) if not name.startswith("_") and name != "said")]
+        self.__all__ = [*(name for name in vars(self) if not name.startswith("_") and name != "declared")]
 
 
 class CMakePackage:
@@ -66,11 +66,11 @@ class Spec:
         return condition in self.on
 
 
-def play(package):
+def execute_recipe(package):
     """The recipe's names and its declarations, as Python executes it."""
-    played = Played()
+    recorder = Recorder()
     systems = "spack_repo.builtin.build_systems"
-    modules = {"spack": types.ModuleType("spack"), "spack.package": played}
+    modules = {"spack": types.ModuleType("spack"), "spack.package": recorder}
     for name, attribute, value in ((f"{systems}.cmake", "CMakePackage", CMakePackage),
                                    (f"{systems}.cuda", "CudaPackage", type("CudaPackage", (), {}))):
         modules[name] = types.ModuleType(name)
@@ -80,17 +80,17 @@ def play(package):
     sys.modules.update(modules)
     names = {}
     exec(compile(read(SPACK, "packages", package, "package.py"), package, "exec"), names)
-    return names, played.said
+    return names, recorder.declared
 
 
 class Spack(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        installed.need("cmake")
+        installed.require("cmake")
         cls.folder = installed.temporary_folder(cls)
 
     def arguments(self, *spec):
-        recipe = play("voxherd")[0]["Voxherd"]()
+        recipe = execute_recipe("voxherd")[0]["Voxherd"]()
         recipe.spec = Spec(*spec)
         return recipe.cmake_args()
 
@@ -99,13 +99,13 @@ class Spack(unittest.TestCase):
         wanted = re.findall(r"find_package\((\w+)", cmake) + re.findall(r"find_(?:path|library)\(\w+ (\S+)", cmake)
         self.assertGreater(len(wanted), 12)
         self.assertEqual([name for name in wanted if name not in FOUND_IN], [], "name their Spack packages in FOUND_IN")
-        said = play("voxherd")[1]
-        depends = {re.match(r"[\w-]+", words[0])[0] for words, _ in said["depends_on"]}
+        declared = execute_recipe("voxherd")[1]
+        depends = {re.match(r"[\w-]+", words[0])[0] for words, _ in declared["depends_on"]}
         self.assertEqual({FOUND_IN[name] for name in wanted} - {""} - depends, set())
         self.assertEqual(depends - set(FOUND_IN.values()) - TOOLS, set())
 
     def test_its_versions_are_those_that_setup_requires(self):
-        depends = " ".join(words[0] for words, _ in play("voxherd")[1]["depends_on"])
+        depends = " ".join(words[0] for words, _ in execute_recipe("voxherd")[1]["depends_on"])
         needed = read(ROOT, "script", "setup").split("\nNeeded: ")[1].split("\nHELP")[0]
         for spack, setup in ((r"cmake@([\d.]+):", r"CMake ([\d.]+\d)"), (r"mpi@([\d.]+):", r"MPI (\d)"),
                              (r"hdf5@([\d.]+):\+mpi", r"HDF5 ([\d.]+\d)"), (r"cuda@([\d.]+):", r"CUDA (\d+)")):
@@ -128,13 +128,13 @@ class Spack(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(os.path.join(SPACK, "packages"))), ["nifti_clib", "voxherd"])
         self.assertIn("namespace: voxherd\n", read(SPACK, "repo.yaml"))
         for package in ("nifti_clib", "voxherd"):
-            self.assertIn("Never run by the project", play(package)[0]["__doc__"])
+            self.assertIn("Never run by the project", execute_recipe(package)[0]["__doc__"])
 
 
 class Apptainer(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        installed.need("cmake", "bash")
+        installed.require("cmake", "bash")
         cls.folder = installed.temporary_folder(cls)
         cls.text = read(PACKAGING, "apptainer.def")
         # [build, final], each a list of (section, lines).
@@ -183,7 +183,7 @@ class Apptainer(unittest.TestCase):
             copy(os.path.join(ROOT, here), os.path.join(source, here))
         [preset] = [line for line in self.section(0, "post") if line.startswith("cmake --preset")]
         self.assertEqual(preset.split()[:3], ["cmake", "--preset", "release"])
-        told(*preset.split(), "-DVOXHERD_CUDA=OFF", cwd=source)
+        run_checked(*preset.split(), "-DVOXHERD_CUDA=OFF", cwd=source)
         self.assertTrue(os.path.exists(os.path.join(source, "build", "release", "CPackConfig.cmake")))
         listed = re.findall(r"install\((?:FILES|DIRECTORY) ([^)]*?) DESTINATION", read(source, "cmake", "packaging", "install.cmake"))
         self.assertGreater(len(listed), 3)
@@ -203,7 +203,7 @@ class Apptainer(unittest.TestCase):
     def test_its_test_section_runs(self):
         environment = dict(os.environ, PATH=f"{os.path.dirname(os.environ['VOXHERD'])}:{os.environ['PATH']}")
         script = "\n".join(self.section(1, "test")).replace("/tmp/voxherd-test-phantom", os.path.join(self.folder, "phantom"))
-        told("sh", "-e", "-c", script, env=environment)
+        run_checked("sh", "-e", "-c", script, env=environment)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 from perfusion_jobs import PerfusionJobs, write_nifti
-from toy_jobs import digest, kill_any, last_words, ranks_of, voxherd, wait_for_batches, wait_for_ranks
+from toy_jobs import digest, kill_any, remaining_output, rank_processes, voxherd, wait_for_batches, wait_for_ranks
 
 USAGE = 2
 PROGRAM = "voxherd"
@@ -86,7 +86,7 @@ class KillAndResume(PerfusionJobs):
                 time.sleep(chance.uniform(0, self.seconds))
                 if pids and job.poll() is None:
                     kill_any(pids, chance)
-                said = last_words(job, PROGRAM)
+                said = remaining_output(job, PROGRAM)
                 self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
             self.resume_and_compare(out, chance.choice([1, 2, 3]))
 
@@ -94,7 +94,7 @@ class KillAndResume(PerfusionJobs):
         out = self.path("stopped.h5")
         job = self.begin(2, out, *self.options, scan=self.scan)
         wait_for_batches(out, 2)
-        os.kill(ranks_of(job, PROGRAM)[1], signal.SIGTERM)
+        os.kill(rank_processes(job, PROGRAM)[1], signal.SIGTERM)
         said = job.communicate(timeout=120)[1]
         self.assertEqual(job.returncode, 75, said)
         self.assertEqual(said.count("--resume"), 1, said)

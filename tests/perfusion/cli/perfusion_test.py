@@ -19,7 +19,7 @@ def spoiled_echo(t1_s, flip_degrees=FLIP, tr_s=TR_MS / 1000, M0=900.0):
 class Truth(PerfusionJobs):
     def test_parameters_and_derived_maps_are_recovered_without_noise(self):
         maps = self.fit()
-        self.expect_truth(maps, 2e-3)
+        self.assert_truth(maps, 2e-3)
         t = self.study.truth
         np.testing.assert_allclose(maps["arterial_fraction"], t["ka"] / (t["ka"] + t["kp"]), rtol=5e-3)
         np.testing.assert_allclose(maps["total_perfusion"], t["ka"] + t["kp"], rtol=2e-3)
@@ -105,7 +105,7 @@ class Signals(PerfusionJobs):
         maps = self.spgr("--vfa", self.study.path("vfa.nii"), "--vfa-flip-angles", "2,10,20", "--vfa-tr", "5")
         np.testing.assert_allclose(maps["t1_before"], self.study.t1[self.study.mask], rtol=1e-3)
         np.testing.assert_allclose(maps.curves["arterial"], self.study.arterial, atol=2e-3 * self.study.arterial.max())
-        self.expect_truth(maps, 0.01)
+        self.assert_truth(maps, 0.01)
         self.assertEqual(maps.unit["sum_of_squares"], "mM^2")
 
     def test_flip_angles_in_separate_images_give_the_same_result(self):
@@ -118,7 +118,7 @@ class Signals(PerfusionJobs):
     def test_spoiled_echoes_use_a_t1_map_in_milliseconds(self):
         maps = self.spgr("--t1-map", self.study.path("t1_ms.nii"), "--t1-map-unit", "ms")
         np.testing.assert_allclose(maps["t1_before"], self.study.t1[self.study.mask], rtol=1e-5)
-        self.expect_truth(maps, 0.01)
+        self.assert_truth(maps, 0.01)
 
     def test_a_single_t1_is_used_for_all_voxels(self):
         maps = self.spgr("--t1", "0.65", "--t1-blood", "1.4")
@@ -128,11 +128,11 @@ class Signals(PerfusionJobs):
     def test_signals_linear_in_R1_are_converted(self):
         maps = self.fit("--signal", "linear", "--relaxivity", str(R1), "--t1-map", self.study.path("t1_ms.nii"),
                         "--t1-map-unit", "ms", scan=self.study.words("linear.nii"))
-        self.expect_truth(maps, 0.01)
+        self.assert_truth(maps, 0.01)
 
     def test_hounsfield_units_are_measured_from_the_baseline(self):
         maps = self.fit("--signal", "ct", scan=self.study.words("ct.nii.gz"))
-        self.expect_truth(maps, 0.01)
+        self.assert_truth(maps, 0.01)
         np.testing.assert_allclose(maps["baseline_signal"], 40, rtol=1e-4)
         self.assertEqual(maps.unit["sum_of_squares"], "HU^2")
 
@@ -187,7 +187,7 @@ class Frames(PerfusionJobs):
         maps = self.fit(scan=self.study.words("padded.nii"))
         self.assertIn("frames 42-47 hold nothing", self.said)
         self.assertEqual(list(np.flatnonzero(maps.curves["counted"] == 0)), [42, 43, 44, 45, 46, 47])
-        self.expect_truth(maps, 5e-3)
+        self.assert_truth(maps, 5e-3)
 
     def test_a_corrupt_frame_is_detected_and_a_listed_one_is_skipped(self):
         broken = self.study.concentration.copy()
@@ -197,14 +197,14 @@ class Frames(PerfusionJobs):
         self.assertIn("frames 40 hold nothing", self.said)
         self.assertEqual(maps.configuration["skipped-frames"], "40, 44")
         # Inputs are interpolated linearly over the missing frames.
-        self.expect_truth(maps, 5e-3)
+        self.assert_truth(maps, 5e-3)
 
     def test_uneven_times_are_reported_and_fitted(self):
         times = np.cumsum(np.concatenate([[0], np.full(25, 1.5), np.full(14, 3.0), np.full(8, 6.0)]))
         uneven = Study(os.path.join(self.folder, "uneven"), times)
         maps = self.fit(scan=uneven.words())
         self.assertIn("48 frames at uneven times", self.said)
-        self.expect_truth(maps, 5e-3, uneven.truth)
+        self.assert_truth(maps, 5e-3, uneven.truth)
         np.testing.assert_allclose(maps.curves["tissue_fit"], maps.curves["tissue"], atol=0.02)
 
     def test_a_spacing_replaces_a_file_of_times(self):

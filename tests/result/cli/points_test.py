@@ -8,7 +8,7 @@ import time
 import unittest
 
 import numpy as np
-from toy_jobs import (TOY, ToyJobs, alone, begin, digest, h5py, kill_any, last_words, mpirun, ranks_of, run, voxherd,
+from toy_jobs import (TOY, ToyJobs, run_process, begin, digest, h5py, kill_any, remaining_output, mpirun, rank_processes, run, voxherd,
                       wait_for_batches, wait_for_ranks)
 
 try:
@@ -69,7 +69,7 @@ class PointsFile(Ragged):
         self.assertEqual(times["steps"]["scores"]["analysis"], "ragged scores")
 
     def test_each_step_prints_its_name_and_its_table(self):
-        rc, _, said = alone(*mpirun(2, TOY, "ragged", "--threads", 1, "--out", self.path("result.h5")))
+        rc, _, said = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--out", self.path("result.h5")))
         self.assertEqual(rc, 0, said)
         lines = said.splitlines()
         self.assertLess(lines.index("scores"), lines.index("fibres"))
@@ -177,7 +177,7 @@ class KillAndResume(Ragged):
                 time.sleep(chance.uniform(0, 0.9))
                 if ranks and job.poll() is None:
                     kill_any(ranks, chance)
-                said = last_words(job)
+                said = remaining_output(job)
                 self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
             rc, said = ragged(chance.choice([1, 2, 3, 5]), out, "--resume")
             self.assertEqual(rc, 0, said)
@@ -190,8 +190,8 @@ class KillAndResume(Ragged):
         out = self.path("killed.h5")
         job = begin(2, out, *SLOW, command="ragged")
         wait_for_batches(out, 5)
-        os.kill(ranks_of(job)[1], signal.SIGKILL)
-        last_words(job)
+        os.kill(rank_processes(job)[1], signal.SIGKILL)
+        remaining_output(job)
         self.assertTrue(os.path.exists(out + ".scores"))
         self.assertEqual(voxherd("verify", out + ".part")[0], 0)
         rc, said = ragged(2, out)

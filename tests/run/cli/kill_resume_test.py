@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from toy_jobs import ToyJobs, begin, digest, kill_any, last_words, ranks_of, run, voxherd, wait_for_batches, wait_for_ranks
+from toy_jobs import ToyJobs, begin, digest, kill_any, remaining_output, rank_processes, run, voxherd, wait_for_batches, wait_for_ranks
 
 SLOW = ("--batch", 40, "--slowest-ms", 40)  # 64 batches, about 1.4 s of work
 
@@ -25,7 +25,7 @@ class KillAndResume(ToyJobs):
                 time.sleep(chance.uniform(0, 0.6))
                 if ranks and job.poll() is None:
                     kill_any(ranks, chance)
-                said = last_words(job)
+                said = remaining_output(job)
                 # The kill may come after the renaming: a file with the final name is complete, whatever happened to the
                 # job.
                 self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
@@ -40,8 +40,8 @@ class KillAndResume(ToyJobs):
         out = self.path("killed.h5")
         job = begin(2, out, *SLOW)
         wait_for_batches(out, 20)
-        os.kill(ranks_of(job)[0], signal.SIGKILL)
-        last_words(job)
+        os.kill(rank_processes(job)[0], signal.SIGKILL)
+        remaining_output(job)
         self.assertNotEqual(job.returncode, 0)
         table = self.path("times.json")
         rc, said = run(3, out, "--resume", "--json", table)
@@ -56,7 +56,7 @@ class Signals(ToyJobs):
         # The last batch of the slow rank takes 3 s; the other rank is idle and waits for it.
         job = begin(2, out, "--batch", 400, "--slowest-ms", 300, "--slow-rank", 1)
         wait_for_batches(out, 5)
-        os.kill(ranks_of(job)[0], signal.SIGTERM)
+        os.kill(rank_processes(job)[0], signal.SIGTERM)
         said = job.communicate(timeout=60)[1]
         self.assertIn(job.returncode, (0, 75), said)
         rc, said = run(3, out, "--resume")
@@ -67,7 +67,7 @@ class Signals(ToyJobs):
         out = self.path("stopped.h5")
         job = begin(ranks, out, *SLOW)
         wait_for_batches(out, 5)
-        os.kill(job.pid if to_mpirun else ranks_of(job)[-1], number)
+        os.kill(job.pid if to_mpirun else rank_processes(job)[-1], number)
         said = job.communicate(timeout=60)[1]
         self.assertEqual(job.returncode, 75, said)
         self.assertEqual(said.count("--resume"), 1, said)
@@ -110,7 +110,7 @@ class Failures(ToyJobs):
         time.sleep(0.3)
         if ranks and job.poll() is None:
             kill_any(ranks[:1], random)
-        last_words(job)
+        remaining_output(job)
         rc, said = run(2, out, "--resume", *slow)
         self.assertEqual(rc, 0, said)
         self.assertEqual(digest(out), expected)
@@ -123,7 +123,7 @@ class Failures(ToyJobs):
             rc, said = run(2, out, option)
             self.assertEqual(rc, 2, said)
             self.assertEqual(said.count("another job is writing it"), 1, said)
-        os.kill(ranks_of(first)[0], signal.SIGTERM)
+        os.kill(rank_processes(first)[0], signal.SIGTERM)
         said = first.communicate(timeout=60)[1]
         self.assertEqual(first.returncode, 75, said)
 
@@ -131,8 +131,8 @@ class Failures(ToyJobs):
         out = self.path("cut.h5")
         job = begin(2, out, *SLOW)
         wait_for_batches(out, 5)
-        os.kill(ranks_of(job)[0], signal.SIGKILL)
-        last_words(job)
+        os.kill(rank_processes(job)[0], signal.SIGKILL)
+        remaining_output(job)
         os.truncate(out + ".part", 5000)
         rc, said = run(2, out, "--resume")
         self.assertEqual(rc, 65, said)

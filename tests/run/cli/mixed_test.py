@@ -9,7 +9,7 @@ import unittest
 from result_files import h5py
 from toy_jobs import ToyJobs, digest, mpirun, run, voxherd, wait_for_batches
 
-PRETENDED = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "pretended_gpus")
+PRETENDED = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "simulated_gpus")
 SIZE = ("--nx", 60, "--ny", 60, "--nz", 30)
 
 

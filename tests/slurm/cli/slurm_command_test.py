@@ -8,14 +8,14 @@ import subprocess
 import tempfile
 import unittest
 
-from played_programs import PlayedPrograms
+from fake_programs import FakePrograms
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 VOXHERD = os.environ["VOXHERD"]
 SERIES = ["--dwi", "data.nii.gz", "--bvals", "bvals", "--bvecs", "bvecs", "--mask", "nodif_brain_mask.nii.gz"]
 TENSOR = ["tensor", *SERIES, "--out", "out.h5"]
 # Skips options with or without a value, then runs the program: the arguments of srun and mpirun.
-LAUNCHER = '#!/bin/bash\necho "$@" >>"$PLAY/launched"\nwhile [[ $1 == -* || $1 == none ]]; do shift; done\n'
+LAUNCHER = '#!/bin/bash\necho "$@" >>"$FAKE_FOLDER/launched"\nwhile [[ $1 == -* || $1 == none ]]; do shift; done\n'
 
 
 def read(*path):
@@ -27,7 +27,7 @@ def directives(script):
     return dict(re.findall(r"(?m)^#SBATCH --([\w-]+)(?:=(.*))?$", script))
 
 
-class Slurm(PlayedPrograms, unittest.TestCase):
+class Slurm(FakePrograms, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.subject = tempfile.mkdtemp(prefix="voxherd_slurm_")
@@ -38,9 +38,9 @@ class Slurm(PlayedPrograms, unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="voxherd_slurm_play_")
         self.addCleanup(shutil.rmtree, self.folder)
-        self.play("srun", LAUNCHER + 'exit "$PLAY_STATUS"\n')
-        self.play("mpirun", LAUNCHER + 'exit "$PLAY_STATUS"\n')
-        self.play("scontrol", '#!/bin/sh\necho "$@" >>"$PLAY/told"\n')
+        self.add_program("srun", LAUNCHER + 'exit "$FAKE_STATUS"\n')
+        self.add_program("mpirun", LAUNCHER + 'exit "$FAKE_STATUS"\n')
+        self.add_program("scontrol", '#!/bin/sh\necho "$@" >>"$FAKE_FOLDER/requeues"\n')
 
     def call(self, *words, expect=0):
         done = subprocess.run([VOXHERD, "slurm", *words], capture_output=True, text=True, timeout=120, cwd=self.subject)
@@ -51,14 +51,14 @@ class Slurm(PlayedPrograms, unittest.TestCase):
         return self.call(*words).stdout
 
     def environment(self, **more):
-        return dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", PLAY=self.folder, SLURM_JOB_ID="7",
+        return dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", FAKE_FOLDER=self.folder, SLURM_JOB_ID="7",
                     SLURM_CPUS_PER_TASK="1", **more)
 
     def submit(self, script, **more):
         """Exit status, arguments of the launcher, arguments of scontrol."""
         done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=120, cwd=self.subject,
                               env=self.environment(**more))
-        return done.returncode, self.said("launched"), self.said("told")
+        return done.returncode, self.read_log("launched"), self.read_log("requeues")
 
 
 class Script(Slurm):
@@ -111,15 +111,15 @@ class Script(Slurm):
             script = self.script(*TENSOR, "--launcher", launcher, "--most-restarts", "3")
             for status in (0, 2, 65, 75, 137):
                 with self.subTest(f"{launcher} {status}"):
-                    rc, launched, told = self.submit(script, PLAY_STATUS=str(status))
+                    rc, launched, scontrol = self.submit(script, FAKE_STATUS=str(status))
                     self.assertEqual(rc, status)
                     self.assertIn("--resume", launched)
-                    self.assertEqual(told, "requeue 7\n" if status == 75 else "")
-            self.assertEqual(self.submit(script, PLAY_STATUS="75", SLURM_RESTART_COUNT="2")[2], "requeue 7\n")
-            self.assertEqual(self.submit(script, PLAY_STATUS="75", SLURM_RESTART_COUNT="3")[2], "")
+                    self.assertEqual(scontrol, "requeue 7\n" if status == 75 else "")
+            self.assertEqual(self.submit(script, FAKE_STATUS="75", SLURM_RESTART_COUNT="2")[2], "requeue 7\n")
+            self.assertEqual(self.submit(script, FAKE_STATUS="75", SLURM_RESTART_COUNT="3")[2], "")
 
     def test_the_signal_reaches_mpirun_and_its_status_becomes_the_jobs(self):
-        self.play("mpirun", '#!/bin/bash\ntrap "sleep 0.2; exit 75" USR1\ntouch "$PLAY/ready"\n'
+        self.add_program("mpirun", '#!/bin/bash\ntrap "sleep 0.2; exit 75" USR1\ntouch "$FAKE_FOLDER/ready"\n'
                             'for i in {1..300}; do sleep 0.1; done\nexit 3\n')
         job = subprocess.Popen(["bash", "-c", self.script(*TENSOR, "--launcher", "mpirun")], cwd=self.subject,
                                env=self.environment())
@@ -127,16 +127,16 @@ class Script(Slurm):
             self.assertIsNone(job.poll())
         job.send_signal(signal.SIGUSR1)
         self.assertEqual(job.wait(timeout=60), 75)
-        self.assertEqual(self.said("told"), "requeue 7\n")
+        self.assertEqual(self.read_log("requeues"), "requeue 7\n")
 
     def test_a_printed_script_computes_the_result(self):
-        self.play("srun", LAUNCHER + 'exec "$@"\n')
+        self.add_program("srun", LAUNCHER + 'exec "$@"\n')
         odd = os.path.join(self.subject, "it's a $mask")
         os.makedirs(odd)
         shutil.copy(os.path.join(self.subject, "nodif_brain_mask.nii.gz"), os.path.join(odd, "mask.nii.gz"))
         words = ["tensor", *SERIES[:-1], f"{odd}/mask.nii.gz", "--out", "made.h5", "--backend", "cpu"]
-        rc, launched, told = self.submit(self.script(*words))
-        self.assertEqual((rc, told), (0, ""))
+        rc, launched, scontrol = self.submit(self.script(*words))
+        self.assertEqual((rc, scontrol), (0, ""))
         self.assertIn("--threads 1", launched)
         direct = subprocess.run([VOXHERD, *words[:-3], "direct.h5", "--backend", "cpu"], cwd=self.subject, timeout=120,
                                 capture_output=True, check=False)

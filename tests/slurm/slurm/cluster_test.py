@@ -10,7 +10,7 @@ import uuid
 
 import namespaces
 
-REASON = namespaces.why_not()
+REASON = namespaces.missing_requirements()
 if REASON:
     print(f"skipped: {REASON}")
     sys.exit(77)

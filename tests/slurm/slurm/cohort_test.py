@@ -51,9 +51,9 @@ class Cohort(ClusterJobs):
 
     def assert_all_but_the_second(self, manifest, job):
         states = [self.state(job, task) for task in range(1, 5)]
-        self.assertEqual(states, ["COMPLETED", "FAILED", "COMPLETED", "COMPLETED"], self.said(job, 2))
+        self.assertEqual(states, ["COMPLETED", "FAILED", "COMPLETED", "COMPLETED"], self.job_output(job, 2))
         self.assertEqual(self.fields(f"{job}_2")["ExitCode"], f"{BAD_DATA}:0")
-        self.assertIn("s2/data.nii.gz", self.said(job, 2))
+        self.assertIn("s2/data.nii.gz", self.job_output(job, 2))
         subjects = self.table(manifest)["subjects"]
         self.assertEqual([s["state"] for s in subjects], ["whole", "failed", "whole", "whole"])
         self.assertIn("s2/data.nii.gz", json.dumps(subjects[1]))

@@ -7,7 +7,7 @@ import unittest
 from cluster_jobs import ClusterJobs, read, study
 
 USAGE = 2
-PRETENDED = os.path.join(os.path.abspath(os.environ["VOXHERD_TEST_TOOLS"]), "pretended_gpus")
+PRETENDED = os.path.join(os.path.abspath(os.environ["VOXHERD_TEST_TOOLS"]), "simulated_gpus")
 EACH_ITS_OWN = {(node, gpu): 1 for node in ("n1", "n2") for gpu in "0123"}
 
 
@@ -32,14 +32,14 @@ class GpuBinding(ClusterJobs):
 
     def users(self, job):
         """Number of ranks that selected each (host, GPU)."""
-        self.assertEqual(self.wait_for_end(job), "COMPLETED", self.said(job))
+        self.assertEqual(self.wait_for_end(job), "COMPLETED", self.job_output(job))
         lines = [line.split() for line in read(self.result).splitlines()]
         return collections.Counter((host, gpu) for host, _, gpu in lines)
 
     def assert_refused(self, job, words):
-        self.assertEqual(self.wait_for_end(job), "FAILED", self.said(job))
+        self.assertEqual(self.wait_for_end(job), "FAILED", self.job_output(job))
         self.assertEqual(self.fields(job)["ExitCode"], f"{USAGE}:0")
-        self.assertIn(words, self.said(job))
+        self.assertIn(words, self.job_output(job))
         self.assertFalse(os.path.exists(self.result))
 
     def test_the_script_for_many_nodes_gives_each_rank_its_own_gpu(self):
@@ -71,7 +71,7 @@ class GpuBinding(ClusterJobs):
     def test_jobs_on_one_node_get_different_gpus(self):
         job = self.submit(f"--wrap=srun --mpi=pmix {PRETENDED} ballstick --out {self.result}.$SLURM_ARRAY_TASK_ID",
                           options=("--array=1-4", "--ntasks=1", "--gres=gpu:1", "--nodelist=n1"))
-        self.assertEqual(self.wait_for_end(job), "COMPLETED", [self.said(job, task) for task in range(1, 5)])
+        self.assertEqual(self.wait_for_end(job), "COMPLETED", [self.job_output(job, task) for task in range(1, 5)])
         taken = {read(f"{self.result}.{task}").split()[2] for task in range(1, 5)}
         self.assertEqual(taken, set("0123"))
 

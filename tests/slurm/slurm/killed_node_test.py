@@ -20,10 +20,10 @@ class KilledNode(ClusterJobs):
         self.addCleanup(self.cluster.start_node, node)
         for starter, (result, job) in jobs.items():
             with self.subTest(starter):
-                self.assertEqual(self.wait_for_end(job), "COMPLETED", self.said(job))
-                self.assertEqual(self.fields(job)["Restarts"], "1", self.said(job))
+                self.assertEqual(self.wait_for_end(job), "COMPLETED", self.job_output(job))
+                self.assertEqual(self.fields(job)["Restarts"], "1", self.job_output(job))
                 self.assertNotIn(node, call("scontrol", "show", "hostnames", self.fields(job)["NodeList"]).split())
-                self.assert_whole_and_same(result, job)
+                self.assert_complete_and_identical(result, job)
                 self.assertGreaterEqual(summary(result)["resumed_batches"], 4)
 
     def test_a_node_that_only_has_ranks(self):

@@ -11,11 +11,11 @@ class KilledRank(ClusterJobs):
         self.wait_for_batches(result, 4)
         self.kill_rank_on("n2", job)
         # The job fails without waiting, neither for the dead rank nor to be requeued, which would not help.
-        self.assertEqual(self.wait_for_end(job), "FAILED", self.said(job))
+        self.assertEqual(self.wait_for_end(job), "FAILED", self.job_output(job))
         self.assertEqual(self.fields(job)["Restarts"], "0")
         again = self.submit(SCRIPTS[starter], study("subject"), result)
-        self.assertEqual(self.wait_for_end(again), "COMPLETED", self.said(again))
-        self.assert_whole_and_same(result, again)
+        self.assertEqual(self.wait_for_end(again), "COMPLETED", self.job_output(again))
+        self.assert_complete_and_identical(result, again)
         self.assertGreaterEqual(summary(result)["resumed_batches"], 4)
 
     def test_under_srun(self):

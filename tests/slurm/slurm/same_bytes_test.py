@@ -10,7 +10,7 @@ class SameBytes(ClusterJobs):
     def launch(self, starter, words):
         job = self.submit(f"--wrap={STARTERS[starter]} {VOXHERD} {' '.join(words)}",
                           options=("--nodes=2", "--ntasks-per-node=2", "--cpus-per-task=1"))
-        self.assertEqual(self.wait_for_end(job), "COMPLETED", self.said(job))
+        self.assertEqual(self.wait_for_end(job), "COMPLETED", self.job_output(job))
 
     def check(self, *words):
         words = (*words, "--backend", "cpu", "--threads", "1", "--out")
@@ -36,8 +36,8 @@ class SameBytes(ClusterJobs):
         for starter, script in SCRIPTS.items():
             result = study(f"script_{starter}.h5")
             job = self.submit(script, study("subject"), result)
-            self.assertEqual(self.wait_for_end(job), "COMPLETED", self.said(job))
-            self.assert_whole_and_same(result, job)
+            self.assertEqual(self.wait_for_end(job), "COMPLETED", self.job_output(job))
+            self.assert_complete_and_identical(result, job)
             self.assertEqual(provenance(result)["hosts"], ["n1", "n2"], starter)
 
 

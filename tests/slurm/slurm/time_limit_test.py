@@ -51,9 +51,9 @@ class TimeLimit(ClusterJobs):
             thaw(pid)
         for starter, (result, job) in jobs.items():
             with self.subTest(starter):
-                self.assertEqual(self.wait_for_end(job), "COMPLETED", self.said(job))
-                self.assertGreaterEqual(int(self.fields(job)["Restarts"]), 1, self.said(job))
-                self.assert_whole_and_same(result, job)
+                self.assertEqual(self.wait_for_end(job), "COMPLETED", self.job_output(job))
+                self.assertGreaterEqual(int(self.fields(job)["Restarts"]), 1, self.job_output(job))
+                self.assert_complete_and_identical(result, job)
                 self.assertGreaterEqual(summary(result)["resumed_batches"], 4)
 
 

@@ -4,16 +4,16 @@ import os
 import stat
 
 
-class PlayedPrograms:
+class FakePrograms:
     """For a test case with a `folder` that is first in PATH."""
 
-    def play(self, name, text):
+    def add_program(self, name, text):
         path = os.path.join(self.folder, name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
 
-    def said(self, name):
+    def read_log(self, name):
         path = os.path.join(self.folder, name)
         if not os.path.exists(path):
             return ""
