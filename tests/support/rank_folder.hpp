@@ -14,7 +14,7 @@ namespace voxherd::toy {
 /// The ranks that a test program runs on; set by its main.
 inline const session* world = nullptr;
 
-/// The body of such a program's main: its status is that of all ranks.
+/// The body of main in such a program: its exit status is that of all ranks.
 inline int run_on_all_ranks(int argc, char** argv) {
   const session s(&argc, &argv);
   ::testing::InitGoogleTest(&argc, argv);
@@ -25,7 +25,7 @@ inline int run_on_all_ranks(int argc, char** argv) {
   return failed;
 }
 
-/// A test with a folder of its own on rank 0's disk, the same name on every rank.
+/// A test with a folder on rank 0's disk, with the same name on every rank.
 class rank_folder : public ::testing::Test {
  protected:
   void SetUp() override {
