@@ -5,16 +5,16 @@
 
 namespace voxherd::connect {
 
-/// What a team has for itself during a visit.
+/// Scratch memory of a team during a visit.
 template <int Values>
 struct visit_scratch {
-  alignas(64) float value[Values];    ///< the block's own, and for some schemes those around it
-  std::uint32_t base[most_read + 1];  ///< where the blocks read have their values
+  alignas(64) float value[Values];    ///< of the block, and for some schemes of the cells around it
+  std::uint32_t base[most_read + 1];  ///< offset of the values of each block read
   std::uint32_t exchange[4];
 };
 
-/// A visit to one block of one front: iterates it with what is around held still, writes it, and wakes those who read
-/// what has changed. `Team` is some warps or a CPU thread, `Scheme` says how a cell follows from its neighbours.
+/// Visits one block of one front: iterates it with its surroundings fixed, writes it, and wakes the blocks that read
+/// what has changed. `Team` is some warps or a CPU thread; `Scheme` computes a cell from its neighbours.
 template <class Team, class Scheme>
 struct block_visit {
   using number = typename Team::number;
@@ -25,13 +25,13 @@ struct block_visit {
   round_rules rules;
   Scheme scheme;
 
-  /// `wake(block, when)` is called for each block to be visited again, by different members of the team.
+  /// Calls `wake(block, when)` for each block to visit again, from different members of the team.
   template <class Wake>
   VOXHERD_FUNCTION void operator()(const Team& team, scratch& s, std::uint32_t k, std::uint32_t block,
                                    std::uint32_t round, const Wake& wake) const {
     float* values = front.value + k * front.values_of_front();
     std::uint32_t* states = front.state + std::size_t{k} * front.blocks;
-    // All that does not change is asked for first: nothing waits for it but the work itself.
+    // Request constant data first: only the computation waits for them.
     typename Scheme::template at<Team> here(scheme, graph, block);
     const std::uint32_t told[2] = {graph.told_first[block], graph.told_first[block + 1]};
     const std::uint32_t state = team.fetch(states + block), slot = state & 1;

@@ -8,7 +8,7 @@
 #include "kernels/connect/round_kernel.cuh"
 #include "kernels/device/each_cuda.cuh"
 
-/// Lattice, graph and fronts in a GPU's memory.
+/// Lattice, graph and fronts in GPU memory.
 namespace voxherd::connect {
 
 template <class T>
@@ -79,7 +79,7 @@ class cuda_graph {
 
 class cuda_fronts {
  public:
-  /// Room for so many fronts; what was there is lost.
+  /// Allocates space for `fronts` fronts; the previous contents are lost.
   front_view reserve(std::uint32_t fronts, std::uint32_t blocks, int order, bool in_place) {
     const std::size_t n = std::size_t{fronts} * blocks;
     value_.reserve(std::size_t{fronts} * 2 * (blocks + 1) * block_cells);
@@ -97,7 +97,7 @@ class cuda_fronts {
             in_place};
   }
 
-  /// Lists of who is awake, empty.
+  /// Empty lists of awake blocks.
   round_lists empty_lists(std::uint32_t fronts, std::uint32_t blocks, cudaStream_t stream) {
     const std::size_t entries = std::size_t{fronts} * blocks;
     for (auto& l : entry_) l.reserve(entries);

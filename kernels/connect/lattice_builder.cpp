@@ -11,19 +11,19 @@ namespace voxherd::connect {
 
 namespace {
 
-/// Directions with less than this part of the trace are left out: they change S by less than its rounding.
+/// Directions with less than this fraction of the trace are left out: they change S by less than its rounding error.
 constexpr double least_weight = 1e-9;
 constexpr int longest_offset = 127;
 
 void check(const speed_field& field) {
   const std::uint64_t voxels = field.size[0] * field.size[1] * field.size[2];
   if (voxels == 0 || voxels > std::uint64_t{1} << 28)
-    throw std::invalid_argument("eikonal: images have 1 to 2^28 voxels");
+    throw std::invalid_argument("connect: expected an image of 1 to 2^28 voxels");
   if (field.inside.size() != voxels || field.tensors.size() != 8 * voxels)
-    throw std::invalid_argument("eikonal: arrays of another number of voxels than the image");
+    throw std::invalid_argument("connect: the arrays do not have the image's number of voxels");
 }
 
-/// Numbers the blocks that have a voxel inside, x fastest, and gives each voxel inside its cell.
+/// Numbers the blocks with a voxel in the mask, x fastest, and assigns a cell to each voxel in the mask.
 void number_cells(const speed_field& field, lattice& l) {
   std::size_t n[3], count = 1;
   for (int d = 0; d < 3; ++d) {
@@ -45,7 +45,7 @@ void number_cells(const speed_field& field, lattice& l) {
   each_inside([&](std::size_t, std::size_t x, std::size_t y, std::size_t z) { number[block_of(x, y, z)] = 0; });
   for (std::int32_t& b : number)
     if (b == 0) b = static_cast<std::int32_t>(l.blocks++);
-  if (l.blocks == 0) throw std::invalid_argument("eikonal: the mask has no voxels");
+  if (l.blocks == 0) throw std::invalid_argument("connect: the mask is empty");
   l.cell_of.assign(field.inside.size(), -1);
   l.voxel_of.assign(l.cells(), -1);
   each_inside([&](std::size_t v, std::size_t x, std::size_t y, std::size_t z) {
@@ -57,7 +57,7 @@ void number_cells(const speed_field& field, lattice& l) {
   });
 }
 
-/// The tensor, weights, offsets and open directions of one cell.
+/// Computes the tensor, weights, offsets and open directions of one cell.
 struct stencil_maker {
   lattice_view l;
   const float* tensors;

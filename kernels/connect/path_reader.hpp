@@ -8,21 +8,21 @@
 
 namespace voxherd::connect {
 
-/// What a path reads between voxels, of one front.
+/// Interpolates the data of one front between voxels, for paths.
 struct path_reader {
   lattice_view lattice;
   const flow* flows;  ///< of this front
 
-  /// A point and the voxel that it is in.
+  /// A point and the voxel that contains it.
   struct place {
     float x[3];
     int at[3];
     std::int32_t cell;  ///< -1 outside the mask
   };
 
-  /// Flow, arrival time at a point.
+  /// Flow and arrival time at a point.
   struct blend {
-    float direction[3];  ///< unit; 0 where there is none
+    float direction[3];  ///< unit vector; 0 if undefined
     float arrival;
   };
 
@@ -39,7 +39,7 @@ struct path_reader {
 
   VOXHERD_FUNCTION bool is_reached(const place& p) const { return p.cell >= 0 && flows[p.cell].is_reached(); }
 
-  /// Whether a straight piece, that begins in the mask, stays in it.
+  /// Whether a straight segment that starts in the mask stays in it.
   VOXHERD_FUNCTION bool is_clear(const place& from, const place& to) const {
     if (!is_reached(to)) return false;
     bool clear = true;
@@ -51,8 +51,9 @@ struct path_reader {
     return clear;
   }
 
-  /// Trilinear among those of the eight voxels around that lie on the same way: not later than the nearest voxel plus
-  /// what crossing from it costs (behind a wall), and not leading against it (another way round).
+  /// Trilinear interpolation over those of the eight surrounding voxels that belong to the same branch of the solution:
+  /// not later than the nearest voxel plus the cost of crossing from it (behind a wall), and not flowing against it
+  /// (around an obstacle).
   VOXHERD_FUNCTION blend blended(const place& p) const {
     const flow nearest = flows[p.cell];
     float s[6];
@@ -81,7 +82,7 @@ struct path_reader {
     return sum;
   }
 
-  /// Cost of a straight piece, S blended at the middles of parts of half a voxel at most.
+  /// Cost of a straight segment, with S interpolated at the midpoints of parts of at most half a voxel.
   VOXHERD_FUNCTION float cost_of(const place& from, const place& to) const {
     const float way[3] = {to.x[0] - from.x[0], to.x[1] - from.x[1], to.x[2] - from.x[2]};
     const float length = sqrtf(geodesic::dot(way, way));
@@ -96,7 +97,7 @@ struct path_reader {
     return cost;
   }
 
-  /// S blended trilinearly among voxels in the mask; false where there are none.
+  /// S interpolated trilinearly over voxels in the mask; false if there are none.
   VOXHERD_FUNCTION bool tensor_at(const place& p, float (&s)[6]) const {
     float weight[6], total = 0;
     corner_weights(p, weight);
@@ -116,7 +117,7 @@ struct path_reader {
   }
 
  private:
-  /// Weights of the lower and the upper voxel along each axis.
+  /// Weights of the lower and upper voxel along each axis.
   VOXHERD_FUNCTION static void corner_weights(const place& p, float (&weight)[6]) {
     for (int d = 0; d < 3; ++d) {
       weight[2 * d + 1] = p.x[d] - floorf(p.x[d]);

@@ -9,12 +9,12 @@
 
 namespace voxherd::connect {
 
-/// What becomes of a path: its length, its cost, its points, each where wanted.
+/// Records a path: its length, its cost and, if wanted, its points.
 struct path_record {
   const float* axes_mm;    ///< row-major 3x3
   const float* origin_mm;  ///< 3
-  float* points_mm;        ///< null: not wanted
-  std::uint64_t room;      ///< points
+  float* points_mm;        ///< null if not wanted
+  std::uint64_t room;      ///< maximum number of points
   bool wants_cost;
   double length_mm;
   double cost;
@@ -54,9 +54,9 @@ struct path_walk {
 
   VOXHERD_FUNCTION path_end follow() {
     if (!read.is_reached(here)) return path_end::never_reached;
-    const auto patience = static_cast<std::uint32_t>(3 / how.step_voxels) + 1;  // a voxel's diagonal, nearly twice
-    float least = unreached, until = unreached;  // no flow before an arrival time below `until`
-    std::uint32_t idle = 0;                      // steps since the path came nearer to the source
+    const auto patience = static_cast<std::uint32_t>(3 / how.step_voxels) + 1;  // almost twice a voxel's diagonal
+    float least = unreached, until = unreached;  // the flow is not used before an arrival time below `until`
+    std::uint32_t idle = 0;                      // steps since the path last came nearer to the source
     while (true) {
       const flow nearest = read.flows[here.cell];
       const bool may_step = record.steps < how.max_steps;
@@ -80,7 +80,7 @@ struct path_walk {
     here = to;
   }
 
-  /// Within a few voxels of a point, the starts' ball, arrival times are those of straight lines.
+  /// Within a few voxels of the point (the ball of the starts), arrival times are those of straight lines.
   VOXHERD_FUNCTION bool sees_point() const {
     float square = 0;
     for (int d = 0; d < 3; ++d) square += (here.x[d] - started.point[d]) * (here.x[d] - started.point[d]);
@@ -96,7 +96,8 @@ struct path_walk {
     return path_end::source;
   }
 
-  /// In a voxel of the source, whose arrival time is that of its centre: as far on as arrival times around say.
+  /// In a voxel of the source, whose arrival time is that of its centre: continues as far as the surrounding arrival
+  /// times indicate.
   VOXHERD_FUNCTION path_end arrive() {
     const path_reader::blend flow_here = read.blended(here);
     float s[6];
@@ -123,7 +124,8 @@ struct path_walk {
     return true;
   }
 
-  /// To the centre of the best neighbour; where the straight way there leaves the mask, first to that of this voxel.
+  /// Steps to the centre of the best neighbour; if the straight line leaves the mask, first to the centre of this
+  /// voxel.
   VOXHERD_FUNCTION bool step_to_neighbour() {
     int step[3];
     const flow* flows = read.flows;

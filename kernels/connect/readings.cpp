@@ -9,11 +9,12 @@ region_cells cells_of(const lattice& l, const region_list& regions) {
   region_cells cells;
   if (regions.offsets.empty() || regions.offsets.front() != 0 || regions.offsets.back() != regions.voxels.size() ||
       !std::is_sorted(regions.offsets.begin(), regions.offsets.end()))
-    throw std::invalid_argument("eikonal: the offsets of regions do not fit their voxels");
+    throw std::invalid_argument("connect: the region offsets do not match the region voxels");
   cells.offset = regions.offsets;
   cells.cell.reserve(regions.voxels.size());
   for (const std::uint32_t voxel : regions.voxels) {
-    if (voxel >= l.cell_of_number.size()) throw std::invalid_argument("eikonal: a region has a voxel outside the mask");
+    if (voxel >= l.cell_of_number.size())
+      throw std::invalid_argument("connect: a region contains a voxel outside the mask");
     cells.cell.push_back(l.cell_of_number[voxel]);
   }
   return cells;
@@ -28,11 +29,11 @@ std::vector<std::uint32_t> number_of_cell(const lattice& l) {
 void check_paths(std::span<const path_request> paths, std::size_t fronts, std::size_t voxels,
                  const path_settings& how) {
   if (!(how.step_voxels >= 0.01f && how.step_voxels <= 1))
-    throw std::invalid_argument("eikonal: a path's step is from 0.01 to 1 voxel");
-  if (paths.size() >> 32 != 0) throw std::invalid_argument("eikonal: too many paths at once");
+    throw std::invalid_argument("connect: expected a path step of 0.01 to 1 voxels");
+  if (paths.size() >> 32 != 0) throw std::invalid_argument("connect: too many paths at once");
   for (const path_request& p : paths)
     if (p.front >= fronts || p.voxel >= voxels)
-      throw std::invalid_argument("eikonal: a path from a front or a voxel that there is not");
+      throw std::invalid_argument("connect: a path request refers to a missing front or voxel");
 }
 
 std::uint32_t fronts_at_once(const lattice& l, std::size_t fronts, std::size_t most_bytes) {

@@ -9,7 +9,7 @@
 
 namespace voxherd::connect {
 
-/// Reads fronts that a GPU has finished. Waits for the stream.
+/// Reads the results of fronts solved on a GPU. Waits for the stream.
 class cuda_readings {
  public:
   cuda_readings(const solver_parts& parts, const cuda_lattice& where, const cuda_stream& stream)
@@ -92,7 +92,7 @@ class cuda_readings {
                   flow_maker{where_->view(), arrival, f.first, flows_.data()});
       each_on_gpu(*stream_, static_cast<std::uint32_t>(paths.size()), f);
     }
-    stream_->wait();  // before `started` and `requests` go
+    stream_->wait();  // before `started` and `requests` are destroyed
   }
 
   const solver_parts* parts_;

@@ -10,7 +10,7 @@
 
 namespace voxherd::connect {
 
-/// Reads fronts that CPU threads have finished.
+/// Reads the results of fronts solved on CPU threads.
 class cpu_readings {
  public:
   cpu_readings(const solver_parts& parts, int threads) : parts_(&parts), threads_(threads) {}
@@ -33,7 +33,7 @@ class cpu_readings {
                               number_of_cell_.data(), to});
   }
 
-  /// Scores, or points where `world_mm` is not null.
+  /// Computes scores, or points if `world_mm` is not null.
   void follow(const float* arrival, std::span<const path_request> paths, const path_settings& how, path_score* scores,
               const std::uint64_t* offsets, float* world_mm) const {
     const lattice& l = parts_->where;

@@ -18,7 +18,7 @@ namespace voxherd::connect {
 
 namespace {
 
-/// A narrow front visits few blocks twice; a thread has nothing else to fill a wider one with.
+/// A narrow front visits few blocks twice, and a wider one has no advantage on a single thread.
 constexpr float cut_voxels = 2, growth_voxels = 1;
 constexpr int inner_iterations = 4;
 
@@ -50,14 +50,14 @@ struct front_memory {
   }
 };
 
-/// Rounds of one front until nobody is awake.
+/// Runs rounds of one front until no block is awake.
 template <class Scheme>
 class round_loop {
  public:
   using visit = block_visit<cpu_block_team, Scheme>;
   round_loop(const visit& v, int threads) : visit_(v), threads_(threads) {}
 
-  /// From `round` on; returns the next one. `visits` grows.
+  /// Runs rounds from `round` on; returns the next one. Increases `visits`.
   std::uint32_t operator()(std::uint32_t k, std::uint32_t round, std::uint64_t& visits) {
     const front_view& f = visit_.front;
     for (; f.least[round % 3][k] < unreached && round < most_rounds; ++round) {
@@ -79,12 +79,12 @@ class round_loop {
   }
 
  private:
-  /// Blocks awake that need not wait.
+  /// Selects the awake blocks that need not wait.
   void choose(std::uint32_t k, std::uint32_t round) {
     const front_view& f = visit_.front;
     float* trigger = f.triggers(k, round);
     float* next = f.triggers(k, round + 1);
-    // It rises whether or not the rear moves: values that creep there hold up nobody.
+    // Increases even if the earliest trigger does not, so that slowly converging values do not block the front.
     limit_ = std::max(f.least[round % 3][k] + visit_.rules.cut, limit_ + visit_.rules.growth);
     const float limit = limit_;
     now_.clear();
@@ -131,10 +131,12 @@ class cpu_solver final : public solver {
 
     std::uint64_t visits = 0;
     std::uint32_t rounds = 0;
-    if (static_cast<int>(count) >= threads_) {  // fronts side by side
+    if (static_cast<int>(count) >= threads_) {  // one front per thread
 #pragma omp parallel for num_threads(threads_) schedule(dynamic, 1) reduction(+ : visits) reduction(max : rounds)
       for (std::uint32_t k = 0; k < count; ++k) rounds = std::max(rounds, run(f, k, starts, 1, visits));
-    } else {  // blocks of a front; inside a parallel region, be it of one thread, each round would start threads anew
+    } else {
+      // Parallel over the blocks of a front. Within another parallel region, even of one thread, each round would start
+      // threads anew.
       for (std::uint32_t k = 0; k < count; ++k) rounds = std::max(rounds, run(f, k, starts, threads_, visits));
     }
     each_on_cpu(threads_, static_cast<std::uint32_t>(count * parts_.where.cells()),
