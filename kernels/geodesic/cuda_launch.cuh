@@ -18,16 +18,16 @@ VOXHERD_FUNCTION Reader make_reader(const trace_job& job) {
   }
 }
 
-/// The threads of a warp that integrate rays side by side. They stay together to the end: apart, each would read the
-/// field by itself.
+/// The threads of a warp that integrate rays together. They stay converged until the end; otherwise each would read the
+/// field separately.
 struct ray_warp {
-  unsigned lanes;  ///< one bit each
+  unsigned lanes;  ///< one bit per lane
   std::uint64_t own, threads;
   unsigned long long* begun;
   bool first = true;
 
   __device__ bool any(bool value) const { return __any_sync(lanes, value) != 0; }
-  /// While a thread begins a ray the others stand still: a quarter of them begin at a time.
+  /// While a thread starts a ray the others wait: threads start rays only when a quarter of them are waiting.
   __device__ bool enough(bool waiting, bool active) const {
     const int wait = __popc(__ballot_sync(lanes, waiting));
     return 4 * wait >= wait + __popc(__ballot_sync(lanes, active));
@@ -39,7 +39,7 @@ struct ray_warp {
   }
 };
 
-/// Each thread integrates one fibre after another until none is left; of each block the first `used` threads.
+/// Each thread integrates one fibre after another until none is left; uses the first `used` threads of each block.
 template <class Form, class Reader, int Block>
 __global__ void __launch_bounds__(Block)
     trace_kernel(const __grid_constant__ trace_job job, unsigned used, unsigned long long* begun) {
@@ -55,7 +55,7 @@ void launch_blocks(const trace_job& job, unsigned long long* begun, int processo
   const auto kernel = trace_kernel<Form, Reader, Block>;
   int resident = 1;
   VOXHERD_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Block, 0));
-  // Rays of equal length end together: rounds of equal size leave no round half empty.
+  // Rays of equal length end together: rounds of equal size leave no round partially filled.
   const std::uint64_t wanted = (job.count + used - 1) / used, room = std::uint64_t(std::max(1, resident)) * processors;
   const std::uint64_t rounds = (wanted + room - 1) / room, blocks = (wanted + rounds - 1) / rounds;
   VOXHERD_CUDA_CHECK(cudaMemsetAsync(begun, 0, sizeof *begun, stream));
@@ -68,8 +68,8 @@ void launch_reader(const trace_job& job, unsigned long long* begun, cudaStream_t
   int ordinal = 0, processors = 1;
   VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
   VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, ordinal));
-  // A few fibres are spread over all schedulers, in warps that are not full: a step waits for its loads, and those of a
-  // warp come one after the other where its rays read different voxels.
+  // Few fibres are spread over all schedulers, in partially filled warps: a step waits for its loads, and the loads of
+  // a warp are serialised if its rays read different voxels.
   constexpr int schedulers = 4;
   const auto warps = std::uint64_t(processors) * schedulers;
   if (job.count <= 32 * warps) {

@@ -10,7 +10,7 @@ namespace voxherd::geodesic {
 
 namespace detail {
 
-/// Whether the step that met this stop belongs to the fibre.
+/// Whether the step that caused this stop belongs to the fibre.
 template <class Number>
 VOXHERD_FUNCTION inline auto counted(const Number& stop) {
   const auto is = [&](stop_reason r) { return stop == static_cast<float>(static_cast<int>(r)); };
@@ -20,7 +20,7 @@ VOXHERD_FUNCTION inline auto counted(const Number& stop) {
 
 }  // namespace detail
 
-/// Integrates fibres, one in each lane. A lane whose fibre has ended takes the next one, so that lanes stay busy while
+/// Integrates fibres, one per lane. A lane whose fibre has ended takes the next one, so that lanes stay busy although
 /// fibres end at different times.
 template <class Form>
 class ray_tracer {
@@ -31,8 +31,8 @@ class ray_tracer {
 
   VOXHERD_FUNCTION ray_tracer(const trace_job& job, const Form& form) : job_(job), form_(form), state_{} {}
 
-  /// Of the team, the lanes that run together: next() is the place in the batch of a fibre nobody has begun, or one at
-  /// or past the batch's end; any() goes over all its lanes; enough() says whether lanes that wait for a ray get one
+  /// The team consists of the lanes that run together. next() returns the position in the batch of a fibre not started
+  /// yet, or at least the batch's size; any() combines all its lanes; enough() decides whether waiting lanes get a ray
   /// now.
   template <class Team>
   VOXHERD_FUNCTION void run(Team& team) {
@@ -48,7 +48,7 @@ class ray_tracer {
     return tracing() ? job_.chosen[slot] : job_.first + slot;
   }
 
-  /// Gives each waiting lane the next ray: the other one of its fibre, or that of a fibre nobody has begun.
+  /// Gives each waiting lane the next ray: the second one of its fibre, or the first of a fibre not started yet.
   template <class Team>
   VOXHERD_FUNCTION void begin_rays(Team& team) {
     number v[3] = {};
@@ -75,7 +75,7 @@ class ray_tracer {
     state_.remembered_step = lane::select(fresh, number(0.0f), state_.remembered_step);
   }
 
-  /// Ends the lane's ray, if it has one, and says what comes next. False when there is nothing left.
+  /// Ends the lane's ray, if it has one, and decides what follows. False if nothing is left.
   template <class Team>
   VOXHERD_FUNCTION bool begin_ray(int lane, Team& team) {
     fibre_account& account = account_[lane];
@@ -103,7 +103,7 @@ class ray_tracer {
     return true;
   }
 
-  /// False when the ray ends where it begins.
+  /// False if the ray ends where it starts.
   VOXHERD_FUNCTION bool place_lane(int lane, number (&v)[3]) {
     fibre_account& account = account_[lane];
     const std::uint64_t fibre = fibre_at(account.slot);
@@ -150,7 +150,7 @@ class ray_tracer {
       account.included |= here;
       return;
     }
-    // In order: region n counts when regions 0 to n - 1 have been passed. A voxel may lie in several.
+    // In order: region n counts after regions 0 to n - 1 have been passed. A voxel may be in several.
     while ((here & (account.included + 1)) != 0) account.included = 2 * account.included + 1;
   }
 

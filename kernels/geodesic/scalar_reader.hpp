@@ -6,7 +6,7 @@
 #include "kernels/tensor_field/field.hpp"
 #include "kernels/tensor_field/symmetric3.hpp"
 
-/// Readers of a field between voxel centres, for one point at a time: what a CUDA thread uses.
+/// Interpolates a field at one point at a time, as a CUDA thread does.
 namespace voxherd::geodesic {
 
 namespace detail {
@@ -15,7 +15,7 @@ struct four {
   float value[4];
 };
 
-/// 16 aligned bytes of the field.
+/// Loads 16 aligned bytes of the field.
 VOXHERD_FUNCTION inline four load_four(const float* from) {
 #if defined(__CUDA_ARCH__)
   const float4 v = __ldg(reinterpret_cast<const float4*>(from));
@@ -25,7 +25,7 @@ VOXHERD_FUNCTION inline four load_four(const float* from) {
 #endif
 }
 
-/// p^T T p for the six elements of a symmetric T, given the six products of p's elements, the mixed ones doubled.
+/// p^T T p for the six elements of a symmetric T, given the six products of p's elements, mixed ones doubled.
 VOXHERD_FUNCTION inline float contracted(const float (&t)[6], const float (&pp)[6]) {
   return t[0] * pp[0] + t[1] * pp[1] + (t[2] * pp[2] + t[3] * pp[3]) + (t[4] * pp[4] + t[5] * pp[5]);
 }
@@ -42,7 +42,7 @@ VOXHERD_FUNCTION inline void load_six(const float* from, float (&t)[6]) {
 
 }  // namespace detail
 
-/// Linear in each direction, differentiated exactly.
+/// Trilinear, differentiated exactly.
 template <int Floats>
 class trilinear_reader {
  public:
@@ -67,7 +67,7 @@ class trilinear_reader {
     });
   }
 
-  /// Values and their derivatives by index x, y, z.
+  /// Values and their derivatives with respect to the index x, y, z.
   template <int Channels>
   VOXHERD_FUNCTION void values_and_gradients(const place<float>& p, float (&out)[Channels],
                                              float (&gradient)[3][Channels]) const {
@@ -88,8 +88,8 @@ class trilinear_reader {
     });
   }
 
-  /// The tensor applied to p, and the gradient of p^T T p: each corner is contracted as soon as it is read, which keeps
-  /// 18 derivatives out of the registers.
+  /// The tensor applied to p, and the gradient of p^T T p. Each corner is contracted as soon as it is read, so that 18
+  /// derivatives need no registers.
   VOXHERD_FUNCTION void flow(const place<float>& at_place, const float (&p)[3], float (&applied)[3],
                              float (&gradient)[3]) const {
     const cell c = cell_of(at_place);
@@ -162,7 +162,7 @@ class trilinear_reader {
 
 namespace detail {
 
-/// Weights of the four cubic B-splines that reach a point, and their derivatives; x in [0, 1] within the cell.
+/// Weights of the four cubic B-splines that contribute at a point, and their derivatives; x in [0, 1] within the cell.
 template <class Number>
 VOXHERD_FUNCTION inline void spline_weights(Number x, Number (&w)[4], Number (&d)[4]) {
   const Number y = 1.0f - x, xx = x * x, yy = y * y;
@@ -235,7 +235,7 @@ class spline_reader {
     }
   }
 
-  /// As trilinear_reader::flow. Each row of four is summed, then contracted.
+  /// As trilinear_reader::flow. Sums each row of four, then contracts.
   VOXHERD_FUNCTION void flow(const place<float>& at_place, const float (&p)[3], float (&applied)[3],
                              float (&gradient)[3]) const {
     const taps s = taps_of(at_place);

@@ -11,7 +11,7 @@ namespace voxherd::geodesic {
 
 namespace {
 
-/// The lanes of one thread, which fetches a few fibres at a time: neighbours in the batch start at the same seed and
+/// The lanes of one thread, which takes several fibres at a time: neighbours in the batch start at the same seed and
 /// read the same voxels.
 struct ray_thread {
   static constexpr std::uint64_t portion = 64;
@@ -101,7 +101,7 @@ class cpu_tracker final : public tracker {
 
 std::unique_ptr<tracker> make_tracker_cpu(const field& f, std::span<const seed> seeds, const ray_settings& settings) {
   if (settings.reading == interpolation::texture)
-    throw std::invalid_argument("geodesic: textures are read by GPUs alone");
+    throw std::invalid_argument("geodesic: texture interpolation needs a GPU");
   return std::make_unique<cpu_tracker>(f, seeds, settings);
 }
 

@@ -69,7 +69,7 @@ class cuda_tracker final : public tracker {
     job_.seeds = seeds_.data();
     if (settings.reading != interpolation::texture) return;
     if (settings.form != ray_form::christoffel)
-      throw std::invalid_argument("geodesic: textures are read by the christoffel form alone");
+      throw std::invalid_argument("geodesic: texture interpolation needs the christoffel form");
     textures_ = std::make_unique<texture_field>(job_.field, stream_);
     std::copy(textures_->objects().begin(), textures_->objects().end(), job_.textures);
   }
