@@ -25,10 +25,11 @@ std::vector<T> in_host_memory(const field& f, const T* from, std::size_t of_a_vo
 
 std::unique_ptr<field> make_field(const device& d, const tensor_image& image, std::span<const std::uint32_t> regions,
                                   const preparation& how, field_kind kind, bool spline) {
-  if (kind == field_kind::quartic) throw std::invalid_argument("make_field: a quartic field is not made from tensors");
+  if (kind == field_kind::quartic)
+    throw std::invalid_argument("make_field: a quartic field cannot be made from tensors");
   const prepare::recipe r = prepare::make_recipe(image, how, kind, spline);
   if (!regions.empty() && regions.size() != image.inside.size())
-    throw std::invalid_argument("make_field: regions of another number of voxels than the image");
+    throw std::invalid_argument("make_field: the regions do not have the image's number of voxels");
   auto made = d.kind == backend::cuda ? make_field_cuda(d, image, regions, r) : make_field_cpu(d, image, regions, r);
   made->where = d;
   made->kind = kind;

@@ -8,14 +8,14 @@
 
 namespace voxherd::geodesic::prepare {
 
-/// Device memory that a preparation works in. Lengths in floats, or bytes for the states.
+/// Device memory used by a preparation.
 struct workspace {
-  const float* measured;         ///< 6 a voxel
-  const std::uint8_t* inside;    ///< 1 a voxel
-  const std::uint32_t* regions;  ///< 1 a voxel, or null
-  float* first;                  ///< first_floats() a voxel
-  float* second;                 ///< second_floats() a voxel
-  tensor_state* state[2];        ///< 1 a voxel each
+  const float* measured;         ///< 6 per voxel
+  const std::uint8_t* inside;    ///< 1 per voxel
+  const std::uint32_t* regions;  ///< 1 per voxel, or null
+  float* first;                  ///< first_floats() per voxel
+  float* second;                 ///< second_floats() per voxel
+  tensor_state* state[2];        ///< 1 per voxel each
   float* values;                 ///< the field
   voxel_facts* facts;
 };
@@ -33,7 +33,7 @@ inline gaussian make_gaussian(double deviation) {
   return g;
 }
 
-/// Voxels this far outside have their neighbours' tensors, those beyond are isotropic.
+/// Voxels up to this far outside get the tensors of their neighbours; those beyond are isotropic.
 inline constexpr int fill_rounds = 3;
 
 template <class Machine>
@@ -73,8 +73,8 @@ void fill(Machine& machine, const recipe& r, const workspace& w, const std::arra
   }
 }
 
-/// The whole preparation on a machine that calls a callable for each of n indices, machine.each(n, callable), and
-/// counts the states `hole` and `repaired` among n, machine.count_repaired(states, n).
+/// The complete preparation on a machine that provides machine.each(n, callable), which calls the callable for each of
+/// n indices, and machine.count_repaired(states, n), which counts the states `hole` and `repaired`.
 template <class Machine>
 void prepare_field(Machine& machine, const recipe& r, const workspace& w) {
   const std::uint32_t n = r.size.voxels();

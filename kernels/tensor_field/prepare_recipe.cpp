@@ -23,21 +23,21 @@ matrix inverse(const matrix& a) {
 
 void check(const tensor_image& image, const preparation& how) {
   const auto refuse = [](const char* why) { throw std::invalid_argument(std::string("make_field: ") + why); };
-  constexpr std::uint64_t most = std::uint64_t{1} << 28;  // line and voxel numbers stay in 32 bits
+  constexpr std::uint64_t most = std::uint64_t{1} << 28;  // line and voxel numbers fit into 32 bits
   std::uint64_t voxels = 1;
   for (const std::uint64_t n : image.size) {
-    if (n < 1 || n > most || voxels * n > most) refuse("an image of no voxels or of more than 2^28");
+    if (n < 1 || n > most || voxels * n > most) refuse("expected an image of 1 to 2^28 voxels");
     voxels *= n;
   }
   if (image.inside.size() != voxels || image.tensor.size() != 6 * voxels)
-    refuse("arrays of another number of voxels than size says");
-  if (!(std::abs(determinant(image.axes_mm)) > 0)) refuse("the image's axes lie in one plane");
+    refuse("the arrays do not have the image's number of voxels");
+  if (!(std::abs(determinant(image.axes_mm)) > 0)) refuse("the image's axes are linearly dependent");
   if (!(how.smoothing_voxels >= 0) || how.smoothing_voxels > 10) refuse("smoothing_voxels not in 0 to 10");
   if (!(how.least_eigenvalue >= 0) || how.least_eigenvalue > 1) refuse("least_eigenvalue not in 0 to 1");
   if (!(how.alpha >= 0) || how.alpha > 16) refuse("alpha not in 0 to 16");
 }
 
-/// Falling eigenvalues of up to 1024 sound tensors inside, evenly chosen.
+/// Decreasing eigenvalues of up to 1024 valid tensors inside, evenly spaced.
 std::vector<std::array<double, 3>> sample_of(const tensor_image& image, double least) {
   const auto inside = static_cast<std::size_t>(
       std::count_if(image.inside.begin(), image.inside.end(), [](std::uint8_t i) { return i != 0; }));
@@ -64,7 +64,7 @@ double median(const Sample& sample, const Number& number) {
   return *middle;
 }
 
-/// D_eff's largest eigenvalue is of this degree in the tensor.
+/// The largest eigenvalue of D_eff is homogeneous in the tensor of this degree.
 double degree_of(const preparation& how) {
   switch (how.metric) {
     case metric_kind::adjugate:
@@ -76,7 +76,7 @@ double degree_of(const preparation& how) {
   }
 }
 
-/// log2 of the largest eigenvalue of D_eff. `l`: falling eigenvalues, as logarithms to base 2.
+/// log2 of the largest eigenvalue of D_eff. `l`: decreasing eigenvalues, as logarithms to base 2.
 double log2_effective(const preparation& how, const std::array<double, 3>& l) {
   const double log2_determinant = l[0] + l[1] + l[2];
   switch (how.metric) {
@@ -91,7 +91,7 @@ double log2_effective(const preparation& how, const std::array<double, 3>& l) {
   }
 }
 
-/// Powers of two from medians over a sample.
+/// Chooses powers of two from medians over a sample.
 void choose_units(const tensor_image& image, const preparation& how, recipe& r) {
   auto sample = sample_of(image, r.least_eigenvalue);
   if (sample.empty()) sample.push_back({1, 1, 1});
@@ -102,7 +102,7 @@ void choose_units(const tensor_image& image, const preparation& how, recipe& r) 
   const double log2_typical = median(sample, [&](const auto& l) {
     return log2_effective(how, {std::log2(l[0]), std::log2(l[1]), std::log2(l[2])});
   });
-  // A voxel's side is taken as the cube root of its volume, and D_eff goes with its square.
+  // The side of a voxel is taken as the cube root of its volume; D_eff scales with its square.
   const double log2_side = std::log2(std::abs(determinant(image.axes_mm))) / 3;
   const double log2_scale = std::round(2 * log2_side - log2_typical);
   r.scale = std::exp2(log2_scale);

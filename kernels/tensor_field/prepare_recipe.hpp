@@ -6,7 +6,7 @@
 
 namespace voxherd::geodesic::prepare {
 
-/// Voxels of the grid by number, x fastest.
+/// Voxel indices of the grid, x fastest.
 struct grid {
   std::uint32_t nx, ny, nz;
 
@@ -19,11 +19,11 @@ struct grid {
   }
 };
 
-/// Of make_field's arguments, all that kernels need.
+/// The arguments of make_field that kernels need.
 struct recipe {
   grid size{};
-  float input_unit = 1;  ///< makes the image's median largest eigenvalue about 1; a power of two
-  float background = 1;  ///< mean diffusivity given to voxels far outside, in that unit
+  float input_unit = 1;  ///< makes the median largest eigenvalue of the image about 1; a power of two
+  float background = 1;  ///< mean diffusivity of voxels far outside, in that unit
   float least_eigenvalue = 0;
   metric_rule metric{};
   double scale = 1;         ///< field::scale
@@ -34,11 +34,11 @@ struct recipe {
   bool spline = false;
 };
 
-/// Units and scale come from a sample of the voxels inside, on the host: the same for every device and number of
-/// threads. Throws std::invalid_argument.
+/// Units and scale are computed from a sample of the voxels inside, on the host, so that they do not depend on the
+/// device or the number of threads. Throws std::invalid_argument.
 recipe make_recipe(const tensor_image& image, const preparation& how, field_kind kind, bool spline);
 
-/// View of what does not depend on the device.
+/// The parts of the view that do not depend on the device.
 field_view make_view(const tensor_image& image);
 
 }  // namespace voxherd::geodesic::prepare
