@@ -21,19 +21,19 @@ namespace {
 
 using pause = deflate_decoder::pause;
 
-/// Bytes handed on at a time: they stay in the cache from the filling in of marks to the sink.
+/// Bytes passed to the sink at a time; they stay in the cache between the replacement of marks and the sink.
 constexpr std::size_t handed_on_at_once = std::size_t{1} << 16;
 
-/// Inflated from a guessed block on.
+/// A chunk inflated from a guessed block start.
 struct guessed_chunk {
-  std::uint64_t end = 0;  ///< bit of the file; what begins before it belongs to the chunk
+  std::uint64_t end = 0;  ///< bit offset in the file; blocks that start before it belong to the chunk
   std::optional<deflate_decoder::place> start;
   std::optional<deflate_decoder> decoder;
   pause why = pause::damaged;
   inflated_piece piece;
 };
 
-/// In its place: what is left is to fill in marks and hand on.
+/// A piece whose position is known; its marks have to be replaced and its bytes passed to the sink.
 struct linked_piece {
   std::uint64_t position = 0;
   std::shared_ptr<const byte_window> before;
@@ -41,7 +41,7 @@ struct linked_piece {
   piece_checksum* checksum = nullptr;
 };
 
-/// The threads, and what they share. One thread at a time inflates in order what could not be guessed.
+/// The threads and their shared state. One thread at a time inflates sequentially what could not be guessed.
 class inflating_team {
  public:
   inflating_team(const input_file& file, const parallel_gzip_settings& settings, const std::atomic<bool>& stop,
@@ -72,7 +72,7 @@ class inflating_team {
     try {
       while (!is_over(lock)) {
         if (!take_a_step(lock)) {
-          changed_.wait_for(lock, std::chrono::milliseconds(20));  // whoever sets `stop` does not say so
+          changed_.wait_for(lock, std::chrono::milliseconds(20));  // setting `stop` does not notify
         } else {
           changed_.notify_all();
         }
@@ -97,7 +97,7 @@ class inflating_team {
     lock.lock();
   }
 
-  /// What brings the end nearest comes first. False where there is nothing to do yet.
+  /// Prefers the step closest to completion. False if there is nothing to do yet.
   bool take_a_step(std::unique_lock<std::mutex>& lock) {
     if (in_order_.due && in_hand_ < most_in_flight_) {
       inflate_in_order(lock);
@@ -152,9 +152,9 @@ class inflating_team {
     ++next_link_;
   }
 
-  /// Puts guessed chunks in their places as far as there are any, until something has to be inflated in order.
+  /// Gives consecutive guessed chunks their positions, until part of the file has to be inflated in order.
   void link(std::unique_lock<std::mutex>& lock) {
-    if (is_linking_ || in_order_.running) return;  // who does it goes on with what has come meanwhile
+    if (is_linking_ || in_order_.running) return;  // the linking thread also handles chunks that arrive meanwhile
     is_linking_ = true;
     while (!ended_ && !quit_ && !in_order_.due && guessed_.contains(next_link_)) {
       guessed_chunk& chunk = guessed_.at(next_link_);
@@ -165,7 +165,7 @@ class inflating_team {
         accept(lock, std::move(chunk.piece));
         go_on(chunk.why, std::move(chunk.decoder), chunk.end);
       } else {
-        // A guess further on may still be right: what lies before it is missing, such as a block with fixed codes.
+        // A later guess may still be correct: the part before it is missing, such as a block with fixed codes.
         if (chunk.start && chunk.start->bit <= here_.bit) chunk.start.reset();
         in_order_.limit = chunk.start ? chunk.start->bit : chunk.end;
         in_order_.decoder.reset();
@@ -209,8 +209,8 @@ class inflating_team {
     link(lock);
   }
 
-  /// The next piece of the file. Quits where it refers to bytes before its member's first. The others go on meanwhile:
-  /// only one thread at a time links.
+  /// Appends the next piece of the file. Quits if it refers to bytes before the start of its member. Other threads
+  /// continue meanwhile, because only one thread at a time links.
   void accept(std::unique_lock<std::mutex>& lock, inflated_piece piece) {
     lock.unlock();
     linked_piece linked;
@@ -275,21 +275,21 @@ class inflating_team {
   std::condition_variable changed_;
   std::atomic<bool> quit_{false};
   std::exception_ptr error_;
-  std::uint64_t next_guess_ = 0, next_link_ = 0;  ///< chunks
+  std::uint64_t next_guess_ = 0, next_link_ = 0;  ///< chunk indices
   std::map<std::uint64_t, guessed_chunk> guessed_;
   struct {
     bool due = false, running = false;
-    std::optional<deflate_decoder> decoder;  ///< else a new one begins here
+    std::optional<deflate_decoder> decoder;  ///< empty: start a new one at here_
     std::uint64_t limit = 0;
   } in_order_;
-  deflate_decoder::place here_;  ///< up to where pieces are in their places
+  deflate_decoder::place here_;  ///< end of the pieces whose positions are known
   std::uint64_t position_ = 0;
   std::shared_ptr<const byte_window> window_ = std::make_shared<byte_window>(deflate_window);
   std::size_t known_ = 0;
   bool is_linking_ = false;
   bool ended_ = false;
   std::queue<linked_piece> linked_;
-  std::uint64_t in_hand_ = 0;  ///< pieces in their places that have not been handed on whole
+  std::uint64_t in_hand_ = 0;  ///< pieces with known positions that have not been passed on completely
   std::deque<piece_checksum> checksums_;
   parallel_gzip_result result_;
 };
