@@ -17,7 +17,7 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::uint64_t deviation_volumes = 9;  // a 3 x 3 tensor a voxel
+constexpr std::uint64_t deviation_volumes = 9;  // a 3 x 3 tensor per voxel
 
 std::string path_of(const arguments& args, const char* option, const char* what) {
   if (args.values.count(option) == 0 || args.get<std::string>(option).empty()) {
@@ -60,7 +60,7 @@ struct dwi_series::state {
     input.add(*deviations);
   }
 
-  /// Rank 0: everything that can be wrong with the inputs, but for the compressed data themselves.
+  /// Checks all inputs on rank 0, except the compressed data themselves.
   void check() {
     image = read_nifti_header(dwi_path);
     auto series = std::async(std::launch::async, [this] { return fingerprint(dwi_path); });

@@ -12,7 +12,7 @@ namespace voxherd {
 namespace {
 
 constexpr double standard_gb = 2.5;
-constexpr double turned_bytes = 3 * 64;  // a voxel and file, while volumes become rows (row_inflater)
+constexpr double turned_bytes = 3 * 64;  // per voxel and file, during the transpose to rows (row_inflater)
 
 }  // namespace
 

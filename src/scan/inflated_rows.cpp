@@ -23,7 +23,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-/// Threads that inflate; more would only wait for memory.
+/// Maximum number of inflating threads; memory bandwidth limits more.
 constexpr std::size_t most_threads = 32;
 
 std::string name_of(const std::vector<nifti_header>& files) {
@@ -31,7 +31,7 @@ std::string name_of(const std::vector<nifti_header>& files) {
          (files.size() > 1 ? fmt::format(" and {} more files", files.size() - 1) : std::string());
 }
 
-/// Items brought at once, in one of two buffers.
+/// Items held in one of the two buffers.
 struct row_stage {
   std::uint64_t first = 0, last = 0;
   bool there = false;
@@ -64,7 +64,8 @@ class inflated_rows : public voxel_rows {
   void begin(std::uint64_t first, std::uint64_t last) override {
     if (begun_ > 0 && latest().has(first, last)) return;
     if (last > voxels_.size() || last - first > room_)
-      throw failure(exit_status::ours, fmt::format("{}: no room for items {} to {}", name_of(files_), first, last));
+      throw failure(exit_status::ours,
+                    fmt::format("{}: items {} to {} do not fit into the buffer", name_of(files_), first, last));
     abandon();
     stop_ = false;
     ++begun_;
@@ -95,7 +96,7 @@ class inflated_rows : public voxel_rows {
   std::size_t place() const { return begun_ % memory_.size(); }
   row_stage& latest() { return stages_[place()]; }
 
-  /// What nobody waits for any more, such as a first stage that turns out to be done already.
+  /// Stops a stage that is no longer needed, such as a first stage that turns out to be complete already.
   void abandon() {
     if (!inflating_.valid()) return;
     stop_ = true;
@@ -103,7 +104,7 @@ class inflated_rows : public voxel_rows {
     inflating_ = {};
   }
 
-  /// How many stages the node's first rank is through with, however they ended.
+  /// Number of stages that the node's first rank has finished, successfully or not.
   std::atomic_ref<std::uint32_t> is_over() const {
     return std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(over_.bytes().data()));
   }
@@ -114,8 +115,8 @@ class inflated_rows : public voxel_rows {
       const inflated_rows& rows;
       ~at_the_end() { rows.is_over().store(rows.begun_, std::memory_order_release); }
     } said{*this};
-    // The node's other ranks sleep, get their buffers ready, or compute the stage before: where they are GPU ranks
-    // their cores are free.
+    // The node's other ranks sleep, allocate their buffers, or compute the previous stage, for which GPU ranks do not
+    // need their cores.
     cores_.let_in();
     const std::size_t threads = std::min(most_threads, static_cast<std::size_t>(cores_.count()));
     const std::size_t files_at_once = std::min({most_files_at_once, files_.size(), threads});
@@ -143,16 +144,18 @@ class inflated_rows : public voxel_rows {
     seconds_ = std::chrono::duration<double>(steady::now() - start).count();
   }
 
-  std::string purpose() const { return fmt::format("{}: holding the mask's voxels inflated", name_of(files_)); }
+  std::string purpose() const {
+    return fmt::format("{}: memory for the decompressed voxels of the mask", name_of(files_));
+  }
 
   void tell_plan() const {
     const double gb = static_cast<double>(layout_.bytes() * memory_.size()) * 1e-9;
     if (is_whole_) {
-      spdlog::info("{}: inflating once a node; {:.2f} GB of the mask's voxels stay in memory that its ranks share",
+      spdlog::info("{}: inflating once per node; {:.2f} GB of masked voxels are kept in memory shared by its ranks",
                    name_of(files_), gb);
     } else {
       spdlog::info(
-          "{}: {} of the mask's {} voxels at a time, in {:.2f} GB of memory that a node's ranks share; the "
+          "{}: {} of the mask's {} voxels at a time, in {:.2f} GB of memory shared by a node's ranks; the "
           "file is inflated about {} times (--host-memory)",
           name_of(files_), room_, voxels_.size(), gb, (voxels_.size() + room_ - 1) / room_);
     }
@@ -169,18 +172,18 @@ class inflated_rows : public voxel_rows {
 
   std::vector<nifti_header> files_;
   const std::vector<std::uint64_t>& voxels_;
-  std::uint64_t room_;  ///< items a buffer
+  std::uint64_t room_;  ///< items per buffer
   bool is_whole_;
   stored_rows layout_;
   node_cores cores_;
   bool tells_, inflates_;
   node_memory over_;
-  std::vector<node_memory> memory_;  ///< one buffer, or two that take turns
-  std::array<row_stage, 2> stages_;  ///< what they hold
+  std::vector<node_memory> memory_;  ///< one buffer, or two used alternately
+  std::array<row_stage, 2> stages_;  ///< contents of the buffers
   std::uint32_t begun_ = 0;
   double seconds_ = 0;
   std::atomic<bool> stop_{false};
-  std::future<void> inflating_;  ///< last, so that it ends before what it uses does
+  std::future<void> inflating_;  ///< last member, so that it ends before the members that it uses are destroyed
 };
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 namespace voxherd {
 
-/// Rank 0 has the header; every other rank reads it for itself, which shows whether it sees the same file. Collective;
-/// throws failure, the same on every rank.
+/// Every rank except 0 reads the header itself and compares it with rank 0's, to detect nodes that see another file.
+/// Collective. Throws failure, the same on every rank.
 void open_like_root(const session& s, const std::string& path, nifti_header& header);
 
 }  // namespace voxherd

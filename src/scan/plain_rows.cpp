@@ -9,17 +9,17 @@ namespace voxherd {
 
 namespace {
 
-/// A chunk's floats, all volumes together. Longer reads save system calls, shorter ones stay in a nearer cache: 8 MiB
-/// was within a tenth of the best from 0.25 to 64 MiB for 288 volumes (6 GB/s of a cached file, one thread).
+/// Floats per chunk, all volumes together. Longer reads save system calls, shorter ones stay in a faster cache: 8 MiB
+/// was within 10 % of the best from 0.25 to 64 MiB for 288 volumes (6 GB/s from a cached file, one thread).
 constexpr std::size_t chunk_floats = std::size_t{1} << 21;
 constexpr std::size_t fewest_chunk_items = 64;
-/// Reading on across a gap costs less than another system call, up to here.
+/// Up to this size, reading a gap is faster than another system call.
 constexpr std::uint64_t largest_gap_bytes = 16384;
 constexpr std::uint64_t longest_read_bytes = 1 << 20;
-/// Keeps columns from meeting in the same cache sets when the chunk is a power of two long.
+/// Avoids mapping all columns to the same cache sets when the chunk length is a power of two.
 constexpr std::size_t column_padding = 16;
 
-/// One file, open.
+/// One open file.
 struct plain_image {
   explicit plain_image(const nifti_header& h)
       : header(h),
@@ -61,7 +61,8 @@ class plain_rows : public voxel_rows {
  private:
   std::size_t column_stride() const { return chunk_items_ + column_padding; }
 
-  /// On a disk, or a file system across a network, the volumes' parts can then arrive while others are worked on.
+  /// Announces the reads of all volumes, so that later parts arrive from the disk or network while earlier ones are
+  /// used.
   void announce(std::uint64_t first, std::uint64_t last) const {
     if (first == last) return;
     for (const plain_image& image : images_) {

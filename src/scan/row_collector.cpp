@@ -35,7 +35,7 @@ void row_collector::take(std::uint64_t position, const std::byte* bytes, std::si
   if (from < to) take_part(from - begin, bytes + (from - position), to - from);
 }
 
-/// Bytes of the data from `offset` on: values that are whole, and what belongs to one that is not.
+/// Takes data bytes from `offset` on: complete values, and parts of a split value.
 void row_collector::take_part(std::uint64_t offset, const std::byte* bytes, std::size_t count) {
   const std::size_t width = header_.bytes_per_value;
   const auto split = [&](std::size_t part) {
@@ -76,7 +76,7 @@ void row_collector::take_values(std::uint64_t first_value, std::uint64_t count, 
   }
 }
 
-/// Until the group that had these columns has been turned into rows. False where nobody waits for them any more.
+/// Waits until the previous group in these columns has been transposed. False if waiting was cancelled.
 bool row_collector::wait_for_columns(std::uint64_t index) {
   if (index < slots) return true;
   std::unique_lock lock(mutex_);
