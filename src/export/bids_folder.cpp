@@ -17,8 +17,8 @@ using json = nlohmann::ordered_json;
 
 const json scalar_encoding{{"Type", "scalar"}};
 
-/// Directions are along FSL's bvec axes, as they were computed: along the voxel axes, x turned round where the
-/// affine's determinant is positive.
+/// Directions are along FSL's bvec axes, as computed: the voxel axes, with x negated if the determinant of the affine
+/// is positive.
 json direction_encoding(const char* type) { return {{"EncodingAxis", 3}, {"Reference", "bvec"}, {"Type", type}}; }
 
 json model_of(const result_reader& r) {
@@ -37,7 +37,7 @@ json model_of(const result_reader& r) {
   return m;
 }
 
-/// Names of BEP016, "bs" being its label of this model.
+/// Uses the names of BEP016, whose label for this model is "bs".
 class bids_folder {
  public:
   bids_folder(const result_volumes& result, const std::string& subject, const std::string& session)
@@ -81,7 +81,7 @@ class bids_folder {
     return list;
   }
 
-  /// Components of several maps, one map after the other.
+  /// Makes the components of several maps, one map after another.
   static auto maps_of(const std::vector<std::string>& maps) {
     return [maps](const result_volumes& r, const volume_sink& sink) {
       for (const std::string& map : maps) {
@@ -138,15 +138,15 @@ void check_label(const char* option, const std::string& label) {
                                                   [](unsigned char c) { return c < 128 && std::isalnum(c) != 0; });
   if (!good)
     throw failure(exit_status::usage,
-                  fmt::format("--{} {}: expected letters and digits, as BIDS wants them, e.g. 01", option, label));
+                  fmt::format("--{} {}: expected letters and digits as required by BIDS, such as 01", option, label));
 }
 
-/// BIDS derivatives, with the names and sidecars of BEP016. Labels: letters and digits; `session` "" for none.
+/// BIDS derivatives with the names and sidecars of BEP016. Labels: letters and digits; `session` may be "".
 export_plan plan_bids_folder(const result_volumes& result, const std::string& subject, const std::string& session) {
   require_ballstick(result, "bids");
   check_label("subject", subject);
   for (const char* map : {"mean_R", "mean_f0", "mean_tau"})
-    if (result.has(map)) spdlog::info("BEP016 has no name for {}: left out; --to nifti writes it", map);
+    if (result.has(map)) spdlog::info("BEP016 has no name for {}: left out; use --to nifti to write it", map);
   if (!session.empty()) check_label("session", session);
   return bids_folder(result, subject, session).plan();
 }
@@ -161,7 +161,7 @@ void options(po::options_description& description) {
 void run(session& s, const export_settings& settings, const arguments& args) {
   const auto label = [&](const char* name) { return args.has(name) ? args.get<std::string>(name) : std::string(); };
   if (!args.has("subject"))
-    throw failure(exit_status::usage, "--subject is missing: BIDS names begin with it, e.g. --subject 01");
+    throw failure(exit_status::usage, "--subject is missing: BIDS names begin with it, for example --subject 01");
   export_folder(s, settings, [&](const result_volumes& result) {
     return plan_bids_folder(result, label("subject"), label("session"));
   });

@@ -8,7 +8,7 @@
 
 namespace voxherd {
 
-// The one list of kinds: each is a file of src/output.
+// All export formats; each is defined in a file of src/export or src/io/tracts.
 extern const export_kind fsl_export, bids_export, nifti_export, tck_export, trk_export, trx_export, csv_export;
 
 namespace {
@@ -16,7 +16,7 @@ namespace {
 const export_kind* const kinds[] = {&fsl_export, &bids_export, &nifti_export, &tck_export,
                                     &trk_export, &trx_export,  &csv_export};
 
-/// One `part` of every kind, with `separator` between them.
+/// Joins one `part` of every format with `separator`.
 template <class Part>
 std::string of_all_kinds(const char* separator, const Part& part) {
   std::string text;

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 std::uint64_t volumes_of(const export_image& image) { return image.form.volumes * image.form.series; }
 
-/// Threads that take one image after the other until one of them fails.
+/// Threads that write one image after another until one of them fails.
 class image_writers {
  public:
   image_writers(const result_volumes& result, const std::vector<const export_image*>& images, const std::string& folder,
@@ -75,7 +75,7 @@ class image_writers {
   std::exception_ptr error_;
 };
 
-/// This rank's share, longest first, so that the last ones to end are short.
+/// This rank's share of the images, largest first, so that the last ones to finish are short.
 std::vector<const export_image*> share_of(const session& s, const export_plan& plan) {
   std::vector<const export_image*> all, own;
   for (const export_image& image : plan.images) all.push_back(&image);
@@ -98,7 +98,7 @@ void make_folder(const fs::path& path) {
   fs::create_directories(path, code);
   if (code)
     throw failure(exit_status::disk,
-                  fmt::format("{}: the folder cannot be made: {}", printable(path.string()), code.message()));
+                  fmt::format("{}: cannot create the folder: {}", printable(path.string()), code.message()));
 }
 
 void make_folders(const export_plan& plan, const std::string& folder) {
@@ -173,7 +173,7 @@ export_image image_of_map(const result_volumes& result, const std::string& map, 
 void refuse_existing(const std::string& path, const export_settings& settings) {
   if (settings.overwrite || !fs::exists(path)) return;
   throw failure(exit_status::usage,
-                fmt::format("{} exists; --overwrite replaces it, or choose another place", printable(path)));
+                fmt::format("{} exists; choose another path, or replace it with --overwrite", printable(path)));
 }
 
 void export_folder(const session& s, const export_settings& settings, const export_planner& planner) {
@@ -184,7 +184,7 @@ void export_folder(const session& s, const export_settings& settings, const expo
     plan = planner(*result);
   });
   carry_out(s, *result, plan, settings);
-  spdlog::info("{} files in {}", plan.images.size() + plan.texts.size() + plan.marks.size(), settings.out);
+  spdlog::info("{} files written to {}", plan.images.size() + plan.texts.size() + plan.marks.size(), settings.out);
 }
 
 }  // namespace voxherd

@@ -12,7 +12,7 @@ namespace voxherd {
 
 namespace {
 
-constexpr float least_fraction = 0.05f;  // of FSL's dyads_thr0.05
+constexpr float least_fraction = 0.05f;  // the threshold of FSL's dyads_thr0.05
 
 export_image samples_image(const result_volumes& r, const std::string& output, const std::string& name) {
   const output_spec& o = r.result().output(output);
@@ -44,7 +44,7 @@ export_image angle_image(const result_volumes& r, int k, bool polar) {
           }};
 }
 
-/// dyadsK where the fraction reaches 0.05; `modulated`: times mean_fK / mean_f1.
+/// dyadsK where the fraction is at least 0.05; if `modulated`, times mean_fK / mean_f1.
 export_image thresholded_image(const result_volumes& r, int k, bool modulated) {
   const std::string name = fmt::format("dyads{}_thr0.05{}", k, modulated ? fmt::format("_modf{}", k) : "");
   const std::string meaning = fmt::format("[1] dyads{} where mean_f{} is at least 0.05{}", k, k,
@@ -113,7 +113,7 @@ std::string table_of(const result_volumes& r, const std::string& name) {
     return text;
   }
   throw failure(exit_status::bad_data,
-                fmt::format("{}: found no /inputs/{}, expected it in a result of ballstick", r.result().path(), name));
+                fmt::format("{}: /inputs/{} is missing, expected in a result of ballstick", r.result().path(), name));
 }
 
 std::string log_of(const result_volumes& r) {
@@ -129,8 +129,8 @@ std::string log_of(const result_volumes& r) {
 
 void require_ballstick(const result_volumes& result, const char* kind) {
   if (result.result().analysis_name() == "ballstick" && result.count("mean_f") > 0) return;
-  throw failure(exit_status::bad_data, fmt::format("{}: --to {}: found a result of {}, expected one of ballstick; "
-                                                   "--to nifti writes the maps of any result",
+  throw failure(exit_status::bad_data, fmt::format("{}: --to {}: is a result of {}, expected one of ballstick; "
+                                                   "use --to nifti for the maps of any result",
                                                    result.result().path(), kind, result.result().analysis_name()));
 }
 
@@ -139,7 +139,7 @@ direction_angles angles_of(std::span<const float> directions) {
   direction_angles angles{std::vector<float>(voxels), std::vector<float>(voxels)};
   for (std::size_t v = 0; v < voxels; ++v) {
     const float x = directions[v], y = directions[voxels + v], z = directions[2 * voxels + v];
-    // Not the arc cosine of z, which is blind to small angles. atan2(0, 0) is 0: no direction, no angle.
+    // Not the arc cosine of z, which is inaccurate for small angles. atan2(0, 0) is 0, as wanted for a zero direction.
     angles.polar[v] = std::atan2(std::hypot(x, y), z);
     angles.azimuth[v] = std::atan2(y, x);
   }
@@ -173,6 +173,6 @@ void run(session& s, const export_settings& settings, const arguments&) {
 
 }  // namespace
 
-extern const export_kind fsl_export{"fsl", "DIR", "what bedpostX leaves, for probtrackx2", nullptr, run};
+extern const export_kind fsl_export{"fsl", "DIR", "bedpostX's output folder, for probtrackx2", nullptr, run};
 
 }  // namespace voxherd

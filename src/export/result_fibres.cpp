@@ -20,8 +20,8 @@ void require_fibres(const result_reader& r) {
   };
   if (std::any_of(r.outputs().begin(), r.outputs().end(), holds)) return;
   throw failure(exit_status::bad_data,
-                fmt::format("{}: a result of {} holds no fibres, expected one of geodesic, or of connect "
-                            "--paths; --to nifti writes the maps of any result",
+                fmt::format("{}: is a result of {} without fibres, expected one of geodesic, or of connect "
+                            "--paths; use --to nifti for the maps of any result",
                             r.path(), r.analysis_name()));
 }
 
