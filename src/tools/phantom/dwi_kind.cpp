@@ -45,7 +45,7 @@ void read_shells(const arguments& args, dwi_phantom_settings& p) {
 }
 
 exit_status run(session& s, const arguments& args) {
-  if (!args.has("out")) throw failure(exit_status::usage, "--out: expected the folder to write");
+  if (!args.has("out")) throw failure(exit_status::usage, "--out is missing, expected a folder to write");
   phantom_option::refuse_others(
       args,
       {"frames", "spacing", "signal", "tr", "flip-angle", "vfa-flip-angles", "relaxivity", "inputs", "cnr", "type"},

@@ -15,7 +15,7 @@ namespace {
 
 using liver_shape::place;
 
-constexpr double fat_begins = 0.92;  // radius of the body
+constexpr double fat_begins = 0.92;  // inner radius of the fat, in the body's radius
 
 place place_of(std::uint64_t voxel, const std::array<std::uint64_t, 3>& size) {
   const std::uint64_t index[3] = {voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1])};
@@ -27,13 +27,13 @@ place place_of(std::uint64_t voxel, const std::array<std::uint64_t, 3>& size) {
   return at;
 }
 
-/// In the units of a place.
+/// In the units of `place`.
 struct vessel_radii {
   double aorta, portal;
 };
 
-/// However coarse the image, a vessel has voxels of its own: the aorta in every slice, the portal vein, which lies flat
-/// halfway up, in the slices above and below.
+/// Minimum radii, so that vessels contain voxels even in coarse images: the aorta in every slice, the portal vein,
+/// which is horizontal at half height, in the slices above and below.
 vessel_radii least_radii(const std::array<std::uint64_t, 3>& size) {
   const double in_plane = 2.4 / static_cast<double>(std::min(size[0], size[1]));
   return {in_plane, std::max(in_plane, std::min(0.15, 1.2 * liver_shape::z_scale / static_cast<double>(size[2])))};
@@ -52,7 +52,7 @@ struct tissue_constants {
   double t1_s, density, hu;
 };
 
-/// At 3 T; HU without the agent. In the order of abdomen_tissue.
+/// At 3 T; HU without contrast agent. Indexed by abdomen_tissue.
 constexpr tissue_constants of_tissue[] = {{0, 0, -1000},    {0.37, 0.95, -100}, {1.20, 0.80, 55}, {1.30, 0.85, 50},
                                           {1.60, 0.90, 40}, {1.60, 0.90, 40},   {0.80, 0.85, 60}};
 
@@ -61,7 +61,7 @@ struct candidate {
   std::uint64_t voxel;
 };
 
-/// The `count` deepest voxels; of equal ones those of smaller numbers. All where there are fewer.
+/// The `count` deepest voxels, with smaller indices first in ties; all voxels if there are fewer.
 std::vector<candidate> deepest(std::vector<candidate> all, std::uint64_t count) {
   const auto deeper = [](const candidate& a, const candidate& b) {
     return a.depth != b.depth ? a.depth > b.depth : a.voxel < b.voxel;
@@ -145,7 +145,8 @@ abdomen_voxel liver_anatomy::at(std::uint64_t voxel) const {
   const tissue_constants& c = of_tissue[static_cast<std::size_t>(v.tissue)];
   const place at = place_of(voxel, size_);
   v.t1_s = c.t1_s, v.hu = c.hu;
-  v.density = c.density * (1 - 0.1 * at[0] + 0.15 * at[1]);  // coil: stronger in front, and differs everywhere
+  v.density =
+      c.density * (1 - 0.1 * at[0] + 0.15 * at[1]);  // coil sensitivity: stronger in front, different everywhere
   if (v.tissue != abdomen_tissue::liver) return v;
   v.region = liver_shape::region_at(at);
   v.parameters = liver_shape::parameters_at(at);

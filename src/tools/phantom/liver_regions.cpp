@@ -26,7 +26,7 @@ constexpr ellipsoid right_lobe{{-0.42, 0.02, 0.0}, {0.43, 0.53, 1.0}},
 constexpr place aorta_axis{0.10, -0.35, 0}, hilum{-0.28, 0.04, 0.05}, confluence{0.04, -0.06, -0.05};
 constexpr double aorta_radius = 0.062, portal_radius = 0.040;
 
-/// Nearest place on the portal trunk, from the confluence to the hilum, as a part of the way.
+/// Nearest point on the portal trunk, as a fraction of its length from the confluence to the hilum.
 double along_portal(const place& at) {
   double product = 0, square = 0;
   for (std::size_t c = 0; c < 3; ++c) {
@@ -44,7 +44,7 @@ double from_portal(const place& at) {
   return distance(at, nearest);
 }
 
-/// A lesion: the paper's tumours have next to no portal flow.
+/// A lesion. The tumours of the paper have almost no portal flow.
 struct lesion {
   place centre;
   double radius;
@@ -77,7 +77,7 @@ constexpr physiology of_region[liver_region_count] = {{},
                                                       {30, 40, 0.44, 0.95},
                                                       {100, 0, 0.30, 1.25}};
 
-/// Between -1 and 1; each number has a field of its own.
+/// A smooth field between -1 and 1, a different one for each `number`.
 double smooth(const place& at, int number) {
   const double n = number;
   return std::sin(3.1 * at[0] + 2.3 * at[1] + 1.7 * n) * std::cos(1.9 * at[2] - 2.2 * at[1] + 0.9 * n * n);
@@ -126,7 +126,7 @@ liver_parameters parameters_at(const place& at) {
   const double arterial = (l ? l->ka : typical.ka) * (1 + 0.15 * smooth(at, 1)),
                portal = (l ? l->kp : typical.kp) * (1 + 0.15 * smooth(at, 2)),
                volume = (l ? l->volume : typical.volume) * (1 + 0.10 * smooth(at, 3));
-  // Farther from the hilum blood comes later.
+  // Blood arrives later farther from the hilum.
   const double way = distance(at, hilum);
   liver_parameters p;
   p[ka] = arterial / per_second;

@@ -9,8 +9,8 @@ namespace voxherd {
 namespace {
 
 constexpr double radians_per_degree = std::numbers::pi / 180;
-constexpr double hu_per_mM = 50;            // an aorta of 300 HU at its peak
-constexpr double signal_of_protons = 1000;  // at 90 degrees, relaxed
+constexpr double hu_per_mM = 50;            // gives an aorta of 300 HU at its peak
+constexpr double signal_of_protons = 1000;  // at a flip angle of 90 degrees, fully relaxed
 
 std::vector<double> even_times(const liver_phantom_settings& p) {
   std::vector<double> time_s(p.frames);
@@ -50,7 +50,7 @@ liver_parameters one_input(double flow, double volume) {
   return p;
 }
 
-/// The truth of the paper's simulations: what the noise refers to.
+/// The parameters of the paper's simulations, which define the contrast-to-noise ratio.
 liver_parameters healthy() {
   liver_parameters p{};
   p[perfusion::kl] = 400 / perfusion::per_second;
@@ -146,7 +146,7 @@ void liver_signal::make_frames(std::span<const abdomen_voxel> voxels, std::uint6
 
 void liver_signal::make_vfa(std::span<const abdomen_voxel> voxels, std::uint64_t first_voxel, float* line,
                             std::uint64_t stride) const {
-  constexpr std::uint64_t draws_of_vfa = std::uint64_t{1} << 32;  // behind those of any number of frames
+  constexpr std::uint64_t draws_of_vfa = std::uint64_t{1} << 32;  // after those of any number of frames
   for (std::size_t k = 0; k < settings_.vfa_flip_deg.size(); ++k) {
     const double flip_rad = settings_.vfa_flip_deg[k] * radians_per_degree;
     const perfusion::spoiled_echo echo(settings_.repetition_s, flip_rad);
@@ -169,7 +169,7 @@ double liver_signal::largest_signal() const {
     v.t1_s = t1_s, v.density = 1.25, v.hu = 100;
     largest = std::max(largest, model(signal_before(v), t1_s).signal(peak));
   }
-  if (settings_.signal == perfusion::signal_kind::spoiled_echo)  // any flip angle of the series for T1
+  if (settings_.signal == perfusion::signal_kind::spoiled_echo)  // for any flip angle of the series for T1
     largest = std::max(largest, 1.25 * signal_of_protons);
   return largest + 8 * (settings_.noise.kind == noise_kind::none ? 0 : noise_.deviation);
 }

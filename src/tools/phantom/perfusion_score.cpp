@@ -14,7 +14,7 @@ namespace {
 
 struct quantity_text {
   const char *name, *unit;
-  int parameter;  ///< perfusion::parameter; -1: none
+  int parameter;  ///< perfusion::parameter, or -1 for none
 };
 
 constexpr quantity_text texts[perfusion_quantity_count] = {
@@ -29,7 +29,7 @@ bool means_something(const perfusion_field& truth, std::size_t quantity, std::ui
   return true;
 }
 
-/// Of sorted values.
+/// `sorted` must be in increasing order.
 double percentile(const std::vector<double>& sorted, double percent) {
   const double place = percent / 100 * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
@@ -37,7 +37,7 @@ double percentile(const std::vector<double>& sorted, double percent) {
   return below + 1 < sorted.size() ? sorted[below] * (1 - part) + sorted[below + 1] * part : sorted[below];
 }
 
-/// What is gathered for one quantity_score.
+/// Accumulates the data of one quantity_score.
 struct tally {
   std::vector<double> error;
   coverage all, free;

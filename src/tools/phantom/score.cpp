@@ -12,7 +12,7 @@ namespace voxherd {
 
 namespace {
 
-/// Angle between two lines. Of cross and dot product, since the arc cosine is blind to small angles.
+/// Angle between two lines, from cross and dot product because the arc cosine is inaccurate for small angles.
 double degrees_between(const float* a, const float* b) {
   const double x = double(a[1]) * b[2] - double(a[2]) * b[1];
   const double y = double(a[2]) * b[0] - double(a[0]) * b[2];
@@ -31,7 +31,8 @@ std::vector<std::size_t> fibres_at(const fibre_field& field, std::uint64_t voxel
   return here;
 }
 
-/// For each true fibre its partner's place in `found`, or found.size() and more for none: the cheapest of all pairings.
+/// For each true fibre the index of its partner in `found`, or at least found.size() for none; the pairing with the
+/// smallest total cost.
 std::vector<std::size_t> best_pairing(const std::vector<std::vector<double>>& degrees, std::size_t found) {
   std::vector<std::size_t> order(std::max(degrees.size(), found));
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -45,7 +46,7 @@ std::vector<std::size_t> best_pairing(const std::vector<std::vector<double>>& de
   return best;
 }
 
-/// What is gathered for one fibre_score.
+/// Accumulates the data of one fibre_score.
 struct tally {
   std::uint64_t fibres = 0, missed = 0;
   std::vector<double> degrees;
@@ -101,7 +102,7 @@ orientation_score score_orientations(const fibre_field& truth, const fibre_field
       const double error = double(estimate.fraction[found[partner[i]]][voxel]) - double(truth.fraction[real[i]][voxel]);
       t.absolute += std::fabs(error), t.signed_sum += error;
     }
-    // Without fractions every voxel has its direction, fibre or not: none of them is a claim.
+    // Without fractions every voxel has a direction, so that additional directions are not false fibres.
     if (result.has_fractions && found.size() > real.size()) {
       result.false_fibres += found.size() - real.size();
       ++result.voxels_with_false_fibres;

@@ -18,10 +18,9 @@ void options(po::options_description& description) {
 template <class Field>
 void expect_same_size(const std::string& path, const Field& truth, const Field& estimate) {
   if (truth.size == estimate.size) return;
-  throw failure(
-      exit_status::bad_data,
-      fmt::format("{}: found {} x {} x {} voxels, expected {} x {} x {} as in the truth", path, estimate.size[0],
-                  estimate.size[1], estimate.size[2], truth.size[0], truth.size[1], truth.size[2]));
+  throw failure(exit_status::bad_data, fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in the truth",
+                                                   path, estimate.size[0], estimate.size[1], estimate.size[2],
+                                                   truth.size[0], truth.size[1], truth.size[2]));
 }
 
 nlohmann::ordered_json print_orientations(const std::string& path, const std::string& folder) {
