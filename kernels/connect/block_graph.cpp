@@ -102,7 +102,7 @@ class block_reader {
     const auto block = static_cast<std::uint32_t>(cell) / block_cells;
     auto place = std::find_if(reads.begin(), reads.end(), [&](const read_cells& r) { return r.block == block; });
     if (place == reads.end()) {
-      if (reads.size() == most_read) {
+      if (reads.size() == max_read_blocks) {
         ++dropped;
         return false;
       }
@@ -182,22 +182,32 @@ void list_reads(const std::vector<std::vector<read_cells>>& reads, block_graph& 
 }
 
 /// Inverts "reads" to "is read by".
-void turn_round(const std::vector<std::vector<read_cells>>& reads, block_graph& g) {
-  g.told_first.assign(g.blocks + 1, 0);
+void list_dependents(const std::vector<std::vector<read_cells>>& reads, block_graph& g) {
+  g.first_dependent.assign(g.blocks + 1, 0);
   for (const auto& list : reads)
-    for (const read_cells& r : list) ++g.told_first[r.block + 1];
-  for (std::uint32_t b = 0; b < g.blocks; ++b) g.told_first[b + 1] += g.told_first[b];
-  g.told.resize(g.told_first.back());
-  std::vector<std::uint32_t> next(g.told_first.begin(), g.told_first.end() - 1);
+    for (const read_cells& r : list) ++g.first_dependent[r.block + 1];
+  for (std::uint32_t b = 0; b < g.blocks; ++b) g.first_dependent[b + 1] += g.first_dependent[b];
+  g.dependents.resize(g.first_dependent.back());
+  std::vector<std::uint32_t> next(g.first_dependent.begin(), g.first_dependent.end() - 1);
   for (std::uint32_t reader = 0; reader < g.blocks; ++reader)
-    for (const read_cells& r : reads[reader]) g.told[next[r.block]++] = {{r.cells[0], r.cells[1]}, reader, 0};
+    for (const read_cells& r : reads[reader]) g.dependents[next[r.block]++] = {{r.cells[0], r.cells[1]}, reader, 0};
 }
 
 }  // namespace
 
 graph_view block_graph::view() const {
-  return {blocks,          pairs,           neighbour.data(),  read_stride, read_block.data(), net_of.data(),
-          net_pair.data(), net_cost.data(), told_first.data(), told.data(), near_block.data(), near_closed.data()};
+  return {blocks,
+          pairs,
+          neighbour.data(),
+          read_stride,
+          read_block.data(),
+          net_of.data(),
+          net_pair.data(),
+          net_cost.data(),
+          first_dependent.data(),
+          dependents.data(),
+          near_block.data(),
+          near_closed.data()};
 }
 
 block_graph build_graph(const lattice& l, const solver_settings& settings, int threads) {
@@ -239,7 +249,7 @@ block_graph build_graph(const lattice& l, const solver_settings& settings, int t
   // A block is not its own dependent: a visit iterates until nothing changes.
   for (std::uint32_t b = 0; b < g.blocks; ++b)
     std::erase_if(reads[b], [&](const read_cells& r) { return r.block == b; });
-  turn_round(reads, g);
+  list_dependents(reads, g);
   return g;
 }
 

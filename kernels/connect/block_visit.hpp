@@ -8,8 +8,8 @@ namespace voxherd::connect {
 /// Scratch memory of a team during a visit.
 template <int Values>
 struct visit_scratch {
-  alignas(64) float value[Values];    ///< of the block, and for some schemes of the cells around it
-  std::uint32_t base[most_read + 1];  ///< offset of the values of each block read
+  alignas(64) float value[Values];          ///< of the block, and for some schemes of the cells around it
+  std::uint32_t base[max_read_blocks + 1];  ///< offset of the values of each block read
   std::uint32_t exchange[4];
 };
 
@@ -33,7 +33,7 @@ struct block_visit {
     std::uint32_t* states = front.state + std::size_t{k} * front.blocks;
     // Request constant data first: only the computation waits for them.
     typename Scheme::template at<Team> here(scheme, graph, block);
-    const std::uint32_t told[2] = {graph.told_first[block], graph.told_first[block + 1]};
+    const std::uint32_t dependents[2] = {graph.first_dependent[block], graph.first_dependent[block + 1]};
     const std::uint32_t state = team.fetch(states + block), slot = state & 1;
     const bool first = (state >> 1) < rules.first_round;
     here.begin(team, front.choice ? front.choice + std::size_t{k} * front.blocks * block_cells : nullptr);
@@ -61,7 +61,7 @@ struct block_visit {
       }
     }
     const std::uint32_t after = front.in_place ? 0 : 1 - slot;
-    finish(team, s, here, block, then, first, values + front.place(block, after), told, settled, wake);
+    finish(team, s, here, block, then, first, values + front.place(block, after), dependents, settled, wake);
     team.once([&] { team.put(states + block, 2 * round + after); });
   }
 
@@ -71,7 +71,7 @@ struct block_visit {
   template <class At, class Wake>
   VOXHERD_FUNCTION void finish(const Team& team, scratch& s, const At& here, std::uint32_t block,
                                const number (&then)[Team::chunks], bool first, float* after,
-                               const std::uint32_t (&told)[2], bool settled, const Wake& wake) const {
+                               const std::uint32_t (&dependents)[2], bool settled, const Wake& wake) const {
     std::uint64_t changed = 0;
     number lowest = unreached;
     VOXHERD_UNROLL
@@ -85,8 +85,8 @@ struct block_visit {
     if (front.in_place) team.publish();
     const float when = team.of_all(s.exchange, changed, lowest);
     if (changed == 0) return;
-    team.share(static_cast<int>(told[1] - told[0]), [&](int n) {
-      const dependent& d = graph.told[told[0] + static_cast<std::uint32_t>(n)];
+    team.share(static_cast<int>(dependents[1] - dependents[0]), [&](int n) {
+      const dependent& d = graph.dependents[dependents[0] + static_cast<std::uint32_t>(n)];
       if ((d.cells[Scheme::order - 1] & changed) != 0) wake(d.block, when);
     });
     team.once([&] {

@@ -71,7 +71,7 @@ struct cuda_block_team {
   }
   __device__ void write_cube(float* cube, int chunk, float x) const { cube[cube_place(chunk * lanes + lane)] = x; }
   __device__ bool any_set(const std::uint32_t* words, int chunk) const {
-    return __any_sync(whole_warp, __ldg(words + chunk * lanes + lane) != 0);
+    return __any_sync(full_warp, __ldg(words + chunk * lanes + lane) != 0);
   }
   __device__ float unless_set(const std::uint32_t* words, int chunk, int bit, float x, float otherwise) const {
     return (__ldg(words + chunk * lanes + lane) >> bit & 1) != 0 ? otherwise : x;
@@ -114,7 +114,7 @@ struct cuda_block_team {
 
   /// Barrier for the whole team, with an "any" vote.
   __device__ bool any(bool condition) const {
-    if constexpr (Warps == 1) return __any_sync(whole_warp, condition);
+    if constexpr (Warps == 1) return __any_sync(full_warp, condition);
     int is;
     asm volatile(
         "{\n .reg .pred p, q;\n setp.ne.s32 p, %1, 0;\n barrier.cta.red.or.pred q, %2, %3, p;\n selp.s32 %0, 1, 0, "
@@ -124,13 +124,13 @@ struct cuda_block_team {
         : "memory");
     return is != 0;
   }
-  __device__ bool any_lane(bool condition) const { return __any_sync(whole_warp, condition); }
+  __device__ bool any_lane(bool condition) const { return __any_sync(full_warp, condition); }
   __device__ std::uint64_t bits(bool condition, int chunk) const {
     const int shift = Warps == 1 ? 32 * chunk : lane & 32;
-    return static_cast<std::uint64_t>(__ballot_sync(whole_warp, condition)) << shift;
+    return static_cast<std::uint64_t>(__ballot_sync(full_warp, condition)) << shift;
   }
   __device__ float of_all(std::uint32_t* exchange, std::uint64_t& bits, float least) const {
-    const unsigned lowest = __reduce_min_sync(whole_warp, __float_as_uint(least));
+    const unsigned lowest = __reduce_min_sync(full_warp, __float_as_uint(least));
     if constexpr (Warps == 1) return __uint_as_float(lowest);
     const int warp = lane / 32;
     if (lane % 32 == 0) {
@@ -157,7 +157,7 @@ struct cuda_block_team {
   }
 
  private:
-  static constexpr unsigned whole_warp = 0xffffffffu;
+  static constexpr unsigned full_warp = 0xffffffffu;
   /// Barrier 0 belongs to the thread block.
   __device__ static int barrier() { return 1 + static_cast<int>(threadIdx.x) / lanes; }
 };

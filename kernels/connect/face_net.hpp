@@ -24,7 +24,7 @@ class face_net {
       for (int d = 0; d < 3; ++d)
         for (int side = 0; side < 2; ++side) {
           const std::uint32_t there =
-              place_of(graph_.net_pair[first() + static_cast<unsigned>(d * block_cells + cell)], side);
+              pair_index(graph_.net_pair[first() + static_cast<unsigned>(d * block_cells + cell)], side);
           if (there < block_cells) continue;
           least = lane::min(least, team.fetch(values + base[there / block_cells] + there % block_cells) +
                                        graph_.net_cost[first() + static_cast<unsigned>(d * block_cells + cell)]);

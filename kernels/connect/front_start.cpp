@@ -13,8 +13,8 @@ namespace voxherd::connect {
 
 namespace {
 
-constexpr float least_radius = 1;            // voxels within which the path to a single voxel is straight
-constexpr std::size_t most_candidates = 64;  // for the point's voxel
+constexpr float min_radius = 1;             // voxels within which the path to a single voxel is straight
+constexpr std::size_t max_candidates = 64;  // for the point's voxel
 
 struct placed_start {
   int at[3];
@@ -44,7 +44,7 @@ std::optional<front_start> fit_point(std::span<const placed_start> starts, const
   for (int i = 0; i < 3; ++i) normal[packed_index(i, i)] += 1e-10 * trace;
   if (!cholesky_factor<4>(normal)) return std::nullopt;
   cholesky_solve<4>(normal, right);
-  front_start found{{}, least_radius, 0};
+  front_start found{{}, min_radius, 0};
   for (int d = 0; d < 3; ++d) {
     if (!(std::abs(right[d]) < 0.501)) return std::nullopt;  // S is that of the voxel containing the point
     found.point[d] = static_cast<float>(centre[d] + right[d]);
@@ -75,7 +75,7 @@ front_start find_front_start(const lattice_view& l, std::span<const placed_start
   }
   if (starts.size() == 1) {
     const placed_start& only = starts[0];
-    return {{float(only.at[0]), float(only.at[1]), float(only.at[2])}, least_radius, only.arrival};
+    return {{float(only.at[0]), float(only.at[1]), float(only.at[2])}, min_radius, only.arrival};
   }
   if (same) return elsewhere;
   // The point is near the mean of the starts: its voxel is one of those next to it, unless the mask has cut the ball.
@@ -85,7 +85,7 @@ front_start find_front_start(const lattice_view& l, std::span<const placed_start
   std::vector<placed_start> nearest(starts.begin(), starts.end());
   std::stable_sort(nearest.begin(), nearest.end(),
                    [&](const placed_start& a, const placed_start& b) { return distance(a) < distance(b); });
-  if (nearest.size() > most_candidates) nearest.resize(most_candidates);
+  if (nearest.size() > max_candidates) nearest.resize(max_candidates);
   for (const placed_start& candidate : nearest) {
     float s[6];
     read_tensor(l, candidate.cell, s);

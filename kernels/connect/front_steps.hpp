@@ -60,9 +60,9 @@ struct front_waker {
     const std::uint32_t block = s.cell / block_cells;
     float* trigger = front.triggers(s.front, round);
     team.lower(trigger + block, s.arrival);
-    for (std::uint32_t n = graph.told_first[block]; n < graph.told_first[block + 1]; ++n)
-      if ((graph.told[n].cells[0] >> (s.cell % block_cells) & 1) != 0)
-        team.lower(trigger + graph.told[n].block, s.arrival);
+    for (std::uint32_t n = graph.first_dependent[block]; n < graph.first_dependent[block + 1]; ++n)
+      if ((graph.dependents[n].cells[0] >> (s.cell % block_cells) & 1) != 0)
+        team.lower(trigger + graph.dependents[n].block, s.arrival);
     team.lower(front.least[round % 3] + s.front, s.arrival);
   }
 };
@@ -98,9 +98,9 @@ struct second_order_chooser {
  private:
   VOXHERD_FUNCTION float at(std::uint32_t k, std::uint32_t block, std::uint32_t cell, int pair, int side) const {
     const std::uint32_t there =
-        place_of(graph.neighbour[(std::size_t{block} * second_pairs + static_cast<unsigned>(pair)) * block_cells +
-                                 cell % block_cells],
-                 side);
+        pair_index(graph.neighbour[(std::size_t{block} * second_pairs + static_cast<unsigned>(pair)) * block_cells +
+                                   cell % block_cells],
+                   side);
     if (there == cell % block_cells) return unreached;  // missing neighbour
     return resting(front, k,
                    graph.read_block[std::size_t{block} * graph.read_stride + there / block_cells])[there % block_cells];

@@ -19,7 +19,7 @@ struct path_follower {
   std::uint32_t first, fronts;
   const path_request* requests;
   const std::uint32_t* cell_of_number;  ///< of voxels as numbered in requests
-  path_settings how;
+  path_settings settings;
   float axes_mm[9];  ///< row-major
   float origin_mm[3];
   path_score* scores;            ///< one per request; null if not wanted
@@ -34,7 +34,7 @@ struct path_follower {
     const path_reader read{lattice, flows + std::size_t{request.front - first} * lattice.blocks * block_cells};
     path_walk walk{read,
                    started[request.front],
-                   how,
+                   settings,
                    {axes_mm, origin_mm, nullptr, 0, scores != nullptr, 0, 0, 0},
                    read.place_at(static_cast<float>(at[0]), static_cast<float>(at[1]), static_cast<float>(at[2]))};
     if (world_mm != nullptr) {

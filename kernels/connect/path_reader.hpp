@@ -83,12 +83,12 @@ struct path_reader {
   }
 
   /// Cost of a straight segment, with S interpolated at the midpoints of parts of at most half a voxel.
-  VOXHERD_FUNCTION float cost_of(const place& from, const place& to) const {
-    const float way[3] = {to.x[0] - from.x[0], to.x[1] - from.x[1], to.x[2] - from.x[2]};
-    const float length = sqrtf(geodesic::dot(way, way));
+  VOXHERD_FUNCTION float segment_cost(const place& from, const place& to) const {
+    const float displacement[3] = {to.x[0] - from.x[0], to.x[1] - from.x[1], to.x[2] - from.x[2]};
+    const float length = sqrtf(geodesic::dot(displacement, displacement));
     const int parts = 1 + static_cast<int>(2 * length);
-    const float part[3] = {way[0] / static_cast<float>(parts), way[1] / static_cast<float>(parts),
-                           way[2] / static_cast<float>(parts)};
+    const float part[3] = {displacement[0] / static_cast<float>(parts), displacement[1] / static_cast<float>(parts),
+                           displacement[2] / static_cast<float>(parts)};
     float cost = 0;
     for (int i = 0; i < parts; ++i) {
       float s[6];
@@ -138,12 +138,12 @@ struct path_reader {
 
   VOXHERD_FUNCTION static bool is_behind(const flow& nearest, const flow& f, const float (&s)[6], const int (&from)[3],
                                          const int (&to)[3]) {
-    constexpr float most_crossings = 1.5f;  // arrival times are not exact, and S changes between voxels
+    constexpr float max_crossings = 1.5f;  // arrival times are not exact, and S changes between voxels
     const float later = f.arrival - nearest.arrival;
     if (!(later > 0)) return false;
     const float v[3] = {static_cast<float>(to[0] - from[0]), static_cast<float>(to[1] - from[1]),
                         static_cast<float>(to[2] - from[2])};
-    return later > most_crossings * piece_cost(s, v);
+    return later > max_crossings * piece_cost(s, v);
   }
 };
 

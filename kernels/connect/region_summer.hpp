@@ -34,7 +34,7 @@ struct region_summer {
       sum += static_cast<double>(here);
       if (!(here < cost.least)) continue;
       cost.least = here;
-      cost.least_voxel = number_of_cell[cell];
+      cost.min_voxel = number_of_cell[cell];
     }
     if (cost.reached > 0) cost.mean = static_cast<float>(sum / cost.reached);
     to[index] = cost;

@@ -18,7 +18,7 @@ inline constexpr std::uint32_t collected = 1024;
 /// Up to this number of fronts, each thread block first reduces the earliest triggers locally.
 inline constexpr std::uint32_t gathered_fronts = 256;
 /// Entries that a team examines together: few enough that each team has several turns.
-inline constexpr std::uint32_t most_together = 32, turns = 4;
+inline constexpr std::uint32_t max_together = 32, turns = 4;
 
 struct round_counts {
   std::uint64_t visits;
@@ -41,7 +41,7 @@ class round_worker {
   static constexpr int threads = round_threads<Scheme>, teams_here = threads / round_team::lanes;
   struct shared {
     typename visit_type::scratch scratch[teams_here];
-    uint2 todo[teams_here][most_together];  ///< front, block
+    uint2 todo[teams_here][max_together];  ///< front, block
     std::uint32_t todo_count[teams_here];
     std::uint32_t woken[collected];
     float earliest[gathered_fronts];  ///< earliest trigger of the next round
@@ -63,7 +63,7 @@ class round_worker {
         if (blockIdx.x != 0) continue;
         // No team reads or writes the entries for the round after next in this round.
         __stcg(f.least[(round + 2) % 3] + k, unreached);
-        __stcg(lists_.limit[round % 2] + k, limit_of(k, round));
+        __stcg(lists_.limit[round % 2] + k, wake_limit(k, round));
       }
     }
     __syncthreads();
@@ -72,7 +72,7 @@ class round_worker {
 
   __device__ std::uint64_t run(std::uint32_t round, std::uint32_t awake) const {
     const std::uint32_t teams = gridDim.x * teams_here;
-    const std::uint32_t together = min(max(awake / (turns * teams), 1u), most_together);
+    const std::uint32_t together = min(max(awake / (turns * teams), 1u), max_together);
     std::uint64_t visits = 0;
     for (std::uint32_t first = (blockIdx.x + gridDim.x * team_number_) * together; first < awake;
          first += teams * together) {
@@ -98,7 +98,7 @@ class round_worker {
   __device__ bool waits() const { return visit_.rules.cut < unreached; }
 
   /// Increases even if the earliest trigger does not, so that slowly converging values do not block the front.
-  __device__ float limit_of(std::uint32_t k, std::uint32_t round) const {
+  __device__ float wake_limit(std::uint32_t k, std::uint32_t round) const {
     return fmaxf(__ldcg(visit_.front.least[round % 3] + k) + visit_.rules.cut,
                  __ldcg(lists_.limit[(round + 1) % 2] + k) + visit_.rules.growth);
   }
@@ -116,7 +116,7 @@ class round_worker {
       // Reset before any value is read: from now on a wake-up is for another visit.
       const float t = __int_as_float(atomicExch(reinterpret_cast<int*>(trigger), __float_as_int(unreached)));
       if (waits()) {
-        now = t <= limit_of(k, round);
+        now = t <= wake_limit(k, round);
         if (!now) wake(round, entry, k, t);
       }
     }

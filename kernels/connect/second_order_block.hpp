@@ -54,7 +54,7 @@ struct second_order_scheme {
             const std::uint32_t c = chosen >> (choice::width * (m / 2)) & choice::bits;
             const bool is = (c & (m % 2 == 0 ? choice::used : choice::second)) != 0;
             const std::uint32_t there =
-                place_of(pairs_.get(chunk, m % 2 * first_pairs + m / 2, cell), (c & choice::backward) != 0 ? 1 : 0);
+                pair_index(pairs_.get(chunk, m % 2 * first_pairs + m / 2, cell), (c & choice::backward) != 0 ? 1 : 0);
             const bool inside = is && there < block_cells;
             outside_.set(chunk, m, cell,
                          team.fetch_if(is && !inside, others, s.base[there / block_cells] + there % block_cells,

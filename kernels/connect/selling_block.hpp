@@ -37,7 +37,7 @@ struct selling_scheme {
           for (int i = 0; i < first_pairs; ++i) {
             VOXHERD_UNROLL
             for (int side = 0; side < 2; ++side) {
-              const std::uint32_t there = place_of(pairs_.get(chunk, i, cell), side);
+              const std::uint32_t there = pair_index(pairs_.get(chunk, i, cell), side);
               outside[i][side] =
                   team.fetch_if(there >= block_cells, others, s.base[there / block_cells] + there % block_cells,
                                 s.base[0] + static_cast<unsigned>(cell), unreached);
@@ -48,7 +48,7 @@ struct selling_scheme {
             outside_.set(chunk, i, cell, lane::min(outside[i][0], outside[i][1]));
             VOXHERD_UNROLL
             for (int side = 0; side < 2; ++side) {
-              const std::uint32_t there = place_of(pairs_.get(chunk, i, cell), side);
+              const std::uint32_t there = pair_index(pairs_.get(chunk, i, cell), side);
               inside_.set(s.value, chunk, 2 * i + side, cell, there < block_cells ? static_cast<int>(there) : cell);
             }
           }

@@ -14,8 +14,8 @@ namespace {
 
 /// Median cost of a voxel: its size divided by the speed averaged over directions.
 float typical_cost(const lattice& l) {
-  constexpr std::size_t most_samples = 65536;
-  const std::size_t n = l.cell_of_number.size(), step = std::max<std::size_t>(1, n / most_samples);
+  constexpr std::size_t max_samples = 65536;
+  const std::size_t n = l.cell_of_number.size(), step = std::max<std::size_t>(1, n / max_samples);
   std::vector<float> cost;
   for (std::size_t i = 0; i < n; i += step) {
     float trace = 0;

@@ -54,10 +54,10 @@ struct region_list {
 
 /// Statistics of a front in a region.
 struct region_cost {
-  float least;                ///< smallest arrival time, infinite if no voxel is reached
-  std::uint32_t least_voxel;  ///< its voxel, the first in a tie; 2^32 - 1 for none
-  float mean;                 ///< over the reached voxels; infinite if there are none
-  std::uint32_t reached;      ///< number of voxels with a finite arrival time
+  float least;              ///< smallest arrival time, infinite if no voxel is reached
+  std::uint32_t min_voxel;  ///< its voxel, the first in a tie; 2^32 - 1 for none
+  float mean;               ///< over the reached voxels; infinite if there are none
+  std::uint32_t reached;    ///< number of voxels with a finite arrival time
 };
 
 /// A path back from a voxel to the source of a front.
@@ -99,10 +99,11 @@ class solver {
   virtual void set_regions(const region_list& regions) = 0;
   virtual void region_costs(region_cost* to) const = 0;  ///< (fronts, regions)
 
-  virtual void score_paths(std::span<const path_request> paths, const path_settings& how, path_score* to) const = 0;
+  virtual void score_paths(std::span<const path_request> paths, const path_settings& settings,
+                           path_score* to) const = 0;
   /// Path i has `offsets[i + 1] - offsets[i]` points (steps + 1 of its score) from index offsets[i] - offsets[0] on,
   /// ordered from the voxel to the source. `world_mm`: three numbers per point.
-  virtual void trace_paths(std::span<const path_request> paths, const path_settings& how,
+  virtual void trace_paths(std::span<const path_request> paths, const path_settings& settings,
                            std::span<const std::uint64_t> offsets, float* world_mm) const = 0;
 };
 

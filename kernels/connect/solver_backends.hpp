@@ -15,13 +15,13 @@ struct solver_parts {
 };
 
 /// Second order only takes the order of neighbours from the first-order solution, which therefore need not be exact.
-inline float tolerance_of(int order, const solver_settings& s) {
+inline float solve_tolerance(int order, const solver_settings& s) {
   constexpr float for_choices = 1e-4f;
   return order < s.order && s.tolerance < for_choices ? for_choices : s.tolerance;
 }
 
 /// Rounds after which a front that still changes is stopped.
-inline constexpr std::uint32_t most_rounds = 100000;
+inline constexpr std::uint32_t max_rounds = 100000;
 
 std::unique_ptr<solver> make_solver_cpu(const device& d, solver_parts&& parts);
 std::unique_ptr<solver> make_solver_cuda(const device& d, solver_parts&& parts);

@@ -60,7 +60,7 @@ class round_loop {
   /// Runs rounds from `round` on; returns the next one. Increases `visits`.
   std::uint32_t operator()(std::uint32_t k, std::uint32_t round, std::uint64_t& visits) {
     const front_view& f = visit_.front;
-    for (; f.least[round % 3][k] < unreached && round < most_rounds; ++round) {
+    for (; f.least[round % 3][k] < unreached && round < max_rounds; ++round) {
       f.least[(round + 1) % 3][k] = unreached;
       choose(k, round);
       const auto n = static_cast<std::int64_t>(now_.size());
@@ -145,7 +145,7 @@ class cpu_solver final : public solver {
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     report.visits = visits;
     report.rounds = rounds;
-    report.converged = rounds < most_rounds;
+    report.converged = rounds < max_rounds;
     return report;
   }
 
@@ -160,19 +160,19 @@ class cpu_solver final : public solver {
 
   void set_regions(const region_list& regions) override { readings_.set_regions(regions); }
   void region_costs(region_cost* to) const override { readings_.region_costs(memory_.arrival.data(), to); }
-  void score_paths(std::span<const path_request> paths, const path_settings& how, path_score* to) const override {
-    readings_.follow(memory_.arrival.data(), paths, how, to, nullptr, nullptr);
+  void score_paths(std::span<const path_request> paths, const path_settings& settings, path_score* to) const override {
+    readings_.follow(memory_.arrival.data(), paths, settings, to, nullptr, nullptr);
   }
-  void trace_paths(std::span<const path_request> paths, const path_settings& how,
+  void trace_paths(std::span<const path_request> paths, const path_settings& settings,
                    std::span<const std::uint64_t> offsets, float* world_mm) const override {
-    readings_.follow(memory_.arrival.data(), paths, how, nullptr, offsets.data(), world_mm);
+    readings_.follow(memory_.arrival.data(), paths, settings, nullptr, offsets.data(), world_mm);
   }
 
  private:
   template <class Scheme>
   std::uint32_t rounds(const front_view& f, const Scheme& scheme, std::uint32_t k, std::uint32_t from, int threads,
                        std::uint64_t& visits) const {
-    const round_rules rules{from, tolerance_of(Scheme::order, parts_.settings), cut_voxels * parts_.typical_cost,
+    const round_rules rules{from, solve_tolerance(Scheme::order, parts_.settings), cut_voxels * parts_.typical_cost,
                             growth_voxels * parts_.typical_cost, inner_iterations};
     return round_loop<Scheme>({parts_.graph.view(), f, rules, scheme}, threads)(k, from, visits);
   }

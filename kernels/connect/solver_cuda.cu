@@ -79,7 +79,7 @@ class cuda_solver final : public solver {
     each_on_gpu(stream_, static_cast<std::uint32_t>(cells), arrival_gatherer{f, arrival_.data()});
     end.record(stream_);
     const round_counts last = counts();
-    return {end.seconds_since(begin), last.visits, last.next_round, last.next_round < most_rounds};
+    return {end.seconds_since(begin), last.visits, last.next_round, last.next_round < max_rounds};
   }
 
   void arrivals(std::size_t first, std::size_t count, float* to) const override {
@@ -96,12 +96,12 @@ class cuda_solver final : public solver {
 
   void set_regions(const region_list& regions) override { readings_.set_regions(regions); }
   void region_costs(region_cost* to) const override { readings_.region_costs(arrival_.data(), to); }
-  void score_paths(std::span<const path_request> paths, const path_settings& how, path_score* to) const override {
-    readings_.score(arrival_.data(), paths, how, to);
+  void score_paths(std::span<const path_request> paths, const path_settings& settings, path_score* to) const override {
+    readings_.score(arrival_.data(), paths, settings, to);
   }
-  void trace_paths(std::span<const path_request> paths, const path_settings& how,
+  void trace_paths(std::span<const path_request> paths, const path_settings& settings,
                    std::span<const std::uint64_t> offsets, float* world_mm) const override {
-    readings_.trace(arrival_.data(), paths, how, offsets, world_mm);
+    readings_.trace(arrival_.data(), paths, settings, offsets, world_mm);
   }
 
  private:
@@ -125,12 +125,12 @@ class cuda_solver final : public solver {
 
   template <class Scheme>
   void run(const front_view& f, const Scheme& scheme, std::uint32_t round) {
-    const round_rules rules{round, tolerance_of(Scheme::order, parts_.settings), cut_for<Scheme>(f),
+    const round_rules rules{round, solve_tolerance(Scheme::order, parts_.settings), cut_for<Scheme>(f),
                             growth_voxels * parts_.typical_cost, inner_iterations};
     const std::uint32_t entries = f.fronts * f.blocks;
     const round_lists lists = fronts_.empty_lists(f.fronts, f.blocks, stream_);
     each_on_gpu(stream_, entries, list_starter{f, lists, round});
-    launch_rounds<Scheme>({graph_.view(), f, rules, scheme}, lists, round, most_rounds, counts_.data(),
+    launch_rounds<Scheme>({graph_.view(), f, rules, scheme}, lists, round, max_rounds, counts_.data(),
                           resident_blocks<Scheme>(ordinal_), stream_);
   }
 

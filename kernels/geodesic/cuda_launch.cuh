@@ -23,7 +23,7 @@ VOXHERD_FUNCTION Reader make_reader(const trace_job& job) {
 struct ray_warp {
   unsigned lanes;  ///< one bit per lane
   std::uint64_t own, threads;
-  unsigned long long* begun;
+  unsigned long long* next_fibre;
   bool first = true;
 
   __device__ bool any(bool value) const { return __any_sync(lanes, value) != 0; }
@@ -33,7 +33,7 @@ struct ray_warp {
     return 4 * wait >= wait + __popc(__ballot_sync(lanes, active));
   }
   __device__ std::uint64_t next() {
-    if (!first) own = threads + atomicAdd(begun, 1ull);
+    if (!first) own = threads + atomicAdd(next_fibre, 1ull);
     first = false;
     return own;
   }
@@ -42,15 +42,15 @@ struct ray_warp {
 /// Each thread integrates one fibre after another until none is left; uses the first `used` threads of each block.
 template <class Form, class Reader, int Block>
 __global__ void __launch_bounds__(Block)
-    trace_kernel(const __grid_constant__ trace_job job, unsigned used, unsigned long long* begun) {
+    trace_kernel(const __grid_constant__ trace_job job, unsigned used, unsigned long long* next_fibre) {
   if (threadIdx.x >= used) return;
   ray_warp warp{used >= 32 ? 0xffffffffu : (1u << used) - 1, std::uint64_t{blockIdx.x} * used + threadIdx.x,
-                std::uint64_t{gridDim.x} * used, begun};
+                std::uint64_t{gridDim.x} * used, next_fibre};
   ray_tracer<Form>(job, Form{make_reader<Reader>(job)}).run(warp);
 }
 
 template <class Form, class Reader, int Block>
-void launch_blocks(const trace_job& job, unsigned long long* begun, int processors, unsigned used,
+void launch_blocks(const trace_job& job, unsigned long long* next_fibre, int processors, unsigned used,
                    cudaStream_t stream) {
   const auto kernel = trace_kernel<Form, Reader, Block>;
   int resident = 1;
@@ -58,13 +58,13 @@ void launch_blocks(const trace_job& job, unsigned long long* begun, int processo
   // Rays of equal length end together: rounds of equal size leave no round partially filled.
   const std::uint64_t wanted = (job.count + used - 1) / used, room = std::uint64_t(std::max(1, resident)) * processors;
   const std::uint64_t rounds = (wanted + room - 1) / room, blocks = (wanted + rounds - 1) / rounds;
-  VOXHERD_CUDA_CHECK(cudaMemsetAsync(begun, 0, sizeof *begun, stream));
-  kernel<<<static_cast<unsigned>(blocks), Block, 0, stream>>>(job, used, begun);
+  VOXHERD_CUDA_CHECK(cudaMemsetAsync(next_fibre, 0, sizeof *next_fibre, stream));
+  kernel<<<static_cast<unsigned>(blocks), Block, 0, stream>>>(job, used, next_fibre);
   VOXHERD_CUDA_CHECK(cudaGetLastError());
 }
 
 template <class Form, class Reader>
-void launch_reader(const trace_job& job, unsigned long long* begun, cudaStream_t stream) {
+void launch_reader(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream) {
   int ordinal = 0, processors = 1;
   VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
   VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, ordinal));
@@ -74,9 +74,9 @@ void launch_reader(const trace_job& job, unsigned long long* begun, cudaStream_t
   const auto warps = std::uint64_t(processors) * schedulers;
   if (job.count <= 32 * warps) {
     const auto used = static_cast<unsigned>(std::max<std::uint64_t>(1, (job.count + warps - 1) / warps));
-    return launch_blocks<Form, Reader, 32>(job, begun, processors, used, stream);
+    return launch_blocks<Form, Reader, 32>(job, next_fibre, processors, used, stream);
   }
-  launch_blocks<Form, Reader, 128>(job, begun, processors, 128, stream);
+  launch_blocks<Form, Reader, 128>(job, next_fibre, processors, 128, stream);
 }
 
 }  // namespace voxherd::geodesic

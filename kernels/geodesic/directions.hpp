@@ -12,7 +12,7 @@ namespace voxherd::geodesic {
 namespace detail {
 
 /// Sine and cosine of an angle in turns, 0 to 1.
-VOXHERD_FUNCTION inline void sincos_of_turns(double turns, double& sine, double& cosine) {
+VOXHERD_FUNCTION inline void sincos_turns(double turns, double& sine, double& cosine) {
 #if defined(__CUDA_ARCH__)
   sincospi(2 * turns, &sine, &cosine);
 #else
@@ -29,7 +29,7 @@ VOXHERD_FUNCTION inline void about_axis(const float (&axis)[3], double cosine, d
   const double first[3] = {1 + sign * x * x * a, sign * b, -sign * x}, second[3] = {b, sign + y * y * a, -y};
   const double sine = std::sqrt(cosine < 1 && cosine > -1 ? 1 - cosine * cosine : 0.0);
   double s, c;
-  sincos_of_turns(turns - std::floor(turns), s, c);
+  sincos_turns(turns - std::floor(turns), s, c);
   s *= sine, c *= sine;
   for (int i = 0; i < 3; ++i) out[i] = static_cast<float>(cosine * axis[i] + c * first[i] + s * second[i]);
 }
@@ -39,8 +39,8 @@ constexpr double golden_turn = 0.38196601125010515;  // (3 - sqrt(5)) / 2
 }  // namespace detail
 
 /// The world direction of fibre number `fibre`, the n-th of its seed; depends only on the arguments.
-VOXHERD_FUNCTION inline void direction_of(const ray_settings& s, const seed& from, std::uint64_t fibre, std::uint32_t n,
-                                          float (&out)[3]) {
+VOXHERD_FUNCTION inline void start_direction(const ray_settings& s, const seed& from, std::uint64_t fibre,
+                                             std::uint32_t n, float (&out)[3]) {
   const auto count = static_cast<double>(s.directions_per_seed);
   switch (s.directions) {
     case direction_kind::sphere: {

@@ -22,7 +22,7 @@ VOXHERD_FUNCTION inline float squared_distance(const float* a, const float* b) {
   return lane::fma(z, z, lane::fma(y, y, x * x));
 }
 
-VOXHERD_FUNCTION inline void centre_of(const float* points, float (&mean)[3]) {
+VOXHERD_FUNCTION inline void mean_point(const float* points, float (&mean)[3]) {
   mean[0] = mean[1] = mean[2] = 0;
   VOXHERD_UNROLL
   for (std::size_t i = 0; i < sketch_floats; ++i) mean[i % 3] += points[i];

@@ -35,7 +35,7 @@ row15 harmonics_at(double x, double y, double z) {
 
 /// Factor by which the ODF in constant solid angle scales a harmonic of ln(-ln E): the Funk-Radon transform of its
 /// Laplace-Beltrami operator, over 16 pi^2 (Aganj 2010, equation 14). The ODF's mean is fixed.
-double odf_of_harmonic(int n) {
+double harmonic_odf_factor(int n) {
   constexpr double pi = std::numbers::pi;
   const int l = degree_of(n);
   const double legendre_at_0 = l == 0 ? 1 : l == 2 ? -0.5 : 0.375;
@@ -49,7 +49,7 @@ void add_outer(const double* a, matrix15& to) {
 
 bool is_used(const gradient_table& g, std::size_t k, const quartic_settings& s) {
   const double largest = *std::max_element(g.b_s_per_mm2.begin(), g.b_s_per_mm2.end());
-  return g.b_s_per_mm2[k] > 0 && g.b_s_per_mm2[k] >= s.least_b_of_largest * largest;
+  return g.b_s_per_mm2[k] > 0 && g.b_s_per_mm2[k] >= s.min_b_fraction * largest;
 }
 
 /// The normal matrix of harmonics at the used measurements, without regularisation.
@@ -93,7 +93,7 @@ quartic_projector make_projector() {
 
 void check(const gradient_table& g, const quartic_settings& s) {
   const auto refuse = [](const char* why) { throw std::invalid_argument(std::string("finsler4: ") + why); };
-  if (!(s.least_eigenvalue > 0) || s.least_eigenvalue > 1) refuse("min_eigenvalue not above 0 and up to 1");
+  if (!(s.min_eigenvalue > 0) || s.min_eigenvalue > 1) refuse("min_eigenvalue not above 0 and up to 1");
   if (!(s.regularisation >= 0)) refuse("regularisation below 0");
   if (!(s.convexity > 0) || !(s.convexity < 1)) refuse("convexity not between 0 and 1");
   if (s.tensor.gradient_deviation) refuse("gradient deviation is not supported");
@@ -137,7 +137,8 @@ quartic_design_table::quartic_design_table(const gradient_table& g, const quarti
     cholesky_solve<harmonics>(normal, coefficient);
     for (int n = 0; n < harmonics; ++n)
       for (std::size_t c = 0; c < quartic_size; ++c)
-        to_odf[quartic_size * k + c] += quartics[static_cast<std::size_t>(n)][c] * odf_of_harmonic(n) * coefficient[n];
+        to_odf[quartic_size * k + c] +=
+            quartics[static_cast<std::size_t>(n)][c] * harmonic_odf_factor(n) * coefficient[n];
   }
 }
 

@@ -37,11 +37,11 @@
 namespace voxherd::geodesic {
 
 struct quartic_settings {
-  tensor_settings tensor{};        ///< the preceding tensor fit; gradient_deviation is not supported
-  double least_eigenvalue = 0.01;  ///< eigenvalues of the tensor below this fraction of its largest are raised to it
-  double regularisation = 0.006;   ///< Laplace-Beltrami, of harmonics fitted to ln(ADC ratio): at least 0
+  tensor_settings tensor{};       ///< the preceding tensor fit; gradient_deviation is not supported
+  double min_eigenvalue = 0.01;   ///< eigenvalues of the tensor below this fraction of its largest are raised to it
+  double regularisation = 0.006;  ///< Laplace-Beltrami, of harmonics fitted to ln(ADC ratio): at least 0
   /// Measurements with b below this fraction of the largest are not used for crossings.
-  double least_b_of_largest = 2. / 3;
+  double min_b_fraction = 2. / 3;
   double convexity = 0.05;  ///< minimum eigenvalue of F's fundamental tensor where that of D is 1: in (0, 1)
 };
 

@@ -38,7 +38,7 @@ class quartic_fitter {
       : design_(design),
         project_(project),
         tensor_(design.tensor, settings.tensor),
-        least_eigenvalue_(settings.least_eigenvalue),
+        min_eigenvalue_(settings.min_eigenvalue),
         convexity_(settings.convexity) {}
 
   VOXHERD_FUNCTION quartic_fit operator()(signal_row row) const {
@@ -51,7 +51,7 @@ class quartic_fitter {
       return result;
     }
     for (int i = 0; i < 6; ++i) result.tensor[i] = fitted.tensor[i];
-    const axes round = axes_of(fitted.eigen);
+    const axes round = unit_axes(fitted.eigen);
     double odf[quartic_size], t[quartic_size];
     odf_beyond_tensor(row, fitted.S0, round, odf);
     norm_in_round_axes(round, odf, t);
@@ -67,16 +67,16 @@ class quartic_fitter {
     double root_of_determinant;
   };
 
-  static constexpr double least_ratio = 0.2;      ///< ODF divided by the tensor's; smaller values are noise
+  static constexpr double min_ratio = 0.2;        ///< ODF divided by the tensor's; smaller values are noise
   static constexpr double largest_log_ADC = 2.1;  ///< ADC divided by the tensor's: a factor of 8
   static constexpr double floor_of_S0 = 1e-6;
   static constexpr double pi = 3.14159265358979323846;
 
-  VOXHERD_FUNCTION axes axes_of(const eigen_system3<double>& e) const {
+  VOXHERD_FUNCTION axes unit_axes(const eigen_system3<double>& e) const {
     axes a;
     a.root_of_determinant = 1;
     for (int k = 0; k < 3; ++k) {
-      const double floor = least_eigenvalue_ * e.value[0];
+      const double floor = min_eigenvalue_ * e.value[0];
       const double root = std::sqrt(e.value[k] > floor ? e.value[k] : floor);
       a.root_of_determinant *= root;
       for (int i = 0; i < 3; ++i) {
@@ -123,7 +123,7 @@ class quartic_fitter {
       const double squared = dot(u, u), size = std::sqrt(squared);
       const double tensors = squared * size / (4 * pi * round.root_of_determinant);
       double ratio = 1 + quartic_value(odf, u) / (squared * squared) / tensors;
-      ratio = ratio > least_ratio ? ratio : least_ratio;
+      ratio = ratio > min_ratio ? ratio : min_ratio;
       const double target = 1 / (ratio * std::cbrt(ratio));
       quartic_monomials(w, monomials);
       for (int n = 0; n < quartic_size; ++n) t[n] += target * monomials[n];
@@ -137,7 +137,7 @@ class quartic_fitter {
   quartic_design design_;
   quartic_projector project_;
   tensor_fitter tensor_;
-  double least_eigenvalue_, convexity_;
+  double min_eigenvalue_, convexity_;
 };
 
 /// Writes item `i` of a batch's outputs.

@@ -85,7 +85,7 @@ VOXHERD_FUNCTION inline share_sums sum_share(const pair_range& range, std::uint3
   return sums;
 }
 
-VOXHERD_FUNCTION inline pair_summary summary_of(const pair_range& range, const share_sums* all, float best) {
+VOXHERD_FUNCTION inline pair_summary summarise_pair(const pair_range& range, const share_sums* all, float best) {
   share_sums sums{};
   for (std::uint32_t s = 0; s < shares; ++s) {
     sums.measure += all[s].measure, sums.length_mm += all[s].length_mm;

@@ -78,14 +78,14 @@ __global__ void summarise_kernel(const pair_range* ranges, const std::uint32_t* 
   const pair_range range = ranges[blockIdx.x];
   sums[threadIdx.x] = sum_share(range, threadIdx.x, order, measure, length_mm);
   __syncwarp();
-  if (threadIdx.x == 0) out[blockIdx.x] = summary_of(range, sums, measure[order[range.first]]);
+  if (threadIdx.x == 0) out[blockIdx.x] = summarise_pair(range, sums, measure[order[range.first]]);
 }
 
 __global__ void centre_kernel(const float* sketches, float* means, std::size_t count) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= count) return;
   float mean[3];
-  centre_of(sketches + i * sketch_floats, mean);
+  mean_point(sketches + i * sketch_floats, mean);
   for (std::size_t k = 0; k < 3; ++k) means[3 * i + k] = mean[k];
 }
 

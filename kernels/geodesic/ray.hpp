@@ -36,7 +36,7 @@ struct fibre_account {
   std::uint32_t included;  ///< inclusion regions passed, one bit each
   std::uint32_t own_target;
   ray_account forth, back;  ///< along +u and -u
-  bool begun, excluded;
+  bool started, excluded;
   int ray;  ///< current ray: 0 forth, 1 back
 
   VOXHERD_FUNCTION std::uint32_t steps_of_ray() const { return ray == 0 ? forth.steps : back.steps; }

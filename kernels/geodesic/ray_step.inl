@@ -63,7 +63,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
         put(stop, i, static_cast<float>(static_cast<int>(stop_reason::length)));
     }
   } else {
-    stop = stops_of(to, chord, chord_mm, energy, drift);
+    stop = find_stops(to, chord, chord_mm, energy, drift);
     enter_voxels(to, stop, FA, speed);
     if (rays.stop_at_loops) look_for_loop(to, stop);
     stop = lane::select(stop == 0.0f && s.steps + 1.0f >= static_cast<float>(rays.max_steps),
@@ -101,15 +101,16 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
 
 /// Stops that do not depend on the voxels along the step.
 template <class Form>
-VOXHERD_FUNCTION inline auto ray_tracer<Form>::stops_of(const place<number>& to, const number (&chord)[3],
-                                                        number chord_mm, number energy, number drift) const -> number {
+VOXHERD_FUNCTION inline auto ray_tracer<Form>::find_stops(const place<number>& to, const number (&chord)[3],
+                                                          number chord_mm, number energy, number drift) const
+    -> number {
   const ray_settings& rays = job_.rays;
   const auto code = [](stop_reason r) { return number(static_cast<float>(static_cast<int>(r))); };
   number stop = 0.0f;
   if (rays.max_drift > 0) stop = lane::select(drift > rays.max_drift, code(stop_reason::drift), stop);
-  if (job_.least_cosine >= -1.0f) {
+  if (job_.min_cosine >= -1.0f) {
     const number before_mm = lane::sqrt(dot(state_.chord, state_.chord));
-    const mask turned = state_.steps > 0.0f && dot(chord, state_.chord) < job_.least_cosine * chord_mm * before_mm;
+    const mask turned = state_.steps > 0.0f && dot(chord, state_.chord) < job_.min_cosine * chord_mm * before_mm;
     stop = lane::select(turned, code(stop_reason::curvature), stop);
   }
   mask outside = mask(false);

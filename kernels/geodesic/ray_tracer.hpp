@@ -79,7 +79,7 @@ class ray_tracer {
   template <class Team>
   VOXHERD_FUNCTION bool begin_ray(int lane, Team& team) {
     fibre_account& account = account_[lane];
-    if (account.begun) {
+    if (account.started) {
       if (tracing()) write_point(lane, account.steps_of_ray());
       if (job_.rays.two_way && account.ray == 0 && !account.excluded) {
         account.ray = 1;
@@ -90,7 +90,7 @@ class ray_tracer {
     account = {};
     account.slot = team.next();
     if (account.slot >= job_.count) return false;
-    account.begun = true;
+    account.started = true;
     put(state_.length_mm, lane, 0.0f);
     put(state_.metric_length, lane, 0.0f);
     put(state_.fastest_length, lane, 0.0f);
@@ -110,7 +110,7 @@ class ray_tracer {
     const std::uint32_t directions = job_.rays.directions_per_seed;
     const seed from = job_.seeds[fibre / directions];
     float u[3];
-    direction_of(job_.rays, from, fibre, static_cast<std::uint32_t>(fibre % directions), u);
+    start_direction(job_.rays, from, fibre, static_cast<std::uint32_t>(fibre % directions), u);
     bool inside = true;
     std::ptrdiff_t voxel = 0;
     for (int a = 2; a >= 0; --a) {
@@ -155,8 +155,8 @@ class ray_tracer {
   }
 
   VOXHERD_FUNCTION void step();
-  VOXHERD_FUNCTION number stops_of(const place<number>& to, const number (&chord)[3], number chord_mm, number energy,
-                                   number drift) const;
+  VOXHERD_FUNCTION number find_stops(const place<number>& to, const number (&chord)[3], number chord_mm, number energy,
+                                     number drift) const;
   VOXHERD_FUNCTION void enter_voxels(const place<number>& to, number& stop, number& FA, number& speed);
   VOXHERD_FUNCTION float enter(fibre_account& account, std::uint32_t regions) const;
   VOXHERD_FUNCTION void look_for_loop(const place<number>& to, number& stop);

@@ -20,8 +20,8 @@ struct trace_job {
   std::uint64_t textures[6];  ///< only on a GPU, if the field is read by its texture unit
   ray_settings rays;
   step_rule rule;
-  float least_cosine;  ///< between two steps; below -1: any
-  float unit_length;   ///< of the stored metric, in the unit of the true one
+  float min_cosine;   ///< between two steps; below -1: any
+  float unit_length;  ///< of the stored metric, in the unit of the true one
   const seed* seeds;
   std::uint64_t count;  ///< number of fibres of the batch
 

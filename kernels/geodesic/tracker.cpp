@@ -11,7 +11,7 @@ namespace voxherd::geodesic {
 
 namespace {
 
-step_rule rule_of(integrator method) {
+step_rule runge_kutta_step(integrator method) {
   switch (method) {
     case integrator::euler:
       return {1, {0}, {1}, false};
@@ -26,7 +26,7 @@ step_rule rule_of(integrator method) {
 }
 
 /// cos of the turn that a step makes on a circle of the minimum radius: chord = 2 r sin(turn / 2).
-float least_cosine(const ray_settings& s) {
+float min_cosine(const ray_settings& s) {
   if (!(s.min_radius_mm > 0)) return -2;
   const float ratio = s.step_mm / s.min_radius_mm;
   return std::max(-1.0f, 1 - ratio * ratio / 2);
@@ -63,8 +63,8 @@ trace_job begin_job(const field& f, const ray_settings& settings) {
   job.field = f.view();
   job.rays = settings;
   job.rays.max_steps = steps_within(settings);
-  job.rule = rule_of(settings.method);
-  job.least_cosine = least_cosine(settings);
+  job.rule = runge_kutta_step(settings.method);
+  job.min_cosine = min_cosine(settings);
   job.unit_length = static_cast<float>(std::sqrt(f.scale));
   return job;
 }

@@ -15,7 +15,7 @@ namespace {
 /// read the same voxels.
 struct ray_thread {
   static constexpr std::uint64_t portion = 64;
-  std::atomic<std::uint64_t>& begun;
+  std::atomic<std::uint64_t>& next_fibre;
   std::uint64_t at = 0, end = 0;
 
   template <class Mask>
@@ -28,7 +28,7 @@ struct ray_thread {
   }
   std::uint64_t next() {
     if (at == end) {
-      at = begun.fetch_add(portion, std::memory_order_relaxed);
+      at = next_fibre.fetch_add(portion, std::memory_order_relaxed);
       end = at + portion;
     }
     return at++;
@@ -37,10 +37,10 @@ struct ray_thread {
 
 template <class Form>
 void run_form(const trace_job& job, const Form& form, int threads) {
-  std::atomic<std::uint64_t> begun{0};
+  std::atomic<std::uint64_t> next_fibre{0};
 #pragma omp parallel num_threads(threads)
   {
-    ray_thread lanes{begun};
+    ray_thread lanes{next_fibre};
     ray_tracer<Form>(job, form).run(lanes);
   }
 }

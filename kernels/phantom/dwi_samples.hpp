@@ -9,14 +9,14 @@
 
 namespace voxherd {
 
-constexpr std::size_t most_phantom_fibres = 3;
+constexpr std::size_t max_phantom_fibres = 3;
 
 /// Composition of a phantom voxel: the ball-and-stick truth.
 struct tissue {
   bool inside = false;  ///< in the mask
   std::size_t fibres = 0;
-  std::array<double, most_phantom_fibres> fraction{};  ///< decreasing
-  std::array<std::array<double, 3>, most_phantom_fibres> direction{};
+  std::array<double, max_phantom_fibres> fraction{};  ///< decreasing
+  std::array<std::array<double, 3>, max_phantom_fibres> direction{};
   double d_mm2_per_s = 0;
   double S0 = 0;
 };

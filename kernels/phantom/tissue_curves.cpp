@@ -31,10 +31,10 @@ step step_over(double k, double s) {
 void convolve(const std::vector<double>& input, double step_s, const lanes& k, std::vector<lanes>& G) {
   lanes decay, from, to;
   for (std::size_t l = 0; l < width; ++l) {
-    const step whole = step_over(k[l], step_s);
-    decay[l] = whole.decay;
-    to[l] = whole.slope / step_s;
-    from[l] = whole.constant - to[l];
+    const step full = step_over(k[l], step_s);
+    decay[l] = full.decay;
+    to[l] = full.slope / step_s;
+    from[l] = full.constant - to[l];
   }
   G.resize(input.size());
   G[0].fill(0);

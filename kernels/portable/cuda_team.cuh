@@ -28,13 +28,13 @@ struct cuda_team {
   __device__ Number scaled_sum(Number value, Number scale) const {
     if constexpr (Width < 32) return sum(value) * scale;
     constexpr float places = 16777216.0f;
-    const unsigned whole = __float2uint_rn(fminf(value * (scale * places), 8.0f * places - 8.0f));
-    return fmaxf(static_cast<float>(__reduce_add_sync(whole_warp, whole)) * (1.0f / places), 9.5367432e-7f);
+    const unsigned scaled = __float2uint_rn(fminf(value * (scale * places), 8.0f * places - 8.0f));
+    return fmaxf(static_cast<float>(__reduce_add_sync(full_warp, scaled)) * (1.0f / places), 9.5367432e-7f);
   }
 
   /// A decision that is the same in all lanes. The vote tells the compiler so: the branch needs no reconvergence.
   __device__ bool agreed(bool decision) const {
-    if constexpr (Width == 32) return __any_sync(whole_warp, decision);
+    if constexpr (Width == 32) return __any_sync(full_warp, decision);
     return decision;
   }
 
@@ -51,12 +51,12 @@ struct cuda_team {
   }
 
  private:
-  static constexpr unsigned whole_warp = 0xffffffffu;
+  static constexpr unsigned full_warp = 0xffffffffu;
 
   template <class Value>
   __device__ Value tree_sum(Value value) const {
 #pragma unroll
-    for (int apart = Width / 2; apart > 0; apart /= 2) value += __shfl_xor_sync(whole_warp, value, apart);
+    for (int apart = Width / 2; apart > 0; apart /= 2) value += __shfl_xor_sync(full_warp, value, apart);
     return value;
   }
 };

@@ -64,8 +64,8 @@ VOXHERD_FUNCTION inline eigen_system3<T> symmetric_eigen3(T xx, T xy, T xz, T yy
   using detail::jacobi_rotate;
   using detail::negligible;
   T v0[3] = {1, 0, 0}, v1[3] = {0, 1, 0}, v2[3] = {0, 0, 1};
-  constexpr int most_sweeps = 12;  // converges quadratically: five or six sweeps in double
-  for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+  constexpr int max_sweeps = 12;  // converges quadratically: five or six sweeps in double
+  for (int sweep = 0; sweep < max_sweeps; ++sweep) {
     const bool xy_done = negligible(xy, xx, yy), xz_done = negligible(xz, xx, zz), yz_done = negligible(yz, yy, zz);
     if (xy_done && xz_done && yz_done) break;
     if (xy != 0) jacobi_rotate(xx, yy, xy, xz, yz, v0, v1);

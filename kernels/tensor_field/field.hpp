@@ -32,14 +32,14 @@ struct tensor_image {
 struct preparation {
   metric_kind metric = metric_kind::inverse;
   double alpha = 1;
-  double smoothing_voxels = 0;     ///< standard deviation of log-Euclidean Gaussian smoothing; 0: none
-  double least_eigenvalue = 0.01;  ///< eigenvalues below this fraction of the largest one are raised to it
+  double smoothing_voxels = 0;   ///< standard deviation of log-Euclidean Gaussian smoothing; 0: none
+  double min_eigenvalue = 0.01;  ///< eigenvalues below this fraction of the largest one are raised to it
 };
 
 /// Flags of a voxel, read when a ray enters it.
 namespace region {
 inline constexpr std::uint32_t inside = 1u, exclude = 2u, first_include = 4u;
-inline constexpr int most_includes = 14, target_shift = 16, most_targets = 65535;
+inline constexpr int max_includes = 14, target_shift = 16, max_targets = 65535;
 }  // namespace region
 
 /// Data read when a ray enters a voxel; 16 bytes.
@@ -57,7 +57,9 @@ enum class field_kind {
   christoffel,  ///< 24 per voxel: D_eff in index space, then the derivatives of its inverse by x, y, z (six each)
   quartic,      ///< 16 per voxel: a fourth-order tensor in index space, see finsler4.hpp
 };
-constexpr int floats_of(field_kind k) { return k == field_kind::christoffel ? 24 : k == field_kind::quartic ? 16 : 8; }
+constexpr int field_floats(field_kind k) {
+  return k == field_kind::christoffel ? 24 : k == field_kind::quartic ? 16 : 8;
+}
 
 /// A prepared field as kernels read it. Pointers refer to device memory. Index space: D_idx = A^-1 D A^-T with A =
 /// axes, so that voxels are cubes of side 1 and curves, lengths and energies are unchanged.
@@ -96,7 +98,7 @@ class field {
 /// std::invalid_argument for array sizes that differ from `image.size`, more than 2^28 voxels, linearly dependent axes,
 /// alpha not in 0 to 16, smoothing_voxels not in 0 to 10, min_eigenvalue not in 0 to 1.
 std::unique_ptr<field> make_field(const device& d, const tensor_image& image, std::span<const std::uint32_t> regions,
-                                  const preparation& how, field_kind kind, bool spline);
+                                  const preparation& settings, field_kind kind, bool spline);
 
 /// Copies to host memory, in the layout of field_view. Call use_device(f.where) first. Throws device_error.
 std::vector<float> host_values(const field& f);

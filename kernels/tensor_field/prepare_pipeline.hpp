@@ -50,7 +50,7 @@ void smooth(Machine& machine, const recipe& r, const workspace& w) {
 
 template <class Machine>
 void to_coefficients(Machine& machine, const recipe& r, float* values) {
-  const std::size_t width = static_cast<std::size_t>(floats_of(r.kind)), total = width * r.size.voxels();
+  const std::size_t width = static_cast<std::size_t>(field_floats(r.kind)), total = width * r.size.voxels();
   std::size_t step = width;
   for (const std::uint32_t n : {r.size.nx, r.size.ny, r.size.nz}) {
     constexpr int side_by_side = Machine::lines_at_a_time;
@@ -81,14 +81,14 @@ void prepare_field(Machine& machine, const recipe& r, const workspace& w) {
   const planes tensors{w.first, n};
   planes fields{}, metrics{};
   if (r.kind == field_kind::christoffel) fields = {w.second, n}, metrics = {w.second + std::size_t{6} * n, n};
-  machine.each(n, cleaner{w.measured, w.inside, tensors, w.state[0], r.input_unit, r.least_eigenvalue});
+  machine.each(n, cleaner{w.measured, w.inside, tensors, w.state[0], r.input_unit, r.min_eigenvalue});
   machine.count_repaired(w.state[0], n);
   if (r.smoothing_voxels > 0) smooth(machine, r, w);
   const float b = r.background;
   fill<6>(machine, r, w, {b, 0, 0, b, 0, b});
 
   metric_applier apply{r.metric, {}, {}, tensors, w.inside, w.regions, w.facts, r.kind, w.values, fields, metrics};
-  for (int k = 0; k < 9; ++k) apply.to_index[k] = r.to_index[k], apply.axes_turned[k] = r.axes_turned[k];
+  for (int k = 0; k < 9; ++k) apply.to_index[k] = r.to_index[k], apply.axes_transposed[k] = r.axes_transposed[k];
   machine.each(n, apply);
   if (r.kind == field_kind::christoffel) machine.each(n, differentiator{r.size, fields, metrics, w.values});
   if (r.spline) to_coefficients(machine, r, w.values);

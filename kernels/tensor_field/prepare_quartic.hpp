@@ -44,7 +44,7 @@ struct quartic_loader {
 
  private:
   VOXHERD_FUNCTION static bool is_sound(const double (&t)[quartic_size]) {
-    constexpr double most = static_cast<double>(most_medians) * static_cast<double>(most_medians);
+    constexpr double most = static_cast<double>(max_medians) * static_cast<double>(max_medians);
     double size = 0;
     for (const double c : t) size += std::fabs(c);
     return size < most && t[0] * most > 1 && t[10] * most > 1 && t[14] * most > 1;  // false for NaN
@@ -78,7 +78,7 @@ VOXHERD_FUNCTION inline void step_to_minimum(const double (&t)[quartic_size], do
 }
 
 /// The minimum of F over unit vectors: the best of 160, refined.
-VOXHERD_FUNCTION inline double least_norm(const double (&t)[quartic_size]) {
+VOXHERD_FUNCTION inline double min_norm(const double (&t)[quartic_size]) {
   double best[3] = {0, 0, 1}, least = t[14];
   half_sphere directions;
   for (int i = 0; i < half_sphere::count; ++i) {
@@ -113,7 +113,7 @@ struct quartic_finisher {
     double t[quartic_size], indexed[quartic_size];
     for (int n = 0; n < quartic_size; ++n) t[n] = static_cast<double>(tensors.at(6 + n, i)) / (multiple * multiple);
     // Rays never use the speed outside.
-    const float speed = inside[i] ? static_cast<float>(1 / least_norm(t)) : std::sqrt(static_cast<float>(e.largest));
+    const float speed = inside[i] ? static_cast<float>(1 / min_norm(t)) : std::sqrt(static_cast<float>(e.largest));
     facts[i] = {fractional_anisotropy(d), speed, region_word(regions, i, inside[i] != 0), 0};
     quartic_transformed(t, axes, indexed);
     float out[16] = {};
@@ -128,7 +128,7 @@ template <class Machine>
 void prepare_quartic_field(Machine& machine, const recipe& r, const workspace& w, const float* quartics) {
   const std::uint32_t n = r.size.voxels();
   const planes all{w.first, n};
-  machine.each(n, cleaner{w.measured, w.inside, all, w.state[0], r.input_unit, r.least_eigenvalue});
+  machine.each(n, cleaner{w.measured, w.inside, all, w.state[0], r.input_unit, r.min_eigenvalue});
   machine.each(n, quartic_loader{quartics, all, w.state[0], r.input_unit});
   machine.count_repaired(w.state[0], n);
 
@@ -143,7 +143,7 @@ void prepare_quartic_field(Machine& machine, const recipe& r, const workspace& w
 
   quartic_finisher finish{r.metric, {}, all, w.inside, w.regions, w.facts, w.values};
   for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) finish.axes[3 * i + j] = r.axes_turned[3 * j + i];
+    for (int j = 0; j < 3; ++j) finish.axes[3 * i + j] = r.axes_transposed[3 * j + i];
   machine.each(n, finish);
   if (r.spline) to_coefficients(machine, r, w.values);
 }

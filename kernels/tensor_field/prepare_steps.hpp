@@ -102,7 +102,7 @@ VOXHERD_FUNCTION inline std::uint32_t region_word(const std::uint32_t* given, st
 /// in planes (christoffel).
 struct metric_applier {
   metric_rule metric;
-  double to_index[9], axes_turned[9];
+  double to_index[9], axes_transposed[9];
   planes tensors;
   const std::uint8_t* inside;
   const std::uint32_t* regions;  ///< may be null
@@ -118,7 +118,7 @@ struct metric_applier {
     const auto t = cast<float>(kind == field_kind::world ? e.tensor : sandwiched(to_index, e.tensor));
     if (kind == field_kind::christoffel) {
       fields.store(i, t);
-      metrics.store(i, cast<float>(sandwiched(axes_turned, e.metric)));
+      metrics.store(i, cast<float>(sandwiched(axes_transposed, e.metric)));
     } else {
       auto* out = reinterpret_cast<four_floats*>(values + std::size_t{8} * i);
       out[0] = {t.xx, t.xy, t.xz, t.yy};

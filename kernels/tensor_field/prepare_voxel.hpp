@@ -29,7 +29,7 @@ VOXHERD_FUNCTION inline symmetric6<T> scaled(const symmetric6<T>& d, T f) {
   return {f * d.xx, f * d.xy, f * d.xz, f * d.yy, f * d.yz, f * d.zz};
 }
 
-VOXHERD_FUNCTION inline eigen_system3<float> eigen_of(const tensor6& d) {
+VOXHERD_FUNCTION inline eigen_system3<float> eigen_decomposition(const tensor6& d) {
   return symmetric_eigen3<float>(d.xx, d.xy, d.xz, d.yy, d.yz, d.zz);
 }
 
@@ -100,7 +100,7 @@ VOXHERD_FUNCTION inline bool was_repaired(tensor_state s) {
 }
 
 /// A diffusivity above this many times the median, or below its inverse, is invalid.
-inline constexpr float most_medians = 1e9f;
+inline constexpr float max_medians = 1e9f;
 
 /// Whether all eigenvalues are above `floor`: the leading minors of d - floor are positive.
 VOXHERD_FUNCTION inline bool exceeds(const tensor6& d, float floor) {
@@ -112,12 +112,12 @@ VOXHERD_FUNCTION inline bool exceeds(const tensor6& d, float floor) {
 VOXHERD_FUNCTION inline tensor_state clean(tensor6& d, float least) {
   const float size =
       std::fabs(d.xx) + std::fabs(d.xy) + std::fabs(d.xz) + std::fabs(d.yy) + std::fabs(d.yz) + std::fabs(d.zz);
-  if (!(size < most_medians)) return tensor_state::hole;  // also for NaN
+  if (!(size < max_medians)) return tensor_state::hole;  // also for NaN
   // The trace is at least the largest eigenvalue, so that most tensors can be accepted without computing eigenvalues.
   const float trace = d.xx + d.yy + d.zz;
-  if (trace * most_medians > 1 && exceeds(d, least * trace)) return tensor_state::good;
-  auto e = eigen_of(d);
-  if (!(e.value[0] * most_medians > 1)) return tensor_state::hole;
+  if (trace * max_medians > 1 && exceeds(d, least * trace)) return tensor_state::good;
+  auto e = eigen_decomposition(d);
+  if (!(e.value[0] * max_medians > 1)) return tensor_state::hole;
   const bool positive = e.value[2] > 0;
   const float floor = least * e.value[0];
   if (e.value[2] < floor) {
@@ -128,20 +128,20 @@ VOXHERD_FUNCTION inline tensor_state clean(tensor6& d, float least) {
 }
 
 VOXHERD_FUNCTION inline tensor6 logarithm(const tensor6& d) {
-  auto e = eigen_of(d);
+  auto e = eigen_decomposition(d);
   for (float& l : e.value) l = std::log(l);
   return cast<float>(composed(e.value, e.vector));
 }
 
 VOXHERD_FUNCTION inline tensor6 exponential(const tensor6& d) {
-  auto e = eigen_of(d);
+  auto e = eigen_decomposition(d);
   for (float& l : e.value) l = std::exp(l);
   return cast<float>(composed(e.value, e.vector));
 }
 
 /// Limits for the eigenvalues of D_eff, the typical one being of order 1: a ratio below the first is not significant in
 /// float, and a value that is not finite would spread along the lines of the B-spline filter.
-inline constexpr float least_of_largest = 1e-6f, largest_stored = 1e10f;
+inline constexpr float min_eigenvalue_ratio = 1e-6f, largest_stored = 1e10f;
 
 /// D_eff in stored units, and its inverse.
 struct effective {
@@ -167,7 +167,7 @@ struct metric_rule {
   VOXHERD_FUNCTION effective multiple(const tensor6& d) const {
     const wide_tensor6 wide = cast<double>(d);
     const double factor = kind == metric_kind::adjugate ? unit / determinant(wide) : unit;
-    const double first = eigen_of(d).value[0];
+    const double first = eigen_decomposition(d).value[0];
     const float wanted = float(first * factor), largest = bounded(wanted);
     effective out;
     out.tensor = scaled(wide, largest == wanted ? factor : largest / first);
@@ -177,14 +177,14 @@ struct metric_rule {
   }
 
   VOXHERD_FUNCTION effective power(const tensor6& d) const {
-    auto e = eigen_of(d);
+    auto e = eigen_decomposition(d);
     float factor = unit;
     if (kind == metric_kind::jeong) factor *= std::pow(e.value[0] * e.value[1] * e.value[2], (1 - alpha) / 3);
     float l[3], inverse_l[3];
     l[0] = bounded(factor * std::pow(e.value[0], alpha));
     for (int k = 1; k < 3; ++k) {
       l[k] = factor * std::pow(e.value[k], alpha);
-      const float floor = least_of_largest * l[0];
+      const float floor = min_eigenvalue_ratio * l[0];
       if (!(l[k] > floor)) l[k] = floor;
       if (l[k] > l[0]) l[k] = l[0];
     }

@@ -15,7 +15,7 @@ constexpr auto group = "connectome", label_list = "labels";
 using names = std::vector<std::string>;
 
 /// Names of the regions, or none if the run had none.
-names names_of(const result_reader& result) {
+names region_names(const result_reader& result) {
   const auto& configuration = result.configuration();
   return configuration.contains("region-names") ? configuration.at("region-names").get<names>() : names{};
 }
@@ -52,7 +52,7 @@ std::string node_text(const constant& labels, const names& regions) {
 /// Every matrix of the result's connectome as NAME.csv, and nodes.tsv, which describes the rows and columns.
 export_plan plan_csv_folder(const result_volumes& volumes) {
   export_plan plan;
-  const names regions = names_of(volumes.result());
+  const names regions = region_names(volumes.result());
   for (const constant& c : volumes.result().constants()) {
     if (c.group != group) continue;
     if (c.name == label_list) plan.texts.push_back({"nodes.tsv", node_text(c, regions)});

@@ -20,6 +20,6 @@ void require_ballstick(const result_volumes& result, const char* kind);
 struct direction_angles {
   std::vector<float> polar, azimuth;
 };
-direction_angles angles_of(std::span<const float> directions);
+direction_angles find_angles(std::span<const float> directions);
 
 }  // namespace voxherd

@@ -76,7 +76,7 @@ class image_writers {
 };
 
 /// This rank's share of the images, largest first, so that the last ones to finish are short.
-std::vector<const export_image*> share_of(const session& s, const export_plan& plan) {
+std::vector<const export_image*> rank_share(const session& s, const export_plan& plan) {
   std::vector<const export_image*> all, own;
   for (const export_image& image : plan.images) all.push_back(&image);
   std::stable_sort(all.begin(), all.end(), [](auto* a, auto* b) { return volumes_of(*a) > volumes_of(*b); });
@@ -126,7 +126,7 @@ void begin_folder(const export_plan& plan, const export_settings& settings) {
 void carry_out(const session& s, const result_volumes& result, const export_plan& plan,
                const export_settings& settings) {
   s.on_root([&] { begin_folder(plan, settings); });
-  const auto own = share_of(s, plan);
+  const auto own = rank_share(s, plan);
   std::uint64_t volumes = 0;
   for (const export_image* image : own) volumes += volumes_of(*image);
   s.agree([&] {
@@ -140,7 +140,7 @@ void carry_out(const session& s, const result_volumes& result, const export_plan
 
 }  // namespace
 
-nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const std::string& meaning) {
+nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, const std::string& meaning) {
   nifti_image form;
   form.grid = result.grid();
   form.volumes = volumes;
@@ -151,18 +151,18 @@ nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const s
   return form;
 }
 
-nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const std::string& meaning, float least,
-                    float most) {
-  nifti_image form = form_of(result, volumes, meaning);
+nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, const std::string& meaning, float least,
+                           float most) {
+  nifti_image form = describe_image(result, volumes, meaning);
   form.display_min = least;
   form.display_max = most;
   return form;
 }
 
-export_image image_of_map(const result_volumes& result, const std::string& map, const std::string& name) {
+export_image map_image(const result_volumes& result, const std::string& map, const std::string& name) {
   const output_spec& o = result.result().output(map);
   const std::size_t width = result.components(map);
-  return {name, form_of(result, width, fmt::format("[{}] {}", o.unit, o.meaning)),
+  return {name, describe_image(result, width, fmt::format("[{}] {}", o.unit, o.meaning)),
           [map, width](const result_volumes& r, const volume_sink& sink) {
             const auto values = r.map(map);
             const std::size_t voxels = values.size() / width;

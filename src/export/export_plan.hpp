@@ -32,13 +32,13 @@ struct export_plan {
 };
 
 /// Describes an image with the grid and geometry of the result's input; `meaning` becomes descrip.
-nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const std::string& meaning);
+nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, const std::string& meaning);
 /// The same with a display range for viewers.
-nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const std::string& meaning, float least,
-                    float most);
+nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, const std::string& meaning, float least,
+                           float most);
 
 /// Exports a map of the result under another name.
-export_image image_of_map(const result_volumes& result, const std::string& map, const std::string& name);
+export_image map_image(const result_volumes& result, const std::string& map, const std::string& name);
 
 struct export_settings {
   std::string result;  ///< file

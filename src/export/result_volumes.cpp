@@ -14,7 +14,7 @@ constexpr std::size_t rows_bytes = std::size_t{4} << 20;  // read at once while 
 
 }  // namespace
 
-void require_whole(const result_reader& result) {
+void require_complete(const result_reader& result) {
   const auto& journal = result.journal();
   const auto done = std::count_if(journal.begin(), journal.end(), [](const journal_entry& e) { return e.done == 1; });
   if (static_cast<std::size_t>(done) == journal.size()) return;
@@ -25,7 +25,7 @@ void require_whole(const result_reader& result) {
 
 result_volumes::result_volumes(const std::string& path, std::size_t chunk_bytes)
     : result_(path), chunk_bytes_(chunk_bytes) {
-  require_whole(result_);
+  require_complete(result_);
 }
 
 std::size_t result_volumes::components(const std::string& output) const {

@@ -15,7 +15,7 @@ namespace voxherd {
 using volume_sink = std::function<void(std::span<const float>)>;
 
 /// Throws failure (bad_data) if the result is incomplete.
-void require_whole(const result_reader& result);
+void require_complete(const result_reader& result);
 
 /// A complete result, read volume by volume by several threads, which take turns because HDF5 allows only one caller.
 class result_volumes {

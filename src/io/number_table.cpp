@@ -128,10 +128,10 @@ number_table read_number_table(const std::string& path, header_line header) {
     if (found == 0) continue;
     if (table.rows > 0 && found != table.columns) {
       where.refuse(fmt::format("{} values", found),
-                   fmt::format("{} as in line {}", table.columns, table.line_of_row.front()).c_str());
+                   fmt::format("{} as in line {}", table.columns, table.row_line.front()).c_str());
     }
     table.columns = found;
-    table.line_of_row.push_back(line_number);
+    table.row_line.push_back(line_number);
     ++table.rows;
   }
   if (table.rows == 0) {

@@ -10,8 +10,8 @@ namespace voxherd {
 struct number_table {
   std::string name;  ///< the path, printable
   std::size_t rows = 0, columns = 0;
-  std::vector<double> values;            ///< row-major; may contain NaN and infinity
-  std::vector<std::size_t> line_of_row;  ///< counted from 1
+  std::vector<double> values;         ///< row-major; may contain NaN and infinity
+  std::vector<std::size_t> row_line;  ///< counted from 1
 
   double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
 };

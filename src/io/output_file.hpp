@@ -19,7 +19,7 @@ class output_file {
 
   void write(const void* data, std::size_t bytes);
   /// Overwrites bytes already written at `offset`; plain files only.
-  void write_again(std::uint64_t place, const void* data, std::size_t bytes);
+  void overwrite(std::uint64_t place, const void* data, std::size_t bytes);
   void finish();
 
  private:

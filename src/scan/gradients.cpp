@@ -64,7 +64,7 @@ std::vector<double> b_values(const number_table& t) {
     if (std::isfinite(b) && b >= 0) continue;
     refuse(
         fmt::format("{}: line {}: b-value of volume {} (counted from 0) is {}, expected a finite number of at least 0",
-                    t.name, t.line_of_row[k / t.columns], k, b));
+                    t.name, t.row_line[k / t.columns], k, b));
   }
   return t.values;
 }
@@ -80,11 +80,11 @@ void check_range(const std::vector<double>& b, const std::string& name) {
     refuse(fmt::format("{}: the largest b-value is {}, expected at most {} s/mm2: s/m2? divide by 1e6", name, highest,
                        largest_top_b_s_per_mm2));
   }
-  if (lowest > largest_b0_s_per_mm2) {
+  if (lowest > max_b0_s_per_mm2) {
     refuse(fmt::format(
         "{}: the smallest b-value is {}, expected at least one volume without diffusion weighting (b up to {} "
         "s/mm2)",
-        name, lowest, largest_b0_s_per_mm2));
+        name, lowest, max_b0_s_per_mm2));
   }
 }
 
@@ -97,7 +97,7 @@ direction direction_at(const number_table& t, lying way, std::size_t k) {
 
 /// The unit vector, or zero if b is almost 0: some scanners write nan as the direction of b=0.
 direction checked_direction(const number_table& t, std::size_t k, direction g, double b, double& worst_norm) {
-  const bool weighted = b > largest_b0_s_per_mm2;
+  const bool weighted = b > max_b0_s_per_mm2;
   const bool any_infinite = std::any_of(g.begin(), g.end(), [](double v) { return std::isinf(v); });
   const double norm = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   const auto wrong = [&](const char* expected) {

@@ -8,7 +8,7 @@
 namespace voxherd {
 
 /// A volume with b (s/mm2) up to this counts as b=0 when a b=0 volume is needed; the fits use the given b.
-constexpr double largest_b0_s_per_mm2 = 50;
+constexpr double max_b0_s_per_mm2 = 50;
 
 /// Reads FSL's bvals (1xN or Nx1) and bvecs (3xN or Nx3; 3x3 is read as three rows), separated by white space or
 /// commas. Normalises nonzero directions. Requires one entry for each of `volumes`, finite numbers, b >= 0, a direction

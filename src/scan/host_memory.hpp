@@ -14,7 +14,7 @@ void add_host_memory_option(po::options_description& options);
 std::uint64_t host_memory_bytes(const arguments& args);
 
 /// Maximum number of files inflated at the same time; each needs two or three times 64 bytes per voxel.
-constexpr std::size_t most_files_at_once = 8;
+constexpr std::size_t max_files_at_once = 8;
 
 /// Number of voxels, of `items`, whose rows are kept in memory at once so that the rows of all series (on one grid) and
 /// the inflation buffers need at most `bytes` on a node. All items if they fit; otherwise half of what fits, because

@@ -24,7 +24,7 @@ constexpr std::int32_t largest_label = 1 << 24;
 
 [[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
 
-std::int32_t label_of(float value, label_kind kind, std::uint64_t voxel, const std::string& name) {
+std::int32_t to_label(float value, label_kind kind, std::uint64_t voxel, const std::string& name) {
   if (!std::isfinite(value) || value <= 0) return 0;
   if (kind == label_kind::mask) return 1;
   if (value > static_cast<float>(largest_label) || value != std::floor(value))
@@ -81,8 +81,8 @@ void count_values(label_image& image, const std::vector<std::int32_t>& in_file) 
   for (const std::int32_t l : image.label) ++count[static_cast<std::size_t>(l)];
   std::vector<std::int32_t> lost;
   for (const std::int32_t l : image.values) {
-    image.voxels_of.push_back(count[static_cast<std::size_t>(l)]);
-    if (image.voxels_of.back() == 0) lost.push_back(l);
+    image.voxel_count.push_back(count[static_cast<std::size_t>(l)]);
+    if (image.voxel_count.back() == 0) lost.push_back(l);
   }
   if (!lost.empty())
     spdlog::warn("{}: {} of its {} labels have no voxels in the image: {}", printable(image.path), lost.size(),
@@ -109,7 +109,7 @@ label_image read_labels(const std::string& path, const image_grid& grid, label_k
   const std::vector<float> values = read_volume(header);
   std::vector<std::int32_t> labels(values.size());
   const std::string name = printable(path);
-  for (std::size_t v = 0; v < values.size(); ++v) labels[v] = label_of(values[v], kind, v, name);
+  for (std::size_t v = 0; v < values.size(); ++v) labels[v] = to_label(values[v], kind, v, name);
   if (std::all_of(labels.begin(), labels.end(), [](std::int32_t l) { return l == 0; }))
     refuse(fmt::format("{}: 0 of {} voxels are above 0, expected at least one", name, labels.size()));
   label_image image;
@@ -122,8 +122,8 @@ label_image read_labels(const std::string& path, const image_grid& grid, label_k
 void check_labels(const label_image& image, const std::vector<std::int32_t>& wanted, const char* option) {
   for (const std::int32_t l : wanted) {
     if (std::binary_search(image.values.begin(), image.values.end(), l)) continue;
-    constexpr std::size_t most_named = 20;
-    const std::size_t named = std::min(most_named, image.values.size());
+    constexpr std::size_t max_named = 20;
+    const std::size_t named = std::min(max_named, image.values.size());
     refuse(fmt::format("--{} {}: {} does not contain this label; it contains {}{}", option, l, printable(image.path),
                        fmt::join(image.values.begin(), image.values.begin() + static_cast<long>(named), ", "),
                        image.values.size() > named ? ", ..." : ""));

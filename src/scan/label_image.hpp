@@ -11,9 +11,9 @@ namespace voxherd {
 /// A parcellation or mask resampled to an image's grid.
 struct label_image {
   std::string path;
-  std::vector<std::int32_t> label;       ///< (nz, ny, nx) on the image's grid; 0 for no label
-  std::vector<std::int32_t> values;      ///< labels above 0 in the file, increasing
-  std::vector<std::uint64_t> voxels_of;  ///< number of voxels of the image's grid with values[i]
+  std::vector<std::int32_t> label;         ///< (nz, ny, nx) on the image's grid; 0 for no label
+  std::vector<std::int32_t> values;        ///< labels above 0 in the file, increasing
+  std::vector<std::uint64_t> voxel_count;  ///< number of voxels of the image's grid with values[i]
 
   /// Linear indices of the voxels with one of `wanted` (empty: any label above 0), increasing.
   std::vector<std::uint64_t> voxels_with(const std::vector<std::int32_t>& wanted) const;

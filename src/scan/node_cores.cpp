@@ -18,6 +18,6 @@ node_cores::node_cores(const session& s) {
 
 int node_cores::count() const { return std::max(1, CPU_COUNT(&cores_)); }
 
-void node_cores::let_in() const { (void)sched_setaffinity(0, sizeof cores_, &cores_); }
+void node_cores::use_all() const { (void)sched_setaffinity(0, sizeof cores_, &cores_); }
 
 }  // namespace voxherd

@@ -14,7 +14,7 @@ class node_cores {
   int count() const;
   /// Lets the calling thread and the threads that it starts run on all of these cores. Has no effect if the system
   /// forbids it.
-  void let_in() const;
+  void use_all() const;
 
  private:
   cpu_set_t cores_;

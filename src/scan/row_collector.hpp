@@ -29,7 +29,7 @@ class row_collector : public inflated_sink {
   ~row_collector() override;
 
   void take(std::uint64_t position, const std::byte* bytes, std::size_t count) override;
-  void give_up() override;
+  void cancel() override;
   /// Waits for the threads. True if all rows are complete.
   bool finish();
 
@@ -51,7 +51,7 @@ class row_collector : public inflated_sink {
   void pick(std::uint64_t first_voxel, std::uint64_t count, const std::byte* bytes, std::byte* column) const;
   void turn(std::uint64_t index);
   void turn_part(std::uint64_t index, unsigned part);
-  std::byte* columns_of(std::uint64_t index) { return columns_[index % slots].data(); }
+  std::byte* group_columns(std::uint64_t index) { return columns_[index % slots].data(); }
 
   const nifti_header& header_;
   const std::vector<voxel_run>& runs_;

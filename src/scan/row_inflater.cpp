@@ -16,7 +16,7 @@ namespace {
 /// The inflated bytes stay in the cache until the voxels are extracted.
 constexpr std::uint64_t piece_voxels = 1 << 16;
 /// Threads that transpose a group of volumes; limited by memory bandwidth.
-constexpr unsigned most_turners = 4;
+constexpr unsigned max_turners = 4;
 
 /// Extracts the chosen voxels from one volume after another.
 class picker {
@@ -60,20 +60,20 @@ bool inflate_by_threads(const nifti_header& header, const std::vector<volume_pie
   std::vector<voxel_run> runs;
   for (const volume_piece& piece : pieces) runs.insert(runs.end(), piece.runs.begin(), piece.runs.end());
   const input_file file(header.path);
-  row_collector rows(header, runs, voxels, place, memory, std::min(most_turners, settings.threads));
+  row_collector rows(header, runs, voxels, place, memory, std::min(max_turners, settings.threads));
   const bool is_whole = inflate_in_parallel(file, settings, stop, rows).whole;
   return rows.finish() && is_whole;
 }
 
 }  // namespace
 
-std::vector<volume_piece> pieces_of(const std::vector<std::uint64_t>& voxels) {
+std::vector<volume_piece> split_into_pieces(const std::vector<std::uint64_t>& voxels) {
   std::vector<volume_piece> pieces;
   for (std::uint64_t first = 0; first < voxels.size();) {
     const auto end = std::lower_bound(voxels.begin() + static_cast<std::ptrdiff_t>(first), voxels.end(),
                                       voxels[first] + piece_voxels);
     const auto last = static_cast<std::uint64_t>(end - voxels.begin());
-    pieces.push_back({voxels[first], voxels[last - 1] + 1 - voxels[first], runs_of(voxels, first, last)});
+    pieces.push_back({voxels[first], voxels[last - 1] + 1 - voxels[first], find_runs(voxels, first, last)});
     first = last;
   }
   return pieces;
@@ -83,13 +83,13 @@ void inflate_file(const nifti_header& header, const std::vector<volume_piece>& p
                   const stored_rows::place& place, std::byte* memory, const inflating_threads& how,
                   const std::atomic<bool>& stop) {
   const bool is_worth_it =
-      header.compressed && how.parallel.threads > 1 && input_file(header.path).size() >= how.smallest_file_bytes;
+      header.compressed && how.parallel.threads > 1 && input_file(header.path).size() >= how.min_file_bytes;
   if (is_worth_it && inflate_by_threads(header, pieces, voxels, place, memory, how.parallel, stop)) return;
   if (stop) return;
   // A single thread, which also reports what is wrong with a damaged file.
-  const std::uint64_t at_once = volumes_turned_at_once(place.value_bytes, header.volumes);
-  const std::size_t column_bytes = bytes_of_column(place.value_bytes, voxels);
-  const auto transposer = transposer_of(place.value_bytes);
+  const std::uint64_t at_once = volumes_per_group(place.value_bytes, header.volumes);
+  const std::size_t column_bytes = padded_column_bytes(place.value_bytes, voxels);
+  const auto transposer = find_transpose(place.value_bytes);
   picker picked(header, pieces, place, stop);
   std::array<std::vector<std::byte>, 2> columns;
   std::future<void> turning;  // destroyed before the columns that it uses

@@ -20,12 +20,12 @@ struct volume_piece {
 };
 /// Splits the range from the first to the last chosen voxel into pieces of at most 65,536 voxels; pieces without a
 /// chosen voxel are left out.
-std::vector<volume_piece> pieces_of(const std::vector<std::uint64_t>& voxels);
+std::vector<volume_piece> split_into_pieces(const std::vector<std::uint64_t>& voxels);
 
 struct inflating_threads {
   parallel_gzip_settings parallel{};  ///< one thread: igzip, the fastest for one
   /// Compressed size from which several threads are worthwhile.
-  std::uint64_t smallest_file_bytes = std::uint64_t{1} << 24;
+  std::uint64_t min_file_bytes = std::uint64_t{1} << 24;
 };
 
 /// Reads all volumes of one file sequentially and stores them as rows in `memory` at `place`. Either several threads

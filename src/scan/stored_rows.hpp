@@ -26,7 +26,7 @@ class stored_rows {
     /// Converts the file's values to float if they are stored as float; null if they are stored unchanged.
     nifti_converter widen = nullptr;
   };
-  const place& place_of(std::size_t file) const { return places_[file]; }
+  const place& file_place(std::size_t file) const { return places_[file]; }
 
   /// Writes rows [first, first + count) as scaled floats to out + i * stride.
   void load(const std::byte* memory, std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) const;

@@ -46,7 +46,7 @@ struct item_share {
   std::uint64_t first = 0, count = 0;
 };
 
-item_share share_of(const session& s, std::uint64_t first, std::uint64_t last) {
+item_share rank_share(const session& s, std::uint64_t first, std::uint64_t last) {
   const std::uint64_t own = share_begin(s, last - first, s.rank());
   return {first + own, share_begin(s, last - first, s.rank() + 1) - own};
 }
@@ -77,7 +77,7 @@ fitted_tensors fit_stages(const session& s, dwi_series& dwi, Own own) {
   fitted_tensors all;
   for_each_stage(s, dwi.input(), dwi.item_voxels().size(), [&](std::uint64_t first, std::uint64_t last) {
     fitted_tensors part;
-    s.agree([&] { part = own(share_of(s, first, last)); });
+    s.agree([&] { part = own(rank_share(s, first, last)); });
     append(all.tensor, s.all_gather(part.tensor));
     append(all.quartic, s.all_gather(part.quartic));
     append(all.status, s.all_gather(part.status));

@@ -27,7 +27,7 @@ bool is_result(const std::string& path) {
   return path.size() > 3 && (path.ends_with(".h5") || path.ends_with(".hdf5"));
 }
 
-tensor_origin origin_of(const arguments& args) {
+tensor_origin read_origin(const arguments& args) {
   const auto& path = args.get<std::string>("tensor");
   if (!given(args, "tensor-from")) {
     if (is_result(path)) return tensor_origin::voxherd;
@@ -74,7 +74,7 @@ void share_grid(const session& s, image_grid& grid) {
 }
 
 tensor_source from_file(const session& s, const arguments& args) {
-  const tensor_origin origin = origin_of(args);
+  const tensor_origin origin = read_origin(args);
   const auto& path = args.get<std::string>("tensor");
   tensor_volume v;
   tensor_source source;
@@ -149,7 +149,7 @@ tensor_input check_tensor_source_options(const arguments& args) {
   }
   for (const char* name : {"bvals", "bvecs", "grad-dev"})
     if (given(args, name)) misused(fmt::format("--{} has no meaning with --tensor; leave it out", name));
-  (void)origin_of(args);
+  (void)read_origin(args);
   return tensor_input::file;
 }
 

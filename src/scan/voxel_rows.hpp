@@ -30,25 +30,25 @@ std::unique_ptr<voxel_rows> open_plain_rows(const std::vector<nifti_header>& fil
 /// Starts inflating files of which some are .nii.gz. The first rank of each node reads them once per stage of at most
 /// `max_items` voxels into memory shared by the node's ranks. The first stage starts immediately. `voxels` must outlive
 /// the result. Collective over all ranks. Throws failure (disk), the same on every rank.
-std::unique_ptr<voxel_rows> begin_inflating(const session& s, const std::vector<nifti_header>& files,
-                                            const std::vector<std::uint64_t>& voxels, std::uint64_t most_items);
+std::unique_ptr<voxel_rows> start_inflating(const session& s, const std::vector<nifti_header>& files,
+                                            const std::vector<std::uint64_t>& voxels, std::uint64_t max_items);
 
 /// Calls one of the two above. Wait for the result with await_stage(). Collective over all ranks. Throws failure, the
 /// same on every rank.
-std::unique_ptr<voxel_rows> begin_rows(const session& s, const std::vector<nifti_header>& files,
+std::unique_ptr<voxel_rows> start_rows(const session& s, const std::vector<nifti_header>& files,
                                        const std::vector<std::uint64_t>& voxels,
-                                       std::uint64_t most_items = staged_input::all_items);
+                                       std::uint64_t max_items = staged_input::all_items);
 
 bool is_compressed(const std::vector<nifti_header>& files);  ///< whether any file is compressed
 
 /// Total number of volumes of the files.
-std::uint64_t volumes_of(const std::vector<nifti_header>& files);
+std::uint64_t total_volumes(const std::vector<nifti_header>& files);
 
 /// Consecutive voxels of a selection: voxel first_voxel + i is item first_item + i.
 struct voxel_run {
   std::uint64_t first_voxel, first_item, count;
 };
 /// Finds the runs of items [first, last).
-std::vector<voxel_run> runs_of(const std::vector<std::uint64_t>& voxels, std::uint64_t first, std::uint64_t last);
+std::vector<voxel_run> find_runs(const std::vector<std::uint64_t>& voxels, std::uint64_t first, std::uint64_t last);
 
 }  // namespace voxherd

@@ -93,7 +93,7 @@ difference compare_constant(const constant& a, const constant& b, const toleranc
 }
 
 /// Item and point of a value with layout `points`.
-std::string place_of_point(const result_reader& r, std::uint64_t point) {
+std::string describe_point(const result_reader& r, std::uint64_t point) {
   const auto& offsets = r.point_offsets();
   const auto next = std::upper_bound(offsets.begin(), offsets.end(), point);
   return fmt::format("item {}, point {}", next - offsets.begin() - 1, point - *(next - 1));
@@ -104,7 +104,7 @@ std::string place(const result_reader& r, const output_spec& o, std::uint64_t va
   std::uint64_t voxel = value / components;
   std::string text;
   if (o.layout == output_layout::points) {
-    text = place_of_point(r, voxel);
+    text = describe_point(r, voxel);
     return components > 1 ? fmt::format("{}, component {}", text, value % components) : text;
   }
   if (o.layout == output_layout::items) {

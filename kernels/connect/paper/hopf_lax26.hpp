@@ -21,7 +21,7 @@ struct hopf_lax26 {
     per_s_[1] = lane::reciprocal(s[3]);
     per_s_[2] = lane::reciprocal(s[5]);
     const plane xy = eliminated(s[0], s[3], s[1], s[2], s[4], per_s_[2]);
-    least_step_ = lane::sqrt(lane::min(per_s_[0], lane::min(per_s_[1], per_s_[2])));
+    min_step_ = lane::sqrt(lane::min(per_s_[0], lane::min(per_s_[1], per_s_[2])));
     det_ = (xy.aa * xy.bb - xy.ab * xy.ab) * s[5];
   }
 
@@ -93,7 +93,7 @@ struct hopf_lax26 {
     const Number x_y = u(sx, sy, 0), x_z = u(sx, 0, sz), y_z = u(0, sy, sz), far = u(sx, sy, sz);
     const Number earliest =
         lane::min(lane::min(lane::min(x, y), lane::min(z, far)), lane::min(x_y, lane::min(x_z, y_z)));
-    if (!lane::any(earliest + least_step_ < best)) return;
+    if (!lane::any(earliest + min_step_ < best)) return;
 
     const Number xx = s_[0], yy = s_[3], zz = s_[5];
     const Number xy = static_cast<float>(sx * sy) * s_[1], xz = static_cast<float>(sx * sz) * s_[2];
@@ -148,9 +148,9 @@ struct hopf_lax26 {
   }
 
   Number s_[6];
-  Number per_s_[3];    ///< 1 / S_dd
-  Number det_;         ///< of S
-  Number least_step_;  ///< lower bound of the cost from the surface: sqrt(S_dd) is the speed across axis d
+  Number per_s_[3];  ///< 1 / S_dd
+  Number det_;       ///< of S
+  Number min_step_;  ///< lower bound of the cost from the surface: sqrt(S_dd) is the speed across axis d
 };
 
 }  // namespace voxherd::connect

@@ -12,7 +12,7 @@ namespace voxherd {
 namespace {
 
 /// Bytes searched at a time, and bytes beyond them that a check may read: a stored block and the header after it.
-constexpr std::size_t searched_bytes = std::size_t{1} << 15, looked_at_bytes = 65535 + 1024;
+constexpr std::size_t searched_bytes = std::size_t{1} << 15, checked_bytes = 65535 + 1024;
 
 std::uint64_t load(const std::uint8_t* from) {
   std::uint64_t value;
@@ -58,8 +58,8 @@ bool is_dynamic(const std::uint8_t* data, std::uint64_t bit) {
   in.refill();
   in.drop(static_cast<unsigned>(bit % 8) + 3);
   code_lengths found;
-  if (!read_code_lengths(in, found) || space_of(found.literal) != code_space::full) return false;
-  const code_space distances = space_of(found.distance);
+  if (!read_code_lengths(in, found) || measure_code_space(found.literal) != code_space::full) return false;
+  const code_space distances = measure_code_space(found.distance);
   return distances == code_space::full ||
          (distances == code_space::open && *std::max_element(found.distance.begin(), found.distance.end()) <= 1);
 }
@@ -108,9 +108,9 @@ std::optional<deflate_decoder::place> find_deflate_block(const input_file& file,
   std::vector<std::uint8_t> data;
   for (std::uint64_t bit = from; bit < end;) {
     const std::uint64_t first = bit / 8, last = std::min((end + 7) / 8, first + searched_bytes);
-    data.assign(last - first + looked_at_bytes, 0);
+    data.assign(last - first + checked_bytes, 0);
     data.resize(file.read_some(first, data.data(), data.size()));
-    data.resize(last - first + looked_at_bytes, 0);
+    data.resize(last - first + checked_bytes, 0);
     const std::uint64_t stop = std::min(end, 8 * last);
     for (std::uint64_t byte = 0; 8 * (first + byte) < stop; byte += bytes_at_once) {
       const auto found = first_of_48(data.data(), byte, bit - std::min(bit, 8 * first));

@@ -16,7 +16,7 @@ constexpr std::array<std::uint8_t, length_codes> order = {16, 17, 18, 0, 8,  7, 
 using length_table = std::array<std::uint16_t, 1 << longest_length_code>;
 
 bool fill(const std::array<std::uint8_t, length_codes>& lengths, length_table& table) {
-  if (space_of(lengths) != code_space::full) return false;
+  if (measure_code_space(lengths) != code_space::full) return false;
   std::uint32_t code = 0;
   for (unsigned bits = 1; bits <= longest_length_code; ++bits) {
     for (unsigned s = 0; s < length_codes; ++s) {

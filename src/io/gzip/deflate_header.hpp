@@ -6,7 +6,7 @@
 namespace voxherd {
 
 /// Maximum size of the header of a block with dynamic codes: 17 bits, 19 lengths of 3 bits, 316 of at most 14.
-constexpr std::size_t longest_block_head_bytes = 563;
+constexpr std::size_t max_block_header_bytes = 563;
 
 enum class block_type { stored = 0, fixed = 1, dynamic = 2, reserved = 3 };
 

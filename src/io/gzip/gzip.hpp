@@ -47,7 +47,7 @@ class inflated_sink {
   /// byte. May wait for calls with lower positions. An exception ends the inflation.
   virtual void take(std::uint64_t position, const std::byte* bytes, std::size_t count) = 0;
   /// No more calls will follow: a waiting take() must return. Must not throw.
-  virtual void give_up() = 0;
+  virtual void cancel() = 0;
 };
 
 struct parallel_gzip_settings {

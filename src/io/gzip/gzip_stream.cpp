@@ -15,9 +15,9 @@ namespace {
 /// Bytes discarded at a time by seek().
 constexpr std::size_t dropped_bytes = std::size_t{1} << 18;
 /// igzip counts in 32 bits.
-constexpr std::size_t most_at_once = std::size_t{1} << 30;
+constexpr std::size_t max_at_once = std::size_t{1} << 30;
 
-const char* reason_of(int code) {
+const char* describe_error(int code) {
   switch (code) {
     case ISAL_INVALID_BLOCK:
       return "invalid block";
@@ -93,7 +93,7 @@ struct gzip_stream::state {
     if (code >= 0) return;
     throw failure(exit_status::bad_data,
                   fmt::format("{}: the gzip stream is damaged after {} inflated bytes ({}); copy the file again",
-                              file.name(), position, reason_of(code)));
+                              file.name(), position, describe_error(code)));
   }
 
   /// Inflating would also read the header, but loses its position if the input ends within it.
@@ -111,7 +111,7 @@ struct gzip_stream::state {
         read_header();
         continue;
       }
-      const std::size_t room = std::min<std::uint64_t>(end - position, most_at_once);
+      const std::size_t room = std::min<std::uint64_t>(end - position, max_at_once);
       z.next_out = out + (position - start);
       z.avail_out = static_cast<std::uint32_t>(room);
       const std::uint32_t unread = z.avail_in;

@@ -107,7 +107,8 @@ code_lengths fixed_code_lengths() {
 bool huffman_tables::build(const code_lengths& lengths) {
   static const auto of_literals = literal_entries();
   static const auto of_distances = distance_entries();
-  const code_space literal_space = space_of(lengths.literal), distance_space = space_of(lengths.distance);
+  const code_space literal_space = measure_code_space(lengths.literal),
+                   distance_space = measure_code_space(lengths.distance);
   if (!is_code(lengths.literal, literal_space, 1) || !is_code(lengths.distance, distance_space, 1)) return false;
   fill(lengths.literal, of_literals, literal_bits, literal_space == code_space::full, literals_.data());
   fill(lengths.distance, of_distances, distance_bits, distance_space == code_space::full, distances_.data());

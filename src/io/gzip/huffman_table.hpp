@@ -30,7 +30,7 @@ code_lengths fixed_code_lengths();
 /// Whether codes of these lengths fill the code space exactly, leave part of it open, or exceed it.
 enum class code_space { open, full, over };
 template <std::size_t N>
-code_space space_of(const std::array<std::uint8_t, N>& lengths) {
+code_space measure_code_space(const std::array<std::uint8_t, N>& lengths) {
   std::uint32_t used = 0;
   for (const std::uint8_t bits : lengths) used += bits == 0 ? 0 : 0x8000U >> bits;
   return used == 0x8000U ? code_space::full : used < 0x8000U ? code_space::open : code_space::over;

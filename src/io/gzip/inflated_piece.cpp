@@ -50,7 +50,7 @@ std::unique_ptr<Symbol[]> history_buffers<Symbol>::take() {
 }
 
 template <class Symbol>
-void history_buffers<Symbol>::give_back(std::unique_ptr<Symbol[]> buffer) {
+void history_buffers<Symbol>::release(std::unique_ptr<Symbol[]> buffer) {
   if (!buffer) return;
   const std::lock_guard lock(mutex_);
   spare_.push_back(std::move(buffer));
@@ -73,9 +73,9 @@ inflated_piece inflated_piece::after(const byte_window& window, std::size_t know
   return piece;
 }
 
-void inflated_piece::give_back(piece_buffers& buffers) {
-  buffers.marked.give_back(std::move(marked));
-  buffers.plain.give_back(std::move(plain));
+void inflated_piece::release(piece_buffers& buffers) {
+  buffers.marked.release(std::move(marked));
+  buffers.plain.release(std::move(plain));
 }
 
 void inflated_piece::find_window(const byte_window& before, byte_window& after) const {

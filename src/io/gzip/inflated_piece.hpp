@@ -18,7 +18,7 @@ class history_buffers {
  public:
   explicit history_buffers(std::size_t room) : room_(room) {}
   std::unique_ptr<Symbol[]> take();
-  void give_back(std::unique_ptr<Symbol[]> buffer);
+  void release(std::unique_ptr<Symbol[]> buffer);
 
  private:
   std::size_t room_;
@@ -42,7 +42,7 @@ struct inflated_piece {
   static inflated_piece after_unknown(piece_buffers& buffers);
   /// A piece preceded by `window`, whose last `known` bytes belong to the current member.
   static inflated_piece after(const byte_window& window, std::size_t known, piece_buffers& buffers);
-  void give_back(piece_buffers& buffers);
+  void release(piece_buffers& buffers);
 
   std::size_t count() const { return marked_count + plain_count; }
   const std::uint16_t* symbols() const { return marked.get() + deflate_window; }

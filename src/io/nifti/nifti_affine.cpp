@@ -153,7 +153,7 @@ void place_grid(const nifti_fields& f, const std::string& name, image_grid& grid
   }
 }
 
-nlohmann::json geometry_of(const nifti_fields& f) {
+nlohmann::json copied_geometry(const nifti_fields& f) {
   nlohmann::json g;
   g["qform_code"] = f.qform_code;
   g["sform_code"] = f.sform_code;

@@ -16,6 +16,6 @@ void place_grid(const nifti_fields& fields, const std::string& name, image_grid&
                 std::vector<std::string>& warnings);
 
 /// Returns nifti_header::geometry.
-nlohmann::json geometry_of(const nifti_fields& fields);
+nlohmann::json copied_geometry(const nifti_fields& fields);
 
 }  // namespace voxherd

@@ -13,9 +13,9 @@ using nifti_converter = void (*)(const std::byte* stored, std::size_t count, dou
 nifti_converter find_converter(int datatype, bool byte_swapped, bool scaled);
 
 /// Bytes per value, or 0 if the datatype is not supported.
-std::size_t bytes_of_datatype(int datatype);
+std::size_t datatype_bytes(int datatype);
 
 /// "float32", "RGB24 colour", ...
-const char* name_of_datatype(int datatype);
+const char* datatype_name(int datatype);
 
 }  // namespace voxherd

@@ -64,7 +64,7 @@ std::uint64_t extent(const nifti_fields& f, std::size_t axis) {
 /// Number of bytes of all values. Each dimension is below 2^63, so the product is checked for overflow at each step.
 std::uint64_t check_data_bytes(const nifti_fields& f, const std::string& name) {
   constexpr unsigned __int128 most = std::uint64_t{1} << 62;
-  unsigned __int128 bytes = bytes_of_datatype(f.datatype);
+  unsigned __int128 bytes = datatype_bytes(f.datatype);
   for (std::size_t axis = 1; axis <= 4; ++axis) {
     bytes *= extent(f, axis);
     if (bytes > most) {
@@ -76,14 +76,14 @@ std::uint64_t check_data_bytes(const nifti_fields& f, const std::string& name) {
 }
 
 void check_type(const nifti_fields& f, const std::string& name) {
-  const std::size_t bytes = bytes_of_datatype(f.datatype);
+  const std::size_t bytes = datatype_bytes(f.datatype);
   if (bytes == 0) {
-    wrong(name, "datatype", fmt::format("{} ({})", f.datatype, name_of_datatype(f.datatype)),
+    wrong(name, "datatype", fmt::format("{} ({})", f.datatype, datatype_name(f.datatype)),
           "a real type: int8 to int64, uint8 to uint64, float32 or float64; convert the image");
   }
   if (f.bitpix != static_cast<int>(8 * bytes)) {
     wrong(name, "bitpix", f.bitpix,
-          fmt::format("{} for datatype {} ({})", 8 * bytes, f.datatype, name_of_datatype(f.datatype)));
+          fmt::format("{} for datatype {} ({})", 8 * bytes, f.datatype, datatype_name(f.datatype)));
   }
 }
 
@@ -210,14 +210,14 @@ nifti_header read_nifti_header(const std::string& path) {
   check_voxel_sizes(f, name);
   check_scaling(f, name, h);
   h.datatype = f.datatype;
-  h.bytes_per_value = bytes_of_datatype(f.datatype);
+  h.bytes_per_value = datatype_bytes(f.datatype);
   h.grid.size = {extent(f, 1), extent(f, 2), extent(f, 3)};
   h.volumes = extent(f, 4);
   h.data_offset = check_offset(f, name);
   check_length(file, h.compressed, h.data_offset + check_data_bytes(f, name), h);
   check_extensions(bytes, f, h.data_offset, h);
   place_grid(f, name, h.grid, h.warnings);
-  h.geometry = geometry_of(f);
+  h.geometry = copied_geometry(f);
   return h;
 }
 

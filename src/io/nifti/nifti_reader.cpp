@@ -23,7 +23,7 @@ struct nifti_reader::state {
   }
 
   /// Throws failure (ours) for voxels outside the image.
-  std::uint64_t offset_of(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count) const {
+  std::uint64_t byte_offset(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count) const {
     const std::uint64_t voxels = header.grid.voxel_count();
     if (volume >= header.volumes || first_voxel > voxels || count > voxels - first_voxel) {
       throw failure(
@@ -61,7 +61,7 @@ const nifti_header& nifti_reader::header() const { return state_->header; }
 void nifti_reader::read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, float* out) {
   state& s = *state_;
   const nifti_header& h = s.header;
-  const std::uint64_t offset = s.offset_of(volume, first_voxel, count);
+  const std::uint64_t offset = s.byte_offset(volume, first_voxel, count);
   constexpr std::uint64_t piece = 1 << 16;  // values that stay in the cache between reading and conversion
   for (std::uint64_t done = 0; done < count; done += piece) {
     const std::uint64_t n = std::min(piece, count - done);
@@ -72,7 +72,7 @@ void nifti_reader::read(std::uint64_t volume, std::uint64_t first_voxel, std::ui
 }
 
 void nifti_reader::read_stored(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, std::byte* out) {
-  state_->read(state_->offset_of(volume, first_voxel, count), count * header().bytes_per_value, out);
+  state_->read(state_->byte_offset(volume, first_voxel, count), count * header().bytes_per_value, out);
 }
 
 void nifti_reader::check_end() {

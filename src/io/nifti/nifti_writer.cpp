@@ -81,7 +81,7 @@ nlohmann::json geometry_from_matrix(const image_grid& grid) {
 }
 
 template <class Header>
-std::vector<std::byte> bytes_of(const Header& h) {
+std::vector<std::byte> to_bytes(const Header& h) {
   std::vector<std::byte> bytes(sizeof h + 4);  // four zeros: no extension
   std::memcpy(bytes.data(), &h, sizeof h);
   return bytes;
@@ -100,13 +100,13 @@ std::vector<std::byte> nifti_header_bytes(const nifti_image& image) {
     fill_common(image, h);
     copy_geometry(geometry, h);
     std::memcpy(h.magic, "n+1", 4);
-    return bytes_of(h);
+    return to_bytes(h);
   }
   nifti_2_header h{};
   fill_common(image, h);
   copy_geometry(geometry, h);
   std::memcpy(h.magic, "n+2\0\r\n\032\n", 8);
-  return bytes_of(h);
+  return to_bytes(h);
 }
 
 struct nifti_writer::state {

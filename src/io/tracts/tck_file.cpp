@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "fibre files are writt
 
 /// The text header before the positions. MRtrix compares timestamps to decide whether a file of values (.tsf) belongs
 /// to a track file.
-std::string header_of(const fibre_source& source) {
+std::string make_header(const fibre_source& source) {
   constexpr std::size_t offset_digits = 10, alignment = sizeof(float);
   const double seconds = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   std::string text = fmt::format("mrtrix tracks\ndatatype: Float32LE\ntimestamp: {:.10f}\ncount: {}\ntotal_count: {}\n",
@@ -46,7 +46,7 @@ void require_finite(std::span<const float> mm, const fibre_piece& piece) {
 void write_tck(const fibre_source& source, const std::string& path) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   output_file file(path, output_file::coding::plain);
-  const std::string header = header_of(source);
+  const std::string header = make_header(source);
   file.write(header.data(), header.size());
   const auto offsets = source.offsets();
   std::vector<float> mm, written;

@@ -18,7 +18,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "fibre files are written in native byte order");
 
-constexpr std::size_t header_bytes = 1000, name_bytes = 20, most_columns = 10;
+constexpr std::size_t header_bytes = 1000, name_bytes = 20, max_columns = 10;
 
 /// The arrays that fit, narrow ones first.
 struct trk_columns {
@@ -26,14 +26,14 @@ struct trk_columns {
   std::vector<std::string> names;  ///< one per column
 };
 
-trk_columns columns_of(const std::vector<fibre_array>& arrays, const char* what) {
+trk_columns select_columns(const std::vector<fibre_array>& arrays, const char* what) {
   std::vector<fibre_array> by_width = arrays;
   std::stable_sort(by_width.begin(), by_width.end(),
                    [](const fibre_array& a, const fibre_array& b) { return a.width < b.width; });
   trk_columns c;
   std::vector<std::string> left_out;
   for (const fibre_array& a : by_width) {
-    if (c.names.size() + a.width > most_columns) {
+    if (c.names.size() + a.width > max_columns) {
       left_out.push_back(a.name);
       continue;
     }
@@ -44,7 +44,7 @@ trk_columns columns_of(const std::vector<fibre_array>& arrays, const char* what)
     }
   }
   if (!left_out.empty())
-    spdlog::info("TRK allows {} numbers per {}: {} left out; use --to trx to write all", most_columns, what,
+    spdlog::info("TRK allows {} numbers per {}: {} left out; use --to trx to write all", max_columns, what,
                  fmt::join(left_out, ", "));
   return c;
 }
@@ -138,11 +138,11 @@ std::vector<float> fibre_rows(const fibre_source& source, const trk_columns& pro
 }  // namespace
 
 void write_trk(const fibre_source& source, const std::string& path) {
-  const trk_geometry geometry = trk_geometry_of(source.grid());
+  const trk_geometry geometry = make_trk_geometry(source.grid());
   // nibabel cannot read column names if there are no fibres.
   const bool empty = source.fibres() == 0;
-  const trk_columns scalars = empty ? trk_columns() : columns_of(source.point_arrays(), "point");
-  const trk_columns properties = empty ? trk_columns() : columns_of(source.fibre_arrays(), "fibre");
+  const trk_columns scalars = empty ? trk_columns() : select_columns(source.point_arrays(), "point");
+  const trk_columns properties = empty ? trk_columns() : select_columns(source.fibre_arrays(), "fibre");
   const trk_header header(source, geometry, scalars, properties);
   output_file file(path, output_file::coding::plain);
   file.write(header.bytes().data(), header_bytes);

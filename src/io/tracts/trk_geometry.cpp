@@ -57,7 +57,7 @@ std::string axis_letters(const matrix3& axes) {
 
 }  // namespace
 
-trk_geometry trk_geometry_of(const image_grid& grid) {
+trk_geometry make_trk_geometry(const image_grid& grid) {
   trk_geometry g;
   for (std::size_t i = 0; i < 16; ++i) g.voxel_to_world[i] = static_cast<float>(grid.voxel_to_world[i]);
   matrix3 m, axes;

@@ -18,6 +18,6 @@ struct trk_geometry {
 };
 
 /// Throws failure (bad_data) if the matrix cannot be inverted.
-trk_geometry trk_geometry_of(const image_grid& grid);
+trk_geometry make_trk_geometry(const image_grid& grid);
 
 }  // namespace voxherd

@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little, "fibre files are writt
 
 constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20;
 
-std::string header_of(const fibre_source& source) {
+std::string make_header(const fibre_source& source) {
   const image_grid& grid = source.grid();
   nlohmann::ordered_json affine = nlohmann::ordered_json::array();
   for (auto row = grid.voxel_to_world.begin(); row != grid.voxel_to_world.end(); row += 4)
@@ -51,7 +51,7 @@ void write_member(zip_writer& zip, const std::string& name, std::uint64_t rows, 
 
 void write_trx(const fibre_source& source, const std::string& path, std::uint64_t zip64_from) {
   zip_writer zip(path, zip64_from);
-  const std::string header = header_of(source);
+  const std::string header = make_header(source);
   zip.begin("header.json", header.size());
   zip.write(header.data(), header.size());
   write_member(zip, "positions.3.float32", source.points(), 3 * sizeof(float),

@@ -84,7 +84,7 @@ void zip_writer::end_member() {
   if (members_.empty()) return;
   if (missing_ > 0) throw failure(exit_status::ours, fmt::format("{}: shorter than declared", members_.back().name));
   const std::string crc = record().u32(members_.back().crc).bytes;
-  file_.write_again(members_.back().place + crc_place, crc.data(), crc.size());
+  file_.overwrite(members_.back().place + crc_place, crc.data(), crc.size());
 }
 
 void zip_writer::write_directory() {

@@ -57,7 +57,7 @@ exit_status run(session& s, const arguments& args) {
   phantom_option::read_noise(args, p.noise);
   p.snr = args.get<double>("snr");
   if (!(p.snr > 0)) phantom_option::refuse("snr", fmt::format("{}", p.snr), "more than 0 (or --noise none)");
-  if (args.has("fibres")) p.fibres = static_cast<std::size_t>(option::integer(args, "fibres", 1, most_phantom_fibres));
+  if (args.has("fibres")) p.fibres = static_cast<std::size_t>(option::integer(args, "fibres", 1, max_phantom_fibres));
   p.compressed = args.get<bool>("gz");
   p.threads = phantom_option::threads(s, args);
 

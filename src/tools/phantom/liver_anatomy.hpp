@@ -22,7 +22,7 @@ enum class liver_region : std::uint8_t {
   tumour,
 };
 inline constexpr int liver_region_count = 7;  ///< including `none`
-const char* name_of(liver_region region);
+const char* region_name(liver_region region);
 
 /// The composition of a voxel of the abdomen.
 struct abdomen_voxel {
@@ -35,7 +35,7 @@ struct abdomen_voxel {
 };
 
 /// T1 before contrast, s at 3 T; for the liver, that of no particular region.
-double t1_of(abdomen_tissue tissue);
+double tissue_t1_s(abdomen_tissue tissue);
 
 struct liver_anatomy_settings {
   std::array<std::uint64_t, 3> size{};

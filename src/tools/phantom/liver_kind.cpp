@@ -49,7 +49,7 @@ void read_signal(const arguments& args, liver_phantom_settings& p) {
   const auto text = args.get<std::string>("vfa-flip-angles");
   p.vfa_flip_deg = phantom_option::numbers<double>("vfa-flip-angles", text, ',', expected);
   const auto wrong = [](double a) { return !(a >= 0.1 && a <= 90); };
-  if (p.vfa_flip_deg.size() < 2 || p.vfa_flip_deg.size() > perfusion::most_flip_angles ||
+  if (p.vfa_flip_deg.size() < 2 || p.vfa_flip_deg.size() > perfusion::max_flip_angles ||
       std::any_of(p.vfa_flip_deg.begin(), p.vfa_flip_deg.end(), wrong))
     phantom_option::refuse("vfa-flip-angles", text, expected);
 }
@@ -57,11 +57,11 @@ void read_signal(const arguments& args, liver_phantom_settings& p) {
 void read_frames(const arguments& args, liver_phantom_settings& p) {
   if (args.has("frames")) p.frames = static_cast<std::uint64_t>(option::integer(args, "frames", 8, 4096));
   if (args.has("spacing")) p.spacing_s = option::number(args, "spacing", 0.1, 10);
-  constexpr double least_s = agent_arrival_s + 20;  // earlier the portal vein's curve has not risen
+  constexpr double min_s = agent_arrival_s + 20;  // earlier the portal vein's curve has not risen
   const double last_s = p.spacing_s * static_cast<double>(p.frames - 1);
-  if (last_s < least_s)
+  if (last_s < min_s)
     option::refuse(fmt::format("--frames {} with --spacing {}: the series is {:g} s long, expected at least {:g} s",
-                               p.frames, p.spacing_s, last_s, least_s));
+                               p.frames, p.spacing_s, last_s, min_s));
 }
 
 /// Only magnitudes have Rician noise; concentrations and HU do not.

@@ -21,11 +21,11 @@ double body_radius(const place& at);
 double liver_depth(const place& at);
 double spleen_depth(const place& at);
 /// `min_radius`: minimum radius of the vessel, in the units of `place`.
-double aorta_depth(const place& at, double radius_least);
-double portal_depth(const place& at, double radius_least);
+double aorta_depth(const place& at, double min_radius);
+double portal_depth(const place& at, double min_radius);
 /// Largest in the middle of the vessel's course; selects a VOI.
-double aorta_voi_depth(const place& at, double radius_least);
-double portal_voi_depth(const place& at, double radius_least);
+double aorta_voi_depth(const place& at, double min_radius);
+double portal_voi_depth(const place& at, double min_radius);
 
 liver_region region_at(const place& at);
 liver_parameters parameters_at(const place& at);

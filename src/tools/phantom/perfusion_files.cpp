@@ -13,7 +13,7 @@ namespace voxherd {
 
 namespace {
 
-std::string name_at(std::size_t q) { return name_of(static_cast<perfusion_quantity>(q)); }
+std::string name_at(std::size_t q) { return quantity_name(static_cast<perfusion_quantity>(q)); }
 
 /// Computes quantities for which there is no map from the parameters.
 void derive(perfusion_field& field) {

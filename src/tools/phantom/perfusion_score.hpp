@@ -12,8 +12,8 @@ namespace voxherd {
 /// quantities. Flows in ml/100 g/min, times in s.
 enum class perfusion_quantity { ka, kp, kl, tau_a, tau_p, arterial_fraction, distribution_volume, mean_transit_time };
 inline constexpr std::size_t perfusion_quantity_count = 8, fitted_quantity_count = 5;
-const char* name_of(perfusion_quantity q);
-const char* unit_of(perfusion_quantity q);
+const char* quantity_name(perfusion_quantity q);
+const char* quantity_unit(perfusion_quantity q);
 
 /// True or estimated maps of a liver, each over all voxels of the grid.
 struct perfusion_field {
@@ -53,7 +53,7 @@ struct region_score {
 
 /// Delays are scored only where the true flow that they delay is at least this, ml/100 g/min; without flow they are
 /// undefined.
-constexpr double least_delayed_flow = 5;
+constexpr double min_delayed_flow = 5;
 
 /// Scores each region that has voxels and, as the last entry, all voxels together. `estimate.voxels`: the fitted
 /// voxels.
@@ -66,7 +66,7 @@ perfusion_field read_perfusion_truth(const std::string& folder);
 /// A result of perfusion, or a folder of NIfTI maps (kl, ka, kp, tau_a, tau_p). Throws failure.
 perfusion_field read_perfusion_estimate(const std::string& path);
 
-std::string table_of(const std::vector<region_score>& scores);
-nlohmann::ordered_json json_of(const std::vector<region_score>& scores);
+std::string format_table(const std::vector<region_score>& scores);
+nlohmann::ordered_json score_json(const std::vector<region_score>& scores);
 
 }  // namespace voxherd

@@ -17,7 +17,7 @@ struct fibre_field {
 };
 
 /// A fibre with a smaller fraction does not count; bedpostX's threshold for dyads.
-constexpr float least_fraction = 0.05f;
+constexpr float min_fraction = 0.05f;
 
 /// How well one true fibre (the largest of its voxel, the second, ...) was estimated.
 struct fibre_score {
@@ -47,7 +47,7 @@ fibre_field read_truth(const std::string& folder);
 /// mean_f1, dyads1, ...). Throws failure.
 fibre_field read_estimate(const std::string& path);
 
-std::string table_of(const orientation_score& score);
-nlohmann::ordered_json json_of(const orientation_score& score);
+std::string format_table(const orientation_score& score);
+nlohmann::ordered_json score_json(const orientation_score& score);
 
 }  // namespace voxherd

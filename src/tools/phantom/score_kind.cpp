@@ -27,16 +27,16 @@ nlohmann::ordered_json print_orientations(const std::string& path, const std::st
   const fibre_field truth = read_truth(folder), estimate = read_estimate(path);
   expect_same_size(path, truth, estimate);
   const orientation_score result = score_orientations(truth, estimate);
-  fmt::print("{}", table_of(result));
-  return json_of(result);
+  fmt::print("{}", format_table(result));
+  return score_json(result);
 }
 
 nlohmann::ordered_json print_perfusion(const std::string& path, const std::string& folder) {
   const perfusion_field truth = read_perfusion_truth(folder), estimate = read_perfusion_estimate(path);
   expect_same_size(path, truth, estimate);
   const std::vector<region_score> result = score_perfusion(truth, estimate);
-  fmt::print("{}", table_of(result));
-  return json_of(result);
+  fmt::print("{}", format_table(result));
+  return score_json(result);
 }
 
 void score(const arguments& args) {

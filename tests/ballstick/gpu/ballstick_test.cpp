@@ -20,7 +20,7 @@ class BallstickCuda : public testing::Test {
 /// The same draws give the same chain: fit, proposals and decisions are the double reference's.
 TEST_F(BallstickCuda, TakesTheReferencesFirstJumps) {
   for (int model = 1; model <= 3; ++model)
-    for (int fibres = 1; fibres <= most_fibres; ++fibres)
+    for (int fibres = 1; fibres <= max_fibres; ++fibres)
       for (const bool rician : {false, true})
         for (const bool unattenuated : {false, true}) {
           ballstick_settings s;

@@ -9,6 +9,6 @@ namespace voxherd {
 
 /// Every rank except 0 reads the header itself and compares it with rank 0's, to detect nodes that see another file.
 /// Collective. Throws failure, the same on every rank.
-void open_like_root(const session& s, const std::string& path, nifti_header& header);
+void check_same_file(const session& s, const std::string& path, nifti_header& header);
 
 }  // namespace voxherd

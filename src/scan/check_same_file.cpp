@@ -1,4 +1,4 @@
-#include "src/scan/open_like_root.hpp"
+#include "src/scan/check_same_file.hpp"
 
 #include <fmt/core.h>
 
@@ -17,7 +17,7 @@ std::string appearance(const nifti_header& h) {
 
 }  // namespace
 
-void open_like_root(const session& s, const std::string& path, nifti_header& header) {
+void check_same_file(const session& s, const std::string& path, nifti_header& header) {
   std::string expected = s.is_root() ? appearance(header) : "";
   s.broadcast(expected);
   s.agree([&] {
