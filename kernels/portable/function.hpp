@@ -1,8 +1,7 @@
 #pragma once
 
-/// VOXHERD_FUNCTION marks what runs on the host and on the device alike.
-/// VOXHERD_UNROLL stands before a loop whose arrays must stay in a GPU thread's registers, VOXHERD_KEEP_LOOP before one
-/// whose copies would overflow a GPU's instruction cache.
+/// VOXHERD_FUNCTION marks functions for host and device. VOXHERD_UNROLL precedes a loop whose arrays must stay in a GPU
+/// thread's registers.
 #if defined(__CUDACC__)
 #define VOXHERD_FUNCTION __host__ __device__
 #define VOXHERD_UNROLL _Pragma("unroll")
