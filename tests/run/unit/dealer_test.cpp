@@ -68,7 +68,7 @@ TEST(Dealer, GivesASingleRankAllInOrder) {
   EXPECT_EQ(one[0].batches, all_of(plan));
 }
 
-TEST(Dealer, EndsWithinThreePercentOfIdealOnAlikeGpus) {
+TEST(Dealer, EndsWithinTwoPercentOfIdealOnAlikeGpus) {
   const auto plan = plan_of(hcp_items, gpu_sizes());
   for (const int count : {1, 2, 3, 4, 5, 8}) EXPECT_LT(loss(gpus(count), plan), 0.02) << count;
 }
