@@ -98,8 +98,8 @@ class Slurm(PlayedPrograms, unittest.TestCase):
         for script in scripts_in("slurm"):
             with open(script, encoding="utf-8") as file:
                 top, rest = re.split(r"(?m)^set -u\n", file.read())
-            before, own = re.split(r"(?m)^# Yours to change", top)
-            words = r"(?m)^(#SBATCH|# module|voxherd=|config=|srun=|most_restarts=)"
+            before, own = re.split(r"(?m)^# Site settings", top)
+            words = r"(?m)^(#SBATCH|# module|voxherd=|config=|srun=|max_restarts=)"
             self.assertGreater(len(re.findall(words, own)), 10, script)
             self.assertEqual(re.findall(words, before + rest), [], script)
 
