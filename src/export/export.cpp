@@ -8,7 +8,7 @@
 
 namespace voxherd {
 
-// The one list of kinds: each is a file of src/output.
+// All export formats; each is defined in a file of src/export or src/io/tracts.
 extern const export_kind fsl_export, bids_export, nifti_export, tck_export, trk_export, trx_export, csv_export;
 
 namespace {
@@ -16,9 +16,9 @@ namespace {
 const export_kind* const kinds[] = {&fsl_export, &bids_export, &nifti_export, &tck_export,
                                     &trk_export, &trx_export,  &csv_export};
 
-/// One `part` of every kind, with `separator` between them.
+/// Joins one `part` of every format with `separator`.
 template <class Part>
-std::string of_all_kinds(const char* separator, const Part& part) {
+std::string join_kinds(const char* separator, const Part& part) {
   std::string text;
   for (const export_kind* kind : kinds) text += (text.empty() ? "" : separator) + part(*kind);
   return text;
@@ -37,7 +37,7 @@ const export_kind& find_kind(const std::string& asked) {
     if (asked == kind->name) return *kind;
   throw failure(exit_status::usage,
                 fmt::format("--to {}: expected one of {}", asked,
-                            of_all_kinds(", ", [](const export_kind& k) { return std::string(k.name); })));
+                            join_kinds(", ", [](const export_kind& k) { return std::string(k.name); })));
 }
 
 void check_request(const export_request& request, const given_options& given) {
@@ -46,7 +46,7 @@ void check_request(const export_request& request, const given_options& given) {
       throw failure(
           exit_status::usage,
           fmt::format("export: {} is missing; usage: voxherd export FILE --to KIND PATH, where KIND PATH is {}", name,
-                      of_all_kinds(", ", [](const export_kind& k) { return fmt::format("{} {}", k.name, k.place); })));
+                      join_kinds(", ", [](const export_kind& k) { return fmt::format("{} {}", k.name, k.place); })));
   if (find_kind(request.kind).has_labels) return;
   for (const char* name : {"subject", "session"})
     option::refuse_given(given, name, fmt::format("with --to {}", request.kind));
@@ -55,7 +55,7 @@ void check_request(const export_request& request, const given_options& given) {
 const option_table<export_request>& export_options() {
   using T = export_request;
   const std::string meanings =
-      of_all_kinds("; ", [](const export_kind& k) { return fmt::format("{}: {}", k.name, k.meaning); });
+      join_kinds("; ", [](const export_kind& k) { return fmt::format("{}: {}", k.name, k.meaning); });
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Input", {{"result", &T::result, text_kind::file, {"result file"}}})

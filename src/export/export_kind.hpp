@@ -5,10 +5,10 @@
 
 namespace voxherd {
 
-/// One word after `--to`: what a result can be written as.
+/// A format that results can be exported to: one word after `--to`.
 struct export_kind {
   const char* name;
-  const char* place;    ///< what it writes: "DIR" or "FILE"
+  const char* place;    ///< type of its output: "DIR" or "FILE"
   const char* meaning;  ///< for the help text
   bool has_labels;      ///< uses --subject and --session
   /// Collective. Throws failure.

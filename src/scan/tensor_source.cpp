@@ -25,7 +25,7 @@ bool is_result(const std::string& path) {
   return path.size() > 3 && (path.ends_with(".h5") || path.ends_with(".hdf5"));
 }
 
-tensor_origin choose_origin(const tensor_source_request& request) {
+tensor_origin read_origin(const tensor_source_request& request) {
   if (request.tensor_from) return *request.tensor_from;
   if (is_result(request.tensor)) return tensor_origin::voxherd;
   refuse(fmt::format("--tensor-from is missing: the order and axes of {}, fsl or mrtrix", printable(request.tensor)));
@@ -34,17 +34,16 @@ tensor_origin choose_origin(const tensor_source_request& request) {
 /// Either a series or a file, and only options that belong to it.
 void check_source(const tensor_source_request& request, const given_options& given) {
   const bool has_series = !request.series.dwi.empty(), has_file = !request.tensor.empty();
-  if (!has_file && !has_series)
-    refuse("neither --dwi nor --tensor is given: a diffusion-weighted series, or diffusion tensors");
+  if (!has_file && !has_series) refuse("give --dwi (a diffusion-weighted series) or --tensor (diffusion tensors)");
   if (has_file && has_series) refuse("--dwi and --tensor exclude each other; give one");
   if (has_series) return option::refuse_given(given, "tensor-from", "without --tensor");
   for (const char* name : {"bvals", "bvecs", "grad-dev"}) option::refuse_given(given, name, "with --tensor");
-  (void)choose_origin(request);
+  (void)read_origin(request);
 }
 
-/// Only the mask's voxels stay inside.
+/// Removes voxels outside the mask.
 void apply_mask(const std::string& mask, const std::string& tensor_path, tensor_volume& v) {
-  nifti_header place;  // what voxels_inside wants to know of the image
+  nifti_header place;  // the fields that voxels_inside needs
   place.path = tensor_path;
   place.grid = v.grid;
   std::vector<std::uint8_t> kept(v.inside.size(), 0);
@@ -56,7 +55,7 @@ void apply_mask(const std::string& mask, const std::string& tensor_path, tensor_
   }
   if (count == 0)
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: no voxel of the mask has a tensor in {}", printable(mask), printable(tensor_path)));
+                  fmt::format("{}: none of its voxels has a tensor in {}", printable(mask), printable(tensor_path)));
   if (without > 0) spdlog::warn("{}: {} of its voxels have no tensor; left out", printable(mask), without);
   v.inside = std::move(kept);
 }
@@ -68,7 +67,7 @@ void place_image(const image_grid& grid, geodesic::tensor_image& image) {
   image.origin_mm = space.origin_mm;
 }
 
-/// Rank 0's grid to all.
+/// Broadcasts rank 0's grid.
 void share_grid(const session& s, image_grid& grid) {
   s.broadcast_bytes(grid.size.data(), sizeof grid.size);
   s.broadcast_bytes(grid.voxel_to_world.data(), sizeof grid.voxel_to_world);
@@ -76,7 +75,7 @@ void share_grid(const session& s, image_grid& grid) {
 }
 
 tensor_source from_file(const session& s, const tensor_source_request& request) {
-  const tensor_origin origin = choose_origin(request);
+  const tensor_origin origin = read_origin(request);
   const std::string &path = request.tensor, &mask = request.series.mask;
   tensor_volume v;
   tensor_source source;
@@ -115,10 +114,10 @@ tensor_source from_dwi(const session& s, const tensor_source_request& request, s
   const auto& voxels = dwi.item_voxels();
   const std::size_t without = place_tensors(source.grid, voxels, fitted.tensor, fitted.status, source.image);
   if (without == voxels.size())
-    throw failure(exit_status::bad_data, fmt::format("{}: a tensor could be fitted in none of {} voxels",
+    throw failure(exit_status::bad_data, fmt::format("{}: no tensor could be fitted in any of {} voxels",
                                                      printable(request.series.dwi), voxels.size()));
   if (without > 0)
-    spdlog::warn("{} of {} voxels have no tensor (no fit, or a trace that is not positive); left out", without,
+    spdlog::warn("{} of {} voxels have no tensor (not fitted, or the trace is not positive); left out", without,
                  voxels.size());
   if (wanted.quartics) {
     source.quartics.assign(15 * source.grid.voxel_count(), 0);

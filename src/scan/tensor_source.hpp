@@ -15,13 +15,13 @@
 
 namespace voxherd {
 
-/// What an analysis on tensors begins with; the same on every rank.
+/// The input of an analysis of tensors; the same on every rank.
 struct tensor_source {
   geodesic::tensor_image image;  ///< along world axes
-  std::vector<float> quartics;   ///< (nz, ny, nx, 15) where they were asked for: finsler_fit.hpp's, along world axes
-  kept_signals signals;          ///< where they were asked for
+  std::vector<float> quartics;   ///< if requested: (nz, ny, nx, 15) as in finsler_fit.hpp, along world axes
+  kept_signals signals;          ///< if requested
   image_grid grid;
-  nlohmann::json provenance;  ///< paths, sizes, fingerprints, image header; as dwi_series::provenance()
+  nlohmann::json provenance;  ///< paths, sizes, fingerprints and image header, as dwi_series::provenance()
 };
 
 /// Tensors fitted to a series, or read from a file.
@@ -34,15 +34,15 @@ struct tensor_source_request {
 /// Refuses neither or both of --dwi and --tensor, and options that belong to the other one.
 const option_table<tensor_source_request>& tensor_source_options();
 
-/// What is wanted besides tensors; from a series alone.
+/// Additional inputs; available only from a diffusion-weighted series.
 struct tensor_extras {
   bool quartics = false;  ///< fourth-order norms
   bool signals = false;   ///< of all voxels, on every rank
 };
 
-/// From a diffusion-weighted series: tensors as `voxherd tensor` fits them by default, each rank a share of the voxels
-/// on its device; the same bytes for any number of ranks. From a file: rank 0 reads it for all. Collective. Throws
-/// failure, the same on every rank.
+/// From a diffusion-weighted series: fits tensors as `voxherd tensor` does by default, each rank a share of the voxels
+/// on its device; the same bytes for any number of ranks. From a file: rank 0 reads it and broadcasts. Collective.
+/// Throws failure, the same on every rank.
 tensor_source read_tensor_source(const session& s, const tensor_source_request& request,
                                  std::uint64_t host_memory_bytes, const device& d, tensor_extras wanted = {});
 

@@ -23,7 +23,7 @@ const option_table<verify_request>& verify_options() {
   return table;
 }
 
-/// One line for each batch of this rank's share whose bytes are not what was written.
+/// One line for each batch of this rank's share whose checksum differs from the journal.
 std::string bad_batches(const session& s, const result_reader& result) {
   std::string lines;
   for (const batch& b : result.batches()) {
@@ -32,7 +32,7 @@ std::string bad_batches(const session& s, const result_reader& result) {
     if (entry.done != 1) continue;
     const std::uint64_t found = result.checksum_of(b);
     if (found == entry.checksum) continue;
-    lines += fmt::format("batch {} (items {} to {}): checksum {:016x}, the journal says {:016x}\n", b.number,
+    lines += fmt::format("batch {} (items {} to {}): checksum {:016x}, expected {:016x} as in the journal\n", b.number,
                          b.first_item, b.first_item + b.item_count - 1, found, entry.checksum);
   }
   return lines;
@@ -54,7 +54,7 @@ exit_status run_verify(session& s, const verify_request& request) {
   if (s.is_root()) {
     fmt::print("{}", all);
     fmt::print("{}: {} of {} batches done, {}\n", path, done, batches,
-               all.empty() ? "all checksums right" : "NOT as they were written");
+               all.empty() ? "all checksums correct" : "the data have CHANGED since they were written");
   }
   return all.empty() ? exit_status::whole : exit_status::bad_data;
 }
@@ -62,6 +62,6 @@ exit_status run_verify(session& s, const verify_request& request) {
 }  // namespace
 
 extern const command verify_command = make_command<verify_options, run_verify>(
-    {"verify", "read a result again and compare its checksums", "FILE", "result"});
+    {"verify", "read a result again and check its checksums", "FILE", "result"});
 
 }  // namespace voxherd

@@ -85,7 +85,7 @@ void check_request(const connect_request& r, const given_options& given) {
 }
 
 /// Raising D's eigenvalues caps those of S, a power of D.
-double least_eigenvalue(const geodesic::preparation& how, double max_ratio) {
+double min_eigenvalue(const geodesic::preparation& how, double max_ratio) {
   return has_exponent(how.metric) ? std::pow(max_ratio, -1 / how.alpha) : 1 / max_ratio;
 }
 
@@ -135,7 +135,7 @@ const option_table<connect_request>& connect_options() {
     .group("Metric", {
       {"metric", &T::metric, {{"inverse", metric_kind::inverse}, {"adjugate", metric_kind::adjugate},
                               {"power", metric_kind::power}, {"jeong", metric_kind::jeong}},
-       {.text = "how the tensor D defines costs (the manual has the formulas)", .stored = always}},
+       {.text = "how the tensor D defines costs (formulas: docs/commands/geodesic.md)", .stored = always}},
       {"alpha", &T::alpha, range{0.1, 10},
        {.text = "exponent of power and jeong", .standard = "3; power: 1", .stored = always}},
       {"smooth", &T::smoothing_voxels, range{0, 10},
@@ -199,7 +199,7 @@ connect_settings make_connect_settings(const connect_request& request) {
   o.how.alpha = *r.alpha;
   o.how.smoothing_voxels = r.smoothing_voxels;
   o.max_ratio = r.max_ratio;
-  o.how.least_eigenvalue = least_eigenvalue(o.how, o.max_ratio);
+  o.how.min_eigenvalue = min_eigenvalue(o.how, o.max_ratio);
   o.solver.scheme = r.scheme;
   o.solver.order = *r.order;
   o.solver.tolerance = static_cast<float>(r.tolerance);

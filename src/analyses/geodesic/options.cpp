@@ -44,9 +44,9 @@ void check_seeding(const seeding_request& r, const given_options& given) {
 }
 
 void check_regions(const region_request& r, const given_options& given) {
-  if (r.includes.size() > static_cast<std::size_t>(geodesic::region::most_includes))
+  if (r.includes.size() > static_cast<std::size_t>(geodesic::region::max_includes))
     refuse(fmt::format("--include is given {} times, expected at most {}", r.includes.size(),
-                       geodesic::region::most_includes));
+                       geodesic::region::max_includes));
   if (r.ordered && r.includes.size() < 2)
     refuse(fmt::format("--ordered has no meaning with {} --include; give at least two", r.includes.size()));
   if (!r.connectome.empty()) {
@@ -233,8 +233,8 @@ const option_table<geodesic_request>& geodesic_options() {
   return table;
 }
 
-/// Geodesics need a field that a cubic B-spline leaves positive between voxels; docs/performance.md has what smoothing
-/// and the least eigenvalue do to them in a real brain.
+/// Geodesics need a field that a cubic B-spline leaves positive between voxels; docs/papers/van-aart-2011.md has what
+/// smoothing and the least eigenvalue do to them in a real brain.
 ray_request with_defaults(const geodesic_request& request) {
   ray_request r = request.rays;
   const bool streamline = r.form == ray_form::streamline;
@@ -302,7 +302,7 @@ ray_choice make_ray_choice(const ray_request& r) {
   c.how.metric = r.metric;
   c.how.alpha = r.alpha;
   c.how.smoothing_voxels = *r.smoothing_voxels;
-  c.how.least_eigenvalue = *r.least_eigenvalue;
+  c.how.min_eigenvalue = *r.least_eigenvalue;
   c.selection = {r.top, r.distinct_mm, r.output_step_mm};
   return c;
 }

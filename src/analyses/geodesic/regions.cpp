@@ -53,10 +53,10 @@ void region_words::include(int number, std::span<const std::uint64_t> voxels) {
 
 void region_words::targets(const label_image& image, const std::vector<std::int32_t>& wanted) {
   const std::vector<std::int32_t>& labels = wanted.empty() ? image.values : wanted;
-  if (labels.size() > static_cast<std::size_t>(region::most_targets))
+  if (labels.size() > static_cast<std::size_t>(region::max_targets))
     throw failure(exit_status::bad_data, fmt::format("{}: has {} labels, expected at most {}; choose some with "
                                                      "--target-labels",
-                                                     printable(image.path), labels.size(), region::most_targets));
+                                                     printable(image.path), labels.size(), region::max_targets));
   target_labels_.assign(labels.begin(), labels.end());
   for (std::size_t v = 0; v < words_.size(); ++v) {
     const auto at = std::lower_bound(labels.begin(), labels.end(), image.label[v]);

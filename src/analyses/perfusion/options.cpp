@@ -68,8 +68,8 @@ void read_flip_angles(const perfusion_request& r, perfusion_settings& o) {
   o.vfa = r.vfa;
   if (r.vfa_flip_angles.empty()) refuse("--vfa-flip-angles is missing: those of --vfa in degrees, e.g. 2,10,20");
   const auto degrees = parse_numbers(r.vfa_flip_angles, "vfa-flip-angles");
-  if (degrees.size() < 2 || degrees.size() > most_flip_angles)
-    refuse(fmt::format("--vfa-flip-angles: {} angles, expected 2 to {}", degrees.size(), most_flip_angles));
+  if (degrees.size() < 2 || degrees.size() > max_flip_angles)
+    refuse(fmt::format("--vfa-flip-angles: {} angles, expected 2 to {}", degrees.size(), max_flip_angles));
   bool differ = false;
   for (std::size_t i = 0; i < degrees.size(); ++i) {
     if (!(degrees[i] >= 0.1 && degrees[i] <= 90))

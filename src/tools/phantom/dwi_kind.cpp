@@ -24,7 +24,7 @@ void read_shells(const phantom_request& request, dwi_phantom_settings& p) {
 }
 
 exit_status run(session& s, const phantom_request& request) {
-  if (request.out.empty()) option::refuse("--out is missing: the folder to write");
+  if (request.out.empty()) option::refuse("--out is missing, expected a folder to write");
   dwi_phantom_settings p = phantom_option::find_preset(request.preset, dwi_phantom_presets());
   if (request.size) p.size = *request.size;
   if (request.voxel_size_mm) p.voxel_size_mm = *request.voxel_size_mm;

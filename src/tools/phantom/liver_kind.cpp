@@ -25,14 +25,14 @@ void read_signal(const phantom_request& request, liver_phantom_settings& p) {
 void read_frames(const phantom_request& request, liver_phantom_settings& p) {
   if (request.frames) p.frames = *request.frames;
   if (request.spacing_s) p.spacing_s = *request.spacing_s;
-  constexpr double least_s = agent_arrival_s + 20;  // or the portal vein's curve has not risen
+  constexpr double min_s = agent_arrival_s + 20;  // earlier the portal vein's curve has not risen
   const double last_s = p.spacing_s * static_cast<double>(p.frames - 1);
-  if (last_s < least_s)
-    option::refuse(fmt::format("--frames {} with --spacing {}: found a series of {:g} s, expected {:g} s or more",
-                               p.frames, p.spacing_s, last_s, least_s));
+  if (last_s < min_s)
+    option::refuse(fmt::format("--frames {} with --spacing {}: the series is {:g} s long, expected at least {:g} s",
+                               p.frames, p.spacing_s, last_s, min_s));
 }
 
-/// Magnitudes have Rician noise, concentrations and HU have none of it.
+/// Only magnitudes have Rician noise; concentrations and HU do not.
 void read_noise(const phantom_request& request, liver_phantom_settings& p) {
   p.noise.kind = request.noise.value_or(noise_kind::rician);
   p.noise.seed = request.seed;
@@ -46,7 +46,7 @@ void read_noise(const phantom_request& request, liver_phantom_settings& p) {
   p.cnr = request.cnr;
 }
 
-/// Another size has as large a part of it in the liver and the VOIs.
+/// For another image size, scales the numbers of voxels of liver and VOIs in proportion.
 void read_size(const phantom_request& request, liver_phantom_settings& p) {
   const auto voxels = [&] { return static_cast<double>(p.size[0] * p.size[1] * p.size[2]); };
   const double before = voxels();
@@ -58,7 +58,7 @@ void read_size(const phantom_request& request, liver_phantom_settings& p) {
 }
 
 exit_status run(session& s, const phantom_request& request) {
-  if (request.out.empty()) option::refuse("--out is missing: the folder to write");
+  if (request.out.empty()) option::refuse("--out is missing, expected a folder to write");
   liver_phantom_settings p = phantom_option::find_preset(request.preset, liver_phantom_presets());
   read_size(request, p);
   read_frames(request, p);

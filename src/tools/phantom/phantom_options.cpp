@@ -45,7 +45,7 @@ std::vector<double> parse_flip_angles(const std::string& text, const char* optio
   constexpr auto expected = "2 to 16 angles from 0.1 to 90 degrees, e.g. 2,5,10,15";
   const auto angles = phantom_option::numbers<double>(option, text, ',', expected);
   const auto wrong = [](double a) { return !(a >= 0.1 && a <= 90); };
-  if (angles.size() < 2 || angles.size() > perfusion::most_flip_angles ||
+  if (angles.size() < 2 || angles.size() > perfusion::max_flip_angles ||
       std::any_of(angles.begin(), angles.end(), wrong))
     phantom_option::refuse(option, text, expected);
   return angles;
@@ -93,7 +93,7 @@ const option_table<phantom_request>& phantom_options() {
         .standard = "from the preset"}},
       {"b0", &T::b0_volumes, range{1, 4096},
        {.text = "volumes without weighting", .standard = "from the preset"}},
-      {"fibres", &T::fibres, range{1, most_phantom_fibres},
+      {"fibres", &T::fibres, range{1, max_phantom_fibres},
        {.text = "largest number of fibres in a voxel", .standard = "from the preset"}},
       {"snr", &T::snr, range{0.000001, 1e9},
        {"signal of white matter at b=0 over the standard deviation of the noise"}}})
@@ -150,8 +150,8 @@ void clear_folder(const phantom_request& request, std::initializer_list<const ch
     for (const char* ending : {".nii", ".nii.gz"})
       if (std::filesystem::exists(folder + "/" + name + ending)) existing.push_back(name + ending);
   if (!existing.empty() && !request.overwrite)
-    option::refuse(
-        fmt::format("--out {}: {} exists already; name another folder, or add --overwrite", folder, existing.front()));
+    option::refuse(fmt::format("--out {}: already contains {}; choose another folder or add --overwrite", folder,
+                               existing.front()));
   for (const std::string& name : existing) std::filesystem::remove(folder + "/" + name);
 }
 

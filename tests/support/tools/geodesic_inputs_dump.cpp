@@ -1,5 +1,5 @@
-// Shows other programs what `voxherd geodesic` tracks with: takes its options, and writes FOLDER/inputs.json and the
-// raw arrays tensor (float32), inside (uint8), regions (uint32), seeds (float64: voxel, then axis).
+// Writes the inputs that `voxherd geodesic` tracks with. Takes its options, and writes FOLDER/inputs.json and the raw
+// arrays tensor (float32), inside (uint8), regions (uint32), seeds (float64: voxel, then axis):
 //   geodesic_inputs_dump geodesic --dump FOLDER ...
 #include <filesystem>
 #include <fstream>
