@@ -116,6 +116,8 @@ class Includes(unittest.TestCase):
 
     def test_benchmarks_include_only_the_tests_references(self):
         self.expect_none(["bench"], '"tests/(?![a-z_]+/reference/)')
+        references = [os.path.join("tests", name, "reference") for name in os.listdir(os.path.join(ROOT, "tests"))]
+        self.expect_none(references, '"tests/support/')
 
     def test_headers_are_included_once_per_file(self):
         broken = [path for path in files_below(*SHIPPED, ends=(".hpp", ".cuh")) if "#pragma once" not in text_of(path)]
