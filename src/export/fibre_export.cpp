@@ -19,10 +19,11 @@ namespace fs = std::filesystem;
 void check_place(const export_settings& settings, const std::string& ending) {
   const std::string& out = settings.out;
   if (!out.ends_with(ending))
-    throw failure(exit_status::usage, fmt::format("{}: expected a name that ends in {}: programs know the format by it",
-                                                  printable(out), ending));
+    throw failure(exit_status::usage,
+                  fmt::format("{}: expected a name that ends in {}, by which programs recognise the format",
+                              printable(out), ending));
   if (fs::is_directory(out))
-    throw failure(exit_status::usage, fmt::format("{} is a folder; name a file in it", printable(out)));
+    throw failure(exit_status::usage, fmt::format("{} is a folder; expected a file name", printable(out)));
   refuse_existing(out, settings);
 }
 
@@ -54,9 +55,9 @@ void export_trx(session& s, const export_settings& settings, const arguments&) {
 
 }  // namespace
 
-extern const export_kind tck_export{"tck", "FILE", "fibres for MRtrix, positions alone", nullptr, export_tck};
-extern const export_kind trk_export{"trk", "FILE", "fibres for TrackVis, up to ten numbers a fibre and a point",
+extern const export_kind tck_export{"tck", "FILE", "fibres for MRtrix (only positions)", nullptr, export_tck};
+extern const export_kind trk_export{"trk", "FILE", "fibres for TrackVis (up to ten numbers per fibre and per point)",
                                     nullptr, export_trk};
-extern const export_kind trx_export{"trx", "FILE", "fibres with all that belongs to them", nullptr, export_trx};
+extern const export_kind trx_export{"trx", "FILE", "fibres with all their data", nullptr, export_trx};
 
 }  // namespace voxherd

@@ -1,4 +1,4 @@
-// A small diffusion-weighted series that rank 0 makes for all ranks, as the tests of how it is read begin with.
+// A small diffusion-weighted series that rank 0 creates for all ranks, used by the tests of reading.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,10 +29,10 @@ inline constexpr std::uint64_t nx = 13, ny = 7, nz = 5, volumes = 37, voxel_coun
 
 inline float signal(std::uint64_t voxel, std::uint64_t k) { return static_cast<float>(voxel * 100 + k) + 1; }
 
-/// About half of the voxels, in runs of uneven length, with a long gap.
+/// About half of the voxels, in runs of uneven length, with one long gap.
 inline bool inside(std::uint64_t voxel) { return voxel % 7 < 4 && (voxel < 100 || voxel > 300); }
 
-/// Inputs that rank 0 makes for all: 37 volumes, 6 of them b=0.
+/// Inputs that rank 0 creates for all ranks: 37 volumes, 6 of them b=0.
 class DwiSeries : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -3,7 +3,7 @@ import os
 import random
 import time
 
-from toy_jobs import kill_any, last_words, wait_for_ranks
+from toy_jobs import kill_any, remaining_output, wait_for_ranks
 
 
 def random_choices(name):
@@ -31,7 +31,7 @@ class KillAndResume:
                 time.sleep(chance.uniform(0, seconds))
                 if pids and job.poll() is None:
                     kill_any(pids, chance)
-                said = last_words(job, self.program)
+                said = remaining_output(job, self.program)
                 # A kill may come after the result was renamed: then it is complete, whatever the job's status.
                 self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
             resume(out, chance.choice(rank_counts))

@@ -42,7 +42,7 @@ inline int run_on_all_ranks(int argc, char** argv) {
   return exit_status_on_all_ranks(s, failed);
 }
 
-/// A test with a folder of its own on rank 0's disk, the same name on every rank.
+/// A test with a folder on rank 0's disk, with the same name on every rank.
 class rank_folder : public ::testing::Test {
  protected:
   void SetUp() override {

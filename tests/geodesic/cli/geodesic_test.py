@@ -9,7 +9,7 @@ import unittest
 import numpy as np
 from geodesic_jobs import GeodesicJobs, Result
 from kill_and_resume import KillAndResume
-from toy_jobs import digest, h5py, last_words, ranks_of, voxherd, wait_for_batches
+from toy_jobs import digest, h5py, remaining_output, rank_processes, voxherd, wait_for_batches
 
 try:
     import nibabel
@@ -83,8 +83,8 @@ class KilledRuns(KillAndResume, GeodesicJobs):
             out = self.path("killed.h5")
             job = self.begin(2, out, "--resume", *self.options())
             wait_for_batches(self.path(name), 3)
-            os.kill(ranks_of(job, PROGRAM)[1], signal.SIGKILL)
-            last_words(job, PROGRAM)
+            os.kill(rank_processes(job, PROGRAM)[1], signal.SIGKILL)
+            remaining_output(job, PROGRAM)
             self.assertNotEqual(job.returncode, 0)
             self.assertTrue(os.path.exists(self.path(name) + ".part"))
             self.assertEqual(voxherd("verify", self.path(name) + ".part")[0], 0)
@@ -99,7 +99,7 @@ class KilledRuns(KillAndResume, GeodesicJobs):
         for name in ("stopped.h5.scores", "stopped.h5"):
             job = self.begin(2, out, "--resume", *self.options())
             wait_for_batches(self.path(name), 2)
-            os.kill(ranks_of(job, PROGRAM)[1], signal.SIGTERM)
+            os.kill(rank_processes(job, PROGRAM)[1], signal.SIGTERM)
             said = job.communicate(timeout=60)[1]
             self.assertEqual(job.returncode, 75, said)
             self.assertEqual(said.count("--resume"), 1, said)

@@ -10,7 +10,7 @@
 
 namespace voxherd::toy {
 
-/// A rank that exists on a simulated clock: it computes one batch at a time and holds one in hand, as work_loop does.
+/// A rank with a simulated clock: it computes one batch at a time and holds one more, as work_loop does.
 struct simulated_rank {
   double items_per_second = 1000;
   double believed = 1;
@@ -24,14 +24,15 @@ struct simulated_rank {
   double last_end = 0;
 };
 
-/// What became of a run: when the last batch ended; `times_done` of each batch of the plan.
+/// Outcome of a run: when the last batch ended; `times_done` of each batch of the plan.
 struct simulated_run {
   double seconds = 0;
   std::vector<int> times_done;
 };
 
-/// Deals the pending batches of a plan to the ranks until each was told that nothing is left and is done, or until
-/// nothing happens for `patience` seconds. The clock steps from end to end, and by at most 5 ms while a rank waits.
+/// Deals the pending batches of a plan to the ranks until each has received "nothing left" and has finished, or until
+/// nothing happens for `patience` seconds. The clock advances from one end of a batch to the next, and by at most 5 ms
+/// while a rank waits.
 inline simulated_run deal_to(std::vector<simulated_rank>& ranks, const std::vector<batch>& plan,
                              std::vector<std::uint64_t> pending, double patience = 1e4,
                              const std::function<void(dealer&, double now)>& each_step = {}) {

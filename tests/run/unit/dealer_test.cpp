@@ -24,7 +24,7 @@ std::vector<batch> plan_of(std::uint64_t items, const batch_sizes& sizes) {
   return make_plan(partition_kind::voxels, voxels, grid, sizes);
 }
 
-/// Ball & stick's on GPUs.
+/// Batch sizes of ball & stick on GPUs.
 batch_sizes gpu_sizes() { return falling_sizes(14336, 2048, 32768); }
 
 std::vector<std::uint64_t> all_of(const std::vector<batch>& plan) {
@@ -61,14 +61,14 @@ simulated_rank cores_at(double items_per_second) {
 
 }  // namespace
 
-TEST(Dealer, GivesASingleRankAllInOrder) {
+TEST(Dealer, GivesASingleRankAllBatchesInOrder) {
   const auto plan = plan_of(100000, gpu_sizes());
   std::vector<simulated_rank> one(1);
   deal_to(one, plan, all_of(plan));
   EXPECT_EQ(one[0].batches, all_of(plan));
 }
 
-TEST(Dealer, EndsWithinTwoPercentOfIdealOnAlikeGpus) {
+TEST(Dealer, EndsWithinTwoPercentOfIdealOnEqualGpus) {
   const auto plan = plan_of(hcp_items, gpu_sizes());
   for (const int count : {1, 2, 3, 4, 5, 8}) EXPECT_LT(loss(gpus(count), plan), 0.02) << count;
 }
@@ -92,7 +92,7 @@ TEST(Dealer, EndsWithinThreePercentOfIdealOnManyCpuRanks) {
   }
 }
 
-TEST(Dealer, EndsWithinThreePercentOfIdealWithCoresBesideGpus) {
+TEST(Dealer, EndsWithinThreePercentOfIdealWithGpusAndCores) {
   batch_sizes sizes = gpu_sizes();
   sizes.ends_for_slow_ranks = true;
   const auto plan = plan_of(hcp_items, sizes);
@@ -118,7 +118,7 @@ TEST(Dealer, GivesFastRanksLargeBatchesAndSlowOnesSmall) {
   for (const std::uint64_t number : ranks[2].batches) EXPECT_LE(plan[number].item_count, 2048u);
 }
 
-TEST(Dealer, DealsEveryBatchOnceWhateverTheSpeeds) {
+TEST(Dealer, DealsEveryBatchOnceForAnySpeeds) {
   std::uint64_t state = 1;
   const auto draw = [&](std::uint64_t below) {
     return (state = state * 6364136223846793005u + 1442695040888963407u) >> 33 % below;
@@ -138,7 +138,7 @@ TEST(Dealer, DealsEveryBatchOnceWhateverTheSpeeds) {
   }
 }
 
-TEST(Dealer, LeavesNothingToARankThatStalls) {
+TEST(Dealer, GivesAStalledRankNoMoreBatches) {
   const auto plan = plan_of(20000, {1000, 100, 8});
   std::vector<simulated_rank> ranks(3);
   ranks[1].stalls_at = 2;
@@ -150,8 +150,8 @@ TEST(Dealer, LeavesNothingToARankThatStalls) {
   EXPECT_TRUE(ranks[2].told_nothing_left);
 }
 
-TEST(Dealer, SaysNothingLeftOnlyWhenThatIsFinal) {
-  // A rank at a tenth of the speed waits near the end; the fast one then turns out to have stalled.
+TEST(Dealer, ReportsNothingLeftOnlyWhenThatIsFinal) {
+  // A rank at a tenth of the speed waits near the end; then the fast rank stalls.
   const auto plan = plan_of(3000, batch_sizes(100));
   std::vector<simulated_rank> ranks(2);
   ranks[1].items_per_second = 100;
@@ -163,8 +163,8 @@ TEST(Dealer, SaysNothingLeftOnlyWhenThatIsFinal) {
   EXPECT_GT(ranks[1].batches.size(), 10u) << "it does what the other cannot";
 }
 
-TEST(Dealer, KeepsASlowRankFromTheLastBatches) {
-  // Ideal is 9.1 s, and a batch takes the slow rank 1 s.
+TEST(Dealer, WithholdsTheLastBatchesFromASlowRank) {
+  // The ideal time is 9.1 s, and the slow rank needs 1 s per batch.
   const auto plan = plan_of(10000, batch_sizes(100));
   std::vector<simulated_rank> ranks(2);
   ranks[1].items_per_second = 100;
@@ -183,7 +183,7 @@ TEST(Dealer, StopEndsAllWaiting) {
   for (const simulated_rank& r : ranks) EXPECT_TRUE(r.told_nothing_left);
 }
 
-TEST(Dealer, GoesOnWithWhatIsPending) {
+TEST(Dealer, ContinuesWithPendingBatches) {
   const auto plan = plan_of(100000, gpu_sizes());
   std::vector<std::uint64_t> pending;
   for (std::uint64_t b = 1; b < plan.size(); b += 3) pending.push_back(b);
@@ -192,7 +192,7 @@ TEST(Dealer, GoesOnWithWhatIsPending) {
   for (std::uint64_t b = 0; b < plan.size(); ++b) EXPECT_EQ(run.times_done[b], b % 3 == 1 ? 1 : 0);
 }
 
-TEST(Dealer, OfNothingSaysSoAtOnce) {
+TEST(Dealer, WithoutBatchesReportsNothingLeftImmediately) {
   dealer d({1, 1}, {}, {});
   d.ask(1);
   const auto answers = d.answers(0);
