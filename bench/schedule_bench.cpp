@@ -156,8 +156,9 @@ int run(int argc, char** argv) {
         "--items, --largest and --items-per-second must be above 0, --seconds-per-batch at least 0");
   const study s{items, plan_for(items, falling_sizes(largest, last, most)), per_batch};
   std::vector<std::vector<simulated_rank>> teams;
-  const auto rank_with = [](double items_per_second) {
+  const auto rank_with = [&](double items_per_second) {
     simulated_rank r;
+    r.seconds_a_batch = per_batch;
     r.items_per_second = items_per_second;
     return r;
   };

@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 from kill_and_resume import KillAndResume
-from toy_jobs import (TOY, ToyJobs, run_process, begin, digest, h5py, remaining_output, mpirun, rank_processes, run, voxherd,
+from toy_jobs import (TOY, ToyJobs, begin, digest, h5py, mpirun, rank_processes, remaining_output, run, run_process, voxherd,
                       wait_for_batches)
 
 try:

@@ -7,7 +7,8 @@ import time
 import unittest
 
 from kill_and_resume import KillAndResume
-from toy_jobs import ToyJobs, begin, digest, kill_any, remaining_output, rank_processes, run, voxherd, wait_for_batches, wait_for_ranks
+from toy_jobs import (ToyJobs, begin, digest, kill_any, rank_processes, remaining_output, run, voxherd, wait_for_batches,
+                      wait_for_ranks)
 
 SLOW = ("--batch", 40, "--slowest-ms", 40)  # 64 batches, about 1.4 s of work
 

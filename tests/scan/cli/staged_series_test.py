@@ -10,7 +10,8 @@ import time
 import unittest
 
 from kill_and_resume import random_choices
-from toy_jobs import VOXHERD, run_process, digest, remaining_output, mpirun, rank_processes, wait_for_batches, wait_for_ranks
+from toy_jobs import (VOXHERD, digest, mpirun, rank_processes, remaining_output, run_process, wait_for_batches,
+                      wait_for_ranks)
 
 # 66 floats and 192 bytes of buffers a voxel: the toy's 1536 voxels take 0.0007 GB; this has room for two times 277.
 IN_STAGES = ("--host-memory", "0.0002")
