@@ -58,7 +58,7 @@ exit_status dispatch(session& s, std::span<const command* const> commands, const
     return exit_status::whole;
   }
   // Before the first kernel: an illegal instruction would end the program without a word.
-  if (const std::string why = why_kernels_cannot_run(VOXHERD_CPU_ARCH); !why.empty())
+  if (const std::string why = why_kernels_cannot_run(); !why.empty())
     throw failure(exit_status::usage, why);
   return c.run(s, parse_command_line(c, rest));
 }
