@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/analysis.hpp"
 #include "core/failure.hpp"
 #include "core/plan.hpp"
 #include "mpi/comm/session.hpp"
-#include "mpi/run/staged_input.hpp"
 
 namespace voxherd {
 
@@ -50,12 +51,8 @@ struct run_settings {
   /// The file is a step of a longer command (OUT.scores), which removes it at the end: what is left of it is what a
   /// stopped command left, and messages say so.
   bool is_step = false;
-  std::string json;   ///< file for the timing table; "" for none, as for a step before the last one
-  std::string trace;  ///< file for when what happened to each batch; "" for none
-  /// What the analysis loads from, where it comes in the background: waited for when everything else is ready, a stage
-  /// at a time. Bad input, or a signal before the first stage is there, leaves no file behind. Outlives the run; null
-  /// where the analysis can load at once.
-  staged_input* input = nullptr;
+  std::string json;                ///< file for the timing table; "" for none, as for a step before the last one
+  std::string trace;               ///< file for when what happened to each batch; "" for none
   nlohmann::json also_in_summary;  ///< object; its keys go into the summary (times of earlier steps), below 32 kB
   nlohmann::json configuration;    ///< options that change the result; stored, and compared on --resume
   nlohmann::json provenance;       ///< version, command line, inputs with checksums, image header
@@ -78,6 +75,26 @@ struct device_hooks {
 /// whole, or resume_me after a signal. Throws failure, the same on every rank; a failure in the middle of the work
 /// of several ranks ends them all with its status and one message (MPI_Abort).
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device);
+
+/// An output whose values are known: one row per item, or all points.
+struct known_output {
+  output_spec spec;
+  std::vector<std::byte> values;
+};
+
+/// A result that rank 0 knows: nothing is left to compute.
+struct known_result {
+  std::string analysis;
+  image_grid grid;                             ///< this and `item_voxels` are the same on every rank
+  std::span<const std::uint64_t> item_voxels;  ///< as analysis::item_voxels()
+  std::vector<known_output> outputs;           ///< used on rank 0; volumes and rows per item
+  std::vector<constant> constants;             ///< used on rank 0
+};
+
+/// Writes it into settings.out as run() would, but from rank 0's memory. Collective; throws failure, the same on every
+/// rank.
+exit_status write_known(const session& s, const known_result& known, const run_settings& settings,
+                        const device_hooks& device);
 
 /// For a command of several steps, before the first one: whether settings.out is a whole result of this study already
 /// (--resume). Compares what is known by then: analysis, version, configuration, inputs. Throws failure as run() would

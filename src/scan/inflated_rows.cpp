@@ -58,7 +58,7 @@ class inflated_rows : public voxel_rows {
 
   ~inflated_rows() override { stop_ = true; }
 
-  std::uint64_t most_items() const override { return is_whole_ ? all_items : room_; }
+  std::uint64_t max_items() const override { return is_whole_ ? all_items : room_; }
   std::uint64_t later_bytes() const override { return is_whole_ ? 0 : layout_.bytes(); }
 
   void begin(std::uint64_t first, std::uint64_t last) override {
@@ -72,7 +72,7 @@ class inflated_rows : public voxel_rows {
     if (inflates_) inflating_ = std::async(std::launch::async, [this] { inflate(); });
   }
 
-  bool there() override {
+  bool is_ready() override {
     if (latest().there) return true;
     if (inflates_ && inflating_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
     if (!inflates_ && is_over().load(std::memory_order_acquire) < begun_) return false;

@@ -4,20 +4,17 @@
 #include <memory>
 #include <vector>
 
+#include "core/item_input.hpp"
 #include "mpi/comm/session.hpp"
-#include "mpi/run/staged_input.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {
 
 /// The values of chosen voxels of a 4-D image, or of several images one after the other: a row of as many floats a
-/// voxel as there are volumes. Plain files are there at once, and have one stage.
+/// voxel as there are volumes. Plain files are readable at once, and have one stage.
 class voxel_rows : public staged_input {
  public:
-  void begin(std::uint64_t, std::uint64_t) override {}
-  bool there() override { return true; }
-
-  /// Row i of [first, first + count) goes to out + i * stride (floats). Of stages that are there.
+  /// Row i of [first, first + count) goes to out + i * stride (floats). Of stages that are ready.
   /// Throws failure (disk).
   virtual void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) = 0;
 };

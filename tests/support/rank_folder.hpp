@@ -20,9 +20,7 @@ inline int run_on_all_ranks(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   world = &s;
   spdlog::set_level(spdlog::level::err);
-  int failed = RUN_ALL_TESTS();
-  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, s.world());
-  return failed;
+  return s.all_reduce(reduction::max, RUN_ALL_TESTS());
 }
 
 /// A test with a folder of its own on rank 0's disk, the same name on every rank.

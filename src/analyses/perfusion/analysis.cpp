@@ -91,10 +91,6 @@ std::size_t perfusion_analysis::device_bytes_per_item() const {
   return device_bytes_per_voxel(found.frames.frames(), found.convert, options_.fit);
 }
 
-void perfusion_analysis::load(const batch& items, std::span<std::byte> input) {
-  inputs_.load(items, {reinterpret_cast<float*>(input.data()), input.size() / sizeof(float)});
-}
-
 std::unique_ptr<batch_runner> perfusion_analysis::make_runner() const {
   const perfusion_findings& found = inputs_.findings();
   return std::make_unique<perfusion_runner>(make_fitter(device_, found.frames, found.convert, options_.fit),

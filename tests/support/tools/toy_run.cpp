@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "mpi/result/result_reader.hpp"
-#include "mpi/run/signals.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/app/program.hpp"
 #include "tests/support/ragged_toy.hpp"
@@ -71,7 +70,6 @@ void ragged_options(po::options_description& options) {
 
 /// Scores candidates into OUT.scores, then writes the fibres of the best into OUT.
 exit_status run_ragged(session& s, const arguments& args) {
-  const stop_signals signals;
   run_settings settings = read_run_settings(s, args), step = settings;
   const auto least = static_cast<float>(args.get<long long>("least"));
   const std::chrono::milliseconds slowest(args.get<long long>("slowest-ms"));
