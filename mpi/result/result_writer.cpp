@@ -178,19 +178,16 @@ void result_writer::write(const batch& items, std::span<const std::span<const st
   hdf5::write_block(s.journal, s.journal_type, start, count, &entry, s.path);
 }
 
-void result_writer::write_known(std::span<const std::uint64_t> batches,
-                                std::span<const std::span<const std::byte>> values) {
+void result_writer::write_known(std::uint64_t batch_number, std::span<const std::span<const std::byte>> values) {
   const result_layout& layout = *state_->layout;
-  std::vector<std::span<const std::byte>> rows(values.size());
-  for (const std::uint64_t number : batches) {
-    const batch& b = layout.batches[number];
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const row_range range = rows_of(b, layout.outputs[i].layout, layout.point_offsets);
-      const std::size_t bytes = layout.outputs[i].bytes_per_item();
-      rows[i] = values[i].subspan(range.first * bytes, range.count * bytes);
-    }
-    write(b, rows, static_cast<std::uint64_t>(state_->ranks->rank()), 0);
+  const batch& b = layout.batches[batch_number];
+  std::vector<std::span<const std::byte>> rows;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const row_range range = rows_of(b, layout.outputs[i].layout, layout.point_offsets);
+    const std::size_t bytes = layout.outputs[i].bytes_per_item();
+    rows.push_back(values[i].subspan(range.first * bytes, range.count * bytes));
   }
+  write(b, rows, static_cast<std::uint64_t>(state_->ranks->rank()), 0);
 }
 
 void result_writer::state::write_map(const batch& items, std::size_t output, std::span<const std::byte> values,

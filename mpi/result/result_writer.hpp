@@ -32,9 +32,8 @@ class result_writer {
   void write(const batch& items, std::span<const std::span<const std::byte>> outputs, std::uint64_t rank,
              std::uint64_t microseconds);
 
-  /// Writes batches of outputs that this rank has already: `values[i]` holds all items, or all points, of
-  /// layout.outputs[i]. Throws failure (disk).
-  void write_known(std::span<const std::uint64_t> batches, std::span<const std::span<const std::byte>> values);
+  /// The same from arrays of all items: `values[i]` holds all rows of layout.outputs[i].
+  void write_known(std::uint64_t batch_number, std::span<const std::span<const std::byte>> values);
 
   /// Marks the file as complete, with the run's summary (JSON), and closes it. Collective.
   void finish(const std::string& summary);

@@ -217,7 +217,6 @@ bool is_whole_already(const session& s, const std::string& analysis, const run_s
     check_output_folder(settings.out, 0);
     const result_layout wanted = begin_layout(analysis, settings, device);
     found = decide_beginning(requested_output(settings), wanted, compared_with::options);
-    if (found == beginning::already_whole) spdlog::info("{} is whole already; nothing to do", settings.out);
   });
   s.broadcast(found);
   return found == beginning::already_whole;
@@ -229,35 +228,6 @@ exit_status run(const session& s, analysis& a, const run_settings& settings, con
   check_same_items(s, a);
   check_same_kind(s, device.kind);
   return computation(s, a, settings, device).run();
-}
-
-exit_status write_known(const session& s, const known_result& known, const run_settings& settings,
-                        const device_hooks& device) {
-  study file(s, settings, known_layout(s, known, settings, device));
-  if (file.begin() == beginning::already_whole) return exit_status::whole;
-  std::vector<std::uint64_t> pending;
-  if (file.resumes()) {
-    pending = file.pending(nullptr);
-  } else {
-    file.layout().batches = known_plan(known, settings);
-    for (const batch& b : file.layout().batches) pending.push_back(b.number);
-    s.on_root([&] { check_output_folder(settings.out, data_bytes(file.layout()) + file_overhead_bytes); });
-  }
-  std::optional<new_file> created;
-  result_writer writer = file.open(created);
-  if (created) created->rename();
-  rank_account account;
-  s.on_root([&] {
-    const double start = steady_seconds();
-    std::vector<std::span<const std::byte>> values;
-    for (const known_output& o : known.outputs) values.emplace_back(o.values);
-    writer.write_known(pending, values);
-    account.writing_seconds = steady_seconds() - start;
-    account.batches = pending.size();
-    for (const std::uint64_t number : pending) account.items += file.layout().batches[number].item_count;
-  });
-  file.finish(writer, account, device, file.layout().batches.size() - pending.size());
-  return exit_status::whole;
 }
 
 }  // namespace voxherd

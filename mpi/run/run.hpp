@@ -76,30 +76,11 @@ struct device_hooks {
 /// of several ranks ends them all with its status and one message (MPI_Abort).
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device);
 
-/// An output whose values are known: one row per item, or all points.
-struct known_output {
-  output_spec spec;
-  std::vector<std::byte> values;
-};
-
-/// A result that rank 0 knows: nothing is left to compute.
-struct known_result {
-  std::string analysis;
-  image_grid grid;                             ///< this and `item_voxels` are the same on every rank
-  std::span<const std::uint64_t> item_voxels;  ///< as analysis::item_voxels()
-  std::vector<known_output> outputs;           ///< used on rank 0; volumes and rows per item
-  std::vector<constant> constants;             ///< used on rank 0
-};
-
-/// Writes it into settings.out as run() would, but from rank 0's memory. Collective; throws failure, the same on every
-/// rank.
-exit_status write_known(const session& s, const known_result& known, const run_settings& settings,
-                        const device_hooks& device);
-
-/// For a command of several steps, before the first one: whether settings.out is a whole result of this study already
-/// (--resume). Compares what is known by then: analysis, version, configuration, inputs. Throws failure as run() would
-/// where settings.out or what is left of it allows no beginning. Collective; the same on every rank.
+/// Before any work: whether settings.out is a complete result of this study already (--resume). Compares what is known
+/// by then: analysis, version, configuration, inputs. Throws failure as run() would if settings.out or what is left of
+/// it allows no start. Collective; the same on every rank. Says nothing; log_nothing_to_do() does.
 bool is_whole_already(const session& s, const std::string& analysis, const run_settings& settings,
                       const device_hooks& device);
+void log_nothing_to_do(const run_settings& settings);
 
 }  // namespace voxherd

@@ -24,12 +24,6 @@ void check_items(const analysis& a, const result_layout& layout) {
   if (!right) throw failure(exit_status::ours, a.name() + ": the offsets of points do not belong to the items");
 }
 
-/// HDF5 wants the same tables from every rank.
-void share_descriptions(const session& s, const device_hooks& device, result_layout& layout) {
-  layout.provenance["devices"] = s.gather(device.description);
-  for (nlohmann::json* j : {&layout.configuration, &layout.provenance}) s.broadcast(*j);
-}
-
 bool is_mixed(const device_hooks& device) { return device.kind == "mixed"; }
 
 batch_sizes automatic_sizes(const analysis& a, const run_settings& settings, const device_hooks& device,
@@ -56,6 +50,12 @@ result_layout begin_layout(const std::string& analysis, const run_settings& sett
   return layout;
 }
 
+void share_descriptions(const session& s, const device_hooks& device, result_layout& layout) {
+  layout.provenance["devices"] = s.gather(device.description);
+  // HDF5 wants the same tables from every rank.
+  for (nlohmann::json* j : {&layout.configuration, &layout.provenance}) s.broadcast(*j);
+}
+
 result_layout make_layout(const session& s, const analysis& a, const run_settings& settings,
                           const device_hooks& device) {
   result_layout layout = begin_layout(a.name(), settings, device);
@@ -67,28 +67,6 @@ result_layout make_layout(const session& s, const analysis& a, const run_setting
   check_items(a, layout);
   share_descriptions(s, device, layout);
   return layout;
-}
-
-result_layout known_layout(const session& s, const known_result& known, const run_settings& settings,
-                           const device_hooks& device) {
-  result_layout layout = begin_layout(known.analysis, settings, device);
-  layout.grid = known.grid;
-  layout.item_voxels = known.item_voxels;
-  if (s.is_root()) {
-    for (const known_output& o : known.outputs) layout.outputs.push_back(o.spec);
-    layout.constants = known.constants;
-  }
-  nlohmann::json contents = describe_contents(layout);
-  s.broadcast(contents);
-  if (!s.is_root()) read_contents(contents, layout);
-  share_descriptions(s, device, layout);
-  return layout;
-}
-
-std::vector<batch> known_plan(const known_result& known, const run_settings& settings) {
-  constexpr std::uint64_t items_per_batch = 32768;
-  const batch_sizes sizes(settings.batch_items > 0 ? settings.batch_items : items_per_batch);
-  return make_plan(settings.partition, known.item_voxels, known.grid, sizes);
 }
 
 std::vector<batch> new_plan(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,

@@ -18,10 +18,8 @@ result_layout begin_layout(const std::string& analysis, const run_settings& sett
 result_layout make_layout(const session& s, const analysis& a, const run_settings& settings,
                           const device_hooks& device);
 
-/// The same for arrays known on rank 0, whose outputs and constants the other ranks learn without their values.
-result_layout known_layout(const session& s, const known_result& known, const run_settings& settings,
-                           const device_hooks& device);
-std::vector<batch> known_plan(const known_result& known, const run_settings& settings);
+/// Adds all ranks' devices, and makes configuration and provenance the same on every rank. Collective.
+void share_descriptions(const session& s, const device_hooks& device, result_layout& layout);
 
 /// The batches of a new run, the same on every rank: from the input, and from the least memory of any rank's device.
 /// Collective.

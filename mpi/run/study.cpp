@@ -59,6 +59,10 @@ void new_file::rename() {
   renamed_ = true;
 }
 
+void log_nothing_to_do(const run_settings& settings) {
+  spdlog::info("{} is whole already; nothing to do", settings.out);
+}
+
 beginning study::begin() {
   s_.on_root([&] {
     check_output_folder(settings_.out, 0);
@@ -67,9 +71,9 @@ beginning study::begin() {
     const std::string part = unfinished_path(settings_.out);
     if (found_ == beginning::fresh && !settings_.dry_run) std::filesystem::remove(part);
     if (found_ == beginning::fresh && settings_.resume) spdlog::info("nothing to resume at {}: begun anew", part);
-    if (found_ == beginning::already_whole) spdlog::info("{} is whole already; nothing to do", settings_.out);
   });
   s_.broadcast(found_);
+  if (found_ == beginning::already_whole) log_nothing_to_do(settings_);
   return found_;
 }
 

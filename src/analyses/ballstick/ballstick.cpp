@@ -5,7 +5,7 @@
 #include "core/command.hpp"
 #include "src/analyses/ballstick/ballstick_options.hpp"
 #include "src/analyses/common/run_options.hpp"
-#include "src/analyses/common/status_summary.hpp"
+#include "src/analyses/common/status_counts.hpp"
 #include "src/scan/dwi.hpp"
 
 namespace voxherd {
@@ -60,6 +60,7 @@ class ballstick_analysis final : public analysis {
   }
 
   item_input* input() override { return &dwi_; }
+  std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(outputs()); }
   std::size_t device_bytes_per_item() const override {
     return ballstick::device_bytes_per_voxel(settings_, dwi_.measurements(), dwi_.has_gradient_deviation());
   }
@@ -100,9 +101,7 @@ exit_status run_ballstick(session& s, const arguments& args) {
   how.provenance["inputs"] = dwi.provenance();
 
   ballstick_analysis fibres(dwi, d, settings, args.get<bool>("all-samples"));
-  const exit_status status = run(s, fibres, how, hooks_for(d));
-  if (status == exit_status::whole && !how.dry_run) log_status_summary(s, how.out);
-  return status;
+  return run(s, fibres, how, hooks_for(d));
 }
 
 extern const command ballstick_command{

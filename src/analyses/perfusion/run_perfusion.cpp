@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "src/analyses/common/run_options.hpp"
-#include "src/analyses/common/status_summary.hpp"
 #include "src/analyses/perfusion/analysis.hpp"
 #include "src/analyses/perfusion/curve_files.hpp"
 #include "src/analyses/perfusion/summary.hpp"
@@ -61,13 +60,13 @@ exit_status run_perfusion(session& s, const arguments& args, run_settings how, c
   add_tissue(tissue, how.provenance["mean_curve"]);
 
   perfusion_analysis voxels(inputs, o, tissue, d);
-  if (is_whole_already(s, voxels.name(), how, hooks_for(d))) return exit_status::whole;
+  if (is_whole_already(s, voxels.name(), how, hooks_for(d))) {
+    log_nothing_to_do(how);
+    return exit_status::whole;
+  }
   if (!how.dry_run) s.on_root([&] { write_curve_files(how.out, o, found, tissue); });
   const exit_status status = run(s, voxels, how, hooks_for(d));
-  if (status == exit_status::whole && !how.dry_run) {
-    log_status_summary(s, how.out);
-    log_perfusion_summary(s, how.out);
-  }
+  if (status == exit_status::whole && !how.dry_run) log_medians(s, how.out);
   return status;
 }
 

@@ -4,7 +4,7 @@
 
 #include "core/command.hpp"
 #include "src/analyses/common/run_options.hpp"
-#include "src/analyses/common/status_summary.hpp"
+#include "src/analyses/common/status_counts.hpp"
 #include "src/scan/dwi.hpp"
 
 namespace voxherd {
@@ -64,6 +64,7 @@ class tensor_analysis final : public analysis {
   }
 
   item_input* input() override { return &dwi_; }
+  std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(outputs()); }
   std::size_t device_bytes_per_item() const override {
     return tensor_device_bytes_per_voxel(dwi_.measurements(), dwi_.has_gradient_deviation());
   }
@@ -122,9 +123,7 @@ exit_status run_command(session& s, const arguments& args) {
   how.provenance["inputs"] = dwi.provenance();
 
   tensor_analysis tensors(dwi, d, settings);
-  const exit_status status = run(s, tensors, how, hooks_for(d));
-  if (status == exit_status::whole && !how.dry_run) log_status_summary(s, how.out);
-  return status;
+  return run(s, tensors, how, hooks_for(d));
 }
 
 }  // namespace
