@@ -115,20 +115,20 @@ void for_each_stage(const session& s, staged_input& input, std::uint64_t items,
 }
 
 std::vector<run_stage> stages_of(std::span<const batch> plan, std::span<const std::uint64_t> pending,
-                                 std::uint64_t most_items) {
+                                 std::uint64_t max_items) {
   std::vector<std::uint64_t> numbers(pending.begin(), pending.end());
   std::sort(numbers.begin(), numbers.end(),
             [&](std::uint64_t a, std::uint64_t b) { return plan[a].first_item < plan[b].first_item; });
   std::vector<run_stage> stages(1);
   for (const std::uint64_t number : numbers) {
     const batch& b = plan[number];
-    if (b.item_count > most_items)
+    if (b.item_count > max_items)
       throw failure(exit_status::usage,
                     fmt::format("--host-memory has room for {} voxels of the compressed images at once, but a batch of "
                                 "this result has {}; give more, or uncompressed images",
-                                most_items, b.item_count));
+                                max_items, b.item_count));
     const std::uint64_t end = b.first_item + b.item_count;
-    if (!stages.back().batches.empty() && end - stages.back().first > most_items) stages.emplace_back();
+    if (!stages.back().batches.empty() && end - stages.back().first > max_items) stages.emplace_back();
     run_stage& stage = stages.back();
     if (stage.batches.empty()) stage.first = b.first_item;
     stage.batches.push_back(number);

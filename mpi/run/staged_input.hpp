@@ -42,9 +42,9 @@ struct run_stage {
   std::vector<std::uint64_t> batches;  ///< numbers
   std::uint64_t first = 0, last = 0;   ///< items
 };
-/// Cuts `pending` batches, in the order of their items, into stages of at most `most_items` items; one stage without
+/// Cuts `pending` batches, in the order of their items, into stages of at most `max_items` items; one stage without
 /// batches where none is pending. Throws failure (usage) where one batch has more items.
 std::vector<run_stage> stages_of(std::span<const batch> plan, std::span<const std::uint64_t> pending,
-                                 std::uint64_t most_items);
+                                 std::uint64_t max_items);
 
 }  // namespace voxherd

@@ -77,7 +77,7 @@ void ragged_options(po::options_description& options) {
   add_run_options(options);
 }
 
-/// Scores candidates into OUT.scores, then writes the fibres of the best into OUT.
+/// Scores candidates into OUT.scores, then writes the best fibres into OUT.
 exit_status run_ragged(session& s, const arguments& args) {
   run_settings settings = read_run_settings(s, args);
   const auto least = static_cast<float>(args.get<long long>("least"));
