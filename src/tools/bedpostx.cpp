@@ -174,7 +174,7 @@ exit_status run_bedpostx(session& s, const bedpostx_request& request) {
   s.on_root([&] { f = find_files(request); });
   for (std::string* path : {&f.folder, &f.out, &f.dwi, &f.mask, &f.bvals, &f.bvecs, &f.deviation, &f.nodif})
     s.broadcast(*path);
-  s.broadcast_bytes(&f.is_started, sizeof f.is_started);
+  s.broadcast(f.is_started);
   if (f.dwi.empty()) {
     spdlog::info("{} is finished ({} exists): nothing to do; --overwrite repeats the estimation", f.out, finished_mark);
     return exit_status::whole;

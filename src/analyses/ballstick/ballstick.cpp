@@ -3,9 +3,8 @@
 #include <fmt/core.h>
 
 #include "core/command.hpp"
-#include "mpi/run/signals.hpp"
 #include "src/analyses/ballstick/options.hpp"
-#include "src/analyses/common/status_summary.hpp"
+#include "src/analyses/common/status_counts.hpp"
 #include "src/scan/dwi.hpp"
 
 namespace voxherd {
@@ -59,12 +58,10 @@ class ballstick_analysis final : public analysis {
     return list;
   }
 
-  std::size_t input_bytes_per_item() const override { return dwi_.floats_per_item() * sizeof(float); }
+  item_input* input() override { return &dwi_; }
+  std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(outputs()); }
   std::size_t device_bytes_per_item() const override {
     return ballstick::device_bytes_per_voxel(settings_, dwi_.measurements(), dwi_.has_gradient_deviation());
-  }
-  void load(const batch& items, std::span<std::byte> input) override {
-    dwi_.load(items, {reinterpret_cast<float*>(input.data()), input.size() / sizeof(float)});
   }
   std::unique_ptr<batch_runner> make_runner() const override {
     return std::make_unique<ballstick_runner>(
@@ -103,17 +100,13 @@ exit_status run_ballstick(session& s, const ballstick_request& request) {
   run_settings how = make_run_settings(s, request.run);
   const chosen_device d = choose_device(s, request.run);
 
-  const stop_signals signals;  // a signal that arrives while the input is read is not lost
   dwi_series dwi(s, request.series, request.run.host_memory_bytes());
   check_measurements(settings, dwi.gradients(), request.series.dwi);
   add_stored(ballstick_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
-  how.input = &dwi.input();
 
   ballstick_analysis fibres(dwi, d, settings, request.model.all_samples);
-  const exit_status status = run(s, fibres, how, hooks_for(d));
-  if (status == exit_status::whole && !how.dry_run) log_status_summary(s, how.out);
-  return status;
+  return run(s, fibres, how, hooks_for(d));
 }
 
 extern const command ballstick_command = make_command<ballstick_options, run_ballstick>(

@@ -38,9 +38,6 @@ const option_table<run_request>& run_options();
 /// added to. Throws failure (usage) if --out is missing. Collective.
 run_settings make_run_settings(const session& s, const run_request& request);
 
-/// The settings of a step before the last one: its file, OUT.NAME, is removed when the command ends.
-run_settings step_settings(const run_settings& how, const std::string& name);
-
 struct chosen_device : device {
   bool among_others = false;  ///< --backend mixed: other ranks may compute on another kind
 };

@@ -1,5 +1,4 @@
 #include "core/command.hpp"
-#include "mpi/run/signals.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/connect/inputs.hpp"
 #include "src/analyses/connect/steps.hpp"
@@ -9,7 +8,6 @@ namespace voxherd {
 exit_status run_connect(session& s, const connect_request& request) {
   run_settings how = make_run_settings(s, request.run);
   const device d = choose_device_of_one_kind(s, request.run);
-  const stop_signals signals;  // a signal that arrives while the input is read, or between two steps, is not lost
   const connect_inputs inputs = read_connect_inputs(s, request, d);
   how.configuration = inputs.configuration;
   how.provenance["inputs"] = inputs.provenance;

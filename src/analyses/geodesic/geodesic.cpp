@@ -1,5 +1,4 @@
 #include "core/command.hpp"
-#include "mpi/run/signals.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/geodesic/inputs.hpp"
 #include "src/analyses/geodesic/passes.hpp"
@@ -9,7 +8,6 @@ namespace voxherd {
 exit_status run_geodesic(session& s, const geodesic_request& request) {
   run_settings how = make_run_settings(s, request.run);
   const device d = choose_device_of_one_kind(s, request.run);
-  const stop_signals signals;  // a signal that arrives while the input is read, or between two steps, is not lost
   geodesic_inputs inputs = read_geodesic_inputs(s, request, d);
   how.configuration = inputs.configuration;
   how.provenance["inputs"] = inputs.provenance;

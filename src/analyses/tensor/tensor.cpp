@@ -3,8 +3,7 @@
 #include <fmt/core.h>
 
 #include "core/command.hpp"
-#include "mpi/run/signals.hpp"
-#include "src/analyses/common/status_summary.hpp"
+#include "src/analyses/common/status_counts.hpp"
 #include "src/analyses/tensor/tensor.hpp"
 
 namespace voxherd {
@@ -63,12 +62,10 @@ class tensor_analysis final : public analysis {
     };
   }
 
-  std::size_t input_bytes_per_item() const override { return dwi_.floats_per_item() * sizeof(float); }
+  item_input* input() override { return &dwi_; }
+  std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(outputs()); }
   std::size_t device_bytes_per_item() const override {
     return tensor_device_bytes_per_voxel(dwi_.measurements(), dwi_.has_gradient_deviation());
-  }
-  void load(const batch& items, std::span<std::byte> input) override {
-    dwi_.load(items, {reinterpret_cast<float*>(input.data()), input.size() / sizeof(float)});
   }
   std::unique_ptr<batch_runner> make_runner() const override {
     return std::make_unique<tensor_runner>(make_tensor_solver(device_, dwi_.gradients(), settings_));
@@ -109,7 +106,6 @@ exit_status run_tensor(session& s, const tensor_request& request) {
   run_settings how = make_run_settings(s, request.run);
   const chosen_device d = choose_device(s, request.run);
 
-  const stop_signals signals;  // a signal that arrives while the input is read is not lost
   dwi_series dwi(s, request.series, request.run.host_memory_bytes());
   tensor_settings settings;
   settings.weighting = request.weighting;
@@ -122,12 +118,9 @@ exit_status run_tensor(session& s, const tensor_request& request) {
                               request.series.bvecs));
   add_stored(tensor_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
-  how.input = &dwi.input();
 
   tensor_analysis tensors(dwi, d, settings);
-  const exit_status status = run(s, tensors, how, hooks_for(d));
-  if (status == exit_status::whole && !how.dry_run) log_status_summary(s, how.out);
-  return status;
+  return run(s, tensors, how, hooks_for(d));
 }
 
 extern const command tensor_command =
