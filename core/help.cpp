@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string_view>
 
 #include "core/version.hpp"
 
@@ -191,18 +192,21 @@ bool is_positional(const command& c, const std::string& name) {
   return fmt::format(",{},", c.positional).find(fmt::format(",{},", name)) != std::string::npos;
 }
 
-/// A required option stands in the usage line outside brackets.
+/// A required option is outside brackets in the usage line. Alternatives are in parentheses, or a command has several
+/// forms, separated by bars: none of those is always required.
 bool is_required(const command& c, const option_spec& spec) {
-  if (is_positional(c, spec.name)) return std::string(c.usage).front() != '[';
-  const std::string usage = c.usage, word = fmt::format("--{} ", spec.name);
-  const std::size_t at = usage.find(word);
-  if (at == std::string::npos) return false;
-  const auto open = std::count_if(usage.begin(), usage.begin() + static_cast<std::ptrdiff_t>(at),
-                                  [](char l) { return l == '[' || l == '('; });
-  const auto closed = std::count_if(usage.begin(), usage.begin() + static_cast<std::ptrdiff_t>(at),
-                                    [](char l) { return l == ']' || l == ')'; });
-  // An alternative in parentheses makes none of its members required.
-  return open == closed && usage.find("(or") == std::string::npos && usage.find(" | ") == std::string::npos;
+  const std::string_view usage = c.usage;
+  const std::string word = fmt::format("--{} ", spec.name);
+  if (is_positional(c, spec.name)) return !usage.starts_with('[');
+  bool found = false, has_forms = false;
+  int depth = 0;
+  for (std::size_t i = 0; i < usage.size(); ++i) {
+    if (usage[i] == '[' || usage[i] == '(') ++depth;
+    if (usage[i] == ']' || usage[i] == ')') --depth;
+    has_forms = has_forms || (depth == 0 && usage[i] == '|');
+    found = found || (depth == 0 && usage.substr(i).starts_with(word));
+  }
+  return found && !has_forms;
 }
 
 nlohmann::ordered_json boutiques_input(const command& c, const option_spec& spec) {
