@@ -13,6 +13,7 @@
 
 #include "core/analysis.hpp"
 #include "mpi/result/batch_rows.hpp"
+#include "mpi/run/batch_pieces.hpp"
 #include "mpi/run/batch_trace.hpp"
 #include "mpi/run/run.hpp"
 
@@ -57,7 +58,7 @@ class lane_pool {
 
  private:
   void drive(const analysis& a, const device_hooks& device, int lane);
-  void compute(batch_runner& runner, work_slot& slot, std::size_t input_bytes_per_item);
+  void compute(piecewise_runner& runner, work_slot& slot, std::size_t input_bytes_per_item);
 
   mutable std::mutex mutex_;
   std::condition_variable submitted_, changed_;

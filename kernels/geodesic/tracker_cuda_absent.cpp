@@ -1,9 +1,0 @@
-#include "kernels/geodesic/backends.hpp"
-
-namespace voxherd::geodesic {
-
-std::unique_ptr<tracker> make_tracker_cuda(const field&, std::span<const seed>, const ray_settings&) {
-  throw device_error("this voxherd was built without CUDA; use --backend cpu");
-}
-
-}  // namespace voxherd::geodesic
