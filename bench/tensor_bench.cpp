@@ -59,7 +59,8 @@ class tensor_problem final : public problem {
   std::string complaint() const override {
     double worst = 0;
     for (std::size_t i = 0; i < voxels(); ++i) {
-      if (out_.values<"status">()[i] != 0) return fmt::format("voxel {}: status {}, expected 0, fitted", i, out_.values<"status">()[i]);
+      if (out_.values<"status">()[i] != 0)
+        return fmt::format("voxel {}: status {}, expected 0, fitted", i, out_.values<"status">()[i]);
       for (std::size_t j = 0; j < 6; ++j) {
         const double error = std::abs(static_cast<double>(out_.values<"tensor">()[6 * i + j]) - truth_[i][j]) / 1.6e-3;
         if (!(error <= worst)) worst = error;

@@ -30,6 +30,25 @@ constexpr element_type element_type_of() {
   if constexpr (std::is_same_v<T, double>) return element_type::float64;
 }
 
+/// Calls use.template operator()<T>() with the C++ type of an element type.
+template <class Use>
+void with_element_type(element_type type, Use&& use) {
+  switch (type) {
+    case element_type::uint8:
+      return use.template operator()<std::uint8_t>();
+    case element_type::int32:
+      return use.template operator()<std::int32_t>();
+    case element_type::uint32:
+      return use.template operator()<std::uint32_t>();
+    case element_type::uint64:
+      return use.template operator()<std::uint64_t>();
+    case element_type::float32:
+      return use.template operator()<float>();
+    case element_type::float64:
+      return use.template operator()<double>();
+  }
+}
+
 /// Where an output is stored in the result file.
 enum class output_layout {
   volume,  ///< /maps/NAME on the image grid (nz, ny, nx[, components]), zero outside the mask

@@ -22,8 +22,7 @@ class output_buffers {
       if (wanted[i] != nullptr) end += (count * bytes_per_item_[i] + alignment - 1) / alignment * alignment;
     }
     memory_.reserve(end);
-    for (std::size_t i = 0; i < Count; ++i)
-      places[i] = wanted[i] != nullptr ? memory_.data() + offsets[i] : nullptr;
+    for (std::size_t i = 0; i < Count; ++i) places[i] = wanted[i] != nullptr ? memory_.data() + offsets[i] : nullptr;
   }
 
   void release() { memory_ = {}; }
@@ -32,8 +31,7 @@ class output_buffers {
   void fetch(std::size_t count, void* const (&places)[Count], void* const (&to)[Count], cudaStream_t stream) const {
     for (std::size_t i = 0; i < Count; ++i) {
       if (to[i] == nullptr) continue;
-      VOXHERD_CUDA_CHECK(
-          cudaMemcpyAsync(to[i], places[i], count * bytes_per_item_[i], cudaMemcpyDeviceToHost, stream));
+      VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to[i], places[i], count * bytes_per_item_[i], cudaMemcpyDeviceToHost, stream));
     }
   }
 

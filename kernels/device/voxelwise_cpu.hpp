@@ -28,8 +28,7 @@ class voxelwise_cpu_solver final : public voxelwise_solver<Estimator> {
   voxelwise_cpu_solver(const device& d, const Estimator& e)
       : callable_(e.callable(kept_)), threads_(d.threads), row_floats_(e.row_floats()) {}
 
-  void fit(std::size_t count, const float* rows,
-           const typename voxelwise_solver<Estimator>::outputs& out) override {
+  void fit(std::size_t count, const float* rows, const typename voxelwise_solver<Estimator>::outputs& out) override {
     const auto n = static_cast<std::ptrdiff_t>(count);
 #pragma omp parallel for num_threads(threads_) schedule(dynamic, 64)
     for (std::ptrdiff_t i = 0; i < n; ++i) {

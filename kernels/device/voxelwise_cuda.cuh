@@ -28,7 +28,8 @@ class sent_numbers {
 
 /// Voxels side by side: thread i reads column i of the transposed rows.
 template <class Callable, class Outputs>
-__global__ void voxelwise_kernel(Callable callable, const float* columns, std::size_t count, output_arrays<Outputs> out) {
+__global__ void voxelwise_kernel(Callable callable, const float* columns, std::size_t count,
+                                 output_arrays<Outputs> out) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < count) callable(signal_row{columns + i, count}, i, out);
 }

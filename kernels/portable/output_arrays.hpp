@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstring>
+
 #include "core/outputs.hpp"
 #include "kernels/portable/function.hpp"
 
@@ -88,9 +90,12 @@ struct output_arrays {
     for (std::size_t i = 0; i < Width; ++i) first[Width * item + i] = static_cast<value<Name>>(numbers[i]);
   }
 
-  /// Stores an item's value in a float output that is known by its place.
-  VOXHERD_FUNCTION void put_float(std::size_t place, std::size_t item, float number) const {
-    if (array[place] != nullptr) static_cast<float*>(array[place])[item] = number;
+  /// The array of an output of floats that is known by its place.
+  VOXHERD_FUNCTION float* floats(std::size_t i) const { return static_cast<float*>(array[i]); }
+
+  /// Stores an item's value there, where it is wanted.
+  VOXHERD_FUNCTION void put_float(std::size_t i, std::size_t item, float number) const {
+    if (array[i] != nullptr) floats(i)[item] = number;
   }
 };
 
@@ -103,6 +108,41 @@ output_arrays<Outputs> arrays_in(std::span<const std::span<std::byte>> outputs,
     if (chosen[i]) arrays.array[i] = outputs[next++].data();
   return arrays;
 }
+
+/// All outputs of one item, in host memory.
+template <class Outputs>
+class output_record {
+ public:
+  template <output_name Name>
+  using value = typename output_arrays<Outputs>::template value<Name>;
+
+  template <output_name Name>
+  value<Name> get(std::size_t component = 0) const {
+    constexpr std::size_t i = output_arrays<Outputs>::template place<Name>();
+    value<Name> number;
+    std::memcpy(&number, bytes_ + offset(i) + component * sizeof number, sizeof number);
+    return number;
+  }
+
+  void read(const output_arrays<Outputs>& from, std::size_t item) {
+    for (std::size_t i = 0; i < from.count; ++i)
+      std::memcpy(bytes_ + offset(i), static_cast<const std::byte*>(from.array[i]) + item * width(i), width(i));
+  }
+  void write(const output_arrays<Outputs>& to, std::size_t item) const {
+    for (std::size_t i = 0; i < to.count; ++i)
+      std::memcpy(static_cast<std::byte*>(to.array[i]) + item * width(i), bytes_ + offset(i), width(i));
+  }
+
+ private:
+  static constexpr std::size_t width(std::size_t i) { return Outputs::table[i].bytes_per_item(); }
+  static constexpr std::size_t offset(std::size_t i) {
+    std::size_t before = 0;
+    for (std::size_t k = 0; k < i; ++k) before += width(k);
+    return before;
+  }
+
+  std::byte bytes_[output_bytes_per_item<Outputs>()] = {};
+};
 
 /// Host memory for all outputs of `count` items, for callers that are not a run.
 template <class Outputs>

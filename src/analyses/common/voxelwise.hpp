@@ -16,13 +16,15 @@ template <class Input>
 class voxelwise_base : public analysis {
  public:
   /// `input` outlives this.
-  voxelwise_base(std::string name, Input& input, const device& d)
-      : input_(input), device_(d), name_(std::move(name)) {}
+  voxelwise_base(std::string name, Input& input, const device& d) : input_(input), device_(d), name_(std::move(name)) {}
 
   std::string name() const override { return name_; }
   const image_grid& grid() const override { return input_.grid(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return input_.item_voxels(); }
-  std::vector<constant> constants() const override { return input_.constants(); }
+  std::vector<constant> constants() const override {
+    if constexpr (requires { input_.constants(); }) return input_.constants();
+    return {};
+  }
   std::size_t input_bytes_per_item() const override { return input_.floats_per_item() * sizeof(float); }
   void load(const batch& items, std::span<std::byte> input) override {
     input_.load(items, {reinterpret_cast<float*>(input.data()), input.size() / sizeof(float)});

@@ -40,7 +40,8 @@ TEST(TensorCpu, RecoversATensorFromNoiseFreeSignals) {
   row.insert(row.end(), deviation.begin(), deviation.end());
   const output_memory<tensor_outputs> r(1);
 
-  make_voxelwise_solver(two_threads, tensor_estimator(g, {tensor_weighting::iterated, 2, true}))->fit(1, row.data(), r.arrays());
+  make_voxelwise_solver(two_threads, tensor_estimator(g, {tensor_weighting::iterated, 2, true}))
+      ->fit(1, row.data(), r.arrays());
 
   EXPECT_EQ(r.values<"status">()[0], 0);
   for (std::size_t c = 0; c < 6; ++c) EXPECT_NEAR(r.values<"tensor">()[c], truth[c], 1e-9);
@@ -60,8 +61,10 @@ TEST(TensorCpu, ZeroGradientDeviationChangesNothing) {
   }
   const output_memory<tensor_outputs> a(count), b(count);
 
-  make_voxelwise_solver(two_threads, tensor_estimator(g, {tensor_weighting::iterated, 2, false}))->fit(count, plain.data(), a.arrays());
-  make_voxelwise_solver(two_threads, tensor_estimator(g, {tensor_weighting::iterated, 2, true}))->fit(count, bent.data(), b.arrays());
+  make_voxelwise_solver(two_threads, tensor_estimator(g, {tensor_weighting::iterated, 2, false}))
+      ->fit(count, plain.data(), a.arrays());
+  make_voxelwise_solver(two_threads, tensor_estimator(g, {tensor_weighting::iterated, 2, true}))
+      ->fit(count, bent.data(), b.arrays());
 
   for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(a.values<"status">()[i], b.values<"status">()[i]) << i;
   for (std::size_t i = 0; i < 6 * count; ++i) EXPECT_FLOAT_EQ(a.values<"tensor">()[i], b.values<"tensor">()[i]);
