@@ -11,7 +11,7 @@ namespace {
 
 bool has_up_to_v2(std::string_view level) { return level != "x86-64-v3" && level != "x86-64-v4"; }
 
-TEST(processor, what_it_has_is_what_the_kernel_lists) {
+TEST(processor, lists_the_features_that_the_kernel_reports) {
   std::ifstream file("/proc/cpuinfo");
   std::string line, flags;
   while (flags.empty() && std::getline(file, line)) {
@@ -29,13 +29,13 @@ TEST(processor, what_it_has_is_what_the_kernel_lists) {
   EXPECT_EQ(processor_has("x86-64-v4"), v3 && lists("avx512f avx512bw avx512cd avx512dq avx512vl"));
 }
 
-TEST(processor, one_that_is_too_old_is_told_what_it_is_and_how_to_build) {
+TEST(processor, that_is_too_old_is_rejected_with_its_features_and_how_to_build) {
   const std::string why = why_kernels_cannot_run("x86-64-v3", has_up_to_v2);
   EXPECT_NE(why.find("built for x86-64-v3 processors, and this one is x86-64-v2"), std::string::npos) << why;
   EXPECT_NE(why.find("script/setup --cpu-arch x86-64-v2"), std::string::npos) << why;
 }
 
-TEST(processor, one_that_will_do_or_a_build_that_says_nothing_is_let_pass) {
+TEST(processor, that_is_sufficient_or_a_build_without_requirements_is_accepted) {
   EXPECT_EQ(why_kernels_cannot_run("x86-64-v2", has_up_to_v2), "");
   EXPECT_EQ(why_kernels_cannot_run("native", has_up_to_v2), "");
   EXPECT_EQ(why_kernels_cannot_run("skylake-avx512"), "");

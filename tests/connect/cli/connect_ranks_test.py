@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 from connect_jobs import ConnectJobs, Maps
-from toy_jobs import VOXHERD, digest, kill_any, last_words, ranks_of, voxherd, wait_for_batches, wait_for_ranks
+from toy_jobs import VOXHERD, digest, kill_any, remaining_output, rank_processes, voxherd, wait_for_batches, wait_for_ranks
 
 USAGE = 2
 PROGRAM = "voxherd"
@@ -16,7 +16,7 @@ PROGRAM = "voxherd"
 
 class Ranks(ConnectJobs):
     def test_any_number_of_ranks_and_any_batch_gives_the_same_bytes(self):
-        for options in (self.ends_of(1, 2), ("--connectome", self.ends)):
+        for options in (self.end_regions(1, 2), ("--connectome", self.ends)):
             expected = None
             for ranks, more in ((1, ()), (2, ()), (3, ("--batch", "5")), (5, ("--schedule", "static"))):
                 names = [self.path(f"{n}.h5") for n in ("out", "paths", "arrivals")]
@@ -81,7 +81,7 @@ class KillAndResume(ConnectJobs):
                 time.sleep(chance.uniform(0, self.seconds))
                 if pids and job.poll() is None:
                     kill_any(pids, chance)
-                said = last_words(job, PROGRAM)
+                said = remaining_output(job, PROGRAM)
                 self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
             self.resume_and_compare(out, chance.choice([1, 2, 3]))
 
@@ -91,7 +91,7 @@ class KillAndResume(ConnectJobs):
         for name, batch in ((out + ".arrivals", "1"), (out + ".fibres", "1"), (out, "1")):
             job = self.begin(2, out, *self.options(out), "--batch", batch)
             wait_for_batches(name, 2)
-            os.kill(ranks_of(job, PROGRAM)[1], signal.SIGTERM)
+            os.kill(rank_processes(job, PROGRAM)[1], signal.SIGTERM)
             said = job.communicate(timeout=120)[1]
             self.assertEqual(job.returncode, 75, said)
             self.assertEqual(said.count("--resume"), 1, said)

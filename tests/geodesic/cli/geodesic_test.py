@@ -9,7 +9,7 @@ import unittest
 
 import numpy as np
 from geodesic_jobs import GeodesicJobs, Result
-from toy_jobs import digest, h5py, kill_any, last_words, ranks_of, voxherd, wait_for_batches, wait_for_ranks
+from toy_jobs import digest, h5py, kill_any, remaining_output, rank_processes, voxherd, wait_for_batches, wait_for_ranks
 
 try:
     import nibabel
@@ -77,7 +77,7 @@ class KillAndResume(GeodesicJobs):
                 time.sleep(chance.uniform(0, seconds))
                 if pids and job.poll() is None:
                     kill_any(pids, chance)
-                said = last_words(job, PROGRAM)
+                said = remaining_output(job, PROGRAM)
                 self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
             self.resume_and_compare(out, chance.choice([1, 2, 3]), expected)
 
@@ -94,8 +94,8 @@ class KillAndResume(GeodesicJobs):
             out = self.path("killed.h5")
             job = self.begin(2, out, "--resume", *self.options())
             wait_for_batches(self.path(name), 3)
-            os.kill(ranks_of(job, PROGRAM)[1], signal.SIGKILL)
-            last_words(job, PROGRAM)
+            os.kill(rank_processes(job, PROGRAM)[1], signal.SIGKILL)
+            remaining_output(job, PROGRAM)
             self.assertNotEqual(job.returncode, 0)
             self.assertTrue(os.path.exists(self.path(name) + ".part"))
             self.assertEqual(voxherd("verify", self.path(name) + ".part")[0], 0)
@@ -110,7 +110,7 @@ class KillAndResume(GeodesicJobs):
         for name in ("stopped.h5.scores", "stopped.h5"):
             job = self.begin(2, out, "--resume", *self.options())
             wait_for_batches(self.path(name), 2)
-            os.kill(ranks_of(job, PROGRAM)[1], signal.SIGTERM)
+            os.kill(rank_processes(job, PROGRAM)[1], signal.SIGTERM)
             said = job.communicate(timeout=60)[1]
             self.assertEqual(job.returncode, 75, said)
             self.assertEqual(said.count("--resume"), 1, said)

@@ -69,7 +69,7 @@ void ragged_options(po::options_description& options) {
   add_run_options(options);
 }
 
-/// Scores candidates into OUT.scores, then writes the fibres of the best into OUT.
+/// Scores candidates into OUT.scores, then writes the best fibres into OUT.
 exit_status run_ragged(session& s, const arguments& args) {
   const stop_signals signals;
   run_settings settings = read_run_settings(s, args), step = settings;
