@@ -82,7 +82,7 @@ class cuda_fitter final : public fitter {
         counts_(copied(table_.counts().data(), table_.counts().size(), stream_)),
         start_values_(copied(starts_.values().data(), starts_.values().size(), stream_)),
         scratch_(scratch_floats(static_cast<int>(t.frames()))),
-        begun_(1),
+        next_item_(1),
         converter_(convert, static_cast<int>(t.frames()), counts_.data()),
         frames_(static_cast<int>(t.frames())),
         row_floats_(frames_ + convert.extras()) {
@@ -158,7 +158,7 @@ class cuda_fitter final : public fitter {
             static_cast<int>(table_.values().size()),
             limits_,
             scratch_.data(),
-            begun_.data()};
+            next_item_.data()};
   }
 
   void prepare(const fit_arrays& a) {
@@ -194,7 +194,7 @@ class cuda_fitter final : public fitter {
   device_buffer<std::uint8_t> counts_;
   device_buffer<four_floats> start_values_;
   device_buffer<float> scratch_;
-  device_buffer<unsigned long long> begun_;
+  device_buffer<unsigned long long> next_item_;
   std::optional<cuda_block_fft> block_fft_;  ///< for that convolution
   std::optional<cuda_linear> linear_;        ///< for that solver
   voxel_converter converter_;
