@@ -19,7 +19,7 @@ struct reference_facts {
 /// `regions` empty: inside everywhere.
 reference_facts facts_of(const geodesic::tensor_image& image, const std::vector<std::uint32_t>& regions);
 
-/// What became of a fibre, as geodesic::score_view has it.
+/// What became of a fibre, as geodesic::fibre_scores has it.
 struct reference_fibre {
   geodesic::verdict verdict = geodesic::verdict::accepted;
   geodesic::stop_reason stops[2] = {geodesic::stop_reason::none, geodesic::stop_reason::none};

@@ -1,21 +1,6 @@
-#include "core/analysis.hpp"
+#include "core/outputs.hpp"
 
 namespace voxherd {
-
-std::size_t size_of(element_type type) {
-  switch (type) {
-    case element_type::uint8:
-      return 1;
-    case element_type::int32:
-    case element_type::uint32:
-    case element_type::float32:
-      return 4;
-    case element_type::uint64:
-    case element_type::float64:
-      return 8;
-  }
-  return 0;
-}
 
 std::string name_of(element_type type) {
   switch (type) {
@@ -39,6 +24,12 @@ std::size_t output_spec::bytes_per_item() const {
   std::size_t bytes = size_of(type);
   for (const std::uint64_t extent : shape) bytes *= extent;
   return bytes;
+}
+
+output_spec output::spec() const {
+  std::vector<std::uint64_t> shape;
+  if (width > 1) shape.push_back(width);
+  return {name, type, shape, layout, unit, meaning};
 }
 
 }  // namespace voxherd
