@@ -82,7 +82,7 @@ void read_regions(const arguments& args, connect_options& o) {
 }
 
 /// Raising D's eigenvalues caps those of S, a power of D.
-double least_eigenvalue(const geodesic::preparation& how, double max_ratio) {
+double min_eigenvalue(const geodesic::preparation& how, double max_ratio) {
   const bool power = how.metric == metric_kind::power || how.metric == metric_kind::jeong;
   return power ? std::pow(max_ratio, -1 / how.alpha) : 1 / max_ratio;
 }
@@ -92,7 +92,7 @@ void read_metric_options(const arguments& args, connect_options& o) {
   o.how.alpha = read_alpha(args, o.how.metric, o.how.metric == metric_kind::jeong ? 3 : 1);
   o.how.smoothing_voxels = option::number(args, "smooth", 0, 10);
   o.max_ratio = option::number(args, "max-ratio", 1, 10000);
-  o.how.least_eigenvalue = least_eigenvalue(o.how, o.max_ratio);
+  o.how.min_eigenvalue = min_eigenvalue(o.how, o.max_ratio);
 }
 
 void read_solver(const arguments& args, connect_options& o) {

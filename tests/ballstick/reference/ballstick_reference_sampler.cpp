@@ -8,7 +8,7 @@
 namespace voxherd::reference {
 namespace {
 
-/// The same direction with both angles in [-pi, pi]. Folding th into [0, pi] as well would mirror its next proposals.
+/// The same direction with both angles in [-pi, pi]. Folding th into [0, pi] as well would mirror the next proposals.
 void wrap_angles(ballstick_parameters& p, int fibre) {
   p.th[fibre] = std::remainder(p.th[fibre], 2 * std::numbers::pi);
   p.ph[fibre] = std::remainder(p.ph[fibre], 2 * std::numbers::pi);
@@ -69,7 +69,7 @@ ballstick_parameters mean_of(const std::vector<ballstick_parameters>& samples) {
     mean.ratio += p.ratio / n;
     mean.f0 += p.f0 / n;
     mean.tau += p.tau / n;
-    for (int k = 0; k < most_fibres; ++k) mean.f[k] += p.f[k] / n;
+    for (int k = 0; k < max_fibres; ++k) mean.f[k] += p.f[k] / n;
   }
   return mean;
 }

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cmath>
+#include "tests/geodesic/reference/geodesic_case.hpp"
 #include "tests/geodesic/reference/geodesic_reference.hpp"
 #include "tests/portable/reference/jacobi_eigen.hpp"
-#include "tests/support/geodesic_case.hpp"
 
 /// Errors of rays in fields whose geodesics are known, sampled at 64^3 points 1 mm apart.
 namespace voxherd::reference {
@@ -20,9 +20,9 @@ inline constexpr scheme schemes[] = {
     {"hamiltonian bspline", geodesic::ray_form::hamiltonian, geodesic::interpolation::bspline},
 };
 
-/// Rays in a known field, with their lengths (mm). The prototype behind the facts kept neither its seeds nor its
-/// directions: here rays start in the middle 20 voxels of each axis, and their directions are uniform in the metric, as
-/// those of v = D^(1/2) n with n uniform on the sphere.
+/// Rays in a known field, with their lengths (mm). The seeds and directions of the prototype behind the published
+/// numbers are not known: here rays start in the middle 20 voxels of each axis, and their directions are uniform in the
+/// metric, that is v = D^(1/2) n with n uniform on the sphere.
 struct accuracy_case {
   const char* name;
   const solved_field& field;
@@ -79,8 +79,9 @@ inline accuracy summary_of(const std::vector<double>& error, const std::vector<d
   return {percentile(error, 0.5), percentile(error, 0.95), percentile(drift, 0.5), percentile(drift, 0.95), steps};
 }
 
-/// The tracker's, each ray with its own number of steps. A ray that ends sooner has infinite drift. The miss leaves out
-/// what is along the curve: a length summed of chords is short of the arc, by 4e-5 of it for steps of 1 on radii of 30.
+/// The tracker's errors, each ray with its own number of steps. A ray that ends early has infinite drift. The miss
+/// excludes the component along the curve: a length summed from chords is shorter than the arc, by 4e-5 of it for steps
+/// of 1 on radii of 30.
 inline accuracy accuracy_of_tracker(const device& d, const accuracy_case& c, const geodesic::field& prepared,
                                     const geodesic::ray_settings& settings) {
   std::vector<double> error, drift, miss;
@@ -110,7 +111,7 @@ inline accuracy accuracy_of_tracker(const device& d, const accuracy_case& c, con
   return a;
 }
 
-/// The double reference's, with the same steps.
+/// The double reference's errors, with the same steps.
 inline accuracy accuracy_of_reference(const accuracy_case& c, const field_reader& reader,
                                       const geodesic::ray_settings& settings) {
   std::vector<double> error, drift;

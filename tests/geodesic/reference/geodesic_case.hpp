@@ -13,7 +13,7 @@
 /// Seeds, fields and results for tests of the geodesic tracker.
 namespace voxherd::reference {
 
-/// Where a ray sets out: index coordinates, and a unit vector in the world as a seed stores it.
+/// Start of a ray: index coordinates, and a unit vector in world coordinates, as stored in a seed.
 struct ray_start {
   vec3 voxel;
   vec3 u;
@@ -24,7 +24,7 @@ inline vec3 rounded_unit(const vec3& u) {
   return {double(float(exact[0])), double(float(exact[1])), double(float(exact[2]))};
 }
 
-/// Places uniform in a box of index coordinates, directions uniform on the sphere.
+/// Positions uniform in a box of index coordinates, directions uniform on the sphere.
 inline std::vector<ray_start> random_starts(std::size_t count, const vec3& low, const vec3& high, unsigned seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform;
@@ -37,7 +37,7 @@ inline std::vector<ray_start> random_starts(std::size_t count, const vec3& low, 
   return starts;
 }
 
-/// Fibre f of these seeds and direction_kind::axis, one a seed, is ray f.
+/// With these seeds and direction_kind::axis, one ray per seed, fibre f is ray f.
 inline std::vector<geodesic::seed> seeds_of(const std::vector<ray_start>& starts) {
   std::vector<geodesic::seed> seeds;
   for (const auto& [voxel, u] : starts)
@@ -58,7 +58,7 @@ inline geodesic::ray_settings rays_along_axes(geodesic::ray_form form, geodesic:
   return s;
 }
 
-/// Room for the scores of `count` fibres.
+/// Storage for the scores of `count` fibres.
 struct score_table {
   explicit score_table(std::size_t count)
       : verdict(count, 255),
@@ -94,7 +94,7 @@ inline std::vector<vec3> as_places(const std::vector<float>& position) {
   return places;
 }
 
-/// A field on a device and what the tracker makes of seeds in it.
+/// A field on a device and the tracker's results for seeds in it.
 class tracking_case {
  public:
   tracking_case(const device& d, const geodesic::tensor_image& image, const std::vector<ray_start>& starts,
@@ -116,7 +116,7 @@ class tracking_case {
     return scores;
   }
 
-  /// `points` points of every fibre, in the world.
+  /// `points` points of every fibre, in world coordinates.
   std::vector<vec3> points(const score_table& scores, std::uint64_t points_per_fibre) {
     std::vector<std::uint64_t> all, offsets{0};
     for (std::uint64_t f = 0; f < fibres_; ++f) all.push_back(f), offsets.push_back((f + 1) * points_per_fibre);
@@ -125,7 +125,7 @@ class tracking_case {
     return as_places(position);
   }
 
-  /// Where the rays along +u end.
+  /// The end points of the rays along +u.
   std::vector<vec3> ends(const score_table& scores) {
     const auto both = points(scores, 2);
     std::vector<vec3> last;
@@ -139,23 +139,23 @@ class tracking_case {
   std::unique_ptr<geodesic::tracker> tracker_;
 };
 
-/// How far rounding may take a ray on voxels of 1.5 mm: 1e-4 of them, or, where rays run apart quickly, as far as the
-/// reference's own ray goes when it sets out 5e-6 aside (some ten roundings of a float; steps that cross a face of a
-/// cell, where a trilinear gradient jumps, do so at another time).
+/// Possible displacement of a ray by rounding on voxels of 1.5 mm: 1e-4 of them or, where rays diverge quickly, the
+/// displacement of the reference's own ray if it starts 5e-6 aside (about ten roundings of a float; steps that cross a
+/// cell face, where a trilinear gradient jumps, do so at another time).
 inline double allowed_mm(const std::vector<vec3>& ray, const std::vector<vec3>& beside) {
   double apart = 0;
   for (std::size_t i = 0; i < ray.size(); ++i) apart = std::max(apart, norm(ray[i] - beside[i]));
   return std::max(1.5e-4, apart);
 }
 
-/// The reading of `image` that a form and an interpolation mean.
+/// The prepared `image` that a form and an interpolation require.
 inline sampled_reader reader_for(const geodesic::tensor_image& image, geodesic::ray_form form,
                                  geodesic::interpolation reading) {
   return {image, reading,
           form == geodesic::ray_form::christoffel ? inverse_derivatives::differences : inverse_derivatives::of_reading};
 }
 
-/// The value below which the part `p` of all lies.
+/// The quantile `p`.
 inline double percentile(std::vector<double> values, double p) {
   std::sort(values.begin(), values.end());
   return values[static_cast<std::size_t>(p * double(values.size() - 1) + 0.5)];

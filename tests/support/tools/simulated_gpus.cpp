@@ -1,6 +1,6 @@
-// voxherd ballstick on a machine of pretended GPUs: each rank chooses its GPU by the program's own rule and writes down
-// which; and the toy analysis on such ranks. What kernels/device asks of CUDA is answered here from
-// CUDA_VISIBLE_DEVICES, as the driver would.
+// voxherd ballstick on a machine with simulated GPUs: each rank selects its GPU by the program's own rule and writes
+// down which one; and the toy analysis on such ranks. The CUDA functions that kernels/device calls are replaced here;
+// they answer from CUDA_VISIBLE_DEVICES, as the driver would.
 #include <fmt/core.h>
 
 #include <cstdlib>
@@ -17,8 +17,8 @@ namespace voxherd {
 
 bool built_with_cuda() { return true; }
 
-/// GPU 3 of a machine has 3 as its UUID's last byte; other machines' GPUs have the same, but only a node's are
-/// compared.
+/// The last byte of the UUID of GPU 3 of a machine is 3. Other machines' GPUs have the same UUIDs, but only those of
+/// one node are compared.
 std::vector<gpu> visible_gpus(std::string* why_none) {
   const char* listed = std::getenv("CUDA_VISIBLE_DEVICES");
   std::istringstream numbers(listed == nullptr ? "" : listed);
@@ -54,7 +54,7 @@ void options(po::options_description& known) {
   add_run_options(known);
 }
 
-/// A line a rank: host, rank, number of the GPU on that host; "cpu" without one.
+/// One line per rank: host, rank, number of the GPU on that host; "cpu" without a GPU.
 exit_status write_choice(session& s, const arguments& args) {
   const device chosen = choose_device(s, args);
   std::string gpu_number = "cpu";

@@ -40,7 +40,7 @@ inline std::vector<double> direct_sum(const std::vector<double>& x, double kl_T)
   return c;
 }
 
-/// The paper's model: inputs read where the delays say, zero before the first frame but for the line that rises to it.
+/// The paper's model: inputs read at the delayed times, zero before the first frame except for the rising line to it.
 inline std::vector<double> paper_curve(const time_course& t, const double (&p)[parameter_count]) {
   const double spacing_s = t.spacing_s();
   const auto input = [&](const std::vector<double>& curve, double s) {

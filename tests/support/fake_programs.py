@@ -1,19 +1,19 @@
-"""Programs of a cluster, played by scripts in a folder, for tests of batch scripts."""
+"""Fake programs of a cluster, as scripts in a folder, for tests of batch scripts."""
 
 import os
 import stat
 
 
-class PlayedPrograms:
-    """For a test case that has `folder`, which comes first in PATH."""
+class FakePrograms:
+    """For a test case with a `folder` that is first in PATH."""
 
-    def play(self, name, text):
+    def add_program(self, name, text):
         path = os.path.join(self.folder, name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
 
-    def said(self, name):
+    def read_log(self, name):
         path = os.path.join(self.folder, name)
         if not os.path.exists(path):
             return ""

@@ -1,4 +1,4 @@
-#include "src/scan/open_like_root.hpp"
+#include "src/scan/check_same_file.hpp"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,7 @@ namespace voxherd {
 
 namespace {
 
-/// What a rank sees of a file, to be compared with what rank 0 sees.
+/// Properties of a file as seen by this rank, to be compared with rank 0's.
 std::string appearance(const nifti_header& h) {
   return fmt::format("{} bytes, {} x {} x {} x {}, type {}", input_file(h.path).size(), h.grid.size[0], h.grid.size[1],
                      h.grid.size[2], h.volumes, h.datatype);
@@ -17,7 +17,7 @@ std::string appearance(const nifti_header& h) {
 
 }  // namespace
 
-void open_like_root(const session& s, const std::string& path, nifti_header& header) {
+void check_same_file(const session& s, const std::string& path, nifti_header& header) {
   std::string expected = s.is_root() ? appearance(header) : "";
   s.broadcast(expected);
   s.agree([&] {
@@ -25,9 +25,10 @@ void open_like_root(const session& s, const std::string& path, nifti_header& hea
     header = read_nifti_header(path);
     const std::string found = appearance(header);
     if (found == expected) return;
-    throw failure(exit_status::bad_data, fmt::format("{}: has {}, expected {} as on rank 0; do all hosts see the same "
-                                                     "file system?",
-                                                     printable(path), found, expected));
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: has {}, expected {} as on rank 0; check that all hosts see the same "
+                              "file system",
+                              printable(path), found, expected));
   });
 }
 
