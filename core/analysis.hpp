@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/batch.hpp"
+#include "core/item_input.hpp"
 #include "core/outputs.hpp"
 
 namespace voxherd {
@@ -30,11 +32,16 @@ struct constant {
   std::string group = "inputs";
 };
 
-/// A run of consecutive items. Numbered from the input alone, never from the number of ranks.
-struct batch {
-  std::uint64_t number = 0;
-  std::uint64_t first_item = 0;
-  std::uint64_t item_count = 0;
+/// Counts over all items of a result, made while its batches are written, e.g. how many items have which status code.
+class item_counts {
+ public:
+  virtual ~item_counts() = default;
+  /// Adds a batch's outputs, as in batch_runner::run(), to `counts`.
+  virtual void add(std::uint64_t item_count, std::span<const std::span<const std::byte>> outputs) = 0;
+  /// Reports the counts, which are then those of all ranks. On rank 0.
+  virtual void report(std::uint64_t items) const = 0;
+
+  std::vector<std::uint64_t> counts;
 };
 
 /// Computes batches on one device, one at a time. Owns its scratch memory; used by one thread.
@@ -42,7 +49,7 @@ class batch_runner {
  public:
   virtual ~batch_runner() = default;
 
-  /// `input` holds item_count * input_bytes_per_item() bytes as load() left them; `outputs[i]` has room for item_count
+  /// `input` holds the batch's rows as analysis::input() loaded them; `outputs[i]` has room for item_count
   /// items of outputs()[i], or for exactly the batch's points. Throws device_out_of_memory where the batch is too large
   /// for the device: the run then calls release_memory() and runs the batch in halves.
   virtual void run(const batch& items, std::span<const std::byte> input,
@@ -69,16 +76,17 @@ class analysis {
   /// A float32 output `position` of three numbers (world mm) makes the file's /VTKHDF a set of poly-lines.
   virtual std::vector<std::uint64_t> point_offsets() const { return {}; }
 
+  /// What to count over the result; null for nothing.
+  virtual std::unique_ptr<item_counts> make_counts() const { return nullptr; }
+
   /// Whether no items at all make a result, too (no connection was found), rather than a mistake of the user's (an
   /// empty mask). For analyses without volumes.
   virtual bool may_be_empty() const { return false; }
 
-  virtual std::size_t input_bytes_per_item() const = 0;  ///< may be 0
+  /// What each batch is computed from; null if the analysis reads nothing item by item.
+  virtual item_input* input() { return nullptr; }
   /// Device memory that one item of a batch takes, for the choice of the batch size.
   virtual std::size_t device_bytes_per_item() const = 0;
-
-  /// Fills `input` for the items of the batch. Called by the talking thread while the device computes.
-  virtual void load(const batch& items, std::span<std::byte> input) = 0;
 
   /// Called once by each driving thread, after use_device().
   virtual std::unique_ptr<batch_runner> make_runner() const = 0;

@@ -12,8 +12,8 @@ namespace voxherd {
 /// Runs batches on one device, a batch that its memory has no room for in pieces. Used by one thread.
 class piecewise_runner {
  public:
-  explicit piecewise_runner(const analysis& a)
-      : runner_(a.make_runner()), input_bytes_per_item_(a.input_bytes_per_item()) {}
+  explicit piecewise_runner(analysis& a)
+      : runner_(a.make_runner()), input_bytes_per_item_(a.input() == nullptr ? 0 : a.input()->bytes_per_item()) {}
 
   /// `outputs`: the batch's rows of each of `specs`; `point_offsets` as analysis::point_offsets() has them. Throws
   /// device_out_of_memory where a single item does not fit.

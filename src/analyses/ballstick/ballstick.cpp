@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include "core/command.hpp"
-#include "mpi/run/signals.hpp"
 #include "src/analyses/ballstick/ballstick_options.hpp"
 #include "src/analyses/common/voxelwise.hpp"
 #include "src/scan/dwi.hpp"
@@ -79,17 +78,13 @@ exit_status run_ballstick(session& s, const arguments& args) {
   run_settings how = read_run_settings(s, args);
   const chosen_device d = choose_device(s, args);
 
-  const stop_signals signals;  // one that comes while the input is read is not lost
   dwi_series dwi(s, args);
   check_measurements(settings, dwi.gradients(), args);
   add_to_configuration(settings, args, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
-  how.input = &dwi.input();
 
   ballstick_analysis fibres(dwi, d, settings, args.get<bool>("all-samples"));
-  const exit_status status = run(s, fibres, how, hooks_for(d));
-  if (status == exit_status::whole && !how.dry_run) log_status_summary(s, how.out);
-  return status;
+  return run(s, fibres, how, hooks_for(d));
 }
 
 extern const command ballstick_command{

@@ -7,11 +7,11 @@
 #include "kernels/device/voxelwise.hpp"
 #include "mpi/run/run.hpp"
 #include "src/analyses/common/run_options.hpp"
-#include "src/analyses/common/status_summary.hpp"
+#include "src/analyses/common/status_counts.hpp"
 
 namespace voxherd {
 
-/// What analyses of one item per voxel have in common. `Input` reads the voxels' rows: dwi_series, perfusion_inputs.
+/// What analyses of one item per voxel have in common. `Input` is their item_input: dwi_series, perfusion_inputs.
 template <class Input>
 class voxelwise_base : public analysis {
  public:
@@ -25,10 +25,8 @@ class voxelwise_base : public analysis {
     if constexpr (requires { input_.constants(); }) return input_.constants();
     return {};
   }
-  std::size_t input_bytes_per_item() const override { return input_.floats_per_item() * sizeof(float); }
-  void load(const batch& items, std::span<std::byte> input) override {
-    input_.load(items, {reinterpret_cast<float*>(input.data()), input.size() / sizeof(float)});
-  }
+  item_input* input() override { return &input_; }
+  std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(this->outputs()); }
   int lanes() const override { return device_.kind == backend::cuda ? 2 : 1; }
 
  protected:
@@ -75,9 +73,7 @@ template <class Input, class Estimator>
 exit_status run_voxelwise(session& s, const std::string& name, Input& input, const Estimator& estimator,
                           const chosen_device& d, const run_settings& how) {
   voxelwise_analysis<Input, Estimator> voxels(name, input, d, estimator);
-  const exit_status status = run(s, voxels, how, hooks_for(d));
-  if (status == exit_status::whole && !how.dry_run) log_status_summary(s, how.out);
-  return status;
+  return run(s, voxels, how, hooks_for(d));
 }
 
 }  // namespace voxherd

@@ -1,6 +1,7 @@
 #include "src/analyses/perfusion/analysis.hpp"
 
 #include "src/analyses/perfusion/map_list.hpp"
+#include "src/analyses/perfusion/summary.hpp"
 
 namespace voxherd {
 
@@ -71,6 +72,10 @@ std::vector<constant> perfusion_analysis::constants() const {
 std::size_t perfusion_analysis::device_bytes_per_item() const {
   const perfusion_findings& found = input_.findings();
   return device_bytes_per_voxel(found.frames.frames(), found.convert, options_.fit);
+}
+
+std::unique_ptr<item_counts> perfusion_analysis::make_counts() const {
+  return std::make_unique<perfusion_counts>(outputs());
 }
 
 std::unique_ptr<batch_runner> perfusion_analysis::make_runner() const {

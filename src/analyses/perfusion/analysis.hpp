@@ -16,6 +16,7 @@ class perfusion_analysis final : public voxelwise_base<perfusion_inputs> {
 
   std::vector<output_spec> outputs() const override;
   std::vector<constant> constants() const override;
+  std::unique_ptr<item_counts> make_counts() const override;
   std::size_t device_bytes_per_item() const override;
   std::unique_ptr<batch_runner> make_runner() const override;
   /// A GPU has some 50,000 threads at work at once.

@@ -2,7 +2,6 @@
 
 #include "core/command.hpp"
 #include "kernels/tensor/tensor_estimator.hpp"
-#include "mpi/run/signals.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/common/voxelwise.hpp"
 #include "src/scan/dwi.hpp"
@@ -43,7 +42,6 @@ exit_status run_command(session& s, const arguments& args) {
   run_settings how = read_run_settings(s, args);
   const chosen_device d = choose_device(s, args);
 
-  const stop_signals signals;  // one that comes while the input is read is not lost
   dwi_series dwi(s, args);
   settings.gradient_deviation = dwi.has_gradient_deviation();
   if (!determines_tensor(dwi.gradients()))
@@ -54,7 +52,6 @@ exit_status run_command(session& s, const arguments& args) {
   how.configuration["fit"] = args.get<std::string>("fit");
   if (settings.weighting == tensor_weighting::iterated) how.configuration["iterations"] = settings.iterations;
   how.provenance["inputs"] = dwi.provenance();
-  how.input = &dwi.input();
 
   return run_voxelwise(s, "tensor", dwi, tensor_estimator(dwi.gradients(), settings), d, how);
 }
