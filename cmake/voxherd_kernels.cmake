@@ -16,7 +16,7 @@ function(voxherd_unit file headers code)
     return()
   endif()
   voxherd_includes(${headers})
-  set(UNIT_CODE "${code};")
+  set(UNIT_CODE "${code}")
   configure_file(${VOXHERD_TEMPLATES}/unit.in ${VOXHERD_GENERATED}/${file} @ONLY)
   target_sources(voxherd_kernels PRIVATE ${VOXHERD_GENERATED}/${file})
 endfunction()
@@ -44,9 +44,13 @@ endfunction()
 function(voxherd_voxelwise_launchers analysis header estimator)
   get_filename_component(unit ${header} NAME_WE)
   voxherd_unit(${analysis}/${unit}_cpu.cpp "kernels/${header};kernels/device/voxelwise_cpu.hpp"
-    "template std::unique_ptr<voxherd::voxelwise_solver<${estimator}>> voxherd::make_voxelwise_cpu(const device&, const ${estimator}&)")
+    "template <> std::unique_ptr<voxherd::voxelwise_solver<${estimator}>> voxherd::make_voxelwise_cpu(const device& d, const ${estimator}& e) {
+  return std::make_unique<voxelwise_cpu_solver<${estimator}>>(d, e);
+}")
   voxherd_unit(${analysis}/${unit}_cuda.cu "kernels/${header};kernels/device/voxelwise_cuda.cuh"
-    "template std::unique_ptr<voxherd::voxelwise_solver<${estimator}>> voxherd::make_voxelwise_cuda(const ${estimator}&)")
+    "template <> std::unique_ptr<voxherd::voxelwise_solver<${estimator}>> voxherd::make_voxelwise_cuda(const ${estimator}& e) {
+  return std::make_unique<voxelwise_cuda_solver<${estimator}>>(e);
+}")
   voxherd_cuda_stubs(voxherd_kernels ${analysis} kernels/${header} voxherd
     "template <> std::unique_ptr<voxelwise_solver<${estimator}>> make_voxelwise_cuda(const ${estimator}&)")
 endfunction()

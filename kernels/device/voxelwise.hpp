@@ -28,6 +28,7 @@ class voxelwise_solver {
   virtual void release_memory() {}
 };
 
+/// Specialised for each estimator in generated units.
 template <class Estimator>
 std::unique_ptr<voxelwise_solver<Estimator>> make_voxelwise_cpu(const device& d, const Estimator& e);
 template <class Estimator>

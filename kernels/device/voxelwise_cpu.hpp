@@ -44,9 +44,4 @@ class voxelwise_cpu_solver final : public voxelwise_solver<Estimator> {
   std::size_t row_floats_;
 };
 
-template <class Estimator>
-std::unique_ptr<voxelwise_solver<Estimator>> make_voxelwise_cpu(const device& d, const Estimator& e) {
-  return std::make_unique<voxelwise_cpu_solver<Estimator>>(d, e);
-}
-
 }  // namespace voxherd

@@ -76,9 +76,4 @@ class voxelwise_cuda_solver final : public voxelwise_solver<Estimator> {
   cuda_stream stream_;
 };
 
-template <class Estimator>
-std::unique_ptr<voxelwise_solver<Estimator>> make_voxelwise_cuda(const Estimator& e) {
-  return std::make_unique<voxelwise_cuda_solver<Estimator>>(e);
-}
-
 }  // namespace voxherd

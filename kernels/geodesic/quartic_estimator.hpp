@@ -16,6 +16,13 @@ class quartic_estimator {
 
   std::size_t row_floats() const { return table_.tensor.q.size() / 3; }
 
+  struct one_voxel {
+    const quartic_fitter* fit;  ///< too large for a kernel's arguments
+    VOXHERD_FUNCTION void operator()(signal_row row, std::size_t item, const output_arrays<outputs>& out) const {
+      store((*fit)(row), item, out);
+    }
+  };
+
   template <class Send>
   auto callable(Send& send) const {
     quartic_design design = table_.view();
@@ -25,13 +32,6 @@ class quartic_estimator {
   }
 
  private:
-  struct one_voxel {
-    const quartic_fitter* fit;  ///< too large for a kernel's arguments
-    VOXHERD_FUNCTION void operator()(signal_row row, std::size_t item, const output_arrays<outputs>& out) const {
-      store((*fit)(row), item, out);
-    }
-  };
-
   quartic_design_table table_;
   quartic_settings settings_;
 };

@@ -16,12 +16,6 @@ class tensor_estimator {
   /// Signals, then 9 numbers of the gradient deviation where there is one (column by column).
   std::size_t row_floats() const { return table_.q.size() / 3 + (settings_.gradient_deviation ? 9 : 0); }
 
-  template <class Send>
-  auto callable(Send& send) const {
-    return one_voxel{{{send(table_.q), table_.q.size() / 3, table_.largest_b_s_per_mm2}, settings_}};
-  }
-
- private:
   struct one_voxel {
     tensor_fitter fit;
     VOXHERD_FUNCTION void operator()(signal_row row, std::size_t item, const output_arrays<outputs>& out) const {
@@ -29,6 +23,12 @@ class tensor_estimator {
     }
   };
 
+  template <class Send>
+  auto callable(Send& send) const {
+    return one_voxel{{{send(table_.q), table_.q.size() / 3, table_.largest_b_s_per_mm2}, settings_}};
+  }
+
+ private:
   tensor_design_table table_;
   tensor_settings settings_;
 };

@@ -28,9 +28,8 @@ class small_device final : public analysis {
   std::vector<constant> constants() const override { return inner_.constants(); }
   std::vector<std::uint64_t> point_offsets() const override { return inner_.point_offsets(); }
   bool may_be_empty() const override { return inner_.may_be_empty(); }
-  std::size_t input_bytes_per_item() const override { return inner_.input_bytes_per_item(); }
+  item_input* input() override { return inner_.input(); }
   std::size_t device_bytes_per_item() const override { return inner_.device_bytes_per_item(); }
-  void load(const batch& items, std::span<std::byte> input) override { inner_.load(items, input); }
   std::unique_ptr<batch_runner> make_runner() const override {
     return std::make_unique<runner>(inner_.make_runner(), max_items_, log_);
   }

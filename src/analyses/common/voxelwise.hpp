@@ -11,7 +11,7 @@
 
 namespace voxherd {
 
-/// What analyses of one item per voxel have in common. `Input` reads the voxels' rows: dwi_series, perfusion_inputs.
+/// What analyses of one item per voxel have in common. `Input` is their item_input: dwi_series, perfusion_inputs.
 template <class Input>
 class voxelwise_base : public analysis {
  public:
@@ -26,7 +26,7 @@ class voxelwise_base : public analysis {
     return {};
   }
   item_input* input() override { return &input_; }
-  std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(outputs()); }
+  std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(this->outputs()); }
   int lanes() const override { return device_.kind == backend::cuda ? 2 : 1; }
 
  protected:

@@ -15,7 +15,7 @@ using namespace voxherd;
 constexpr std::size_t voxels = 1 << 19, distinct = 512;
 
 /// Rows of a few hundred voxels, again and again.
-class repeated_rows {
+class repeated_rows final : public item_input {
  public:
   repeated_rows() : gradients(reference::two_shells()), rows_(reference::uneven_voxels(gradients, distinct, false)) {
     grid_.size = {voxels, 1, 1};
@@ -24,8 +24,9 @@ class repeated_rows {
   }
   const image_grid& grid() const { return grid_; }
   const std::vector<std::uint64_t>& item_voxels() const { return item_voxels_; }
-  std::size_t floats_per_item() const { return gradients.size(); }
-  void load(const batch& items, std::span<float> out) const {
+  std::size_t bytes_per_item() const override { return gradients.size() * sizeof(float); }
+  void load(const batch& items, std::span<std::byte> bytes) override {
+    auto* const out = reinterpret_cast<float*>(bytes.data());
     for (std::size_t i = 0; i < items.item_count * gradients.size(); ++i)
       out[i] = rows_[(items.first_item * gradients.size() + i) % rows_.size()];
   }
@@ -40,8 +41,8 @@ class repeated_rows {
 
 /// A batch of all voxels with its results.
 struct complete_batch {
-  complete_batch(analysis& a) : items{0, 0, voxels}, specs(a.outputs()), input(voxels * a.input_bytes_per_item()) {
-    a.load(items, input);
+  complete_batch(analysis& a) : items{0, 0, voxels}, specs(a.outputs()), input(voxels * a.input()->bytes_per_item()) {
+    a.input()->load(items, input);
     for (const output_spec& o : specs) results.emplace_back(voxels * o.bytes_per_item());
     for (auto& r : results) spans.emplace_back(r);
   }

@@ -12,14 +12,20 @@ namespace {
 
 using namespace voxherd;
 
+std::vector<std::byte> load_rows(analysis& a, const batch& items) {
+  if (a.input() == nullptr) return {};
+  std::vector<std::byte> rows(items.item_count * a.input()->bytes_per_item());
+  a.input()->load(items, rows);
+  return rows;
+}
+
 /// Every output of a batch that is run in pieces of at most `max_items` items.
 std::vector<std::vector<std::byte>> results_of(analysis& a, const batch& items, std::uint64_t max_items,
                                                toy::small_device_log& log) {
   toy::small_device device(a, max_items, log);
   const auto offsets = a.point_offsets();
   const auto specs = a.outputs();
-  std::vector<std::byte> input(items.item_count * a.input_bytes_per_item());
-  a.load(items, input);
+  const std::vector<std::byte> input = load_rows(a, items);
   std::vector<std::vector<std::byte>> results;
   std::vector<std::span<std::byte>> spans;
   for (const output_spec& o : specs)
@@ -61,8 +67,7 @@ TEST(BatchPieces, KeepTheSizeThatFitsForLaterBatches) {
   toy::small_device device(a, 60, log);
   piecewise_runner runner(device);
   const auto run = [&](const batch& items) {
-    std::vector<std::byte> input(items.item_count * a.input_bytes_per_item());
-    a.load(items, input);
+    const std::vector<std::byte> input = load_rows(a, items);
     std::vector<std::vector<std::byte>> rows;
     std::vector<std::span<std::byte>> spans;
     for (const output_spec& o : a.outputs()) rows.emplace_back(items.item_count * o.bytes_per_item());
