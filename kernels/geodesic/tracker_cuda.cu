@@ -2,9 +2,9 @@
 #include <stdexcept>
 
 #include "kernels/device/cuda_check.cuh"
-#include "kernels/geodesic/backends.hpp"
 #include "kernels/geodesic/cuda_forms.cuh"
 #include "kernels/geodesic/paper/texture_field.cuh"
+#include "kernels/geodesic/trace_job.hpp"
 
 namespace voxherd::geodesic {
 

@@ -1,4 +1,4 @@
-#include "kernels/geodesic/backends.hpp"
+#include "kernels/geodesic/trace_job.hpp"
 
 namespace voxherd::geodesic {
 

@@ -12,7 +12,7 @@ import unittest
 
 from toy_jobs import VOXHERD, alone, digest, last_words, mpirun, ranks_of, wait_for_batches, wait_for_ranks
 
-# 66 floats and 192 bytes of buffers a voxel: the toy's 1536 voxels take 0.0007 GB; this has room for two times 277.
+# 66 floats and 192 bytes of buffers per voxel: the toy's 1536 voxels need 0.0007 GB; this limit allows two times 277.
 IN_STAGES = ("--host-memory", "0.0002")
 
 
@@ -75,12 +75,12 @@ class SameBytes(StagedJobs):
         self.expect_same("geodesic", "--seed-image", ends, "--targets", ends, "--form", "streamline", ranks=(1, 2))
         self.expect_same("connect", "--overwrite", "--connectome", ends, "--bootstrap", "2", ranks=(2,), stages=12)
 
-    def test_a_limit_that_is_no_number_of_gigabytes_is_refused(self):
+    def test_an_invalid_memory_limit_is_rejected(self):
         for limit in ("0", "-1", "1e7", "nan"):
             said = self.expect(alone(VOXHERD, *self.words("tensor", "x.h5", "--host-memory", limit)), status=2)
             self.assertIn("--host-memory", said)
 
-    def test_a_dry_run_of_stages_says_what_a_run_would_take(self):
+    def test_a_dry_run_reports_the_memory_of_stages(self):
         self.expect(alone(VOXHERD, *self.words("tensor", "x.h5", "--dry-run", *IN_STAGES)))
         self.assertEqual(os.listdir(self.folder), [])
 
@@ -88,7 +88,7 @@ class SameBytes(StagedJobs):
         return self.words("ballstick", out, "--burn-in", "400", "--jumps", "20", "--sample-every", "5", "--batch", "24",
                           *options)
 
-    def test_killed_or_told_to_stop_in_any_stage_it_goes_on_with_other_ranks_and_limits(self):
+    def test_killed_or_stopped_in_any_stage_it_resumes_with_other_ranks_and_limits(self):
         self.expect(alone(VOXHERD, *self.slow("plain.h5")))
         expected = digest(self.path("plain.h5"))
         seed = int.from_bytes(os.urandom(4), "little")
@@ -104,7 +104,7 @@ class SameBytes(StagedJobs):
             self.assertNotEqual(job.returncode, 0, said)
             if number == signal.SIGTERM:
                 self.assertEqual(job.returncode, 75, said)
-        # Less room than a batch of the stored plan takes is refused, more is not.
+        # A limit below one batch of the stored plan is rejected, a larger one is not.
         said = self.expect(alone(VOXHERD, *self.slow("stopped.h5", "--resume", "--host-memory", "0.000004")), status=2)
         self.assertIn("--host-memory", said)
         self.expect(alone(*mpirun(2, VOXHERD, *self.slow("stopped.h5", "--resume", "--host-memory", "0.0003"))))
@@ -132,7 +132,7 @@ class SignalsMeanwhile(StagedJobs):
         with open(at("mask.nii"), "wb") as file:
             file.write(cls.header(1, 2, 1) + mask)
         b = [1000 if k % 500 else 0 for k in range(cls.volumes)]
-        # Not of unit length: the warning says that the search for b=0 voxels is about to begin.
+        # The directions are not of unit length: the warning appears just before the search for b=0 voxels starts.
         x, y, z = ([(k * 37 % 101 - 50) / 50 for k in range(first, cls.volumes + first)] for first in (1, 32, 57))
         with open(at("bvals"), "w") as file:
             file.write(" ".join(map(str, b)))
@@ -185,7 +185,7 @@ class SignalsMeanwhile(StagedJobs):
             said = file.read()
         self.assertEqual(job.returncode, 75, said)
         self.assertEqual(said.count("--resume"), 1, said)
-        self.assertLess(took, 2, said)  # a tenth of a second, were the machine not busy
+        self.assertLess(took, 2, said)  # a tenth of a second on an idle machine
         os.remove(log)
         self.assertEqual(os.listdir(self.folder), [])
 
@@ -201,7 +201,7 @@ class SignalsMeanwhile(StagedJobs):
         self.stop(2, signal.SIGINT, "inflating once per node", "connect", *mask, "--connectome", region)
         self.stop(2, signal.SIGTERM, "inflating once per node", "perfusion", *mask)
 
-    def test_while_the_automatic_mask_is_looked_for(self):
+    def test_while_the_automatic_mask_is_computed(self):
         self.stop(1, signal.SIGTERM, "not unit vectors", "tensor")
 
 
