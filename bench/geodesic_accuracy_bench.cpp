@@ -7,7 +7,7 @@
 #include <string>
 
 #include "bench/geodesic_schemes.hpp"
-#include "tests/support/geodesic_accuracy.hpp"
+#include "tests/geodesic/reference/geodesic_accuracy.hpp"
 
 /// Accuracy against cost of every scheme as CSV: how far rays of known ends end from the known curve (miss) and from
 /// the place on it at their length (error), and the speed of the same rays on one device. Options: --backend cpu|cuda

@@ -1,13 +1,6 @@
-# Flags travel on these targets; nobody sets them by hand.
+# Compiler flags are attached to these interface targets, never set by hand.
 add_library(voxherd_flags INTERFACE)
 target_compile_options(voxherd_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow>)
-
-# CPU kernels are built for the machine's vector units. errno and traps of libm would keep loops scalar. GCC 12 warns of
-# its own AVX-512 header (GCC bug 105593).
-add_library(voxherd_kernel_flags INTERFACE)
-target_compile_options(voxherd_kernel_flags INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-march=${VOXHERD_CPU_ARCH} -fno-math-errno -fno-trapping-math
-  -Wno-uninitialized -Wno-maybe-uninitialized>)
 
 set(VOXHERD_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined")
 if(VOXHERD_SANITIZE)
@@ -21,5 +14,5 @@ if(CCACHE)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
-# Parsing these headers costs more than compiling most sources that include them.
+# Precompiled headers: parsing these takes longer than compiling most sources that include them.
 set(VOXHERD_COMMON_HEADERS <algorithm> <cstdint> <functional> <memory> <string> <vector> <fmt/core.h> <nlohmann/json.hpp>)

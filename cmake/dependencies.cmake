@@ -1,11 +1,11 @@
-# Everything comes from the distribution; script/setup installs it.
+# All dependencies are packages of the distribution; script/setup installs them.
 find_package(MPI REQUIRED COMPONENTS C)
-# Open MPI's removed C++ bindings would want a library of their own.
+# Do not use the removed C++ bindings of MPI, which need a separate library.
 target_compile_definitions(MPI::MPI_C INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 set(HDF5_PREFER_PARALLEL ON)
 find_package(HDF5 REQUIRED COMPONENTS C)
 if(NOT HDF5_IS_PARALLEL)
-  message(FATAL_ERROR "HDF5 without MPI found (${HDF5_INCLUDE_DIRS}); install the parallel one, libhdf5-openmpi-dev")
+  message(FATAL_ERROR "HDF5 in ${HDF5_INCLUDE_DIRS} has no MPI support; install libhdf5-openmpi-dev")
 endif()
 find_package(Boost REQUIRED COMPONENTS program_options)
 find_package(fmt REQUIRED)
@@ -15,7 +15,7 @@ find_package(OpenMP REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 
-# Debian 12's NIFTITargets.cmake names a file that is not there, so the library is looked up by hand.
+# The NIFTITargets.cmake of Debian 12 refers to a missing file, so find_package cannot be used.
 find_path(NIFTI_INCLUDE_DIR nifti/nifti2_io.h REQUIRED)
 find_library(NIFTI2_LIBRARY nifti2 REQUIRED)
 find_library(ZNZ_LIBRARY znz REQUIRED)
@@ -23,7 +23,7 @@ add_library(nifti2 INTERFACE)
 target_include_directories(nifti2 SYSTEM INTERFACE ${NIFTI_INCLUDE_DIR}/nifti)
 target_link_libraries(nifti2 INTERFACE ${NIFTI2_LIBRARY} ${ZNZ_LIBRARY} ZLIB::ZLIB m)
 
-# ISA-L has a pkg-config file, but no other need of pkg-config is there.
+# ISA-L has a pkg-config file, but nothing else needs pkg-config.
 find_path(ISAL_INCLUDE_DIR isa-l/igzip_lib.h REQUIRED)
 find_library(ISAL_LIBRARY isal REQUIRED)
 add_library(isal INTERFACE)
@@ -41,18 +41,18 @@ set(VOXHERD_HAS_CUDA OFF)
 if(NOT VOXHERD_CUDA STREQUAL "OFF")
   include(CheckLanguage)
   if(NOT CMAKE_CUDA_ARCHITECTURES)
-    # Machine code for A100 and H100/H200; the last entry also embeds PTX for what comes later.
+    # Machine code for A100 and H100/H200; the last entry also embeds PTX for newer GPUs.
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
   endif()
   if(NOT CMAKE_CUDA_COMPILER AND EXISTS /usr/local/cuda/bin/nvcc)
     set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)
   endif()
   check_language(CUDA)
-  set(why_no_cuda "no nvcc was found; install the CUDA toolkit or set CMAKE_CUDA_COMPILER")
+  set(why_no_cuda "nvcc was not found; install the CUDA toolkit or set CMAKE_CUDA_COMPILER")
   if(CMAKE_CUDA_COMPILER)
-    execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --version OUTPUT_VARIABLE nvcc_says)
-    if(nvcc_says MATCHES "release ([0-9.]+)" AND CMAKE_MATCH_1 VERSION_LESS 12)
-      set(why_no_cuda "${CMAKE_CUDA_COMPILER} is of CUDA ${CMAKE_MATCH_1}, which knows no C++20; 12 or newer is needed")
+    execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --version OUTPUT_VARIABLE nvcc_version)
+    if(nvcc_version MATCHES "release ([0-9.]+)" AND CMAKE_MATCH_1 VERSION_LESS 12)
+      set(why_no_cuda "${CMAKE_CUDA_COMPILER} is CUDA ${CMAKE_MATCH_1}, without C++20; install CUDA 12 or newer")
       message(STATUS "voxherd: ${why_no_cuda}")
       unset(CMAKE_CUDA_COMPILER)
       unset(CMAKE_CUDA_COMPILER CACHE)
@@ -63,7 +63,7 @@ if(NOT VOXHERD_CUDA STREQUAL "OFF")
     find_package(CUDAToolkit REQUIRED)
     set(CMAKE_CUDA_STANDARD 20)
     if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
-      # CMake 3.25, Debian 12's, does not know yet that nvcc 12 and later take it.
+      # CMake 3.25 (Debian 12) does not know that nvcc 12 and later support C++20.
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
     endif()

@@ -1,4 +1,4 @@
-# The .deb: `cmake --build --preset release --target package`, or `cpack` in any build folder.
+# Debian package: `cmake --build --preset release --target package`, or `cpack` in any build folder.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME voxherd)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
@@ -6,33 +6,34 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_PACKAGE_CONTACT "voxherd maintainers <maintainers@voxherd.invalid>" CACHE STRING "maintainer of the .deb")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-# CPack installs a .deb's files by way of DESTDIR: what names the prefix names /usr, not the folder it is packed in.
+# CPack installs the files with DESTDIR, so files that contain the prefix refer to /usr, not to the packing folder.
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
-# Libraries and their versions come from what the program is linked with, so they fit the distribution it is built on.
+# Library dependencies are determined from the linked libraries, so they match the build machine's distribution.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# mpirun of the MPI that was linked. srun comes with SLURM, and no more than one of both is needed.
+# mpirun of the linked MPI. Under SLURM srun is sufficient.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS openmpi-bin)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS slurm-client)
 
 if(VOXHERD_CPU_ARCH STREQUAL "native")
-  set(needs "CPU kernels: for the very kind of processor that this package was built on (VOXHERD_CPU_ARCH=native).")
+  set(needs "CPU kernels: only for the type of processor that this package was built on (VOXHERD_CPU_ARCH=native).")
 else()
-  set(needs "CPU kernels: for ${VOXHERD_CPU_ARCH}; older processors cannot run them.")
+  list(JOIN VOXHERD_CPU_ARCH " and " levels)
+  set(needs "CPU kernels: for ${levels}; older processors cannot run them.")
 endif()
 if(VOXHERD_HAS_CUDA)
   list(JOIN CMAKE_CUDA_ARCHITECTURES ", " gpus)
   string(APPEND needs "\nGPU kernels: for ${gpus} (compute capability times ten; without -real also for newer ones). "
-    "They need a driver of CUDA ${CUDAToolkit_VERSION_MAJOR} or newer; without one CPU cores are used.")
+    "They need a driver for CUDA ${CUDAToolkit_VERSION_MAJOR} or newer; without it CPU cores are used.")
   string(APPEND CPACK_DEBIAN_PACKAGE_SUGGESTS ", libcuda1")
 else()
   string(APPEND needs "\nGPU kernels: none, this package was built without CUDA.")
 endif()
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-  "Fibre orientations with their uncertainty, tensors, geodesics and connectomes of diffusion MRI, perfusion of the liver;\
- on every core or GPU of one machine or, by MPI and SLURM, of many.
+  "Fibre orientations with uncertainty, tensors, geodesics and connectomes from diffusion MRI, and liver perfusion,\
+ on all cores or GPUs of one machine or, with MPI and SLURM, of many.
 ${needs}")
 include(CPack)

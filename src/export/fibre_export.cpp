@@ -5,9 +5,10 @@
 #include <functional>
 #include <string>
 
-#include "src/export/export_plan.hpp"
+#include "src/export/export_kind.hpp"
 #include "src/export/result_fibres.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/tracts/fibre_files.hpp"
 
 namespace voxherd {
 
@@ -26,9 +27,9 @@ void check_place(const export_settings& settings, const std::string& ending) {
   refuse_existing(out, settings);
 }
 
-/// Writes the fibres of a result to one file, on rank 0. `ending`: the required extension, by which readers recognise
-/// the format. Collective. Throws failure: errors of result_fibres and of the writer; usage for a wrong extension, a
-/// folder, or an existing file that must not be overwritten.
+/// Writes the fibres of a result into one file, on rank 0. `ending`: of the file's name, by which readers recognise the
+/// format. Collective. Throws failure: from result_fibres and the writer; usage for a wrong name, a folder, or an
+/// existing file without --overwrite.
 void export_fibres(const session& s, const export_settings& settings, const std::string& ending,
                    const std::function<void(const fibre_source&, const std::string& path)>& write) {
   s.on_root([&] {

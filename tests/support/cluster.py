@@ -1,6 +1,6 @@
-"""A SLURM cluster on one machine, for as long as a test: munged, slurmctld and some slurmd, each in a network, a host
-name, a /dev/shm and a process table of its own, so that MPI takes them for machines. They share the file system, as
-a cluster's nodes do. To look around in one:  python3 tests/support/cluster.py bash"""
+"""A SLURM cluster on one machine for the duration of a test: munged, slurmctld and some slurmd. Each slurmd has its
+own network, host name, /dev/shm and process table, so that MPI treats them as separate machines. They share the file
+system, as the nodes of a cluster do. For an interactive shell in a cluster: python3 tests/support/cluster.py bash"""
 import os
 import subprocess
 import sys
@@ -9,24 +9,24 @@ import time
 import cluster_files as files
 from namespaces import UNSHARE, enter
 
-# A node's first process: it waits for the others of its node, so that none stays as a zombie.
+# The first process of a node. It waits for the other processes of its node, so that no zombies remain.
 NODE = """hostname "$1" && mount -t tmpfs -o size=512m tmpfs /dev/shm && { slurmd -D & wait; }"""
 
 
-class cluster_trouble(Exception):
-    """The cluster itself does not work; the message has what its daemons said."""
+class cluster_error(Exception):
+    """The cluster itself does not work; the message contains the output of its daemons."""
 
 
 def call(*words):
-    """What a command printed; raises cluster_trouble where it fails."""
+    """The output of a command; raises cluster_error if it fails."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     if done.returncode:
-        raise cluster_trouble(f"{' '.join(words)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        raise cluster_error(f"{' '.join(words)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
 def wait_until(what, condition, seconds=60):
-    """What `condition` returns, once that is true; raises cluster_trouble with `what` where it never becomes so."""
+    """The value of `condition` when it becomes true; raises cluster_error with `what` after a timeout."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = condition()
@@ -35,7 +35,7 @@ def wait_until(what, condition, seconds=60):
         time.sleep(0.1)
     state = [subprocess.run(words, capture_output=True, text=True, timeout=60).stdout
              for words in (["squeue", "--long"], ["sinfo", "-N", "--long"])]
-    raise cluster_trouble(f"in {seconds} s never: {what}\n{''.join(state)}{logs()}")
+    raise cluster_error(f"in {seconds} s never: {what}\n{''.join(state)}{logs()}")
 
 
 def logs(lines=15):
@@ -48,8 +48,9 @@ def logs(lines=15):
 
 
 class cluster:
-    """`with cluster(nodes=3, gpus=2):` - nodes n1, n2, ... with `gpus` pretended GPUs each, all idle. Call namespaces.enter()
-    before; what the kernel made for it goes with the process."""
+    """`with cluster(nodes=3, gpus=2):` starts nodes n1, n2, ... with `gpus` simulated GPUs each and waits until all
+    are idle. Call namespaces.enter() first; the kernel's resources of the cluster are released when the process
+    ends."""
 
     def __init__(self, nodes=2, gpus=4):
         self.nodes, self.gpus = nodes, gpus
@@ -76,7 +77,7 @@ class cluster:
     def write_files(self):
         os.environ["SLURM_CONF"] = files.write("slurm/slurm.conf", files.slurm_conf(self.nodes, self.gpus))
         files.write("slurm/gres.conf", files.gres_conf(self.nodes, self.gpus))
-        # Read by slurmd even where nothing uses cgroups; 22.05 has no "disabled".
+        # slurmd reads this file even if cgroups are not used; 22.05 does not have "disabled".
         files.write("slurm/cgroup.conf", "CgroupPlugin=cgroup/v1\n")
         files.write("munge/key", os.urandom(1024), mode=0o400)
         os.chmod(os.path.join(files.FOLDER, "munge"), 0o700)
@@ -84,7 +85,7 @@ class cluster:
         for name in ("log", "state", "dev"):
             os.mkdir(os.path.join(files.FOLDER, name))
         for i in range(self.gpus):
-            # SLURM wants devices: these are /dev/null.
+            # SLURM needs device files: these are /dev/null.
             os.mknod(os.path.join(files.FOLDER, f"dev/gpu{i}"), 0o20666, os.makedev(1, 3))
 
     def make_network(self):
@@ -105,14 +106,14 @@ class cluster:
                 os.makedirs(os.path.join(files.FOLDER, name, folder))
 
     def start_node(self, name):
-        """Switches a node on, for the first time or again."""
+        """Starts a node, for the first time or again."""
         call("ip", "link", "set", name, "up")
         apart = [word for word in UNSHARE if word != "--net"]
         self.first_processes[name] = subprocess.Popen(["ip", "netns", "exec", name, *apart, "sh", "-c", NODE, name, name],
                                                       stderr=subprocess.DEVNULL)
 
     def kill_node(self, name):
-        """As when the power fails: its processes are gone at once, and nothing answers on its address."""
+        """Simulates a power failure: the processes end immediately, and the address does not answer."""
         call("ip", "link", "set", name, "down")
         process = self.first_processes.pop(name)
         process.kill()

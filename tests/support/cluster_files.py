@@ -1,10 +1,10 @@
-"""What a test cluster's daemons read. All of it lies in FOLDER, a tmpfs that only the cluster sees."""
+"""Configuration files of a test cluster's daemons, in FOLDER, a tmpfs that is visible only to the cluster."""
 import os
 
 FOLDER = "/run/cluster"
 NETWORK = "10.77.0"
 HEAD = f"{NETWORK}.254"
-CPUS = 8  # of a node; SLURM is made to believe this and the memory
+CPUS = 8  # per node; SLURM does not check this number or the memory
 
 
 def slurm_conf(nodes, gpus):
@@ -15,11 +15,11 @@ SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 CredType=cred/munge
-# cred_expire is also how long a requeued job waits before it starts again (s; 120 unless said).
+# cred_expire is also the delay (s) before a requeued job starts again (default 120).
 AuthInfo=socket={FOLDER}/munge.socket,cred_expire=5
 StateSaveLocation={FOLDER}/state
 SlurmdSpoolDir={FOLDER}/%n/spool
-# PMIx makes its folders here; nodes share the file system, so each needs its own.
+# PMIx creates its folders here. The nodes share the file system, so each needs its own.
 TmpFS={FOLDER}/%n/tmp
 SlurmctldPidFile={FOLDER}/slurmctld.pid
 SlurmdPidFile={FOLDER}/%n/slurmd.pid
@@ -35,7 +35,7 @@ SchedulerType=sched/backfill
 SchedulerParameters=sched_interval=2,bf_interval=2,batch_sched_delay=0,sched_min_interval=100000
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-# Believe the CPUs below rather than count the machine's.
+# Use the CPU counts below instead of the machine's.
 SlurmdParameters=config_overrides
 ReturnToService=2
 JobRequeue=1
@@ -43,7 +43,7 @@ KillWait=5
 MessageTimeout=4
 MinJobAge=3600
 SlurmctldTimeout=30
-# A node that says nothing for so long (s) is down, and its jobs are requeued.
+# A node that does not respond for this time (s) is down, and its jobs are requeued.
 SlurmdTimeout=9
 GresTypes=gpu,shard
 NodeName={nodes_word(nodes)} CPUs={CPUS} Boards=1 SocketsPerBoard=1 CoresPerSocket={CPUS} ThreadsPerCore=1 \
@@ -59,7 +59,7 @@ def nodes_word(nodes):
 
 
 def gres_conf(nodes, gpus):
-    """Each GPU may be had whole or in two halves."""
+    """Each GPU can be used completely or in two halves."""
     name = f"NodeName={nodes_word(nodes)} Name="
     return f"{name}gpu Type=fake File={FOLDER}/dev/gpu[0-{gpus - 1}]\n{name}shard Count={2 * gpus}\n"
 
@@ -70,7 +70,7 @@ def hosts(nodes):
 
 
 def write(name, text, mode=0o644):
-    """FOLDER/NAME; returns its path."""
+    """Writes FOLDER/NAME; returns its path."""
     path = os.path.join(FOLDER, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:

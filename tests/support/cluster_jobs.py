@@ -1,4 +1,5 @@
-"""Jobs on a test cluster: the base of the tests here. Importing it moves the program into namespaces (or skips it)."""
+"""Jobs on a test cluster: base class of the cluster tests. Importing it moves the program into namespaces, or skips
+it."""
 import os
 import re
 import signal
@@ -16,16 +17,16 @@ from result_files import batches_done, digest, provenance, summary
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 VOXHERD = os.path.abspath(os.environ["VOXHERD"])
-STUDY = "/run/study"  # shared by the nodes, gone with the test
+STUDY = "/run/study"  # shared by the nodes, removed with the test
 SCRIPTS = {"srun": "slurm/cpu.sbatch", "mpirun": "slurm/mpirun-resume.sbatch"}
-# 24 batches on the toy phantom, some seconds of work.
+# 24 batches on the toy phantom, a few seconds of work.
 CONFIG = "fibres = 2\nmodel = 1\nburn-in = 500\njumps = 1000\nsample-every = 20\nbatch = 64\nthreads = 1\n"
 
 UNFINISHED = {"PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "REQUEUED"}
 
 
 def read(path):
-    """A file's text; "" while there is none."""
+    """The text of a file; "" if it does not exist."""
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
@@ -38,7 +39,7 @@ def study(*names):
 
 
 class ClusterJobs(unittest.TestCase):
-    nodes, gpus = 2, 4  # as many GPUs as the scripts ask for
+    nodes, gpus = 2, 4  # as many GPUs as the scripts request
 
     @classmethod
     def setUpClass(cls):
@@ -54,20 +55,20 @@ class ClusterJobs(unittest.TestCase):
 
     @classmethod
     def subject(cls, folder="subject"):
-        """The options that name a subject's files."""
+        """The options for a subject's files."""
         return ("--dwi", study(folder, "data.nii.gz"), "--bvals", study(folder, "bvals"), "--bvecs", study(folder, "bvecs"),
                 "--mask", study(folder, "nodif_brain_mask.nii.gz"))
 
     @classmethod
     def expected(cls):
-        """What one process on one thread makes of the subject with the test's configuration."""
+        """The result of one process with one thread for the subject with the test's configuration."""
         one = study("one.h5")
         if not os.path.exists(one):
             call(VOXHERD, "ballstick", "--config", cls.config, *cls.subject(), "--out", one, "--backend", "cpu")
         return digest(one)
 
     def submit(self, *script, options=("--nodes=2", "--ntasks-per-node=1", "--cpus-per-task=1"), **environment):
-        """The number of a job that runs a batch script of the project's; `options` overrule those in the script."""
+        """Submits one of the project's batch scripts and returns the job ID; `options` override those in the script."""
         environment = {"VOXHERD": VOXHERD, "CONFIG": self.config, "OMPI_ALLOW_RUN_AS_ROOT": "1",
                        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **environment}
         done = subprocess.run(["sbatch", "--parsable", f"--output={study('job.%A.%a')}", *options, *script], cwd=ROOT,
@@ -76,20 +77,21 @@ class ClusterJobs(unittest.TestCase):
         return done.stdout.strip()
 
     def fields(self, job):
-        """What SLURM knows of a job: JobState, ExitCode, Restarts, NodeList, ..."""
+        """SLURM's description of a job: JobState, ExitCode, Restarts, NodeList, ..."""
         first = call("scontrol", "--oneliner", "show", "job", job).splitlines()[0]
         return dict(word.split("=", 1) for word in first.split() if "=" in word)
 
     def states(self, job):
-        """Of all tasks of an array."""
+        """States of all tasks of an array."""
         return re.findall(r"JobState=(\w+)", call("scontrol", "--oneliner", "show", "job", job))
 
-    def said(self, job, task=4294967294):
-        """All that a job wrote, over all of its runs."""
+    def job_output(self, job, task=4294967294):
+        """Everything that a job wrote, over all of its runs."""
         return read(study(f"job.{job}.{task}"))
 
     def wait_for_end(self, job, seconds=120):
-        """Its last state, once it neither runs nor waits to; of an array's tasks the last one's in the alphabet."""
+        """The final state, once the job is neither running nor pending; for an array the alphabetically last state
+        of its tasks."""
         wait_until(f"end of job {job}", lambda: not UNFINISHED.intersection(self.states(job)), seconds)
         return max(self.states(job))
 
@@ -97,7 +99,7 @@ class ClusterJobs(unittest.TestCase):
         wait_until(f"{count} batches of {result}", lambda: batches_done(result + ".part") >= count)
 
     def ranks(self, job):
-        """Processes of a job that compute: {(node, process id)}, ids as this process sees them."""
+        """Processes of a job that compute: {(node, process ID)}, with IDs as seen by this process."""
         found = set()
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -111,12 +113,12 @@ class ClusterJobs(unittest.TestCase):
         return found
 
     def node_of(self, pid):
-        """By the network it is in."""
+        """Identified by the network namespace."""
         return call("ip", "netns", "identify", str(pid)).strip()
 
     def kill_rank_on(self, node, job):
         os.kill(next(pid for where, pid in self.ranks(job) if where == node), signal.SIGKILL)
 
-    def assert_whole_and_same(self, result, job):
-        self.assertTrue(os.path.exists(result), self.said(job))
-        self.assertEqual(digest(result), self.expected(), self.said(job))
+    def assert_complete_and_identical(self, result, job):
+        self.assertTrue(os.path.exists(result), self.job_output(job))
+        self.assertEqual(digest(result), self.expected(), self.job_output(job))

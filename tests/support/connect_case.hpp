@@ -31,8 +31,8 @@ inline constexpr connect_scheme connect_schemes[] = {selling1, selling2, godunov
 
 inline void PrintTo(const connect_scheme& s, std::ostream* out) { *out << s.name; }
 
-/// For each voxel of the grid its number in the mask, 2^32 - 1 outside.
-inline std::vector<std::uint32_t> mask_numbers(const connect_case& c) {
+/// For each voxel of the grid its index in the mask, 2^32 - 1 outside.
+inline std::vector<std::uint32_t> mask_numbers(const eikonal_case& c) {
   std::vector<std::uint32_t> numbers(c.inside.size(), ~0u);
   std::uint32_t count = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -53,8 +53,9 @@ inline std::vector<vec3> places_inside(const connect_case& c) {
 
 using starts = std::vector<connect::start>;
 
-/// The exact arrival times of all voxels within `radius` voxels of a place: what a table of errors starts from.
-inline starts exact_ball(const connect_case& c, const vec3& source, double radius) {
+/// The exact arrival times of all voxels within `radius` voxels of a position: the initial values for a table of
+/// errors.
+inline starts exact_ball(const eikonal_case& c, const vec3& source, double radius) {
   starts ball;
   const auto places = places_inside(c);
   for (std::uint32_t n = 0; n < places.size(); ++n)
@@ -128,7 +129,7 @@ double mean_difference(const std::vector<NumberA>& a, const std::vector<NumberB>
   return sum / all;
 }
 
-/// How well the sum of two fronts finds the straight path between them.
+/// Accuracy of the straight path found from the sum of two fronts.
 struct pathway_score {
   double epsilon;  ///< the least excess over the cheapest sum that has every voxel of the path
   double dice;     ///< of the voxels with an excess of up to 5 %, and those that truly have no more

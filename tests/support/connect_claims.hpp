@@ -7,10 +7,10 @@
 
 #include "tests/support/connect_case.hpp"
 
-/// Cases and comparisons that tests of the Hamilton-Jacobi solver on any device share.
+/// Cases and comparisons that are shared by tests of the Hamilton-Jacobi solver on any device.
 namespace voxherd::reference {
 
-/// Small fields of every kind, with a start each.
+/// Small fields of every kind, each with a start.
 struct small_problem {
   connect_case field;
   starts front;
@@ -37,8 +37,8 @@ inline std::vector<starts> several_fronts(const connect_case& c) {
   return fronts;
 }
 
-/// (fronts, voxels) arrival times, all solved for at once.
-inline std::vector<float> arrivals_of_all(const device& d, const connect_case& c, const std::vector<starts>& fronts,
+/// (fronts, voxels) arrival times, solved simultaneously.
+inline std::vector<float> arrivals_of_all(const device& d, const eikonal_case& c, const std::vector<starts>& fronts,
                                           const connect::solver_settings& settings) {
   use_device(d);
   const auto solver = connect::make_solver(d, c.field(), settings);
@@ -52,7 +52,7 @@ inline bool same_bytes(const std::vector<float>& a, const std::vector<float>& b)
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-/// How many voxels have no arrival time, of those that `which` says.
+/// Number of voxels without arrival time among those selected by `which`.
 template <class Which>
 std::pair<std::size_t, std::size_t> unreached_of(const connect_case& c, const std::vector<float>& u, Which&& which) {
   const auto places = places_inside(c);
@@ -62,18 +62,18 @@ std::pair<std::size_t, std::size_t> unreached_of(const connect_case& c, const st
   return {count, all};
 }
 
-/// By how much a solver in float may differ from another one, or from double. First order: rounding, and rounds that
-/// end at a relative change of 1e-6. Second order chooses its differences from a first-order solution good to 1e-4,
-/// that depends on the order of updates: single voxels differ by as much as a few times that, all together hardly.
+/// Tolerances between a float solver and another one, or double. First order: rounding, and rounds that end at a
+/// relative change of 1e-6. Second order selects its differences from a first-order solution accurate to 1e-4, which
+/// depends on the order of updates: single voxels differ by a few times that, the mean hardly at all.
 struct difference_limits {
   double largest, mean;
 };
 inline constexpr difference_limits limits_of(const connect_scheme& s) {
   return s.order == 1 ? difference_limits{2e-5, 2e-6} : difference_limits{1e-2, 1e-4};
 }
-/// Two solvers in float, each as far from double. Second order in larger volumes than those compared with double:
-/// another width of the front alone, on one CPU, changes single voxels of the helix by 2.5e-2, the mean by 1.3e-4.
-inline constexpr difference_limits limits_between_devices(const connect_scheme& s) {
+/// Two float solvers, each as far from double. Second order in larger volumes than those compared with double: only
+/// another width of the front, on one CPU, changes single voxels of the helix by 2.5e-2, the mean by 1.3e-4.
+inline constexpr difference_limits limits_between_devices(const eikonal_scheme& s) {
   return s.order == 1 ? difference_limits{4e-5, 4e-6} : difference_limits{6e-2, 3e-4};
 }
 

@@ -1,4 +1,4 @@
-"""Runs of voxherd connect on the toy phantom, and what their results hold. Not a test itself."""
+"""Runs of voxherd connect on the toy phantom, and their results. Not a test itself."""
 import json
 import os
 import subprocess
@@ -8,7 +8,7 @@ from toy_jobs import VOXHERD, h5py, mpirun
 
 
 class Maps:
-    """Maps, constants and rows of a result of connect."""
+    """Maps, constants and rows of a connect result."""
 
     def __init__(self, path):
         with h5py.File(path, "r") as f:
@@ -21,17 +21,17 @@ class Maps:
             self.unit = {name: f["maps"][name].attrs["unit"] for name in self.maps}
 
     def inside(self, name):
-        """Values at the mask's voxels, in their order."""
+        """Values at the voxels of the mask, in their order."""
         return self.maps[name].ravel()[self.voxel]
 
 
 class ConnectJobs(GeodesicJobs):
-    """Has a toy phantom in self.toy and a folder of its own for each test."""
+    """Provides a toy phantom in self.toy and a separate folder for each test."""
 
     def words(self, out, *options, scan=None):
         return ("connect", *(scan or self.scan()), "--backend", "cpu", "--threads", "1", "--out", out, *options)
 
-    def ends_of(self, one, other):
+    def end_regions(self, one, other):
         """Two labels of the phantom's ends as regions."""
         return ("--from", self.ends, "--from-labels", str(one), "--to", self.ends, "--to-labels", str(other))
 
@@ -39,5 +39,5 @@ class ConnectJobs(GeodesicJobs):
         return subprocess.Popen(mpirun(ranks, VOXHERD, *self.words(out, *options)), stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
-    def left_over(self):
+    def remaining_files(self):
         return sorted(os.listdir(self.folder))

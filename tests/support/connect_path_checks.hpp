@@ -4,7 +4,7 @@
 
 #include "tests/support/connect_paths.hpp"
 
-/// What regions and paths must be on any device.
+/// Requirements on regions and paths on any device.
 namespace voxherd::reference {
 
 inline void expect_region_costs(const device& d) {
@@ -50,7 +50,7 @@ inline void expect_region_costs(const device& d) {
   EXPECT_EQ(costs[2].reached, 0u);
 }
 
-/// From points beside voxel centres, in an image with oblique axes and voxels of three sizes.
+/// From points off the voxel centres, in an image with oblique axes and voxels of three sizes.
 inline void expect_paths_to_points(const device& d) {
   use_device(d);
   const mat3 S = fibre_tensor({1, 2, 3}, 10), G = inverse(S);
@@ -90,8 +90,8 @@ inline void expect_paths_to_points(const device& d) {
   }
 }
 
-/// Through a corridor of one voxel along x, for every scheme. Of Selling's directions one must be x alone, or the steps
-/// across faces lead through.
+/// Through a corridor of one voxel along x, for every scheme. One of Selling's directions must be exactly x, otherwise
+/// the steps across faces find the path.
 inline void expect_paths_stay_inside(const device& d, const vec3& fibre) {
   use_device(d);
   for (const connect_scheme& scheme : connect_schemes) {

@@ -20,7 +20,7 @@ struct followed_path {
   std::vector<vec3> points_mm;
 };
 
-/// One front of given arrival times.
+/// One front with given arrival times.
 class path_bench {
  public:
   explicit path_bench(const connect_case& c) : case_(c), numbers_(mask_numbers(c)) {
@@ -31,7 +31,7 @@ class path_bench {
   const connect::front_start& started() const { return started_; }
   std::uint32_t number(const vec3& voxel) const { return numbers_[case_.linear(voxel)]; }
   std::uint32_t cell(const vec3& voxel) const { return lattice_.cell_of_number[number(voxel)]; }
-  /// May be written to.
+  /// Writable.
   connect::flow& flow_at(const vec3& voxel) { return flows_[cell(voxel)]; }
 
   void set_front(const starts& front, const std::function<double(const vec3&)>& arrival) {
@@ -56,7 +56,7 @@ class path_bench {
     f.cell_of_number = lattice_.cell_of_number.data();
     f.scores = &path.score;
     f(0);
-    const std::uint64_t offsets[2] = {7, 7 + path.score.steps + 1};  // they need not begin at 0
+    const std::uint64_t offsets[2] = {7, 7 + path.score.steps + 1};  // they need not start at 0
     std::vector<float> points(3 * (path.score.steps + 1), NAN);
     f.scores = nullptr;
     f.offsets = offsets;
@@ -75,7 +75,7 @@ class path_bench {
   std::vector<connect::flow> flows_;
 };
 
-/// Paths of the fronts that a solver last solved for.
+/// Paths of the fronts of a solver's last solution.
 inline std::vector<followed_path> followed(const connect::solver& solver,
                                            const std::vector<connect::path_request>& requests,
                                            const connect::path_settings& how = {}) {
@@ -100,8 +100,8 @@ inline double length_of(const std::vector<vec3>& points) {
   return length;
 }
 
-/// Voxels of the mask at every `step`-th place.
-inline std::vector<vec3> scattered_voxels(const connect_case& c, std::size_t step) {
+/// Voxels of the mask at every `step`-th position.
+inline std::vector<vec3> scattered_voxels(const eikonal_case& c, std::size_t step) {
   std::vector<vec3> voxels;
   for (std::size_t z = 0; z < c.size[2]; z += step)
     for (std::size_t y = 0; y < c.size[1]; y += step)

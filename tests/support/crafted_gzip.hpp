@@ -12,7 +12,7 @@
 
 namespace voxherd::testing {
 
-/// Runs, text and noise: matches near and far, and literals.
+/// Runs, text and noise: near and far matches, and literals.
 inline bytes some_content(std::size_t length, unsigned seed = 1) {
   std::mt19937 draw(seed);
   bytes out;
@@ -31,7 +31,8 @@ inline bytes some_content(std::size_t length, unsigned seed = 1) {
 
 enum class head { bare, full };
 
-/// One member made by zlib: level 0 stores, 1 to 9 compress; a full header has extra field, name, comment and checksum.
+/// One member compressed by zlib: level 0 stores, 1 to 9 compress; a full header has extra field, name, comment and
+/// checksum.
 inline bytes member(const bytes& content, int level = 6, int strategy = Z_DEFAULT_STRATEGY, head kind = head::bare) {
   z_stream z{};
   deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, strategy);
@@ -62,7 +63,7 @@ inline bytes joined(std::initializer_list<bytes> parts) {
   return all;
 }
 
-/// What is asked of zlib by hand, for one member: its bytes, or nothing where it refuses.
+/// The output of zlib called directly for one member: its bytes, or nothing if it fails.
 inline std::optional<bytes> by_zlib(const bytes& packed, std::size_t most) {
   z_stream z{};
   inflateInit2(&z, 15 + 16);

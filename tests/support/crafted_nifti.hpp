@@ -14,7 +14,7 @@
 
 namespace voxherd::testing {
 
-/// A folder for the files of one test, removed with them.
+/// A folder for the files of one test, removed after it.
 class scratch_folder {
  public:
   scratch_folder() {
@@ -61,8 +61,8 @@ inline bytes gzipped(const bytes& content) {
   return out;
 }
 
-/// A NIfTI file made byte by byte from the two standards' offset tables, so that the code under test shares nothing
-/// with it. Every field may be overwritten before or after data are appended.
+/// A NIfTI file created byte by byte from the offset tables of the two standards, so that it shares nothing with the
+/// code under test. Every field may be overwritten before or after data are appended.
 class crafted_nifti {
  public:
   explicit crafted_nifti(int version = 1, std::endian order = std::endian::little)

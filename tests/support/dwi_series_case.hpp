@@ -1,4 +1,4 @@
-// A small diffusion-weighted series that rank 0 makes for all ranks, as the tests of how it is read begin with.
+// A small diffusion-weighted series that rank 0 creates for all ranks, used by the tests of reading.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,10 +29,10 @@ inline constexpr std::uint64_t nx = 13, ny = 7, nz = 5, volumes = 37, voxel_coun
 
 inline float signal(std::uint64_t voxel, std::uint64_t k) { return static_cast<float>(voxel * 100 + k) + 1; }
 
-/// About half of the voxels, in runs of uneven length, with a long gap.
+/// About half of the voxels, in runs of uneven length, with one long gap.
 inline bool inside(std::uint64_t voxel) { return voxel % 7 < 4 && (voxel < 100 || voxel > 300); }
 
-/// Inputs that rank 0 makes for all: 37 volumes, 6 of them b=0.
+/// Inputs that rank 0 creates for all ranks: 37 volumes, 6 of them b=0.
 class DwiSeries : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -85,7 +85,7 @@ class DwiSeries : public ::testing::Test {
     write_file(at("grad_dev.nii.gz"), gzipped(image.content()));
   }
 
-  /// Not waited for.
+  /// Opens the series without waiting for its voxels.
   dwi_series begin(const std::vector<std::string>& more, const std::string& dwi = "dwi.nii") const {
     std::vector<std::string> line = {"--dwi", at(dwi), "--bvals", at("bvals"), "--bvecs", at("bvecs")};
     for (const std::string& word : more) {
@@ -102,11 +102,10 @@ class DwiSeries : public ::testing::Test {
 
   dwi_series open(const std::vector<std::string>& more, const std::string& dwi = "dwi.nii") const {
     dwi_series series = begin(more, dwi);
-    bring_stage(*world, series.input());
+    bring_stage(*world, series);
     return series;
   }
 
-  /// Every rank must get the same failure, and its line must hold the words.
   void write_series_with_wrong_checksum() {
     if (world->is_root()) {
       auto packed = testing::read_file(at("dwi.nii.gz"));
@@ -116,6 +115,7 @@ class DwiSeries : public ::testing::Test {
     world->barrier();
   }
 
+  /// Every rank must get the same failure, and its message must contain the words.
   void expect_refused(const std::vector<std::string>& more, exit_status status, const std::vector<std::string>& words,
                       const std::string& dwi = "dwi.nii") const {
     std::string line = "read without complaint";

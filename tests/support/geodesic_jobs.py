@@ -1,4 +1,4 @@
-"""Runs of voxherd geodesic on the toy phantom, and what their results hold. Not a test itself."""
+"""Runs of voxherd geodesic on the toy phantom, and their results. Not a test itself."""
 import os
 import shutil
 import subprocess
@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 import numpy as np
-from toy_jobs import VOXHERD, alone, h5py, mpirun
+from toy_jobs import VOXHERD, run_process, h5py, mpirun
 
 ENDS = list(range(1, 15))  # labels of truth/ends.nii.gz: two for each of seven bundles
 
@@ -38,7 +38,7 @@ class Result:
 
 
 class GeodesicJobs(unittest.TestCase):
-    """Has a toy phantom in self.toy and a folder of its own for each test."""
+    """Provides a toy phantom in self.toy and a separate folder for each test."""
 
     @classmethod
     def setUpClass(cls):
@@ -68,13 +68,14 @@ class GeodesicJobs(unittest.TestCase):
                                 stderr=subprocess.PIPE, text=True)
 
     def launch(self, out, *options, ranks=1, scan=None):
-        """Exit status and what was said."""
+        """Exit status and output."""
         words = self.words(out, *options, scan=scan)
-        rc, _, said = alone(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else alone(VOXHERD, *words)
+        rc, _, said = run_process(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else run_process(VOXHERD, *words)
         return rc, said
 
     def refused(self, status, expected, *options, scan=None, ranks=1):
-        """The options are refused with this status, by one message that has these words, and nothing is written."""
+        """Asserts that the options are rejected with this status and one message that contains `expected`, and that
+        nothing is written."""
         rc, said = self.launch(self.path("never.h5"), *options, scan=scan, ranks=ranks)
         with self.subTest(expected):
             self.assertEqual(rc, status, said)
@@ -84,7 +85,7 @@ class GeodesicJobs(unittest.TestCase):
             self.assertEqual(os.listdir(self.folder), [])
 
     def make(self, name, *options, ranks=1, scan=None):
-        """The path of a whole result; nothing else of the run is left."""
+        """The path of a complete result; asserts that the run leaves no other files."""
         out = self.path(name)
         rc, self.said = self.launch(out, *options, ranks=ranks, scan=scan)
         self.assertEqual(rc, 0, self.said)

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "tests/support/geodesic_case.hpp"
+#include "tests/geodesic/reference/geodesic_case.hpp"
 
 /// Regions for tests of the geodesic tracker.
 namespace voxherd::reference {
@@ -24,7 +24,7 @@ constexpr std::uint32_t include_bits(std::uint32_t number) {
   return geodesic::region::inside | geodesic::region::first_include << number;
 }
 
-/// Small tiles of every kind of region, two inclusion regions and five targets among them, on a slanted grid.
+/// Small tiles of every kind of region, including two inclusion regions and five targets, on an oblique grid.
 inline const sampling_grid mosaic_grid{
     {36, 34, 30}, {{{1.6, 0.2, 0.1}, {-0.25, 1.7, 0}, {0.05, 0.1, 2.0}}}, {3, 2, -4}};
 
@@ -36,7 +36,7 @@ inline std::vector<std::uint32_t> mosaic() {
     if (kind == 2 || kind == 9) return include_bits(0);
     if (kind == 3 || kind == 12) return include_bits(1);
     if (kind == 4) return target_bits(1 + std::uint32_t(z) % 3);
-    if (kind == 6) return 700u << geodesic::region::target_shift;  // these two beyond the mask
+    if (kind == 6) return 700u << geodesic::region::target_shift;  // these two are outside the mask
     if (kind == 7) return +geodesic::region::first_include;
     if (kind == 5) return target_bits(900) | geodesic::region::first_include;
     return +geodesic::region::inside;

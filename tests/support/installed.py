@@ -1,4 +1,4 @@
-"""The program and its files, installed somewhere else from the build folder that VOXHERD lies in."""
+"""The program and its files, installed from the build folder of VOXHERD to another place."""
 import glob
 import os
 import re
@@ -11,8 +11,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.path.dirname(os.path.abspath(os.environ["VOXHERD"]))
 
 
-def need(*programs):
-    """Skips where one of the programs, or the build folder's install rules, are not there."""
+def require(*programs):
+    """Skips the test if one of the programs or the install rules of the build folder are missing."""
     for program in programs:
         if shutil.which(program) is None:
             raise unittest.SkipTest(f"{program} is not installed")
@@ -20,38 +20,38 @@ def need(*programs):
         raise unittest.SkipTest(f"{os.environ['VOXHERD']} does not lie in the build folder that made it")
 
 
-def told(*words, **settings):
-    """What a command prints; its whole output is the message where it fails."""
+def run_checked(*words, **settings):
+    """The output of a command; fails with the complete output if the command fails."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, **settings)
     assert done.returncode == 0, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
 
 
 def cache_entry(name):
-    """Its value in CMakeCache.txt, "" where there is none."""
+    """The value in CMakeCache.txt, "" if there is none."""
     with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
         found = re.search(rf"^{name}:\w+=(.*)$", file.read(), re.MULTILINE)
     return found[1] if found else ""
 
 
-def need_a_build_without_line_numbers():
-    """Skips where CUDA kernels hold the names of their sources, as the preset cuda has it for profilers."""
+def require_build_without_line_info():
+    """Skips the test if CUDA kernels contain the names of their sources, as with the preset cuda for profilers."""
     if cache_entry("CMAKE_CUDA_COMPILER") and cache_entry("VOXHERD_LINEINFO") == "ON":
         raise unittest.SkipTest("built with VOXHERD_LINEINFO, which puts the source folder's name into the program")
 
 
 def install(prefix, destdir=None):
-    """`cmake --install`, as an administrator with a strict umask would."""
+    """`cmake --install` with a strict umask."""
     environment = dict(os.environ)
     environment.pop("DESTDIR", None)
     if destdir:
         environment["DESTDIR"] = destdir
-    told("cmake", "--install", BUILD, "--prefix", prefix, env=environment, umask=0o077)
+    run_checked("cmake", "--install", BUILD, "--prefix", prefix, env=environment, umask=0o077)
 
 
 def make_deb(folder):
-    """Its path; the program is packed as it was built."""
-    told("cpack", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", folder, umask=0o077)
+    """The path of the .deb; the program is packed as it was built."""
+    run_checked("cpack", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", folder, umask=0o077)
     [deb] = glob.glob(os.path.join(folder, "*.deb"))
     return deb
 
@@ -62,8 +62,9 @@ def temporary_folder(case):
     return folder
 
 
-def names_inside(folder, *names):
-    """(file, name) of each file below folder that has one of the names in its bytes, or in where a link leads."""
+def find_names(folder, *names):
+    """(file, name) for each file in the folder that contains one of the names in its bytes, or in the target of a
+    link."""
     found = []
     for at, _, files in os.walk(folder):
         for path in (os.path.join(at, file) for file in files):
@@ -77,13 +78,13 @@ def names_inside(folder, *names):
 
 
 def fit_a_phantom(case, program, configs, folder):
-    """The installed program, on a phantom of its own with an installed configuration, on two ranks."""
+    """Runs the installed program on a new phantom with an installed configuration, on two ranks."""
     phantom, result = os.path.join(folder, "phantom"), os.path.join(folder, "fibres.h5")
-    told(program, "phantom", "dwi", "--preset", "toy", "--out", phantom)
+    run_checked(program, "phantom", "dwi", "--preset", "toy", "--out", phantom)
     inputs = [word for option, name in (("dwi", "data.nii"), ("bvals", "bvals"), ("bvecs", "bvecs"),
                                         ("mask", "nodif_brain_mask.nii.gz"))
               for word in (f"--{option}", os.path.join(phantom, name))]
-    told("mpirun", "--oversubscribe", "-n", "2", program, "ballstick", "--config",
+    run_checked("mpirun", "--oversubscribe", "-n", "2", program, "ballstick", "--config",
          os.path.join(configs, "ballstick-quick.cfg"), *inputs, "--out", result)
-    case.assertIn("whole", told(program, "info", result))
-    told(program, "verify", result)
+    case.assertIn("whole", run_checked(program, "info", result))
+    run_checked(program, "verify", result)

@@ -1,5 +1,5 @@
-"""A process that has the machine to itself: everything a test cluster starts, mounts or configures lives in namespaces
-of its own, so nothing is left behind whatever becomes of the test, and two clusters know nothing of each other."""
+"""Runs a process in separate namespaces: everything that a test cluster starts, mounts or configures is in its own
+namespaces. Nothing remains however the test ends, and two clusters do not affect each other."""
 import os
 import shutil
 import signal
@@ -9,17 +9,18 @@ import sys
 INSIDE = "VOXHERD_TEST_NAMESPACES"
 PROGRAMS = {"slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client", "munged": "munge", "ip": "iproute2",
             "unshare": "util-linux", "setpriv": "util-linux"}
-# Debian puts daemons where a user's PATH does not look.
+# Debian installs daemons in folders that are not in a user's PATH.
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-# With the test process all processes in its namespaces die (--kill-child), and with them networks and mounts.
+# When the test process ends, all processes in its namespaces end too (--kill-child), and their networks and mounts are
+# removed.
 UNSHARE = ["unshare", "--pid", "--net", "--uts", "--ipc", "--mount", "--fork", "--kill-child", "--mount-proc"]
-# What the cluster will ask of the kernel.
+# The kernel features that the cluster needs.
 TRIAL = """mount -t tmpfs tmpfs /run && hostname head && mknod /run/gpu c 1 3 && : >/run/gpu &&
   ip link add bridge0 type bridge && ip netns add n1 && ip link add n1 type veth peer name eth0 netns n1"""
 
 
-def why_not():
-    """What this machine lacks for a cluster; "" for nothing."""
+def missing_requirements():
+    """What this machine lacks for a cluster; "" if nothing."""
     missing = sorted({package for program, package in PROGRAMS.items() if not shutil.which(program, path=PATH)})
     if missing:
         return f"not installed: {', '.join(missing)} (script/setup --tests installs them)"
@@ -31,15 +32,15 @@ def why_not():
 
 
 def enter():
-    """Runs this program again as the first process of new namespaces, and ends as it does; with status 77 where that
-    cannot be."""
+    """Runs this program again as the first process of new namespaces and exits with its status, or with 77 if that
+    is not possible."""
     if INSIDE in os.environ:
         return
-    reason = why_not()
+    reason = missing_requirements()
     if reason:
         print(f"skipped: {reason}")
         sys.exit(77)
-    # unshare itself heeds neither SIGTERM nor SIGINT.
+    # unshare itself ignores SIGTERM and SIGINT.
     inner = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *UNSHARE, sys.executable, *sys.argv],
                              env={**os.environ, INSIDE: "1", "PATH": PATH})
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

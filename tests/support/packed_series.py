@@ -1,4 +1,5 @@
-"""A phantom whose series is packed in many ways, with its tensors fitted from the plain file. Not a test itself."""
+"""A phantom whose series is compressed in different ways, with tensors fitted from the uncompressed file. Not a test
+itself."""
 import os
 import tempfile
 import unittest

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "kernels/perfusion/perfusion.hpp"
-#include "tests/support/perfusion_convolution.hpp"
+#include "tests/perfusion/reference/perfusion_convolution.hpp"
 
-/// The paper's fit by each way to convolve, on any device.
+/// The paper's fit with each convolution, on any device.
 namespace voxherd::perfusion::reference {
 
 struct fitted_maps {
@@ -23,7 +23,7 @@ inline fit_settings papers_fit(convolution_kind convolution) {
   return s;
 }
 
-/// Rows of the paper's truth, then of truths around it, with noise of a 50th of the peak but in the first.
+/// Rows of the paper's truth, then of truths around it, with noise of 1/50 of the peak in all but the first.
 inline std::vector<float> noisy_rows(const time_course& t, std::size_t voxels) {
   std::mt19937_64 random(5601);
   std::normal_distribution<double> normal;
@@ -61,8 +61,8 @@ inline bool parts_early(const fitted_maps& found, const fitted_maps& expected, s
   return std::fabs(found.maps[sum_of_squares][v] - cost) > 1e-3f * cost;
 }
 
-/// Parameters to 1e-3, as rounding may turn a step of the simplex; costs to what it is told to stop at. `parted`: so
-/// many voxels may go another way altogether, which a rounding at a near tie makes of about one in a hundred.
+/// Parameters agree to 1e-3, because rounding may change a step of the simplex, and costs to its tolerance. `parted`:
+/// the number of voxels that may take a different path, which rounding at a near tie causes in about one of a hundred.
 inline void expect_same_fits(const fitted_maps& found, const fitted_maps& expected, std::size_t parted = 0) {
   ASSERT_EQ(found.status.size(), expected.status.size());
   for (std::size_t v = 0; v < found.status.size(); ++v) {

@@ -1,6 +1,6 @@
-"""Runs of voxherd perfusion on small series of known flows, and what their results hold. Not a test itself.
+"""Runs of voxherd perfusion on small series with known flows, and their results. Not a test itself.
 
-The series are made here by integrating the model in steps of 10 ms, by no code of the program's."""
+The series are made here by integrating the model in steps of 10 ms, independently of the program."""
 import gzip
 import json
 import os
@@ -11,14 +11,14 @@ import tempfile
 import unittest
 
 import numpy as np
-from toy_jobs import VOXHERD, alone, h5py, mpirun
+from toy_jobs import VOXHERD, run_process, h5py, mpirun
 
 SIZE = (6, 5, 4)  # voxels
 MAPS = ("kl", "ka", "kp", "tau_a", "tau_p")
 
 
 def write_nifti(path, values, side_mm=2.0, origin_mm=(-10.0, 5.0, 0.0)):
-    """float32 NIfTI-1 of an array indexed x, y, z[, frame]; compressed where the name ends in .gz."""
+    """Writes an array indexed x, y, z[, frame] as float32 NIfTI-1; compressed if the name ends in .gz."""
     values = np.asarray(values, np.float32)
     shape = values.shape + (1,) * (4 - values.ndim)
     header = bytearray(348)
@@ -41,7 +41,8 @@ def write_nifti(path, values, side_mm=2.0, origin_mm=(-10.0, 5.0, 0.0)):
 
 
 def inputs_at(t):
-    """Arterial and portal concentrations, mM, at times in s: a bolus that arrives at 12 s, and what the gut makes of it."""
+    """Arterial and portal concentrations, mM, at times in s: a bolus that arrives at 12 s, and its response in the
+    portal vein."""
     late = np.maximum(np.asarray(t, float) - 12, 0)
     arterial = 0.9 * late ** 2 * np.exp(-late / 3.5) + 0.9 * (1 - np.exp(-late / 8)) * np.exp(-late / 300)
     portal = 1.4 * (1 - np.exp(-(late / 14) ** 2)) * np.exp(-late / 150)
@@ -49,14 +50,14 @@ def inputs_at(t):
 
 
 def tissue(t, arterial, portal, flows):
-    """The model's curve at times t for inputs linear between those times; flows (n, 5) in ml/100g/min and s."""
+    """The model's curve at times t for piecewise linear inputs; flows (n, 5) in ml/100g/min and s."""
     step = 0.01
     fine = np.arange(0, t[-1] + step, step) + t[0]
     kl, ka, kp, tau_a, tau_p = (np.asarray(flows, float) / [6000, 6000, 6000, 1, 1]).T
     shifted = [np.array([np.interp(fine - tau, t, curve, left=0) for tau in delays])
                for curve, delays in ((arterial, tau_a), (portal, tau_p))]
     inflow = ka[:, None] * shifted[0] + kp[:, None] * shifted[1]
-    # Midpoints: the inflow is linear within a step but for its corners.
+    # Midpoints: the inflow is linear within a step except at its corners.
     middle, decayed = (inflow[:, 1:] + inflow[:, :-1]) / 2, np.exp(-kl * step)
     gain, c = (1 - decayed) / kl, np.zeros_like(inflow)
     for i in range(len(fine) - 1):
@@ -65,7 +66,7 @@ def tissue(t, arterial, portal, flows):
 
 
 class Study:
-    """A series of SIZE voxels, all but the first plane tissue; in the first, the artery (y = 0) and the vein (y = 4)."""
+    """A series of SIZE voxels. The first plane contains the artery (y = 0) and the vein (y = 4), the others tissue."""
 
     def __init__(self, folder, times, seed=5):
         self.folder, self.times = folder, np.asarray(times, float)
@@ -109,7 +110,7 @@ class Study:
 
 
 class Maps:
-    """A result's maps at the mask's voxels, in the order of Study.truth; its curves and configuration."""
+    """A result's maps at the voxels of the mask, in the order of Study.truth, and its curves and configuration."""
 
     def __init__(self, path, mask):
         with h5py.File(path, "r") as f:
@@ -126,7 +127,7 @@ class Maps:
 
 
 class PerfusionJobs(unittest.TestCase):
-    """Has an even series in self.study (48 frames, 2.37 s apart) and a folder of its own for each test."""
+    """Provides an evenly sampled series in self.study (48 frames, 2.37 s apart) and a separate folder for each test."""
 
     @classmethod
     def setUpClass(cls):
@@ -145,9 +146,9 @@ class PerfusionJobs(unittest.TestCase):
                 str(threads), "--out", out, *options)
 
     def launch(self, out, *options, ranks=1, scan=None, threads=1):
-        """Exit status and what was said."""
+        """Exit status and output."""
         words = self.words(out, *options, scan=scan, threads=threads)
-        rc, text, said = alone(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else alone(VOXHERD, *words)
+        rc, text, said = run_process(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else run_process(VOXHERD, *words)
         return rc, text + said
 
     def begin(self, ranks, out, *options, scan=None):
@@ -155,14 +156,14 @@ class PerfusionJobs(unittest.TestCase):
                                 stderr=subprocess.PIPE, text=True)
 
     def fit(self, *options, scan=None, ranks=1, name="out.h5"):
-        """The maps of a whole result; what was said is in self.said."""
+        """The maps of a complete result; the output is in self.said."""
         out = self.path(name)
         rc, self.said = self.launch(out, "--overwrite", *options, scan=scan, ranks=ranks)
         self.assertEqual(rc, 0, self.said)
         return Maps(out, self.study.mask)
 
     def refused(self, status, expected, *options, scan=None):
-        """One message that has these words, this status, and nothing written."""
+        """Asserts that there is one message that contains `expected`, this status, and no written file."""
         rc, said = self.launch(self.path("never.h5"), *options, scan=scan)
         with self.subTest(expected):
             self.assertEqual(rc, status, said)
@@ -171,7 +172,7 @@ class PerfusionJobs(unittest.TestCase):
             self.assertIn(expected, errors[0])
             self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("never")], [])
 
-    def expect_truth(self, maps, rtol, truth=None):
+    def assert_truth(self, maps, rtol, truth=None):
         self.assertEqual(np.count_nonzero(maps["status"]), 0)
         for name in MAPS:
             expected = (truth or self.study.truth)[name]

@@ -1,4 +1,4 @@
-"""The program under test, run as a person would."""
+"""Runs the program under test as a user would."""
 import os
 import subprocess
 

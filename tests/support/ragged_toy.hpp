@@ -10,15 +10,15 @@
 
 namespace voxherd::toy {
 
-/// Points of fibre `id`: one in seven has none, one in seven has one, the rest up to 60.
+/// Points of fibre `id`: one in seven has none, one in seven has one, the others up to 60.
 inline std::uint64_t points_of(std::uint64_t id) {
   const std::uint64_t m = mixed(id + 77);
   return m % 7 == 0 ? 0 : m % 7 == 1 ? 1 : m / 7 % 60;
 }
 inline float score_of(std::uint64_t id) { return value_of(id, 900); }
 
-/// Fibres by number, in any order, each with as many points as its number says: outputs of unknown length. Needs no
-/// input; many fibres lie in one voxel; nothing is a mistake when there are none.
+/// Fibres by number, in any order, with a number of points that follows from the number: outputs of variable length.
+/// Needs no input; many fibres are in one voxel; having none is not an error.
 class ragged : public voxherd::analysis {
  public:
   explicit ragged(std::vector<std::uint64_t> ids, std::chrono::microseconds slowest = {}, int lanes = 1)
@@ -55,9 +55,7 @@ class ragged : public voxherd::analysis {
             {"best", {2, 2}, {0, 0.5, 0.5, 0}, "1", "best measure between two regions", "connectome"}};
   }
   bool may_be_empty() const override { return true; }
-  std::size_t input_bytes_per_item() const override { return 0; }
   std::size_t device_bytes_per_item() const override { return 256; }
-  void load(const batch&, std::span<std::byte>) override {}
   std::unique_ptr<batch_runner> make_runner() const override;
   int lanes() const override { return lanes_; }
 
@@ -72,7 +70,7 @@ class ragged : public voxherd::analysis {
   int lanes_;
 };
 
-/// What a batch's outputs hold, written one value after another.
+/// The outputs of a batch, written one value after another.
 class ragged_runner : public batch_runner {
  public:
   explicit ragged_runner(const ragged& a) : analysis_(a) {}
@@ -98,7 +96,7 @@ class ragged_runner : public batch_runner {
         for (std::uint64_t k = 0; k < 9; ++k) put(8, static_cast<double>(value_of(id, 500 + 9 * p + k)));
       }
     }
-    // Exactly the batch's room must have been filled.
+    // The batch's storage must be filled exactly.
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       if (to[o] != outputs[o].data() + outputs[o].size()) throw std::logic_error("the toy got room of another size");
     }
@@ -111,7 +109,7 @@ class ragged_runner : public batch_runner {
 
 inline std::unique_ptr<batch_runner> ragged::make_runner() const { return std::make_unique<ragged_runner>(*this); }
 
-/// The pass before: one score a candidate, of which those above a threshold become fibres of `ragged`.
+/// The first step: one score per candidate; those above a threshold become fibres of `ragged`.
 class scores : public voxherd::analysis {
  public:
   scores(std::uint64_t candidates, std::chrono::microseconds slowest) : slowest_(slowest) {
@@ -124,9 +122,7 @@ class scores : public voxherd::analysis {
   std::vector<output_spec> outputs() const override {
     return {{"score", element_type::float32, {}, output_layout::items, "1", "a value a candidate"}};
   }
-  std::size_t input_bytes_per_item() const override { return 0; }
   std::size_t device_bytes_per_item() const override { return 16; }
-  void load(const batch&, std::span<std::byte>) override {}
   std::unique_ptr<batch_runner> make_runner() const override {
     class scorer : public batch_runner {
      public:

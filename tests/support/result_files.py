@@ -1,4 +1,4 @@
-"""What result files hold. Not a test itself."""
+"""Contents of result files. Not a test itself."""
 import hashlib
 import json
 import sys
@@ -11,7 +11,7 @@ except ImportError:
 
 
 def digest(path):
-    """SHA-256 over the bytes of all results."""
+    """SHA-256 of the bytes of all results."""
     sha = hashlib.sha256()
     with h5py.File(path, "r") as f:
         for group in sorted(set(f) - {"journal", "image"}):
@@ -23,7 +23,8 @@ def digest(path):
 
 
 def batches_done(path):
-    """How many batches the journal of a file, also one that is being written, says are done; 0 without a file."""
+    """Number of batches that are done according to the journal of a file, which may still be written; 0 if there is
+    no file."""
     try:
         with h5py.File(path, "r") as f:
             return int(f["journal/batches"]["done"].sum())
@@ -37,6 +38,6 @@ def provenance(path):
 
 
 def summary(path):
-    """Times and memory of the run that made the file whole."""
+    """Times and memory of the run that completed the file."""
     with h5py.File(path, "r") as f:
         return json.loads(f["journal/summary"][()])

@@ -1,6 +1,6 @@
-"""MRtrix3's SIFT phantom as voxherd reads it. Two straight bundles of 3 x 3 voxels, 12 and 4 voxels long; regions 1 and
-2 lie at the ends of the upper one, 3 and 4 at those of the lower one. Nothing else is connected: MRtrix3's own
-connectome has zeros there. Not a test itself."""
+"""MRtrix3's SIFT phantom, converted for voxherd. It has two straight bundles of 3 x 3 voxels, 12 and 4 voxels long;
+regions 1 and 2 are at the ends of the upper one, 3 and 4 at those of the lower one. Nothing else is connected:
+MRtrix3's own connectome has zeros there. Not a test itself."""
 import os
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ TRUE = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
 
 
 def convert(folder):
-    """The scan as NIfTI in a new folder, which is returned; outside the bundles there is no signal."""
+    """Converts the scan to NIfTI in a new folder and returns the folder; there is no signal outside the bundles."""
     os.mkdir(folder)
     for words in (("dwi.mif", "-export_grad_fsl", f"{folder}/bvecs", f"{folder}/bvals", f"{folder}/data.nii"),
                   ("mask.mif", f"{folder}/nodif_brain_mask.nii.gz"), ("parc.mif", f"{folder}/parc.nii")):
@@ -22,7 +22,7 @@ def convert(folder):
 
 
 def in_grey_matter(sift, folder):
-    """The same scan with the background filled by grey matter (0.8e-3 mm2/s)."""
+    """The same scan with a background of grey matter (0.8e-3 mm2/s)."""
     os.mkdir(folder)
     image = nibabel.load(f"{sift}/data.nii")
     signal, b = image.get_fdata(dtype=np.float32), np.loadtxt(f"{sift}/bvals")

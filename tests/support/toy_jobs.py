@@ -1,4 +1,4 @@
-"""Jobs of the toy analysis under mpirun, and what their results hold. Not a test itself."""
+"""Jobs of the toy analysis under mpirun, and their results. Not a test itself."""
 import os
 import shutil
 import signal
@@ -32,18 +32,18 @@ def run(ranks, out, *options, command="toy"):
     return job.returncode, said[1]
 
 
-def alone(program, *words):
-    """One process, without mpirun."""
+def run_process(program, *words):
+    """Runs one process without mpirun."""
     done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
 
 
 def voxherd(*words, ranks=0):
-    return alone(*mpirun(ranks, VOXHERD, *words)) if ranks else alone(VOXHERD, *words)
+    return run_process(*mpirun(ranks, VOXHERD, *words)) if ranks else run_process(VOXHERD, *words)
 
 
-def ranks_of(job, program="toy_run"):
-    """Process ids of a job's ranks: mpirun's children that have become the program."""
+def rank_processes(job, program="toy_run"):
+    """Process IDs of a job's ranks: mpirun's children that have started the program."""
     found = []
     for name in os.listdir("/proc"):
         try:
@@ -58,29 +58,29 @@ def ranks_of(job, program="toy_run"):
 
 
 def kill_any(pids, chance):
-    """One of these processes, unless it has just ended by itself."""
+    """Kills one of these processes, unless it has just ended."""
     try:
         os.kill(chance.choice(pids), signal.SIGKILL)
     except ProcessLookupError:
         pass
 
 
-def last_words(job, program="toy_run"):
-    """What a job with a killed rank said, once it has ended."""
+def remaining_output(job, program="toy_run"):
+    """The error output of a job with a killed rank, once it has ended."""
     try:
         return job.communicate(timeout=30)[1]
     except subprocess.TimeoutExpired:
-        # Open MPI 4.1.4's mpirun can lock itself up (PMIx_server_finalize) when a rank is killed while it starts.
-        if ranks_of(job, program):
+        # mpirun of Open MPI 4.1.4 can deadlock (PMIx_server_finalize) if a rank is killed while it starts.
+        if rank_processes(job, program):
             raise
         job.kill()
         return job.communicate()[1]
 
 
 def wait_for_ranks(job, count, program="toy_run"):
-    """All ranks, once they are there; none when the job is over."""
+    """All ranks, once they have started; none if the job has ended."""
     while job.poll() is None:
-        pids = ranks_of(job, program)
+        pids = rank_processes(job, program)
         if len(pids) == count:
             return pids
         time.sleep(0.01)
@@ -88,7 +88,7 @@ def wait_for_ranks(job, count, program="toy_run"):
 
 
 def wait_for_batches(out, count):
-    """Until the unfinished file's journal says that `count` batches are done."""
+    """Waits until the journal of the unfinished file lists `count` batches as done."""
     deadline = time.time() + 60
     while time.time() < deadline:
         if batches_done(out + ".part") >= count:

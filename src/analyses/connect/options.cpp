@@ -160,7 +160,7 @@ void add_region_options(po::options_description& options) {
 void add_solver_options(po::options_description& options) {
   // clang-format off
   options.add_options()
-    ("metric", option::text("jeong"), "inverse | adjugate | power | jeong: how the tensor D makes costs (the manual has formulas)")
+    ("metric", option::text("jeong"), "inverse | adjugate | power | jeong: how the tensor D makes costs (formulas: docs/commands/geodesic.md)")
     ("alpha", option::real_by_others("3; power 1"), "exponent of power and jeong, 0.1 to 10")
     ("smooth", option::real(0, "0"), "deviation of log-Euclidean smoothing, 0 to 10 voxels; 0: none")
     ("max-ratio", option::real(100, "100"), "largest ratio of the squared speeds along and across fibres, 1 to 10000")

@@ -106,8 +106,8 @@ void read_measure(const arguments& args, ray_settings& r) {
   r.min_measure = real(args, "min-measure", 0, r.measure == measure_kind::ratio ? 1e6 : 1);
 }
 
-/// Geodesics need a field that a cubic B-spline leaves positive between voxels; docs/performance.md has what these two
-/// numbers do to them in a real brain.
+/// Geodesics need a field that a cubic B-spline leaves positive between voxels; docs/papers/van-aart-2011.md has what
+/// these two numbers do to them in a real brain.
 geodesic::preparation read_preparation(const arguments& args, ray_form form) {
   geodesic::preparation how;
   how.metric = read_metric(args);

@@ -87,7 +87,7 @@ std::string directive(const std::string& name, const std::string& value) {
 
 std::string head(const slurm_job& job, const std::string& srun) {
   const bool gpu = job.device == job_device::gpu;
-  std::string text = "\n# Yours to change: what the site calls its partitions and accounts, how long, how much.\n";
+  std::string text = "\n# Site settings: partition, account, time limit, resources.\n";
   text += directive("partition", job.slurm_partition) + directive("account", job.account);
   text += directive("chdir", job.folder.find_first_of(" \t\"'") == std::string::npos ? job.folder : "");
   text += directive("job-name", job.job_name) + directive("nodes", std::to_string(job.nodes));
@@ -102,7 +102,7 @@ std::string head(const slurm_job& job, const std::string& srun) {
                     fmt::format("{}USR1@{}", job.launcher == launcher_kind::mpirun ? "B:" : "", job.signal_before_s));
   text += "#SBATCH --requeue\n#SBATCH --open-mode=append\n";
   text +=
-      fmt::format("voxherd=${{VOXHERD:-{}}}\nmost_restarts={}\n", quoted_word(job.program), job.most_restarts) + srun;
+      fmt::format("voxherd=${{VOXHERD:-{}}}\nmax_restarts={}\n", quoted_word(job.program), job.most_restarts) + srun;
   if (job.modules.empty()) text += gpu ? "# module load openmpi hdf5 cuda\n" : "# module load openmpi hdf5\n";
   for (const std::string& name : job.modules) text += fmt::format("module load {}\n", quoted_word(name));
   return text;

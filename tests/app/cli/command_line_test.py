@@ -1,13 +1,13 @@
-"""What the program says to right and wrong command lines: one line, once, whatever the number of ranks."""
+"""Output for valid and invalid command lines: one error message, printed once for any number of ranks."""
 import os
 import subprocess
 import unittest
 
-from toy_jobs import TOY, ToyJobs, alone, h5py, run, voxherd
+from toy_jobs import TOY, ToyJobs, run_process, h5py, run, voxherd
 
 
 class Help(ToyJobs):
-    def test_help_names_every_command_and_fits_a_screen(self):
+    def test_help_lists_every_command_and_fits_on_a_screen(self):
         rc, out, _ = voxherd("--help")
         self.assertEqual(rc, 0)
         self.assertLessEqual(len(out.splitlines()), 40)
@@ -18,7 +18,7 @@ class Help(ToyJobs):
             self.assertIn(f"usage: voxherd {name}", text)
             self.assertLessEqual(len(text.splitlines()), 50)
 
-    def test_help_may_be_a_word(self):
+    def test_help_is_also_a_command(self):
         self.assertEqual(voxherd("help")[:2], voxherd("--help")[:2])
         self.assertEqual(voxherd("help", "verify")[:2], voxherd("verify", "--help")[:2])
         self.assertEqual(voxherd("help", "somethingelse")[0], 2)
@@ -28,7 +28,7 @@ class Help(ToyJobs):
         self.assertEqual(rc, 0)
         self.assertRegex(out, r"^voxherd \d+\.\d+\.\d+\n$")
 
-    def test_under_mpirun_help_is_printed_once(self):
+    def test_help_is_printed_once_under_mpirun(self):
         self.assertEqual(voxherd("--help", ranks=3)[1].count("usage:"), 1)
 
 
@@ -40,20 +40,20 @@ class WrongLines(ToyJobs):
         for word in words:
             self.assertIn(word, said)
 
-    def test_a_mistyped_command_is_answered_with_the_nearest(self):
+    def test_a_mistyped_command_suggests_the_nearest_one(self):
         self.expect(2, ["did you mean `verify`?"], "verfy")
         self.expect(2, ["did you mean `verify`?"], "verfy", ranks=3)
         self.expect(2, ["--help"], "somethingelse")
 
-    def test_no_command_is_a_usage_error(self):
+    def test_a_missing_command_is_a_usage_error(self):
         self.assertEqual(voxherd()[0], 2)
 
-    def test_a_missing_result_has_status_66_on_any_number_of_ranks(self):
+    def test_a_missing_result_gives_status_66_on_any_number_of_ranks(self):
         for ranks in (0, 1, 3):
             self.expect(66, [self.path("none.h5")], "verify", self.path("none.h5"), ranks=ranks)
             self.expect(66, [self.path("none.h5")], "info", self.path("none.h5"), ranks=ranks)
 
-    def test_a_file_of_another_kind_has_status_65(self):
+    def test_a_file_of_another_kind_gives_status_65(self):
         with open(self.path("text.h5"), "w") as f:
             f.write("not HDF5\n" * 100)
         self.expect(65, ["text.h5"], "verify", self.path("text.h5"))
@@ -61,7 +61,7 @@ class WrongLines(ToyJobs):
             f["x"] = 1
         self.expect(65, ["other.h5", "voxherd_version"], "info", self.path("other.h5"))
 
-    def test_stray_words_unknown_options_and_beginnings_of_options_are_refused(self):
+    def test_extra_arguments_unknown_options_and_abbreviated_options_are_rejected(self):
         self.expect(2, ["a word too many"], "verify", "a", "b")
         self.expect(2, ["--nonsense"], "verify", "a", "--nonsense")
         self.expect(2, ["--resul"], "verify", "--resul", "a")
@@ -74,17 +74,17 @@ class Options(ToyJobs):
         self.assertEqual(said.count("voxherd: error:"), 0 if status == 0 else 1, said)
         return said
 
-    def test_numbers_out_of_range_are_named(self):
+    def test_numbers_out_of_range_are_reported(self):
         self.assertIn("--batch -1: expected 0 to", self.said(2, "--batch", "-1"))
         self.assertIn("--seed", self.said(2, "--seed", "3.5"))
         self.assertIn("--batch", self.said(2, "--batch", "1e99"))
 
-    def test_words_that_are_no_choice_are_answered_with_the_choices(self):
+    def test_an_invalid_word_is_answered_with_the_valid_ones(self):
         self.assertIn("slices, voxels", self.said(2, "--partition", "slice"))
         self.assertIn("dynamic, static", self.said(2, "--schedule", "guided"))
         self.assertIn("auto, cpu, cuda", self.said(2, "--backend", "gpu"))
 
-    def test_the_command_line_goes_before_the_config_file_and_that_before_defaults(self):
+    def test_the_command_line_overrides_the_config_file_which_overrides_defaults(self):
         with open(self.path("toy.cfg"), "w") as f:
             f.write("# a comment\nseed = 8\nnx = 9\n")
         self.said(0, "--config", self.path("toy.cfg"), "--seed", 3)
@@ -92,13 +92,13 @@ class Options(ToyJobs):
             self.assertIn('"seed":3', f.attrs["configuration"])
             self.assertEqual(list(f["image"].attrs["size"]), [9, 16, 14])
 
-    def test_an_unknown_key_of_the_config_file_is_an_error(self):
+    def test_an_unknown_key_in_the_config_file_is_an_error(self):
         with open(self.path("toy.cfg"), "w") as f:
             f.write("sead = 8\n")
         self.assertIn("sead", self.said(2, "--config", self.path("toy.cfg")))
         self.assertIn("none.cfg", self.said(66, "--config", self.path("none.cfg")))
 
-    def test_a_gpu_asked_for_and_missing_names_the_fix(self):
+    def test_a_missing_gpu_is_an_error_that_names_the_fix(self):
         environment = dict(os.environ, CUDA_VISIBLE_DEVICES="")
         done = subprocess.run([TOY, "toy", "--backend", "cuda", "--out", self.path("gpu.h5")], capture_output=True,
                               text=True, env=environment, timeout=60)
@@ -106,22 +106,22 @@ class Options(ToyJobs):
         self.assertIn("--backend cpu", done.stderr)
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_a_dry_run_says_what_the_run_takes_and_leaves_nothing(self):
-        rc, out, said = alone(TOY, "toy", "--dry-run", "--out", self.path("dry.h5"))
+    def test_a_dry_run_prints_required_resources_and_writes_nothing(self):
+        rc, out, said = run_process(TOY, "toy", "--dry-run", "--out", self.path("dry.h5"))
         self.assertEqual(rc, 0, said)
         for word in ("memory", "disk", "time"):
             self.assertIn(word, out)
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_the_table_of_times_is_shown_and_quiet_silences_it(self):
-        said = alone(TOY, "toy", "--threads", "1", "--out", self.path("shown.h5"))[2]
+    def test_the_table_of_times_is_printed_unless_quiet(self):
+        said = run_process(TOY, "toy", "--threads", "1", "--out", self.path("shown.h5"))[2]
         for word in ("reading", "computing", "waiting", "writing", "items/s"):
             self.assertIn(word, said)
-        self.assertEqual(alone(TOY, "toy", "--quiet", "--out", self.path("quiet.h5"))[2], "")
+        self.assertEqual(run_process(TOY, "toy", "--quiet", "--out", self.path("quiet.h5"))[2], "")
 
 
 class Disk(ToyJobs):
-    def test_a_result_that_does_not_fit_is_refused_before_the_work(self):
+    def test_a_result_that_does_not_fit_on_the_disk_is_rejected_before_the_run(self):
         small = self.path("small")
         os.mkdir(small)
         mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", small]
@@ -133,7 +133,7 @@ class Disk(ToyJobs):
         self.assertIn("free", said)
         self.assertEqual(os.listdir(small), [])
 
-    def test_a_folder_that_is_missing_or_takes_no_files_is_named(self):
+    def test_a_missing_or_unwritable_folder_is_named(self):
         for out in ("/proc/toy.h5", self.path("none/toy.h5")):
             rc, said = run(2, out)
             self.assertEqual(rc, 74, said)

@@ -1,4 +1,4 @@
-"""Every configuration in configs/ is one that its command takes, and says what its name promises."""
+"""Every configuration in configs/ is accepted by its command and has the settings its name promises."""
 import gzip
 import os
 import shutil
@@ -33,7 +33,8 @@ class Configs(unittest.TestCase):
         assert rc == 0, said
 
     def perfusion_words(self, name):
-        """The toy's mask as a series, an image a frame, each scaled by the header; what the kind of signal wants."""
+        """The toy's mask as a dynamic series of one image per frame, each scaled by its header, and the options that
+        the signal type requires."""
         with gzip.open(os.path.join(self.folder, "toy", "nodif_brain_mask.nii.gz")) as file:
             image = bytearray(file.read())
         frames, curves = [], os.path.join(self.folder, "curves.csv")
@@ -69,13 +70,13 @@ class Configs(unittest.TestCase):
                 rc, said = self.dry_run(command, "--config", os.path.join(ROOT, "configs", name))
                 self.assertEqual(rc, 0, said)
 
-    def test_bedpostx_settings_are_the_commands_defaults(self):
+    def test_bedpostx_settings_are_the_defaults_of_ballstick(self):
         rc, text = voxherd("ballstick", "--help")
         self.assertEqual(rc, 0)
         for name, value in values_of("ballstick-bedpostx.cfg").items():
             self.assertRegex(text, rf"--{name} \w+ \(={value}\)")
 
-    def test_a_misspelt_setting_is_refused(self):
+    def test_a_misspelt_setting_is_rejected(self):
         path = os.path.join(self.folder, "wrong.cfg")
         with open(path, "w", encoding="utf-8") as file:
             file.write("fibers = 2\n")

@@ -17,7 +17,7 @@ class BallstickCuda : public testing::Test {
   const device cpu{backend::cpu, 1, 0};
 };
 
-/// The same draws give the same chain: fit, proposals and decisions are the double reference's.
+/// With the same random numbers the chain is the same: fit, proposals and decisions are those of the double reference.
 TEST_F(BallstickCuda, TakesTheReferencesFirstJumps) {
   for (int model = 1; model <= 3; ++model)
     for (int fibres = 1; fibres <= max_fibres; ++fibres)
@@ -32,7 +32,7 @@ TEST_F(BallstickCuda, TakesTheReferencesFirstJumps) {
         }
 }
 
-/// 8, 16 and 32 lanes a voxel, and more measurements than registers hold.
+/// 8, 16 and 32 lanes per voxel, and more measurements than fit in registers.
 TEST_F(BallstickCuda, TakesTheReferencesFirstJumpsWithAnyNumberOfMeasurements) {
   for (const int directions : {12, 40, 80, 130}) {
     for (const bool rician : {false, true}) {
@@ -45,12 +45,13 @@ TEST_F(BallstickCuda, TakesTheReferencesFirstJumpsWithAnyNumberOfMeasurements) {
   }
 }
 
-TEST_F(BallstickCuda, ADeviationIsAnotherGradientTable) {
+TEST_F(BallstickCuda, AGradientDeviationIsADifferentGradientTable) {
   for (const int directions : {12, 40, 80, 130}) expect_deviation_is_another_table(gpu, directions);
 }
 
-/// Hernandez 2013: three voxels, 1000 repeats, distributions of posterior means; level 0.01 over all 18 comparisons.
-TEST_F(BallstickCuda, PosteriorMeansAreDistributedAsTheCpus) {
+/// Hernandez 2013: three voxels, 1000 repeats, distributions of posterior means; significance level 0.01 over all 18
+/// comparisons.
+TEST_F(BallstickCuda, PosteriorMeansHaveTheDistributionOfTheCpu) {
   const auto protocol = three_voxels(1000);
   for (std::size_t voxel = 0; voxel < 3; ++voxel) {
     const auto on_gpu = repeats_of_program(gpu, protocol, voxel, 11);
@@ -61,8 +62,8 @@ TEST_F(BallstickCuda, PosteriorMeansAreDistributedAsTheCpus) {
   }
 }
 
-/// With one seed, chains part company only by rounding: most means are then closer than those of two seeds.
-TEST_F(BallstickCuda, SharesItsRandomNumbersWithTheCpu) {
+/// With the same seed, chains diverge only by rounding: most means are then closer than those of two seeds.
+TEST_F(BallstickCuda, UsesTheRandomNumbersOfTheCpu) {
   const auto protocol = three_voxels(200);
   const auto on_gpu = repeats_of_program(gpu, protocol, 0, 11);
   const auto on_cpu = repeats_of_program(cpu, protocol, 0, 11);

@@ -68,7 +68,7 @@ inline std::vector<double> noisy_signals(const ballstick_settings& settings, con
   return signals;
 }
 
-/// Draws of an ordinary generator, for runs that need no particular stream.
+/// Samples of an ordinary generator, for runs that need no particular stream.
 inline draw_source ordinary_draws(std::mt19937_64& random) {
   return [&random](int, int) {
     std::normal_distribution<double> normal;

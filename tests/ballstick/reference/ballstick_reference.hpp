@@ -12,7 +12,7 @@ inline constexpr int max_fibres = 4;
 
 enum class ard_fibres { all_but_first, none, all };
 
-/// What bedpostX calls its options. Diffusivities in mm2/s throughout, b-values in s/mm2.
+/// Options with bedpostX's names. Diffusivities in mm2/s throughout, b-values in s/mm2.
 struct ballstick_settings {
   int model = 1;  ///< 1 mono-exponential, 2 Gamma-distributed diffusivities, 3 Gamma ball with zeppelins
   int fibres = 2;
@@ -58,7 +58,7 @@ double prior_energy(const ballstick_settings& settings, const ballstick_paramete
 double posterior_energy(const ballstick_settings& settings, const ballstick_parameters& p,
                         const gradient_table& gradients, const std::vector<double>& measured);
 
-/// Non-positive samples become the smallest positive one (if any is positive): a Rician density has no mass there.
+/// Non-positive samples are replaced by the smallest positive one (if any is positive): a Rician density is zero there.
 std::vector<double> positive_signals(std::vector<double> measured);
 
 /// The diffusion tensor that starts the fit: two passes of an unweighted log-linear least squares.
@@ -87,11 +87,11 @@ std::vector<update> updates_of_a_jump(const ballstick_settings& settings);
 
 double& value_of(ballstick_parameters& p, const update& u);
 
-/// One proposal's draws: a standard normal and a uniform in (0, 1).
+/// Random numbers of one proposal: a standard normal and a uniform in (0, 1).
 struct proposal_draw {
   double normal, uniform;
 };
-/// `jump` counts from 0 through burn-in into sampling; `index` is the place in updates_of_a_jump.
+/// `jump` counts from 0 through burn-in into sampling; `index` is the position in updates_of_a_jump.
 using draw_source = std::function<proposal_draw(int jump, int index)>;
 
 struct ballstick_posterior {
@@ -103,7 +103,7 @@ struct ballstick_posterior {
   std::array<int, max_fibres> order;  ///< slot of the chain that became fibre k
 };
 
-/// Random-walk Metropolis, one scalar at a time, proposals adapted every `adapt_every` jumps, angles kept wrapped.
+/// Random-walk Metropolis, one scalar at a time, with proposals adapted every `adapt_every` jumps and angles wrapped.
 ballstick_posterior sample_ballstick(const ballstick_settings& settings, const gradient_table& gradients,
                                      const std::vector<double>& measured, const ballstick_parameters& start,
                                      const draw_source& draw);

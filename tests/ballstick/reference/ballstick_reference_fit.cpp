@@ -12,7 +12,7 @@ namespace {
 
 constexpr double small_fraction = 0.001;
 
-/// A free vector of the optimiser and what it stands for.
+/// The free parameters of the optimiser and their meaning.
 using meaning = std::function<ballstick_parameters(const std::vector<double>&)>;
 using predictor = std::function<std::vector<double>(const std::vector<double>&)>;
 
@@ -77,7 +77,7 @@ ballstick_fit fit_from(const ballstick_settings& settings, const gradient_table&
   return result;
 }
 
-/// Both angles as cart2sph gives them: th in [0, pi], ph in (-pi, pi].
+/// Both angles as returned by cart2sph: th in [0, pi], ph in (-pi, pi].
 void set_direction(ballstick_parameters& p, int fibre, const std::array<double, 3>& v) {
   p.th[fibre] = std::acos(std::clamp(v[2], -1.0, 1.0));
   p.ph[fibre] = std::atan2(v[1], v[0]);
@@ -94,7 +94,7 @@ void sort_fibres(ballstick_parameters& p, int fibres) {
   }
 }
 
-/// From the first fibre at which the running sum reaches 1, fractions become small.
+/// From the first fibre at which the running sum reaches 1, fractions are set to a small value.
 void keep_sum_below_one(ballstick_parameters& p, int fibres, double sum) {
   bool full = false;
   for (int k = 0; k < fibres; ++k) {
@@ -176,7 +176,7 @@ ballstick_fit fit_constrained(const ballstick_settings& settings, const gradient
 double fraction_of(double x) { return std::abs(2 / std::numbers::pi * std::atan(x)); }
 double free_of(double fraction) { return std::tan(std::numbers::pi / 2 * fraction); }
 
-/// The last part of the free vector, alike for model 1's old parametrisation and for models 2 and 3.
+/// The last part of the parameter vector, the same for model 1's old parametrisation and for models 2 and 3.
 void append_fibres(const ballstick_settings& settings, const ballstick_parameters& p, std::vector<double>& x) {
   for (int k = 0; k < settings.fibres; ++k) x.insert(x.end(), {free_of(p.f[k]), p.th[k], p.ph[k]});
   if (settings.unattenuated) x.push_back(free_of(p.f0));

@@ -8,7 +8,7 @@
 namespace voxherd::reference {
 namespace {
 
-/// The same direction with both angles in [-pi, pi]. Folding th into [0, pi] as well would mirror its next proposals.
+/// The same direction with both angles in [-pi, pi]. Folding th into [0, pi] as well would mirror the next proposals.
 void wrap_angles(ballstick_parameters& p, int fibre) {
   p.th[fibre] = std::remainder(p.th[fibre], 2 * std::numbers::pi);
   p.ph[fibre] = std::remainder(p.ph[fibre], 2 * std::numbers::pi);

@@ -7,13 +7,14 @@
 namespace voxherd::reference {
 namespace {
 
-/// Above this S0 would not be a signal any more (e^23 = 1e10).
+/// A larger S0 is not a plausible signal (e^23 = 1e10).
 constexpr double log_s0_most = 23;
 
-/// Least squares of log signals on (-Dxx, -Dxy, ..., -Dzz, log S0); the result holds the tensor's six and log S0.
+/// Least squares of log signals on (-Dxx, -Dxy, ..., -Dzz, log S0); the result contains the six tensor elements and log
+/// S0.
 std::vector<double> log_linear_fit(const gradient_table& g, const std::vector<double>& log_signal) {
   const double b_most = *std::max_element(g.b_s_per_mm2.begin(), g.b_s_per_mm2.end());
-  const double unit = b_most > 0 ? b_most : 1;  // keeps the columns of one size
+  const double unit = b_most > 0 ? b_most : 1;  // scales the columns to the same size
   square_matrix normal(7);
   std::vector<double> right(7, 0.0);
   for (std::size_t i = 0; i < g.size(); ++i) {

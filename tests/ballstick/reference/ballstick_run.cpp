@@ -27,7 +27,7 @@ ballstick::relevance_prior relevance(ard_fibres a) {
 
 double at(const std::vector<float>& values, std::size_t i) { return static_cast<double>(values.at(i)); }
 
-/// Place of the reference's update in the program's layout, which counts the draws.
+/// Position of the reference's update in the program's layout, which determines the random numbers.
 int place_of(const ballstick::parameter_layout& l, const update& u) {
   switch (u.what) {
     case scalar::f0:
@@ -156,7 +156,7 @@ draw_source program_draws(const ballstick::settings& s, std::uint64_t voxel) {
 void expect_same_first_jumps(const device& d, const ballstick_settings& wanted, int directions) {
   ballstick_settings s = wanted;
   s.burn_in = 0;
-  s.jumps = 60;  // past the first adaptation
+  s.jumps = 60;  // after the first adaptation
   s.sample_every = 1;
   const auto gradients = spiral_shells(6, directions, {700, 1500, 3000});
   const auto program = program_settings(s, 99);
@@ -189,7 +189,7 @@ void expect_same_first_jumps(const device& d, const ballstick_settings& wanted, 
       }
       if (!equal) break;
     }
-    // A decision within rounding of its threshold may fall either way once in some ten thousand.
+    // About one in ten thousand decisions is within rounding of its threshold and may differ.
     EXPECT_GE(same, 50) << "model " << s.model << " fibres " << s.fibres << " rician " << s.rician << " f0 "
                         << s.unattenuated << " voxel " << v;
   }

@@ -10,21 +10,21 @@
 
 namespace voxherd::reference {
 
-/// The program's words for the reference's settings.
+/// The program's settings for the reference's settings.
 ballstick::settings program_settings(const ballstick_settings& s, std::uint64_t seed);
 
-/// Everything the program yields for a batch, by field name, item after item.
+/// All results of the program for a batch, by field name, item after item.
 class ballstick_run {
  public:
-  /// `voxels`: one key of the random numbers per item; rows.size() = voxels.size() x K, or x (K + 9) where gradients
-  /// deviate.
+  /// `voxels`: one key of the random numbers per item. rows.size() = voxels.size() x K, or x (K + 9) with gradient
+  /// deviations.
   ballstick_run(const device& d, const gradient_table& gradients, const ballstick::settings& s,
                 const std::vector<float>& rows, const std::vector<std::uint64_t>& voxels);
 
   /// "mean_f1", "dyads1", "th1", ...
   const std::vector<float>& values(const std::string& name) const;
   std::array<double, 3> direction(int fibre, std::size_t item) const;
-  /// Sample `index` of item `item`, as the reference holds it.
+  /// Sample `index` of item `item`, in the reference's format.
   ballstick_parameters sample(std::size_t item, std::size_t index) const;
 
  private:
@@ -33,23 +33,22 @@ class ballstick_run {
   std::vector<std::vector<float>> values_;
 };
 
-/// Where the program starts a voxel's chain.
+/// The start of a voxel's chain in the program.
 ballstick_parameters program_start(const ballstick::settings& s, const gradient_table& gradients,
                                    const std::vector<float>& signals);
 
-/// The reference's draws are then the program's: of this seed and voxel.
+/// The reference then uses the program's random numbers for this seed and voxel.
 draw_source program_draws(const ballstick::settings& s, std::uint64_t voxel);
 
-/// A voxel's first jumps, with the program's draws, must be those of the reference: same proposals, same decisions.
-/// Rounding lets chains part company only later.
-/// `directions`: of each of the three shells.
+/// A voxel's first jumps, with the program's random numbers, must be those of the reference: the same proposals and the
+/// same decisions. Rounding makes chains diverge only later. `directions`: per shell, for three shells.
 void expect_same_first_jumps(const device& d, const ballstick_settings& s, int directions = 45);
 
-/// Rows with a gradient deviation must give what plain rows give with the deviated gradient table.
+/// Rows with a gradient deviation must give the results of plain rows with the deviated gradient table.
 void expect_deviation_is_another_table(const device& d, int directions);
 
-/// The paper's protocol: posterior means of many repeats of three voxels, and the two-sample Kolmogorov-Smirnov test of
-/// each quantity between `a` and `b`.
+/// The paper's protocol: posterior means of many repeats of three voxels, compared between `a` and `b` by a two-sample
+/// Kolmogorov-Smirnov test for each quantity.
 struct repeated_means {
   std::vector<std::string> names;
   std::vector<std::vector<double>> columns;  ///< one per name, a number per repeat
@@ -65,8 +64,8 @@ repeat_protocol three_voxels(int repeats);
 repeated_means repeats_of_program(const device& d, const repeat_protocol& p, std::size_t voxel, std::uint64_t seed);
 repeated_means repeats_of_reference(const repeat_protocol& p, std::size_t voxel, std::uint64_t seed);
 
-/// Probability of a distance as large between two samples of one distribution (asymptotic: Smirnov 1948, with Stephens'
-/// correction 1970).
+/// Probability of at least this distance between two samples of the same distribution (asymptotic: Smirnov 1948, with
+/// Stephens' correction 1970).
 double kolmogorov_smirnov_probability(std::vector<double> a, std::vector<double> b);
 
 }  // namespace voxherd::reference

@@ -10,28 +10,30 @@ namespace {
 using namespace voxherd;
 using namespace voxherd::reference;
 
-/// Simulation-based calibration (Talts et al. 2018, arXiv:1804.06788): with truths from the prior and data from the
-/// truths, the rank of a truth among its posterior samples is uniform, if the sampler draws from the posterior.
+/// Simulation-based calibration (Talts et al. 2018, arXiv:1804.06788): if truths are drawn from the prior and data from
+/// the truths, then the rank of a truth among its posterior samples is uniform, provided that the sampler draws from
+/// the posterior.
 ///
 /// The program's priors of d (uniform up to 0.005 mm2/s), fractions (uniform where their sum is below 1, without
-/// relevance priors) and directions (uniform on the sphere) are proper. Those of S0 (flat from 0 on) and of the noise
-/// (flat in log tau, integrated out; under Rician noise flat in tau) are not. Truths are drawn from these priors cut to
-/// a range. The posterior under a cut prior is the program's posterior cut to the same range: samples outside are
-/// dropped, exactly. Under Gaussian noise tau is first drawn for each sample from its conditional, Gamma(K/2, SSE/2).
+/// relevance priors) and directions (uniform on the sphere) are proper. Those of S0 (flat from 0) and of the noise
+/// (flat in log tau, integrated out; under Rician noise flat in tau) are not. Truths are drawn from these priors
+/// truncated to a range. The posterior under a truncated prior is the program's posterior truncated to the same range:
+/// samples outside it are dropped, which is exact. Under Gaussian noise tau is first drawn for each sample from its
+/// conditional distribution, Gamma(K/2, SSE/2).
 class calibration {
  public:
   explicit calibration(const ballstick_settings& s) : settings_(s) {
-    // Samples must be nearly independent for ranks to be uniform; two fibres that may change roles need longer.
+    // Samples must be nearly independent for ranks to be uniform. Two fibres that may exchange roles need more jumps.
     settings_.sample_every = settings_.fibres == 1 ? 80 : 300;
     settings_.burn_in = settings_.fibres == 1 ? 3000 : 6000;
     settings_.jumps = 31 * settings_.sample_every;
   }
 
-  /// Data sets whose posterior samples were all outside the cut prior: their rank, one of one, is uniform but says
-  /// nothing.
+  /// Data sets with all posterior samples outside the truncated prior: their rank, one of one, is uniform but carries
+  /// no information.
   int data_sets_without_samples() const { return without_samples_; }
 
-  /// Rank histograms' chi-square with 19 degrees of freedom, by quantity.
+  /// Chi-square of the rank histograms with 19 degrees of freedom, by quantity.
   std::vector<std::pair<std::string, double>> operator()(const ballstick_settings& of_program) {
     ballstick_settings s = settings_;
     s.ard = of_program.ard;
@@ -83,7 +85,7 @@ class calibration {
     return p;
   }
 
-  /// Numbers that do not change when fibres are renamed or directions reversed.
+  /// Quantities that do not change if fibres are exchanged or directions reversed.
   std::vector<std::pair<std::string, double>> quantities(const ballstick_parameters& p) const {
     std::vector<std::pair<std::string, double>> q{{"S0", p.s0}, {"d", p.d}, {"tau", p.tau}};
     if (settings_.fibres == 1) {
@@ -114,7 +116,7 @@ class calibration {
       for (std::size_t q = 0; q < values.size(); ++q) below[q] += values[q].second < truths[q].second ? 1 : 0;
     }
     if (kept == 0) ++without_samples_;
-    // The rank is one of kept + 1 values; a uniform part of a step makes it continuous, whatever `kept` is.
+    // The rank is one of kept + 1 values; a uniform random part of a step makes it continuous for any `kept`.
     for (std::size_t q = 0; q < truths.size(); ++q) {
       const double place = (below[q] + uniform(0, 1)) / (kept + 1);
       ++histogram[q][std::min(static_cast<std::size_t>(place * bins), bins - 1)];
@@ -134,7 +136,7 @@ class calibration {
   int without_samples_ = 0;
 };
 
-/// Chi-square with 19 degrees of freedom exceeds this once in ten thousand.
+/// Chi-square with 19 degrees of freedom exceeds this with probability 1e-4.
 constexpr double limit = 50.8;
 
 void expect_uniform_ranks(int fibres, bool rician) {
@@ -153,7 +155,7 @@ TEST(BallstickCalibration, RanksAreUniformForTwoFibres) { expect_uniform_ranks(2
 
 TEST(BallstickCalibration, RanksAreUniformUnderRicianNoise) { expect_uniform_ranks(1, true); }
 
-TEST(BallstickCalibration, RanksAreNotUniformUnderAnotherPriorThanTheTruths) {
+TEST(BallstickCalibration, RanksAreNotUniformIfTheTruthsHaveADifferentPrior) {
   ballstick_settings s;
   s.fibres = 1;
   s.ard = ard_fibres::none;

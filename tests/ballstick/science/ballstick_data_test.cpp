@@ -36,7 +36,7 @@ std::map<std::string, std::vector<double>> read_table(const std::string& path) {
   return table;
 }
 
-/// Signals of the voxels with these indices, one row each.
+/// Signals of the voxels with these indices, one row per voxel.
 std::vector<float> read_rows(const std::string& path, const std::vector<std::uint64_t>& voxels) {
   const nifti_header header = read_nifti_header(path);
   nifti_reader reader(header);
@@ -51,12 +51,12 @@ std::vector<float> read_rows(const std::string& path, const std::vector<std::uin
   return rows;
 }
 
-/// Mean over seeds and standard deviation between them, of every voxel.
+/// Mean over seeds and standard deviation between them, for every voxel.
 struct spread_values {
   std::vector<double> mean, sd;
 };
 
-/// The program's posterior means under several seeds.
+/// The program's posterior means for several seeds.
 class seeded_runs {
  public:
   seeded_runs(const gradient_table& gradients, const ballstick_settings& s, const std::vector<float>& rows,
@@ -79,7 +79,7 @@ class seeded_runs {
     return v;
   }
 
-  /// Mean axis of a fibre over the seeds, and the runs' mean angle from it in degrees.
+  /// Mean axis of a fibre over the seeds, and the mean angle of the runs from it in degrees.
   std::pair<std::array<double, 3>, double> axis(int fibre, std::size_t voxel) const {
     const auto first = runs_[0].direction(fibre, voxel);
     std::array<double, 3> sum{};
@@ -128,7 +128,7 @@ class BallstickData : public testing::Test {
       EXPECT_GE(a.share(), 0.99) << name << ": " << a.agreeing << " of " << a.all;
       RecordProperty(name, std::to_string(a.agreeing) + " of " + std::to_string(a.all));
     }
-    // Where the data do not support a second fibre, its fraction never converges: it is only small.
+    // Where the data do not support a second fibre, its fraction does not converge: it is only small.
     const spread_values v = ours["mean_f2"];
     agreement small;
     for (std::size_t i = 0; i < f2.size(); ++i)

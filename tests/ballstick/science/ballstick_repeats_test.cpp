@@ -8,8 +8,8 @@ using namespace voxherd;
 using namespace voxherd::reference;
 
 /// Kim 2022 (PLoS ONE e0252736) and Hernandez 2013 (e61892): three voxels, many repeats, Kolmogorov-Smirnov tests. The
-/// level is 0.01 over all 18 comparisons together.
-TEST(BallstickRepeats, PosteriorMeansAreDistributedAsTheReferences) {
+/// significance level is 0.01 over all 18 comparisons.
+TEST(BallstickRepeats, PosteriorMeansHaveTheReferencesDistribution) {
   const auto protocol = three_voxels(150);
   for (std::size_t voxel = 0; voxel < 3; ++voxel) {
     const auto program = repeats_of_program({backend::cpu, 1, 0}, protocol, voxel, 11);
@@ -20,7 +20,7 @@ TEST(BallstickRepeats, PosteriorMeansAreDistributedAsTheReferences) {
   }
 }
 
-TEST(BallstickRepeats, TheTestSeesAShiftOfAQuarterStandardDeviation) {
+TEST(BallstickRepeats, TheTestDetectsAShiftOfAQuarterStandardDeviation) {
   std::vector<double> a, b;
   for (int i = 0; i < 1000; ++i) {
     const double u = (i + 0.5) / 1000;

@@ -10,7 +10,7 @@ namespace {
 using namespace voxherd;
 namespace ref = voxherd::reference;
 
-/// The program's and the reference's words for the same run.
+/// The program's and the reference's settings for the same run.
 struct both_settings {
   ballstick::settings program;
   ref::ballstick_settings reference;
@@ -21,7 +21,7 @@ both_settings make_settings(int model, int fibres, bool unattenuated) {
   s.program.model = static_cast<ballstick::diffusion_model>(model);
   s.program.fibres = s.reference.fibres = fibres;
   s.program.unattenuated = s.reference.unattenuated = unattenuated;
-  s.program.noise = ballstick::noise_model::rician;  // so that tau is among the results
+  s.program.noise = ballstick::noise_model::rician;  // so that tau is one of the results
   s.reference.model = model;
   return s;
 }
@@ -66,7 +66,8 @@ void expect_near(const ref::ballstick_parameters& found, const ref::ballstick_pa
 class BallstickFit : public testing::TestWithParam<std::tuple<int, int, bool>> {
  protected:
   both_settings settings = std::apply(make_settings, GetParam());
-  /// Three shells: with two, a Gamma ball beside f0 has a second exact solution. 141 is no whole number of registers.
+  /// Three shells: with two, a Gamma ball with f0 has a second exact solution. 141 does not fill an integer number of
+  /// registers.
   gradient_table gradients = ref::spiral_shells(6, 45, {700, 1500, 3000});
   std::mt19937_64 random{17};
 };
@@ -77,7 +78,7 @@ TEST_P(BallstickFit, RecoversNoiseFreeSignals) {
   expect_near(found.parameters, truth, settings.reference.fibres);
 }
 
-TEST_P(BallstickFit, StartsWithinTheSupportWhateverTheSignal) {
+TEST_P(BallstickFit, StartsWithinTheSupportForAnySignal) {
   std::normal_distribution<double> normal;
   for (int trial = 0; trial < 40; ++trial) {
     std::vector<double> noise(gradients.size());
@@ -91,7 +92,7 @@ TEST_P(BallstickFit, StartsWithinTheSupportWhateverTheSignal) {
 }
 
 /// Several fibres have several minima: either method may end in the better one.
-TEST_P(BallstickFit, EndsNoWorseThanTheReferenceOnAverage) {
+TEST_P(BallstickFit, IsOnAverageNotWorseThanTheReference) {
   double ours = 0, theirs = 0;
   for (int trial = 0; trial < 4; ++trial) {
     const auto truth = ref::known_voxel(settings.reference);
@@ -165,7 +166,7 @@ TEST(BallstickFit, DoesNotDependOnTheUnitOfTheSignal) {
   EXPECT_NEAR(after.f[1], before.f[1], 1e-4);
 }
 
-TEST(BallstickFit, ReturnsForSignalsThatCannotBeFitted) {
+TEST(BallstickFit, EndsForSignalsThatCannotBeFitted) {
   const auto s = make_settings(2, 3, true);
   const auto gradients = ref::spiral_shells(6, 64, {1000, 2500});
   for (const double value : {0.0, 7.0, -3.0, std::numeric_limits<double>::quiet_NaN()})
@@ -174,7 +175,7 @@ TEST(BallstickFit, ReturnsForSignalsThatCannotBeFitted) {
   EXPECT_LT(ref::prior_energy(s.reference, p), std::numeric_limits<double>::infinity());
 }
 
-TEST(BallstickFit, BendsGradientsWhereTheyDeviate) {
+TEST(BallstickFit, UsesGradientDeviations) {
   const auto s = make_settings(1, 2, false);
   const auto gradients = ref::spiral_shells(6, 64, {1000, 2500});
   const float deviation[9] = {0.05f, 0.02f, -0.01f, -0.03f, -0.04f, 0.02f, 0.01f, 0.06f, 0.03f};

@@ -13,7 +13,7 @@ namespace {
 using namespace voxherd::reference;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// One fibre along z, S0 = 1000, d = 0.001, f = 0.6: at b = 1000 the ball leaves 1/e.
+/// One fibre along z, S0 = 1000, d = 0.001, f = 0.6: at b = 1000 the ball's signal is 1/e.
 ballstick_parameters fibre_along_z() {
   ballstick_parameters p;
   p.s0 = 1000;
@@ -39,7 +39,7 @@ double across(const ballstick_settings& s, const ballstick_parameters& p) {
   return ballstick_signal(s, p, 1000, 1, 0, 0);
 }
 
-TEST(BallstickReferenceSignal, OfModel1IsWhatBehrens2003Gives) {
+TEST(BallstickReferenceSignal, OfModel1AgreesWithBehrens2003) {
   const auto s = one_fibre(1);
   const auto p = fibre_along_z();
   EXPECT_NEAR(along(s, p), 367.87944117144233, 1e-9);
@@ -47,7 +47,7 @@ TEST(BallstickReferenceSignal, OfModel1IsWhatBehrens2003Gives) {
 }
 
 TEST(BallstickReferenceSignal, OfModel2WithEqualMeanAndSpreadIsAnInverseLine) {
-  // Shape 1: the Gamma distribution is an exponential one, and the attenuation 1 / (1 + b s^2 / d).
+  // Shape 1: the Gamma distribution is exponential, and the attenuation is 1 / (1 + b s^2 / d).
   const auto s = one_fibre(2);
   EXPECT_NEAR(along(s, fibre_along_z()), 500, 1e-9);
   EXPECT_NEAR(across(s, fibre_along_z()), 600 + 400 * 0.5, 1e-9);
@@ -119,7 +119,7 @@ TEST(BallstickReferenceEnergy, OfRicianNoiseIsMinusTheLogDensity) {
   EXPECT_NEAR(rician_energy({1}, {1}, 1), 1 - std::log(1.2660658777520084), 1e-12);
 }
 
-TEST(BallstickReferenceEnergy, PutsTheSmallestPositiveSampleWhereThereIsNone) {
+TEST(BallstickReferenceEnergy, ReplacesNonPositiveSamplesByTheSmallestPositiveOne) {
   EXPECT_EQ(positive_signals({3, -1, 0, 2}), (std::vector<double>{3, 2, 2, 2}));
   EXPECT_EQ(positive_signals({0, -1}), (std::vector<double>{0, 0}));
 }
@@ -132,7 +132,7 @@ TEST(BallstickReferencePrior, OfAnAngleIsUniformOnTheSphere) {
   EXPECT_EQ(prior_energy(one_fibre(1), p), 0);
 }
 
-TEST(BallstickReferencePrior, ShrinksAllFibresButTheFirstUnlessToldOtherwise) {
+TEST(BallstickReferencePrior, ShrinksAllFibresButTheFirstByDefault) {
   auto s = one_fibre(1);
   s.fibres = 2;
   s.ard_weight = 2;
@@ -152,7 +152,7 @@ TEST(BallstickReferencePrior, ShrinksAllFibresButTheFirstUnlessToldOtherwise) {
   EXPECT_NEAR(prior_energy(s, p), angles + std::log(0.2), 1e-12);
 }
 
-TEST(BallstickReferencePrior, OfModels2And3HasItsOwnTerms) {
+TEST(BallstickReferencePrior, OfModels2And3HasAdditionalTerms) {
   auto p = fibre_along_z();
   p.th[0] = 0;
   p.d_std = 0.002;
@@ -212,7 +212,7 @@ TEST_P(BallstickReferenceFit, RecoversNoiseFreeSignals) {
 INSTANTIATE_TEST_SUITE_P(Models, BallstickReferenceFit,
                          testing::Combine(testing::Values(1, 2, 3), testing::Values(1, 2, 3), testing::Values(false)));
 
-// With f0 and several fibres this method often ends in f0 = 0, where its parametrisation has no slope.
+// With f0 and several fibres this method often ends at f0 = 0, where its parametrisation has zero slope.
 INSTANTIATE_TEST_SUITE_P(Unattenuated, BallstickReferenceFit,
                          testing::Combine(testing::Values(1, 2), testing::Values(1), testing::Values(true)));
 

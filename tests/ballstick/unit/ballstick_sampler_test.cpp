@@ -22,6 +22,6 @@ INSTANTIATE_TEST_SUITE_P(Models, BallstickSampler,
                          testing::Combine(testing::Values(1, 2, 3), testing::Values(1, 2, 3, 4), testing::Bool(),
                                           testing::Bool()));
 
-TEST(BallstickDeviation, IsAnotherGradientTable) { expect_deviation_is_another_table({backend::cpu, 1, 0}, 45); }
+TEST(BallstickDeviation, IsADifferentGradientTable) { expect_deviation_is_another_table({backend::cpu, 1, 0}, 45); }
 
 }  // namespace

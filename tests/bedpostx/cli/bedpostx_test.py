@@ -1,4 +1,4 @@
-"""voxherd bedpostx: FSL's folder and flags in, FSL's folder out, resumed by calling it again."""
+"""voxherd bedpostx reads FSL's folder and flags, writes FSL's folder, and resumes when it is called again."""
 import hashlib
 import json
 import os
@@ -31,7 +31,7 @@ def run(*words, ranks=1, expect=0, cwd=None):
 
 
 def contents(folder):
-    """SHA-256 and time of change of every file below."""
+    """SHA-256 and modification time of every file in the folder."""
     found = {}
     for at, _, names in os.walk(folder):
         for name in names:
@@ -70,7 +70,7 @@ class Bedpostx(unittest.TestCase):
         with h5py.File(f"{self.out}/voxherd.h5") as file:
             return json.loads(file.attrs["configuration"])
 
-    def test_output_folder_is_complete_and_the_input_untouched(self):
+    def test_output_folder_is_complete_and_the_input_unchanged(self):
         before = contents(self.subject)
         self.bedpostx(*QUICK)
         self.assertEqual(sorted(contents(self.out)), sorted(fsl_names(2, "d_std")))
@@ -78,7 +78,7 @@ class Bedpostx(unittest.TestCase):
         self.assertEqual(nibabel.load(f"{self.out}/merged_th1samples.nii.gz").shape, (9, 8, 7, 5))
         np.testing.assert_array_equal(np.loadtxt(f"{self.out}/xfms/eye.mat"), np.eye(4))
 
-    def test_it_gives_what_ballstick_gives(self):
+    def test_its_result_is_that_of_ballstick(self):
         self.bedpostx(*QUICK, "-w", "0.5", "-model", "1", "--seed=3")
         p = self.subject
         run("ballstick", "--dwi", f"{p}/data.nii", "--bvals", f"{p}/bvals", "--bvecs", f"{p}/bvecs", "--mask",
@@ -86,7 +86,7 @@ class Bedpostx(unittest.TestCase):
             "--ard-weight", "0.5", "--model", "1", "--seed", "3", "--out", self.path("b.h5"), *ON_ONE_CORE)
         self.assertIn("the same bytes", run("compare", self.path("b.h5"), f"{self.out}/voxherd.h5").stdout)
 
-    def test_a_finished_folder_is_left_alone(self):
+    def test_a_finished_folder_is_not_changed(self):
         self.bedpostx(*QUICK)
         before = contents(self.out)
         said = self.bedpostx("-n", "3").stderr
@@ -96,7 +96,7 @@ class Bedpostx(unittest.TestCase):
         self.assertEqual(self.configuration()["fibres"], 1)
 
     def killed(self, flags):
-        """A run that was killed after its first batches."""
+        """A run that is killed after its first batches."""
         job = subprocess.Popen([VOXHERD, "bedpostx", self.subject, *flags, *ON_ONE_CORE, "--batch", "8"],
                                stderr=subprocess.DEVNULL)
         deadline = time.time() + 60
@@ -112,7 +112,7 @@ class Bedpostx(unittest.TestCase):
         self.assertEqual(job.wait(), -signal.SIGKILL)
         self.assertFalse(os.path.exists(f"{self.out}/xfms/eye.mat"))
 
-    def test_killed_and_called_again_it_goes_on(self):
+    def test_a_killed_run_is_resumed_by_the_same_command(self):
         flags = [*QUICK[:2], "-b", "500", "-j", "3000", "-s", "100"]
         self.killed(flags)
         said = self.bedpostx(*flags, ranks=2).stderr
@@ -124,12 +124,12 @@ class Bedpostx(unittest.TestCase):
             if name.endswith(".nii.gz"):
                 self.assertEqual(digest, interrupted[name][0], name)
 
-    def test_other_flags_do_not_go_on_with_a_killed_run(self):
+    def test_a_killed_run_is_not_resumed_with_different_flags(self):
         self.killed([*QUICK[:2], "-b", "500", "-j", "3000"])
         said = self.bedpostx(*QUICK[:2], "-b", "500", "-j", "4000", expect=2).stderr
         self.assertIn("jumps: 3000 in the file, 4000 now", said)
 
-    def test_an_export_that_was_cut_short_is_made_again(self):
+    def test_an_interrupted_export_is_repeated(self):
         self.bedpostx(*QUICK)
         expected = contents(self.out)
         os.remove(f"{self.out}/xfms/eye.mat")
@@ -140,12 +140,12 @@ class Bedpostx(unittest.TestCase):
                          {name: digest for name, (digest, _) in expected.items()})
         self.assertEqual(again["voxherd.h5"], expected["voxherd.h5"])
 
-    def test_the_finished_mark_is_the_last_file(self):
+    def test_the_completion_mark_is_written_last(self):
         self.bedpostx(*QUICK)
         times = {name: time for name, (_, time) in contents(self.out).items()}
         self.assertEqual(times["xfms/eye.mat"], max(times.values()))
 
-    def test_text_names_and_a_relative_folder_are_understood(self):
+    def test_text_names_and_a_relative_folder_are_accepted(self):
         for name in ("bvals", "bvecs"):
             os.rename(f"{self.subject}/{name}", f"{self.subject}/{name}.txt")
         before = contents(self.subject)
@@ -176,7 +176,7 @@ class Bedpostx(unittest.TestCase):
         without = np.asarray(nibabel.load(f"{self.out}/mean_dsamples.nii.gz").dataobj)
         self.bedpostx(*QUICK, "-g", "--overwrite")
         with_it = np.asarray(nibabel.load(f"{self.out}/mean_dsamples.nii.gz").dataobj)
-        # b grows by 1.1 squared, so the same signal means less diffusivity.
+        # b increases by a factor of 1.1 squared, so the same signal means a lower diffusivity.
         self.assertLess(np.median(with_it[with_it > 0] / without[with_it > 0]), 0.9)
 
     def test_flags_of_fsl_become_options(self):
@@ -197,13 +197,13 @@ class Bedpostx(unittest.TestCase):
         for name, value in {"fibres": 3, "model": 2, "ard-weight": 1, "noise": "gaussian", "adapt-every": 40}.items():
             self.assertEqual(found[name], value, name)
 
-    def test_flags_without_effect_are_said_in_one_line(self):
+    def test_ignored_flags_are_reported_in_one_line(self):
         said = self.bedpostx(*QUICK, "--cnonlinear", "--nospat", "--forcedir", "-V", "-NJOBS", "4").stderr
         lines = [line for line in said.splitlines() if "no difference" in line]
         self.assertEqual(len(lines), 1)
         self.assertTrue(lines[0].endswith("--cnonlinear, --nospat, --forcedir, -V, -NJOBS 4"), lines[0])
 
-    def test_unknown_and_wrong_flags_are_named(self):
+    def test_unknown_and_invalid_flags_are_named(self):
         for flags, words in ((["--sharpen"], "'--sharpen'"), (["-zap"], "'-zap'"), (["--Rfudge=2"], "--Rfudge"),
                              (["--gradnonlin=x"], "--gradnonlin"), (["--ld=x"], "--ld"), (["-m", "x"], "-m"),
                              (["-n", "9"], "--fibres 9"), (["-n", "2", "--nf=3"], "--fibres"),
@@ -216,7 +216,7 @@ class Bedpostx(unittest.TestCase):
         said = run("bedpostx", self.subject, *ON_ONE_CORE, "-n", expect=2).stderr
         self.assertIn("-n: its value is missing", said)
 
-    def test_a_folder_that_lacks_something_is_told_what(self):
+    def test_missing_files_of_the_folder_are_named(self):
         self.assertIn("no such folder", run("bedpostx", self.path("nobody"), expect=66).stderr)
         os.rename(f"{self.subject}/bvals", self.path("bvals"))
         self.assertIn("found no bvals or bvals.txt", self.bedpostx(expect=66).stderr)

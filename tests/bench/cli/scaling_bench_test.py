@@ -1,7 +1,9 @@
-"""The scaling study's own arithmetic, and a small study on 1 and 2 ranks: rows, checks of results, tables, charts."""
+"""The scaling study: its arithmetic, and a small study on 1 and 2 ranks with rows, checks of results, tables and
+charts."""
 import csv
 import glob
 import gzip
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -17,10 +19,10 @@ import bars  # noqa: E402
 import phases  # noqa: E402
 import report  # noqa: E402
 import runs  # noqa: E402
-from svg_chart import linear_axis, named_axis  # noqa: E402
 
 from result_files import h5py  # noqa: E402
 
+HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 VOXHERD = os.environ.get("VOXHERD", "")
 ORDER = ("asked", "read_begin", "read_end", "compute_begin", "compute_end", "write_begin", "write_end")
 
@@ -38,17 +40,17 @@ def batch(rank, read, compute, write, lane=0):
 
 
 class Arithmetic(unittest.TestCase):
-    def test_steps_have_their_own_stages(self):
+    def test_steps_have_separate_stages(self):
         names = ["MPI started", "GPU chosen", "a: buffers made", "a: result named", "b: buffers made", "b: result named"]
         stages = [{"name": name, "ended_seconds": i} for i, name in enumerate(names)]
         self.assertEqual(phases.steps_of(stages), [("a", {"buffers made": 2, "result named": 3}),
                                                    ("b", {"buffers made": 4, "result named": 5})])
         self.assertEqual(phases.steps_of(stages[:2]), [("", {"MPI started": 0, "GPU chosen": 1})])
 
-    def test_lanes_that_overlap_count_once_and_only_idle_time_is_reading_or_writing(self):
+    def test_overlapping_lanes_count_once_and_only_idle_time_is_reading_or_writing(self):
         batches = [batch(0, (0, 1), (1, 4), (4, 5)), batch(0, (1, 2), (2, 6), (6, 8), lane=1), batch(1, (0, 3), (3, 4), (4, 9))]
         self.assertEqual(phases.busy_seconds(batches), {0: 5, 1: 1})
-        # Rank 0 reads 1 s idle and writes 2 s idle, rank 1 reads 3 s and writes 5 s.
+        # Rank 0 reads for 1 s while idle and writes for 2 s while idle, rank 1 reads for 3 s and writes for 5 s.
         self.assertEqual(phases.idle_seconds(batches, 2), (2, 3.5))
 
     def test_phases_add_up(self):
@@ -61,16 +63,18 @@ class Arithmetic(unittest.TestCase):
 
     def test_a_timeline_has_a_row_for_each_lane_and_one_for_files(self):
         batches = [batch(0, (0, 1), (1, 4), (4, 5)), batch(0, (1, 2), (2, 6), (6, 8), lane=1), batch(1, (0, 3), (3, 4), (4, 9))]
-        drawn = ElementTree.fromstring(bars.timeline("what", [{**b, "batch": i} for i, b in enumerate(batches)]))
-        at = {}
-        for part in drawn.findall("{*}rect/{*}title/.."):
-            at.setdefault(part.find("{*}title").text.split(":")[0], float(part.get("y")))
-        self.assertEqual(len(at), 9)
-        self.assertEqual(len(set(at.values())), 5)
-        self.assertEqual(at["batch 0, reading"], at["batch 1, writing"])
-        self.assertNotEqual(at["batch 0, computing"], at["batch 1, computing"])
+        self.assertEqual(bars.rows_of(batches), {(0, None): 0, (0, 0): 1, (0, 1): 2, (1, None): 3, (1, 0): 4})
+        drawn = [(row, begin, end) for row, begin, end, _ in bars.bars_of(batches)]
+        self.assertEqual(drawn[:6], [(0, 0, 1), (1, 1, 4), (0, 4, 5), (0, 1, 2), (2, 2, 6), (0, 6, 8)])
+        self.assertEqual(len(drawn), 9)
 
-    def test_efficiency_is_of_items(self):
+    def test_neighbouring_batches_of_a_lane_differ_in_shade(self):
+        batches = [batch(0, (0, 1), (t, t + 1), (4, 5)) for t in range(1, 4)]
+        shades = [colour for row, _, _, colour in bars.bars_of(batches) if row == 1]
+        self.assertNotEqual(shades[0], shades[1])
+        self.assertEqual(shades[0], shades[2])
+
+    def test_efficiency_is_computed_from_items(self):
         made = []
         for ranks, items, wall, work, busy in ((1, 100, 10, 8, 8), (2, 300, 20, 12, 24)):
             run = object.__new__(report.measured)
@@ -79,21 +83,15 @@ class Arithmetic(unittest.TestCase):
         one, two = made
         self.assertEqual([two.efficiency(one, what) for what in ("wall", "work", "busy")], [0.75, 1.0, 1.0])
 
-    def test_launchers(self):
+    def test_launchers_have_the_expected_arguments(self):
         self.assertEqual(runs.launcher("v", options=("--map-by", "core")).words(2, 0), ("mpirun", "-n", "2", "--map-by", "core"))
         self.assertEqual(runs.launcher("v", "srun", ("--exact",)).words(2, 4),
                          ("srun", "--mpi=pmix", "-n", "2", "-c", "4", "--exact"))
 
-    def test_axes(self):
-        self.assertEqual(linear_axis([93.0], 0, 100).ticks, [0, 20, 40, 60, 80, 100])
-        self.assertEqual(linear_axis([0.22], 0, 100).ticks, [0, 0.05, 0.1, 0.15000000000000002, 0.2, 0.25])
-        axis = named_axis([1, 4, 2], 0, 100)
-        self.assertEqual((axis.ticks, axis.pixel(2)), ([1, 2, 4], 50))
-
 
 @unittest.skipUnless(VOXHERD and shutil.which("mpirun"), "needs mpirun, and the program in VOXHERD")
 class Study(unittest.TestCase):
-    """One small study, which all tests look at."""
+    """One small study that all tests use."""
     strong = ("ballstick-m1", "ballstick-slices", "ballstick-gz", "geodesic", "perfusion-lm")
 
     @classmethod
@@ -125,14 +123,14 @@ class Study(unittest.TestCase):
             self.assertAlmostEqual(sum(seconds[key] for key in ("launch_s", "start_s", "work_s", "end_s")), seconds["wall_s"], 4)
             found = phases.of_row(self.folder, row)
             self.assertAlmostEqual(sum(found[name] for name in phases.PHASES), seconds["wall_s"], 4)
-            # rank 0's start is known to 10 ms
+            # the start of rank 0 is known to within 10 ms
             self.assertGreater(min(found[name] for name in phases.PHASES), -0.02, row)
 
-    def test_busy_is_what_the_program_says_and_the_trace_has_every_item_once_and_in_order(self):
+    def test_busy_time_is_the_programs_and_the_trace_has_every_item_once_and_in_order(self):
         for row in self.rows():
             summary = phases.read_summary(os.path.join(self.folder, row["json"]))
             traces = phases.traces_of(phases.trace_path(self.folder, row), phases.steps_of(summary["stages"]))
-            # The program counts from when a batch was handed to a thread until it was handed back.
+            # The program counts from when a batch is passed to a thread until it is returned.
             share = sum(phases.busy_seconds(traces[-1]).values()) / summary["all"]["computing_seconds"]
             self.assertTrue(0.5 < share < 1.001, f"{row['trace']}: {share}")
             self.assertEqual(sum(b["items"] for b in traces[-1]), summary["all"]["items"])
@@ -144,21 +142,21 @@ class Study(unittest.TestCase):
             if row["ranks"] == "2":
                 self.assertEqual({b["rank"] for b in traces[0]}, {0, 1}, row["trace"])
 
-    def test_slices_are_the_batches(self):
+    def test_each_slice_is_a_batch(self):
         for row in self.rows(problem="ballstick-slices"):
-            self.assertEqual(len(phases.read_trace(phases.trace_path(self.folder, row))), 10)  # of 12, two are empty
+            self.assertEqual(len(phases.read_trace(phases.trace_path(self.folder, row))), 10)  # two of the 12 are empty
 
-    def test_compressed_input_is_the_series(self):
+    def test_compressed_input_is_the_same_series(self):
         packed, = glob.glob(os.path.join(self.folder, "inputs", "*", "data.nii.gz"))
         with gzip.open(packed) as file, open(packed[:-3], "rb") as plain:
             self.assertEqual(file.read(), plain.read())
 
-    def test_what_is_there_is_not_measured_again(self):
+    def test_existing_measurements_are_not_repeated(self):
         before = self.rows()
         self.assertEqual(scaling(*self.words, "--problems", "ballstick-m1", "--study", "strong", "--repeats", "1"), "")
         self.assertEqual(self.rows(), before)
 
-    def test_a_wrong_result_is_refused(self):
+    def test_a_wrong_result_is_rejected(self):
         copy = tempfile.mkdtemp(dir=self.folder)
         for name in ("results", "inputs"):
             shutil.copytree(os.path.join(self.folder, name), os.path.join(copy, name))
@@ -171,9 +169,8 @@ class Study(unittest.TestCase):
             self.assertIn(f"error: tensor, weak, {n} ranks: the result is not that of", said)
         self.assertFalse(os.path.exists(os.path.join(copy, "runs.csv")))
 
-    def test_report_has_tables_and_charts(self):
-        charts = os.path.join(self.folder, "charts")
-        text = scaling("report", self.folder, "--charts", charts)
+    def test_report_has_tables(self):
+        text = scaling("report", self.folder)
         walls = [float(self.rows(problem="geodesic", ranks=n)[0]["wall_s"]) for n in "12"]
         row = next(line for line in text.split("### Strong", 1)[1].splitlines() if line.startswith("| geodesic | 2 |"))
         cells = [cell.strip() for cell in row.strip("|").split("|")]
@@ -184,13 +181,18 @@ class Study(unittest.TestCase):
             if line.startswith("| ballstick-m1"):
                 shares = [float(cell) for cell in line.strip("|").split("|")[2:]]
                 self.assertAlmostEqual(sum(shares), 100, delta=1)
+
+    @unittest.skipUnless(HAS_MATPLOTLIB, "needs python3-matplotlib")
+    def test_report_has_charts(self):
+        charts = os.path.join(self.folder, "charts")
+        text = scaling("report", self.folder, "--charts", charts)
         names = os.listdir(charts)
         self.assertEqual(len([name for name in names if name.endswith("_timeline.svg")]), len(self.strong))
         for name in names:
             self.assertIn(f"({name})", text)
             self.assertTrue(ElementTree.parse(os.path.join(charts, name)).getroot().tag.endswith("svg"))
 
-    def test_what_cannot_be_done_is_said(self):
+    def test_impossible_requests_are_reported(self):
         other = os.path.join(self.folder, "other")
         self.assertIn("nonsense: none of ballstick-m1", scaling(*self.words, "--problems", "nonsense", status=2))
         self.assertIn("size: none of nx, ny, slices", scaling(*self.words, "--set", "size=3", status=2))

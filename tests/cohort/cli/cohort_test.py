@@ -1,4 +1,4 @@
-"""voxherd cohort: what has become of many subjects, what to submit, and the computing of one; bad manifests."""
+"""voxherd cohort: the state of many subjects, what to submit, the run of one subject, and invalid manifests."""
 import gzip
 import json
 import os
@@ -57,7 +57,7 @@ class Folder(unittest.TestCase):
         return done.stderr
 
     def table(self, ranks=1):
-        """The cohort as --json has it, with subjects by their names."""
+        """The cohort as printed by --json, with subjects by name."""
         done = call(self.folder, "cohort", "cohort.tsv", "--json", "-", ranks=ranks)
         self.assertEqual(done.returncode, 0, done.stderr)
         table = json.loads(done.stdout)
@@ -70,7 +70,7 @@ class Folder(unittest.TestCase):
             return int(((first[1:] - first[:-1]) * (done == 1)).sum()) / int(first[-1])
 
     def begin(self, number, batches, ranks=1):
-        """The task's process, once its journal has so many batches."""
+        """The task's process, once its journal contains this many batches."""
         launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
         job = subprocess.Popen([*launch, VOXHERD, "cohort", "cohort.tsv", "--run", str(number), "--more", ON_ONE_CORE],
                                cwd=self.folder, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
@@ -102,12 +102,12 @@ class Cohort(Folder):
                    f"bad\tout/bad.h5\ttensor {series('bad')}",
                    f"later\tout/later.h5\ttensor {series('whole')}")
 
-    def test_before_anything_ran_all_is_not_begun_and_to_be_submitted(self):
+    def test_before_any_run_all_subjects_are_to_be_submitted(self):
         table = self.table()
         self.assertEqual(table["counts"], {"whole": 0, "running": 0, "partial": 0, "failed": 0, "not begun": 4})
         self.assertEqual((table["resubmit"], table["repair"], table["gpu_hours"]), ("1-4", "", 0))
 
-    def test_whole_partial_failed_and_not_begun_are_told_apart_and_the_rest_is_submitted(self):
+    def test_complete_partial_failed_and_unstarted_subjects_are_distinguished_and_the_rest_is_submitted(self):
         self.task(1)
         said = self.task(3, expect=65)
         job = self.begin(2, batches=3)
@@ -137,13 +137,13 @@ class Cohort(Folder):
         with h5py.File(self.path(name), "r") as file:
             return json.loads(bytes(file["journal/summary"][()]).rstrip(b"\0"))
 
-    def test_the_hours_of_a_whole_subject_are_those_of_its_run_on_cores_or_gpus(self):
+    def test_the_hours_of_a_complete_subject_are_those_of_its_run_on_cores_or_gpus(self):
         self.task(1, ranks=2)
         hours = 2 * self.summary("out/whole.h5")["seconds"] / 3600
         table = self.table()
         self.assertAlmostEqual(table["core_hours"], hours, places=12)
         self.assertEqual(table["gpu_hours"], 0)
-        for gpus in (1, 2):  # as if the first, then both ranks had had a GPU
+        for gpus in (1, 2):  # as if first one rank, then both had used a GPU
             with h5py.File(self.path("out/whole.h5"), "r+") as file:
                 words = file.attrs["provenance"]
                 provenance = json.loads(words)
@@ -154,11 +154,11 @@ class Cohort(Folder):
             self.assertAlmostEqual(table["gpu_hours"], gpus * hours / 2, places=12)
             self.assertAlmostEqual(table["core_hours"], (2 - gpus) * hours / 2, places=12)
 
-    def test_people_see_the_same_as_a_table(self):
+    def test_the_table_shows_the_same_as_json(self):
         self.task(3, expect=65)
         self.begin(2, batches=2).kill()
         shown = ""
-        for _ in range(100):  # until the killed process has let go of its lock
+        for _ in range(100):  # until the killed process has released its lock
             shown = call(self.folder, "cohort", "cohort.tsv").stdout
             if "running" not in shown:
                 break
@@ -170,7 +170,7 @@ class Cohort(Folder):
         self.assertIn("to submit: sbatch --array=1-2,4 slurm/cohort.sbatch cohort.tsv\n", shown)
         self.assertIn("to repair first (they would fail again as they are): --array=3\n", shown)
 
-    def test_a_stopped_subject_leaves_75_is_partial_and_the_same_task_goes_on_to_the_bytes_of_one_run(self):
+    def test_a_stopped_subject_exits_with_75_and_its_task_resumes_to_the_same_bytes(self):
         job = self.begin(2, batches=2)
         job.send_signal(signal.SIGUSR1)
         self.assertEqual(job.wait(timeout=120), 75)
@@ -188,13 +188,13 @@ class Cohort(Folder):
         self.assertEqual(call(self.folder, *words).returncode, 0)
         self.assertEqual(call(self.folder, "compare", "out/long.h5", "alone.h5").returncode, 0)
 
-    def test_a_repaired_subject_is_whole_after_it_is_run_again(self):
+    def test_a_repaired_subject_is_complete_after_another_run(self):
         self.task(3, expect=65)
         shutil.copy(self.path("whole/bvals"), self.path("bad/bvals"))
         self.task(3)
         self.assertEqual(self.table()["subjects"]["bad"]["state"], "whole")
 
-    def test_a_failure_in_the_middle_of_the_work_of_several_ranks_has_its_reason(self):
+    def test_a_failure_during_the_work_of_several_ranks_is_explained(self):
         with gzip.open(self.path("long/data.nii.gz")) as packed, open(self.path("long/data.nii"), "wb") as plain:
             shutil.copyfileobj(packed, plain)
         self.write("cohort.tsv", "subject\tout\tcommand",
@@ -244,7 +244,7 @@ class Manifests(Folder):
         self.assertEqual(len(done.stderr.splitlines()), 1)
         return done.stderr
 
-    def test_what_is_wrong_is_named_by_line_and_column(self):
+    def test_errors_are_reported_by_line_and_column(self):
         head = "subject\tout\tcommand"
         for lines, expected in (
                 ([head, "a\ta.h5\ttensor", "b\tb.h5"], "line 3: found 2 cells parted by tabs, expected 3"),
@@ -264,13 +264,13 @@ class Manifests(Folder):
                 self.assertIn(f"cohort.tsv{' ' if expected.startswith('line') else ': '}{expected}",
                               self.refusal(*lines))
 
-    def test_a_template_that_does_not_fit_is_named(self):
+    def test_an_invalid_template_is_reported(self):
         lines = ["subject\tout\tdwi", "a\ta.h5\tn/a"]
         self.assertIn("`{dwo}` names no column", self.refusal(*lines, template="tensor --dwi {dwo}", status=2))
         self.assertIn("line 2, column dwi: `n/a`", self.refusal(*lines, template="tensor --dwi {dwi}"))
         self.assertIn("the quote", self.refusal(*lines, template="tensor '", status=2))
 
-    def test_a_wrong_command_line_is_a_failed_subject_and_hinders_no_other(self):
+    def test_an_invalid_command_line_fails_only_its_own_subject(self):
         self.write("cohort.tsv", "subject\tout\tcommand", "a\ta.h5\ttensr --dwi x", "b\tb.h5\ttensor --dwii x",
                    "c\tc.h5\tinfo", "d\td.h5\ttensor --dwi x")
         table = self.table()
@@ -281,7 +281,7 @@ class Manifests(Folder):
         self.assertEqual((details[3], table["repair"], table["resubmit"]), ("", "1-3", "4"))
         self.assertIn("line 3 of the manifest", self.task(2, expect=2))
 
-    def test_there_is_no_such_task_or_file(self):
+    def test_a_missing_task_or_file_is_reported(self):
         self.write("cohort.tsv", "subject\tout\tcommand", "a\ta.h5\ttensor")
         for number in ("0", "2"):
             self.assertIn("has subjects 1 to 1", self.task(number, expect=2))
@@ -302,7 +302,7 @@ class Templates(Folder):
         for name in ("sub-01", "sub-02"):
             self.assertTrue(os.path.exists(self.path(f"derivatives/{name}/tensor.h5")))
 
-    def test_the_option_goes_before_the_line(self):
+    def test_the_option_overrides_the_line(self):
         self.write("cohort.tsv", "\ufeff# template: ballstick", "subject\tout\r", "a\ta.h5\r")
         done = call(self.folder, "cohort", "cohort.tsv", "--template", "tensr", "--json", "-")
         self.assertIn("tensr", json.loads(done.stdout)["subjects"][0]["detail"])

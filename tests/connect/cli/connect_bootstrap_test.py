@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 from connect_jobs import ConnectJobs, Maps
-from toy_jobs import VOXHERD, digest, last_words, ranks_of, voxherd, wait_for_batches
+from toy_jobs import VOXHERD, digest, remaining_output, rank_processes, voxherd, wait_for_batches
 
 USAGE = 2
 COLUMNS = ("cost_low", "cost_high", "cost_mean", "cost_sd", "cost_replicates")
@@ -14,7 +14,7 @@ COLUMNS = ("cost_low", "cost_high", "cost_mean", "cost_sd", "cost_replicates")
 
 class BootstrapJobs(ConnectJobs):
     def two(self):
-        return self.ends_of(1, 2)
+        return self.end_regions(1, 2)
 
     def all(self):
         return ("--connectome", self.ends, "--labels", "1,2,3,4,5")
@@ -86,8 +86,8 @@ class Jobs(BootstrapJobs):
         out = self.path("killed.h5")
         job = self.begin(2, out, "--resume", *options)
         wait_for_batches(out + ".bootstrap", 5)
-        os.kill(ranks_of(job, "voxherd")[1], signal.SIGKILL)
-        last_words(job, "voxherd")
+        os.kill(rank_processes(job, "voxherd")[1], signal.SIGKILL)
+        remaining_output(job, "voxherd")
         self.assertNotEqual(job.returncode, 0)
         self.assertEqual(voxherd("verify", out + ".bootstrap.part")[0], 0)
         for other in (("--bootstrap-seed", "1"), ("--interval", "90")):

@@ -67,7 +67,7 @@ class Pathway(ConnectJobs):
         os.mkdir(cls.whole)
         cls.out, cls.paths, cls.arrivals = (os.path.join(cls.whole, f"{n}.h5") for n in ("out", "paths", "arrivals"))
         case = cls("run_once")
-        rc, cls.said = case.launch(cls.out, *case.ends_of(1, 2), "--paths", cls.paths, "--arrivals", cls.arrivals,
+        rc, cls.said = case.launch(cls.out, *case.end_regions(1, 2), "--paths", cls.paths, "--arrivals", cls.arrivals,
                                    "--epsilon", "0.1")
         assert rc == 0, cls.said
         cls.result = Maps(cls.out)
@@ -150,7 +150,7 @@ class Pathway(ConnectJobs):
 
     def test_fewer_paths_are_sampled_from_the_complete_pathway(self):
         paths = self.path("few.h5")
-        rc, said = self.launch(self.path("out.h5"), *self.ends_of(1, 2), "--paths", paths, "--path-count", "7",
+        rc, said = self.launch(self.path("out.h5"), *self.end_regions(1, 2), "--paths", paths, "--path-count", "7",
                                "--epsilon", "0.1")
         self.assertEqual(rc, 0, said)
         few, all_costs = Result(paths).samples["cost"], Result(self.paths).samples["cost"]
@@ -159,7 +159,7 @@ class Pathway(ConnectJobs):
         self.assertGreater(few[-1], np.median(all_costs))
 
     def test_another_order_of_the_ends_gives_the_same_pathway(self):
-        out = self.make("back.h5", *self.ends_of(2, 1), "--epsilon", "0.1")
+        out = self.make("back.h5", *self.end_regions(2, 1), "--epsilon", "0.1")
         back = Maps(out)
         np.testing.assert_array_equal(back.maps["arrival_to"], self.result.maps["arrival_from"])
         np.testing.assert_array_equal(back.maps["pathway"], self.result.maps["pathway"])
@@ -243,11 +243,11 @@ class Places(ConnectJobs):
         middle = int(np.argwhere(self.labels == 1)[:, 0].mean() + np.argwhere(self.labels == 2)[:, 0].mean()) // 2
         open_part[middle:middle + 4] = False  # wider than a step of the stencil
         within = self.write("within.nii", open_part)
-        rc, said = self.launch(self.path("never.h5"), *self.ends_of(1, 2), "--within", within)
+        rc, said = self.launch(self.path("never.h5"), *self.end_regions(1, 2), "--within", within)
         self.assertEqual(rc, BAD_DATA, said)
         self.assertIn("no path joins the two regions", said)
-        self.assertNotIn("never.h5", self.left_over())
-        for name in self.left_over():
+        self.assertNotIn("never.h5", self.remaining_files())
+        for name in self.remaining_files():
             if name.startswith("never"):
                 os.remove(self.path(name))
         out = self.make("out.h5", "--connectome", self.ends, "--within", within)
@@ -273,7 +273,7 @@ class Places(ConnectJobs):
     def test_neighbours_replace_a_region_that_fronts_cannot_pass(self):
         two = np.isin(self.labels, (1, 2))
         within = self.write("within.nii", self.mask & ~two)
-        out = self.make("out.h5", *self.ends_of(1, 2), "--within", within)
+        out = self.make("out.h5", *self.end_regions(1, 2), "--within", within)
         result = Maps(out)
         for label, name in ((1, "arrival_from"), (2, "arrival_to")):
             region = np.pad(self.labels == label, 1)
@@ -312,8 +312,8 @@ class Places(ConnectJobs):
 
 
 class Errors(ConnectJobs):
-    def test_wrong_options_are_reported_once_and_nothing_is_written(self):
-        ends = self.ends_of(1, 2)
+    def test_options_that_are_wrong_are_said_once_and_nothing_is_written(self):
+        ends = self.end_regions(1, 2)
         self.refused(USAGE, "neither --from nor --from-point", ranks=2)
         self.refused(USAGE, "neither --to nor --to-point", "--from", self.ends)
         self.refused(USAGE, "--from-labels has no meaning with --from-point", "--from-point", "1,2,3", *ends[2:])
@@ -333,11 +333,11 @@ class Errors(ConnectJobs):
         self.refused(USAGE, "--in-place never gives the same twice", *ends, "--in-place", "--paths", self.path("p.h5"))
         self.refused(USAGE, "--paths and --out are one file", *ends, "--paths", self.path("never.h5"))
 
-    def test_wrong_files_are_named(self):
-        self.refused(MISSING, "none.nii", "--from", self.path("none.nii"), *self.ends_of(1, 2)[4:])
-        self.refused(BAD_DATA, "--to-labels 99", *self.ends_of(1, 99), ranks=3)
-        self.refused(BAD_DATA, "share 20 voxels", *self.ends_of(1, 1))
-        self.refused(BAD_DATA, "lies outside the image", "--from-point", "900,0,0", *self.ends_of(1, 2)[4:])
+    def test_files_that_are_wrong_are_named(self):
+        self.refused(MISSING, "none.nii", "--from", self.path("none.nii"), *self.end_regions(1, 2)[4:])
+        self.refused(BAD_DATA, "--to-labels 99", *self.end_regions(1, 99), ranks=3)
+        self.refused(BAD_DATA, "share 20 voxels", *self.end_regions(1, 1))
+        self.refused(BAD_DATA, "lies outside the image", "--from-point", "900,0,0", *self.end_regions(1, 2)[4:])
         self.refused(BAD_DATA, "expected 2 to 4096", "--connectome", self.ends, "--labels", "3")
         self.refused(MISSING, "names.txt", "--connectome", self.ends, "--region-names", self.path("names.txt"))
 
@@ -354,10 +354,10 @@ class Errors(ConnectJobs):
             out, paths = self.path("out.h5"), self.path("paths.h5")
             with open(self.path(name), "w", encoding="utf-8") as file:
                 file.write("mine")
-            rc, said = self.launch(out, *self.ends_of(1, 2), "--paths", paths)
+            rc, said = self.launch(out, *self.end_regions(1, 2), "--paths", paths)
             self.assertEqual(rc, USAGE, said)
             self.assertIn(name, said)
-            self.assertEqual(self.left_over(), [name])
+            self.assertEqual(self.remaining_files(), [name])
             os.remove(self.path(name))
 
     def test_a_dry_run_reports_the_plan_and_writes_nothing(self):

@@ -39,7 +39,7 @@ TEST(Plan, VoxelBatchesAreConsecutiveAndOnlyTheLastIsShort) {
   EXPECT_EQ(batches[2].item_count, 2u);
 }
 
-TEST(Plan, BatchesFallFromTheLargestToTheLastSize) {
+TEST(Plan, BatchSizesDecreaseFromTheLargestToTheLast) {
   for (const bool for_slow_ranks : {false, true}) {
     for (const std::uint64_t items : {1, 5, 700, 2048, 2049, 50000, 900416}) {
       for (const auto& [largest, last] :
@@ -62,7 +62,7 @@ TEST(Plan, BatchesFallFromTheLargestToTheLastSize) {
   }
 }
 
-TEST(Plan, OnTheHostTheLast2048ItemsFallTo16) {
+TEST(Plan, OnTheHostBatchesOfTheLast2048ItemsDecreaseTo16) {
   for (const std::uint64_t items : {1, 15, 100, 2047, 2048, 2817, 20000, 900416}) {
     std::vector<std::uint64_t> voxels(items);
     std::iota(voxels.begin(), voxels.end(), 0);
@@ -91,7 +91,7 @@ TEST(Plan, TheLastBatchesAreASmallPartOfTheItems) {
   EXPECT_LT(batches.size(), 128u);
 }
 
-TEST(Plan, LargeItemsFallToOne) {
+TEST(Plan, BatchesOfLargeItemsDecreaseToOne) {
   EXPECT_EQ(falling_sizes(3, 0, 62).last, 1u);
   EXPECT_EQ(falling_sizes(3584, 0, 32768).last, 128u);
   EXPECT_EQ(falling_sizes(3584, 0, 32768).finest, 16u);
@@ -99,7 +99,7 @@ TEST(Plan, LargeItemsFallToOne) {
 }
 
 TEST(Plan, SliceBatchesFollowTheSlicesThatHaveItems) {
-  // 2x2 voxels a slice; items in slices 0, 2 and 3.
+  // 2x2 voxels per slice; items in slices 0, 2 and 3.
   const std::vector<std::uint64_t> voxels{1, 3, 8, 12, 13, 15};
   const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), batch_sizes(100));
   expect_cover(batches, 6);
@@ -109,7 +109,7 @@ TEST(Plan, SliceBatchesFollowTheSlicesThatHaveItems) {
   EXPECT_EQ(batches[2].item_count, 3u);
 }
 
-TEST(Plan, ASliceAboveTheLimitIsCutEvenly) {
+TEST(Plan, ASliceAboveTheLimitIsDividedEvenly) {
   std::vector<std::uint64_t> voxels(25);
   std::iota(voxels.begin(), voxels.end(), 0);
   const auto batches = make_plan(partition_kind::slices, voxels, grid_of(5, 5, 1), batch_sizes(10));
@@ -118,15 +118,15 @@ TEST(Plan, ASliceAboveTheLimitIsCutEvenly) {
   EXPECT_EQ(largest_room(batches, {}).items, 9u);
 }
 
-TEST(Plan, ComesBackFromItsFirstItems) {
+TEST(Plan, IsReconstructedFromItsFirstItems) {
   const std::vector<std::uint64_t> first_items{0, 4, 5, 11};
   const auto batches = batches_of(first_items);
   expect_cover(batches, 11);
   EXPECT_EQ(first_items_of(batches), first_items);
 }
 
-TEST(AutomaticBatch, FitsTheFreeMemoryInStepsOf1024) {
-  // 0.6 of 100 MB in two lanes of 10 kB an item: 3000 items.
+TEST(AutomaticBatch, FitsIntoFreeMemoryInStepsOf1024) {
+  // 0.6 of 100 MB in two lanes of 10 kB per item: 3000 items.
   EXPECT_EQ(automatic_batch_items(1000000, 100000000, 10000, 2, 32768), 2048u);
 }
 
@@ -134,7 +134,7 @@ TEST(AutomaticBatch, IsAtMost32768OnALargeDevice) {
   EXPECT_EQ(automatic_batch_items(100000000, std::size_t{1} << 40, 1000, 2, 32768), 32768u);
 }
 
-TEST(AutomaticBatch, NeverIsZeroOnATinyDevice) {
+TEST(AutomaticBatch, IsNeverZeroOnATinyDevice) {
   EXPECT_EQ(automatic_batch_items(1000, 100, 10000, 2, 32768), 1u);
   EXPECT_EQ(automatic_batch_items(1000, 10000000, 10000, 1, 32768), 600u);
 }
@@ -145,7 +145,7 @@ TEST(AutomaticBatch, IsSmallOnTheHost) {
   EXPECT_EQ(automatic_batch_items(100000000, 0, 10000, 1, 32768), 8192u);
 }
 
-TEST(AutomaticBatch, GrowsForItemsThatAreCheap) {
+TEST(AutomaticBatch, IsLargerForInexpensiveItems) {
   constexpr std::uint64_t most = 1 << 20;
   EXPECT_EQ(automatic_batch_items(std::uint64_t{1} << 32, std::size_t{1} << 40, 1000, 2, most), most);
   EXPECT_EQ(automatic_batch_items(std::uint64_t{1} << 24, std::size_t{1} << 40, 1000, 2, most), most / 4);
@@ -153,13 +153,13 @@ TEST(AutomaticBatch, GrowsForItemsThatAreCheap) {
   EXPECT_EQ(automatic_batch_items(10, 0, 1000, 1, most), 128u);
 }
 
-TEST(AutomaticBatch, KeepsToALimitBelowItsSteps) {
+TEST(AutomaticBatch, RespectsALimitBelowItsSteps) {
   EXPECT_EQ(automatic_batch_items(100000, std::size_t{1} << 40, 1000, 2, 4096), 4096u);
   EXPECT_EQ(automatic_batch_items(100000, std::size_t{1} << 40, 1000, 2, 100), 100u);
   EXPECT_EQ(automatic_batch_items(640000, std::size_t{1} << 40, 1000, 2, 131072, 65536), 65536u);
 }
 
-TEST(Plan, SlicesOfItemsInNoOrderAreVoxels) {
+TEST(Plan, SlicesOfUnorderedItemsAreVoxels) {
   const std::vector<std::uint64_t> voxels{3, 1, 8, 8, 0, 15};
   const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), batch_sizes(4));
   expect_cover(batches, 6);
@@ -167,7 +167,7 @@ TEST(Plan, SlicesOfItemsInNoOrderAreVoxels) {
   EXPECT_EQ(batches[0].item_count, 4u);
 }
 
-TEST(Plan, SlicesMayHaveManyItemsAVoxel) {
+TEST(Plan, SlicesMayHaveManyItemsPerVoxel) {
   const std::vector<std::uint64_t> voxels{1, 1, 1, 8, 8, 15};
   const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), batch_sizes(100));
   expect_cover(batches, 6);
@@ -175,18 +175,18 @@ TEST(Plan, SlicesMayHaveManyItemsAVoxel) {
   EXPECT_EQ(batches[0].item_count, 3u);
 }
 
-TEST(Plan, OfNothingHasNoBatches) {
+TEST(Plan, WithoutItemsHasNoBatches) {
   for (const auto kind : {partition_kind::slices, partition_kind::voxels}) {
     EXPECT_TRUE(make_plan(kind, {}, grid_of(2, 2, 2), batch_sizes(4)).empty());
   }
   EXPECT_TRUE(batches_of(first_items_of({})).empty());
 }
 
-TEST(BatchItemsForPoints, MakeBatchesOf256Megabytes) {
+TEST(BatchItemsForPoints, GiveBatchesOf256Megabytes) {
   const std::vector<output_spec> outputs{{"position", element_type::float32, {3}, output_layout::points, "mm", ""},
                                          {"FA", element_type::float32, {}, output_layout::points, "1", ""},
                                          {"length", element_type::float32, {}, output_layout::items, "mm", ""}};
-  // 16 bytes a point, 1024 points an item.
+  // 16 bytes per point, 1024 points per item.
   const std::vector<std::uint64_t> offsets{0, 0, 3072, 4096, 4096};
   EXPECT_EQ(batch_items_for_points(outputs, offsets), 16384u);
   EXPECT_EQ(batch_items_for_points(outputs, std::vector<std::uint64_t>{0, std::uint64_t{1} << 40}), 1u);

@@ -1,4 +1,4 @@
-// What the run says to people: progress, times, sizes, differences.
+// Texts that a run prints: progress, times, sizes, differences.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -11,24 +11,24 @@
 using namespace voxherd;
 using nlohmann::json;
 
-TEST(ClockTime, CountsHoursOnlyWhenThereAreSome) {
+TEST(ClockTime, ShowsHoursOnlyIfThereAreAny) {
   EXPECT_EQ(clock_time(0), "0:00");
   EXPECT_EQ(clock_time(754.4), "12:34");
   EXPECT_EQ(clock_time(3723), "1:02:03");
 }
 
-TEST(ProgressText, HasRateAndTimeLeft) {
+TEST(ProgressText, ShowsRateAndRemainingTime) {
   EXPECT_EQ(progress_text(250, 1000, 10, false), " 25 %  250/1000 items  10/s  1:15 left");
 }
 
-TEST(ProgressText, SaysNoRateBeforeThereIsOne) { EXPECT_EQ(progress_text(0, 1000, 0, false), "  0 %  0/1000 items"); }
+TEST(ProgressText, ShowsNoRateBeforeOneIsKnown) { EXPECT_EQ(progress_text(0, 1000, 0, false), "  0 %  0/1000 items"); }
 
 TEST(ProgressText, FillsItsBar) {
   EXPECT_NE(progress_text(500, 1000, 1, true).find("[###############               ]"), std::string::npos);
   EXPECT_NE(progress_text(1000, 1000, 1, true).find("[##############################]"), std::string::npos);
 }
 
-TEST(Progress, BeginsItsLinesWithTheNameOfTheStep) {
+TEST(Progress, StartsItsLinesWithTheNameOfTheStep) {
   testing::internal::CaptureStderr();
   {
     progress shown(progress_style::bar, 10, 0, "scores");
@@ -39,7 +39,7 @@ TEST(Progress, BeginsItsLinesWithTheNameOfTheStep) {
   EXPECT_NE(said.find("\rscores  50 %"), said.npos) << said;
 }
 
-TEST(ProgressStyle, IsSilentForQuietAndForOtherRanks) {
+TEST(ProgressStyle, IsSilentIfQuietAndOnOtherRanks) {
   EXPECT_EQ(choose_progress_style(true, true), progress_style::silent);
   EXPECT_EQ(choose_progress_style(false, false), progress_style::silent);
 }
@@ -54,14 +54,14 @@ TEST(FirstDifference, NamesThePathToTheValue) {
   EXPECT_EQ(first_difference(a, b, ""), "burn_in.jumps: 1000 in the file, 500 now");
 }
 
-TEST(FirstDifference, NamesWhatIsOnlyOnOneSide) {
+TEST(FirstDifference, NamesAValueThatIsOnlyOnOneSide) {
   EXPECT_EQ(first_difference(json{{"a", 1}}, json::object(), "options"), "options.a: 1 in the file, nothing now");
 }
 
-TEST(FirstDifference, TakesTheSameNumberWrittenTwoWaysAsEqual) {
+TEST(FirstDifference, TreatsANumberWrittenInTwoFormsAsEqual) {
   EXPECT_FALSE(first_difference(json{{"a", 3}}, json{{"a", 3.0}}, ""));
 }
 
-TEST(FirstDifference, LooksIntoLists) {
+TEST(FirstDifference, SearchesLists) {
   EXPECT_EQ(first_difference(json{1, 2, 3}, json{1, 5, 3}, "shells"), "shells[1]: 2 in the file, 5 now");
 }

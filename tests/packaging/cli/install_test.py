@@ -1,4 +1,4 @@
-"""`cmake --install`: everything is there, names the prefix and nothing else, and works from an empty folder."""
+"""`cmake --install` installs all files, which contain the prefix and no other folder, and work from an empty folder."""
 import filecmp
 import glob
 import os
@@ -14,7 +14,7 @@ from installed import BUILD, ROOT
 class Install(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        installed.need("cmake")
+        installed.require("cmake")
         cls.folder = installed.temporary_folder(cls)
         cls.prefix = os.path.join(cls.folder, "opt", "vox herd")
         installed.install(cls.prefix)
@@ -23,36 +23,36 @@ class Install(unittest.TestCase):
         cls.documents = os.path.join(cls.prefix, "share", "doc", "voxherd")
 
     def test_the_program_fits_a_phantom_with_an_installed_configuration(self):
-        self.assertEqual(installed.told(self.program, "--version"), installed.told(os.environ["VOXHERD"], "--version"))
+        self.assertEqual(installed.run_checked(self.program, "--version"), installed.run_checked(os.environ["VOXHERD"], "--version"))
         installed.fit_a_phantom(self, self.program, os.path.join(self.share, "configs"), self.folder)
 
-    def test_configurations_documents_and_licence_are_those_of_the_tree(self):
+    def test_configurations_documents_and_licence_are_those_of_the_source_tree(self):
         pairs = [(os.path.join(self.share, "configs"), "configs"), (os.path.join(self.documents, "docs"), "docs")]
         for there, name in pairs:
             here = os.path.join(ROOT, name)
-            self.assertEqual(sorted(os.listdir(there)), sorted(os.listdir(here)))
+            self.assertEqual(files_below(there), files_below(here))
             same, different, errors = compare(here, there)
             self.assertGreater(len(same), 2)
             self.assertEqual((different, errors), ([], []))
         same, different, errors = compare(ROOT, self.documents, ["LICENSE", "README.md", "CHANGELOG.md"])
         self.assertEqual((len(same), different, errors), (3, [], []))
 
-    def test_links_between_installed_documents_lead_somewhere(self):
+    def test_links_between_installed_documents_are_valid(self):
         followed = 0
         for document in glob.glob(os.path.join(self.documents, "**", "*.md"), recursive=True):
             with open(document, encoding="utf-8") as file:
                 targets = re.findall(r"\]\((?!http)([^)\s#]+)", file.read())
             for target in targets:
-                if not target.startswith("script/"):  # for those who build it
+                if not target.startswith("script/"):  # for developers
                     self.assertTrue(os.path.exists(os.path.join(os.path.dirname(document), target)), (document, target))
                     followed += 1
         self.assertGreater(followed, 5)
 
-    def test_nothing_names_the_source_or_the_build_folder(self):
-        installed.need_a_build_without_line_numbers()
-        self.assertEqual(installed.names_inside(self.prefix, ROOT, BUILD), [])
+    def test_no_file_contains_the_source_or_build_folder(self):
+        installed.require_build_without_line_info()
+        self.assertEqual(installed.find_names(self.prefix, ROOT, BUILD), [])
 
-    def test_everybody_may_read_everything(self):
+    def test_all_users_can_read_all_files(self):
         own = [path for path in glob.glob(os.path.join(self.prefix, "**"), recursive=True) if "/voxherd" in path]
         self.assertGreater(len(own), 20)
         for path in own:
@@ -60,7 +60,7 @@ class Install(unittest.TestCase):
             wanted = 0o755 if os.path.isdir(path) or path == self.program else 0o644
             self.assertEqual(oct(mode), oct(wanted), path)
 
-    def test_paths_that_batch_scripts_name_are_installed(self):
+    def test_paths_in_batch_scripts_are_installed(self):
         scripts = sorted(glob.glob(os.path.join(self.share, "slurm", "*.sbatch")))
         self.assertEqual([os.path.basename(path) for path in scripts],
                          sorted(name for name in os.listdir(os.path.join(ROOT, "slurm")) if name.endswith(".sbatch")))
@@ -90,16 +90,16 @@ class Install(unittest.TestCase):
         self.assertIn(self.program, words)
         self.assertTrue(os.path.isfile(words[words.index("--config") + 1]))
 
-    def test_destdir_is_where_files_are_put_and_is_named_by_none(self):
+    def test_destdir_receives_the_files_and_appears_in_none(self):
         staging = os.path.join(self.folder, "staging")
         installed.install("/opt/voxherd", destdir=staging)
         below = os.path.join(staging, "opt", "voxherd")
         self.assertEqual(os.listdir(staging), ["opt"])
         self.assertEqual(files(below), files(self.prefix))
-        self.assertEqual(installed.names_inside(staging, staging), [])
-        self.assertTrue(installed.names_inside(below, "/opt/voxherd/share/voxherd/configs/"))
+        self.assertEqual(installed.find_names(staging, staging), [])
+        self.assertTrue(installed.find_names(below, "/opt/voxherd/share/voxherd/configs/"))
 
-    def test_for_the_prefix_usr_there_is_no_modulefile(self):
+    def test_the_prefix_usr_has_no_modulefile(self):
         staging = os.path.join(self.folder, "usr-staging")
         installed.install("/usr", destdir=staging)
         there = files(os.path.join(staging, "usr"))
@@ -111,9 +111,13 @@ def files(folder):
     return sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)
 
 
+def files_below(folder):
+    return sorted(os.path.relpath(os.path.join(base, name), folder) for base, _, names in os.walk(folder) for name in names)
+
+
 def compare(here, there, names=None):
     """Names that are the same in both folders, that differ, that cannot be read: by their bytes."""
-    return filecmp.cmpfiles(here, there, names or os.listdir(here), shallow=False)
+    return filecmp.cmpfiles(here, there, names or files_below(here), shallow=False)
 
 
 if __name__ == "__main__":

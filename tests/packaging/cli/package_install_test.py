@@ -1,6 +1,6 @@
-"""The .deb installed, run and removed by dpkg, in a root of its own with a package list of its own.
+"""The .deb is installed, run and removed with dpkg, in a separate root with a separate package database.
 
-The machine's packages are only read. dpkg refuses to work for anybody but root, so this wants root or fakeroot."""
+The machine's package database is only read. dpkg refuses to run unless as root, so this test needs root or fakeroot."""
 import os
 import re
 import shutil
@@ -8,11 +8,11 @@ import subprocess
 import unittest
 
 import installed
-from installed import told
+from installed import run_checked
 
 
 def setUpModule():
-    installed.need("dpkg", "dpkg-query", "dpkg-shlibdeps", "cpack", *(() if os.geteuid() == 0 else ("fakeroot",)))
+    installed.require("dpkg", "dpkg-query", "dpkg-shlibdeps", "cpack", *(() if os.geteuid() == 0 else ("fakeroot",)))
 
 
 class PackageInstall(unittest.TestCase):
@@ -22,7 +22,7 @@ class PackageInstall(unittest.TestCase):
         cls.deb = installed.make_deb(os.path.join(cls.folder, "made"))
 
     def setUp(self):
-        """A root in which no package is installed."""
+        """A root folder without installed packages."""
         self.root = os.path.join(self.folder, "root")
         self.list = os.path.join(self.root, "var", "lib", "dpkg", "status")
         for name in ("info", "updates", "triggers"):
@@ -41,15 +41,15 @@ class PackageInstall(unittest.TestCase):
                               timeout=300, env=environment, check=False)
 
     def dependencies(self):
-        """What the machine's package list says of the packages that the .deb depends on."""
-        names = re.findall(r"([\w.+-]+)(?: \([^)]*\))?(?:, |$)", told("dpkg-deb", "--field", self.deb, "Depends").strip())
-        owners = dict(line.split(maxsplit=1) for line in told("dpkg-query", "-W", "-f=${Package} ${Provides}\n").splitlines()
+        """The entries of the machine's package database for the packages that the .deb depends on."""
+        names = re.findall(r"([\w.+-]+)(?: \([^)]*\))?(?:, |$)", run_checked("dpkg-deb", "--field", self.deb, "Depends").strip())
+        owners = dict(line.split(maxsplit=1) for line in run_checked("dpkg-query", "-W", "-f=${Package} ${Provides}\n").splitlines()
                       if " " in line.strip())
         found = {next((owner for owner, provides in owners.items() if re.search(rf"(^| ){re.escape(name)}( |,|$)", provides)),
                       name) for name in names}
-        return "".join(told("dpkg-query", "--status", package) + "\n" for package in sorted(found))
+        return "".join(run_checked("dpkg-query", "--status", package) + "\n" for package in sorted(found))
 
-    def test_it_is_installed_where_what_it_depends_on_is_runs_and_goes_without_a_trace(self):
+    def test_it_installs_with_its_dependencies_runs_and_is_removed_completely(self):
         self.write_list(self.dependencies())
         done = self.dpkg("--install", self.deb)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -62,9 +62,9 @@ class PackageInstall(unittest.TestCase):
         self.assertEqual(self.dpkg("--purge", "voxherd").returncode, 0)
         self.assertEqual(os.path.exists(os.path.join(self.root, "usr")), False)
 
-    def test_it_is_not_set_up_where_a_package_that_it_depends_on_is_missing(self):
+    def test_it_is_not_configured_if_a_dependency_is_missing(self):
         # libopenmpi3, on Ubuntu libopenmpi3t64.
-        mpi = re.search(r"\blibopenmpi\w+", told("dpkg-deb", "--field", self.deb, "Depends"))[0]
+        mpi = re.search(r"\blibopenmpi\w+", run_checked("dpkg-deb", "--field", self.deb, "Depends"))[0]
         self.write_list(re.sub(rf"(?ms)^Package: {mpi}\n.*?\n\n", "", self.dependencies()))
         done = self.dpkg("--install", self.deb)
         self.assertNotEqual(done.returncode, 0)

@@ -1,4 +1,5 @@
-"""What is wrong with perfusion's options and inputs is said in one line, with the right status, before anything is written."""
+"""Errors in perfusion's options and inputs are reported in one line, with the right status, before anything is
+written."""
 import os
 import unittest
 
@@ -11,7 +12,7 @@ SPGR = ("--signal", "spgr", "--relaxivity", "4", "--tr", "4", "--flip-angle", "2
 
 class BadInputs(PerfusionJobs):
     def given(self, **files):
-        """The study's words with files put in or (None) left out, keyed by option with _ for -."""
+        """The study's options with files replaced or (None) removed; keys are option names with _ for -."""
         words = dict(zip(self.study.words()[::2], self.study.words()[1::2]))
         for name, value in files.items():
             option = "--" + name.replace("_", "-")
@@ -31,7 +32,7 @@ class BadInputs(PerfusionJobs):
 
     # The series and its frames
 
-    def test_a_missing_series_time_or_input_is_asked_for(self):
+    def test_a_missing_series_time_or_input_is_requested(self):
         self.refused(USAGE, "--dynamic is missing", scan=self.given(dynamic=None))
         self.refused(USAGE, "neither --times nor --spacing", scan=self.given(times=None))
         self.refused(USAGE, "--spacing has no meaning with --times", "--spacing", "2")
@@ -41,27 +42,27 @@ class BadInputs(PerfusionJobs):
         self.refused(USAGE, "--arterial-curve has no meaning with --arterial-voi", "--arterial-curve", "x")
         self.refused(USAGE, "--portal-voi has no meaning with --model arterial", "--model", "arterial")
 
-    def test_files_that_are_not_there_are_named(self):
+    def test_missing_files_are_named(self):
         for option in ("dynamic", "times", "mask", "arterial_voi", "portal_voi"):
             self.refused(MISSING, "nowhere.nii", scan=self.given(**{option: self.path("nowhere.nii")}))
 
-    def test_a_series_of_too_few_frames(self):
+    def test_a_series_of_too_few_frames_is_rejected(self):
         few = self.image("few.nii", self.study.concentration[..., :5])
         self.refused(BAD_DATA, "has 5 frames, expected a series of at least 6", scan=self.given(dynamic=few))
 
-    def test_a_shell_s_order_of_names_is_refused(self):
+    def test_frames_in_the_shells_order_of_names_are_rejected(self):
         names = sorted(self.image(f"dyn_{i}.nii", self.study.concentration[..., i]) for i in range(12))
         rest = self.given(dynamic=None)
         self.refused(USAGE, "comes before", scan=["--dynamic", *names, *rest])
         empty = self.text("list.txt", "\n\n")
         self.refused(BAD_DATA, "holds no name", scan=self.given(dynamic=empty))
 
-    def test_frames_of_several_sizes(self):
+    def test_frames_of_different_sizes_are_rejected(self):
         one, other = self.image("a.nii", np.ones(SIZE)), self.image("b.nii", np.ones((6, 5, 3)))
         self.refused(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", scan=["--dynamic", *[one] * 6, other,
                                                                                 *self.given(dynamic=None)])
 
-    def test_times_that_do_not_fit_the_frames(self):
+    def test_times_that_do_not_match_the_frames_are_rejected(self):
         save = self.study.save_times
         times = self.study.times
         self.refused(BAD_DATA, "holds 47 numbers in 47 rows, expected 48", scan=self.given(times=save("few.txt", times[:47])))
@@ -74,7 +75,7 @@ class BadInputs(PerfusionJobs):
         self.refused(BAD_DATA, "times must rise", scan=self.given(times=save("same.txt", same)))
         self.refused(BAD_DATA, "expected a number", scan=self.given(times=self.text("word.txt", "0\n2\nabout 4\n")))
 
-    def test_frames_that_are_not_there_cannot_be_skipped_or_a_baseline(self):
+    def test_missing_frames_cannot_be_skipped_or_used_as_a_baseline(self):
         self.refused(USAGE, "frame 48, but the series has frames 0 to 47", "--skip-frames", "40-48")
         self.refused(USAGE, 'found "4-2"', "--skip-frames", "4-2")
         self.refused(USAGE, "expected frames counted from 0", "--skip-frames", "x")
@@ -86,34 +87,34 @@ class BadInputs(PerfusionJobs):
         self.refused(BAD_DATA, "all of these frames are skipped", *ct, "--baseline", "1,2", "--skip-frames", "0-3")
         self.refused(USAGE, "--baseline has no meaning with --signal concentration", "--baseline", "0,3")
 
-    def test_a_curve_that_rises_at_once_has_no_baseline(self):
+    def test_a_curve_that_rises_immediately_has_no_baseline(self):
         late = self.image("late.nii", self.study.concentration[..., 9:])
         times = self.study.save_times("late.txt", self.study.times[9:])
         self.refused(BAD_DATA, "rises from the first frame on", "--signal", "ct", scan=self.given(dynamic=late, times=times))
 
     # Masks and VOIs
 
-    def test_masks_of_another_size_say_both(self):
+    def test_the_sizes_of_mask_and_series_are_reported_if_they_differ(self):
         other = self.image("other.nii", np.ones((6, 5, 3)))
         for option in ("mask", "arterial_voi", "portal_voi"):
             self.refused(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", scan=self.given(**{option: other}))
 
-    def test_empty_masks(self):
+    def test_empty_masks_are_rejected(self):
         empty = self.image("empty.nii", np.zeros(SIZE))
         for option in ("mask", "arterial_voi", "portal_voi"):
             self.refused(BAD_DATA, "empty.nii: 0 of 120 voxels are above 0", scan=self.given(**{option: empty}))
 
-    def test_a_voi_somewhere_else_in_the_world(self):
+    def test_a_voi_outside_the_image_is_rejected(self):
         away = self.image("away.nii", self.study.artery, origin_mm=(500, 0, 0))
         self.refused(BAD_DATA, "outside of it", scan=self.given(arterial_voi=away))
 
-    def test_a_voi_without_numbers(self):
+    def test_a_voi_with_invalid_values_is_rejected(self):
         series = self.study.concentration.copy()
         series[self.study.vein, 9] = np.nan
         self.refused(BAD_DATA, "the portal VOI: none of its 3 voxels has numbers in every frame",
                      scan=self.given(dynamic=self.image("nan.nii", series)))
 
-    def test_a_voi_that_the_agent_never_reaches(self):
+    def test_a_voi_that_the_agent_never_reaches_is_rejected(self):
         series = self.study.concentration.copy()
         series[self.study.artery] = -1
         self.refused(BAD_DATA, "the arterial curve is nowhere above 0",
@@ -121,7 +122,7 @@ class BadInputs(PerfusionJobs):
 
     # Curves
 
-    def test_tables_that_are_no_curves(self):
+    def test_invalid_tables_of_curves_are_rejected(self):
         def refuse(expected, text):
             self.refused(BAD_DATA, expected, scan=self.given(arterial_voi=None, portal_voi=None, curves=self.text("c.csv", text)))
 
@@ -134,7 +135,7 @@ class BadInputs(PerfusionJobs):
 
     # Signal and T1
 
-    def test_what_a_kind_of_signal_needs_is_asked_for(self):
+    def test_options_required_by_the_signal_type_are_requested(self):
         self.refused(USAGE, "--signal mri: expected one of concentration, linear, spgr, ct", "--signal", "mri")
         self.refused(USAGE, "--relaxivity is missing", "--signal", "linear")
         self.refused(USAGE, "--tr is missing", "--signal", "spgr", "--relaxivity", "4")
@@ -148,7 +149,7 @@ class BadInputs(PerfusionJobs):
         self.refused(USAGE, "--t1 0.001: expected 0.01 to 10", *SPGR, "--t1", "0.001")
         self.refused(USAGE, "--flip-angle 200: expected 0.1 to 90", *SPGR[:6], "--flip-angle", "200")
 
-    def test_flip_angles_that_do_not_fit_their_images(self):
+    def test_flip_angles_that_do_not_match_their_images_are_rejected(self):
         vfa = self.image("vfa.nii", np.ones((*SIZE, 3)))
         self.refused(USAGE, "--vfa-flip-angles is missing", *SPGR, "--vfa", vfa)
         self.refused(BAD_DATA, "has 3 volumes, but --vfa-flip-angles 2 angles", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "2,10")
@@ -157,7 +158,7 @@ class BadInputs(PerfusionJobs):
         self.refused(USAGE, "120 degrees, expected 0.1 to 90", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5,10,120")
         self.refused(USAGE, "expected numbers with commas between", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5;10")
 
-    def test_t1_that_is_nowhere_or_in_another_unit(self):
+    def test_a_t1_map_that_is_missing_or_in_a_wrong_unit_is_rejected(self):
         nothing = self.image("zero_t1.nii", np.zeros(SIZE))
         self.refused(BAD_DATA, "zero_t1.nii: T1 is above 0 in none of", *SPGR, "--t1-map", nothing)
         milliseconds = self.image("ms.nii", np.full(SIZE, 800.0))
@@ -167,7 +168,7 @@ class BadInputs(PerfusionJobs):
 
     # The fit
 
-    def test_options_of_the_fit_out_of_range(self):
+    def test_fit_options_out_of_range_are_rejected(self):
         self.refused(USAGE, "--solver bfgs: expected one of lm, simplex, varpro, linear", "--solver", "bfgs")
         self.refused(USAGE, "--starts 9: expected 0 to 8", "--starts", "9")
         self.refused(USAGE, "--haematocrit 1: expected 0 to 0.9", "--haematocrit", "1")
@@ -175,7 +176,7 @@ class BadInputs(PerfusionJobs):
         self.refused(USAGE, "--iterations 0: expected 1 to 100000", "--iterations", "0")
         self.refused(USAGE, 'found "Ktrans", expected all, or some of kl, ka', "--maps", "ka,Ktrans")
 
-    def test_lists_of_parameters_that_are_none(self):
+    def test_invalid_lists_of_parameters_are_rejected(self):
         self.refused(USAGE, 'found "kx=1", expected NAME=VALUE of kl, ka, kp', "--fix", "kx=1")
         self.refused(USAGE, 'found "ka", expected NAME=VALUE', "--fix", "ka")
         self.refused(USAGE, "ka is given twice", "--start", "ka=1,ka=2")
@@ -185,7 +186,7 @@ class BadInputs(PerfusionJobs):
         self.refused(USAGE, "--start kl=5000: expected 1 to 4000 ml/100g/min, its bounds", "--start", "kl=5000")
         self.refused(USAGE, "all parameters are fixed", "--fix", "kl=1,ka=1,kp=1,tau_a=0,tau_p=0")
 
-    def test_combinations_without_a_meaning(self):
+    def test_meaningless_combinations_are_rejected(self):
         self.refused(USAGE, "--tolerance has no meaning but with --solver simplex", "--tolerance", "1e-6")
         self.refused(USAGE, "--bounded has no meaning with --solver varpro", "--solver", "varpro", "--bounded", "no")
         self.refused(USAGE, "--bounds has no meaning without bounds", "--solver", "simplex", "--bounds", "ka=0:1")
@@ -198,7 +199,7 @@ class BadInputs(PerfusionJobs):
         self.refused(USAGE, "paper's discretisation needs evenly spaced frames", "--solver", "simplex", "--discretisation",
                      "paper", scan=self.given(times=self.study.save_times("uneven.txt", self.study.times ** 1.1)))
 
-    def test_a_result_that_is_there_is_not_overwritten_nor_its_curves(self):
+    def test_an_existing_result_and_its_curves_are_not_overwritten(self):
         self.fit()
         with open(self.path("out.curves.csv"), encoding="utf-8") as file:
             before = file.read()
@@ -207,7 +208,7 @@ class BadInputs(PerfusionJobs):
         with open(self.path("out.curves.csv"), encoding="utf-8") as file:
             self.assertEqual(file.read(), before)
 
-    def test_several_ranks_say_it_once_whether_headers_or_signals_are_wrong(self):
+    def test_several_ranks_report_an_error_in_headers_or_signals_once(self):
         series = self.study.concentration.copy()
         series[self.study.vein, 9] = np.nan
         nan = self.image("nan.nii.gz", series)

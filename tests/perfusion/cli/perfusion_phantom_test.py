@@ -1,4 +1,4 @@
-"""voxherd phantom liver: same bytes for any number of ranks, and true to what it says by other people's arithmetic."""
+"""voxherd phantom liver: the same bytes for any number of ranks, and equal to independent computations."""
 import filecmp
 import json
 import os
@@ -22,7 +22,7 @@ SMALL = ["--size", "24x24x4"]
 
 
 def concentration(fine, times, kl, ka, kp, tau_a, tau_p):
-    """The model's integral by brute force: the trapezoid rule in steps of 2 ms over inputs read from a table."""
+    """The model's integral by brute force: the trapezoid rule in steps of 2 ms over inputs from a table."""
     t = np.arange(0, times[-1] + 0.002, 0.002)
     inflow = sum(k / 6000 * np.interp(t - tau, fine[:, 0], fine[:, i], left=0)
                  for i, k, tau in ((1, ka, tau_a), (2, kp, tau_p)))
@@ -61,7 +61,7 @@ class LiverPhantom(unittest.TestCase):
         self.assertEqual(different, ([], []))
 
     def sample_of_liver(self, name, count):
-        """Some liver voxels of every region: indices and their parameters."""
+        """Some liver voxels of every region: indices and parameters."""
         regions = self.image(name, "truth", "regions.nii.gz").astype(int)
         random = np.random.default_rng(3)
         chosen = []
@@ -131,9 +131,9 @@ class LiverPhantom(unittest.TestCase):
         ours = np.loadtxt(self.path("p", "curves.csv"), delimiter=",", skiprows=1)
         theirs = np.loadtxt(path, delimiter=",", skiprows=1)
         np.testing.assert_allclose(ours[:, :2], theirs[:, :2], atol=1e-9)
-        np.testing.assert_allclose(ours[:, 2], theirs[:, 2], atol=1e-4)  # the reference's convolution is in 10 ms
+        np.testing.assert_allclose(ours[:, 2], theirs[:, 2], atol=1e-4)  # the reference's convolution has steps of 10 ms
 
-    def test_vessels_carry_the_input_curves_and_regions_what_they_are_named_for(self):
+    def test_vessels_contain_the_input_curves_and_regions_have_the_properties_of_their_names(self):
         self.make("p", "--noise", "none", "--signal", "concentration")
         data = self.image("p", "dce.nii")
         curves = np.loadtxt(self.path("p", "curves.csv"), delimiter=",", skiprows=1)
@@ -157,7 +157,7 @@ class LiverPhantom(unittest.TestCase):
         self.assertLess((6000 / kl[healthy]).mean(), 20)
         self.assertEqual(data[~(self.image("p", "truth", "T1.nii.gz") > 0)].max(), 0)
 
-    def test_noise_has_the_ratio_asked_for_and_follows_the_seed(self):
+    def test_noise_has_the_requested_ratio_and_depends_on_the_seed(self):
         for name, *options in (("clean", "--noise", "none"), ("gaussian", "--noise", "gaussian", "--cnr", "20"),
                                ("rician", "--noise", "rician", "--cnr", "20"),
                                ("again", "--noise", "gaussian", "--cnr", "20"),
@@ -167,7 +167,7 @@ class LiverPhantom(unittest.TestCase):
         clean = self.image("clean", "dce.nii")
         deviation = self.settings("gaussian")["noise_deviation"]
         noise = self.image("gaussian", "dce.nii")[liver] - clean[liver]
-        self.assertAlmostEqual(noise.std() / deviation, 1, delta=0.02)  # 38,400 draws: 0.4 %
+        self.assertAlmostEqual(noise.std() / deviation, 1, delta=0.02)  # 38,400 samples: 0.4 %
         self.assertAlmostEqual(noise.mean() / deviation, 0, delta=0.03)
         rise = clean[liver].max(axis=1) - clean[liver][:, 0]
         self.assertTrue(0.5 < np.median(rise) / (20 * deviation) < 2)
@@ -190,12 +190,12 @@ class LiverPhantom(unittest.TestCase):
             for quantity in (*PARAMETERS, "arterial_fraction", "distribution_volume", "mean_transit_time"):
                 score = region[quantity]
                 if (region["name"], quantity) == ("tumour", "tau_p"):
-                    self.assertEqual(score, {"voxels": 0})  # no portal flow that could be late
+                    self.assertEqual(score, {"voxels": 0})  # no portal flow, so no delay of it
                     continue
                 self.assertEqual({k: v for k, v in score.items() if k != "voxels"}, {
                     "bias": 0, "median_absolute_error": 0, "percentile5_error": 0, "percentile95_error": 0})
 
-    def test_score_of_maps_says_how_far_they_are_off(self):
+    def test_score_of_maps_is_their_error(self):
         self.make("p")
         os.mkdir(self.path("maps"))
         for name in PARAMETERS:
@@ -224,7 +224,7 @@ class LiverPhantom(unittest.TestCase):
         with open(self.path("s.json")) as file:
             return json.load(file)["regions"]
 
-    def test_a_fit_gives_the_truth_back_where_its_model_is_exact(self):
+    def test_a_fit_recovers_the_truth_if_its_model_is_exact(self):
         self.make("p", "--inputs", "sampled", "--signal", "concentration", "--noise", "none")
         for region in self.fit("p", "--curves", self.path("p", "curves.csv")):
             self.assertEqual(region["not_fitted"], 0)
@@ -233,17 +233,17 @@ class LiverPhantom(unittest.TestCase):
                     self.assertLess(abs(region[quantity]["percentile5_error"]), largest)
                     self.assertLess(abs(region[quantity]["percentile95_error"]), largest)
 
-    def test_sampling_at_the_frames_costs_what_the_manual_says(self):
+    def test_sampling_at_the_frames_has_the_documented_error(self):
         self.make("p", "--signal", "concentration", "--noise", "none")
         whole = self.fit("p", "--curves", self.path("p", "curves.csv"))[-1]
         for quantity, said in (("ka", 0.40), ("kp", 0.37), ("kl", 1.7), ("tau_a", 0.076), ("tau_p", 0.13)):
             self.assertAlmostEqual(whole[quantity]["median_absolute_error"] / said, 1, delta=0.05)
 
-    def test_a_fit_of_noisy_signals_knows_how_far_it_is_off(self):
+    def test_a_fit_of_noisy_signals_estimates_its_error(self):
         self.make("p", "--size", "64x64x12", "--inputs", "sampled", "--signal", "concentration")
         whole = self.fit("p", "--curves", self.path("p", "curves.csv"), ranks=2)[-1]
         for quantity in PARAMETERS:
-            score = whole[quantity]  # 95.4 % of normal errors; 0.3 % is one deviation of so many voxels
+            score = whole[quantity]  # 95.4 % of normal errors; 0.3 % is one standard deviation for this number of voxels
             self.assertGreater(score["free_voxels_with_deviation"], 4000)
             self.assertAlmostEqual(score["free_within_two_deviations"], 0.9545, delta=0.012, msg=quantity)
             self.assertGreater(score["within_two_deviations"], 0.85, quantity)
@@ -254,10 +254,10 @@ class LiverPhantom(unittest.TestCase):
         whole = self.fit("p", "--arterial-voi", f"{p}/aorta.nii.gz", "--portal-voi", f"{p}/portal.nii.gz", "--signal",
                          "spgr", "--tr", "3.5", "--flip-angle", "15", "--relaxivity", "4.5", "--vfa", f"{p}/vfa.nii",
                          "--vfa-flip-angles", "2,5,10,15")[-1]
-        for quantity, said in (("ka", 0.40), ("kp", 0.37), ("kl", 1.7)):  # no more than sampling alone
+        for quantity, said in (("ka", 0.40), ("kp", 0.37), ("kl", 1.7)):  # no more than sampling only
             self.assertAlmostEqual(whole[quantity]["median_absolute_error"] / said, 1, delta=0.1)
 
-    def test_scores_of_things_that_do_not_belong_together_are_refused(self):
+    def test_scores_of_unrelated_files_are_rejected(self):
         self.make("p", *SMALL)
         self.make("q")
         run("phantom", "dwi", "--out", self.path("dwi"), "--size", "10x10x10", "--threads", "1")
@@ -273,17 +273,17 @@ class LiverPhantom(unittest.TestCase):
         done = run("phantom", "score", self.path("t.h5"), "--truth", self.path("nowhere"), expect=66)
         self.assertIn("nowhere: not a folder", done.stderr)
 
-    def test_a_phantom_is_not_overwritten_unasked(self):
+    def test_a_phantom_is_overwritten_only_on_request(self):
         self.make("p", *SMALL)
         before = os.path.getmtime(self.path("p", "dce.nii"))
         done = run("phantom", "liver", "--out", self.path("p"), *SMALL, expect=2)
         self.assertIn("--overwrite", done.stderr)
         self.assertEqual(os.path.getmtime(self.path("p", "dce.nii")), before)
         self.make("p", *SMALL, "--overwrite", "--signal", "ct", "--gz")
-        self.assertFalse(os.path.exists(self.path("p", "dce.nii")))  # nothing of the former stays behind
+        self.assertFalse(os.path.exists(self.path("p", "dce.nii")))  # no file of the previous phantom remains
         self.assertFalse(os.path.exists(self.path("p", "vfa.nii")))
 
-    def test_wrong_options_are_named(self):
+    def test_invalid_options_are_named(self):
         for words, expected in [(["--preset", "huge"], "--preset huge: expected one of toy, clinical, paper"),
                                 (["--size", "3x4"], "--size 3x4"), (["--size", "3x3x1"], "use a larger --size"),
                                 (["--frames", "7"], "--frames 7"), (["--spacing", "11"], "--spacing 11"),

@@ -1,13 +1,13 @@
-"""voxherd perfusion on any number of ranks, killed, stopped and resumed: the same bytes."""
+"""voxherd perfusion gives the same bytes on any number of ranks, and when it is killed, stopped and resumed."""
 import os
-import random
 import signal
 import time
 import unittest
 
 import numpy as np
+from kill_and_resume import KillAndResume
 from perfusion_jobs import PerfusionJobs, write_nifti
-from toy_jobs import digest, kill_any, last_words, ranks_of, voxherd, wait_for_batches, wait_for_ranks
+from toy_jobs import digest, rank_processes, voxherd, wait_for_batches
 
 USAGE = 2
 PROGRAM = "voxherd"
@@ -18,7 +18,7 @@ class Ranks(PerfusionJobs):
         with open(out.removesuffix(".h5") + ".curves.csv", "rb") as file:
             return digest(out), file.read()
 
-    def test_any_number_of_ranks_and_any_batch_gives_the_same_bytes(self):
+    def test_any_number_of_ranks_and_any_batch_size_gives_the_same_bytes(self):
         noise = np.random.default_rng(3).normal(0, 0.02, self.study.concentration.shape)
         self.study.save("noisy.nii", self.study.concentration + noise)
         for options in ((), ("--delays", "two-stage", "--delay-window", "1"), ("--solver", "simplex", "--discretisation",
@@ -31,14 +31,14 @@ class Ranks(PerfusionJobs):
                 expected = expected or self.digests(out)
                 self.assertEqual(self.digests(out), expected, f"{ranks} ranks, {options}")
 
-    def test_threads_do_not_matter(self):
+    def test_the_number_of_threads_does_not_change_the_result(self):
         one, two = self.path("one.h5"), self.path("two.h5")
         self.assertEqual(self.launch(one)[0], 0)
         self.assertEqual(self.launch(two, threads=2)[0], 0)
         self.assertEqual(digest(one), digest(two))
 
 
-class KillAndResume(PerfusionJobs):
+class KilledRuns(KillAndResume, PerfusionJobs):
     """On enough voxels, by a slow enough solver, for the run to be caught at work."""
 
     @classmethod
@@ -73,35 +73,23 @@ class KillAndResume(PerfusionJobs):
         for name in (".csv", ".svg"):
             self.assertTrue(os.path.exists(out.removesuffix(".h5") + ".curves" + name))
 
-    def test_kill_9_at_any_time_then_another_rank_count_gives_the_same_bytes(self):
+    def test_after_kill_9_at_any_time_another_rank_count_gives_the_same_bytes(self):
         self.reference()
-        seed = int.from_bytes(os.urandom(4), "little")
-        print(f"seed {seed}")
-        chance = random.Random(seed)
-        for attempt in range(3):
-            out = self.path(f"killed{attempt}.h5")
-            for ranks in chance.sample([1, 2, 3], 2):
-                job = self.begin(ranks, out, *self.options, scan=self.scan)
-                pids = wait_for_ranks(job, ranks, PROGRAM)
-                time.sleep(chance.uniform(0, self.seconds))
-                if pids and job.poll() is None:
-                    kill_any(pids, chance)
-                said = last_words(job, PROGRAM)
-                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
-            self.resume_and_compare(out, chance.choice([1, 2, 3]))
+        self.kill_at_random_times(lambda ranks, out: self.begin(ranks, out, *self.options, scan=self.scan),
+                                  self.resume_and_compare, self.seconds)
 
-    def test_sigterm_ends_with_status_75_and_is_resumed(self):
+    def test_sigterm_ends_with_status_75_and_the_run_is_resumed(self):
         out = self.path("stopped.h5")
         job = self.begin(2, out, *self.options, scan=self.scan)
         wait_for_batches(out, 2)
-        os.kill(ranks_of(job, PROGRAM)[1], signal.SIGTERM)
+        os.kill(rank_processes(job, PROGRAM)[1], signal.SIGTERM)
         said = job.communicate(timeout=120)[1]
         self.assertEqual(job.returncode, 75, said)
         self.assertEqual(said.count("--resume"), 1, said)
         self.assertEqual(voxherd("verify", out + ".part")[0], 0)
         self.resume_and_compare(out, 3)
 
-    def test_a_list_of_images_that_was_moved_is_the_same_study_and_one_that_was_changed_is_not(self):
+    def test_a_moved_list_of_images_is_the_same_study_and_a_changed_one_is_not(self):
         def words():
             frames = [self.path(f"{self.place}/{i:02}.nii") for i in range(48)]
             return ("--dynamic", *frames, *self.study.words(vois=False)[2:])
@@ -122,7 +110,7 @@ class KillAndResume(PerfusionJobs):
         self.assertEqual(rc, USAGE, said)
         self.assertIn("another study", said)
 
-    def test_another_study_is_not_resumed(self):
+    def test_a_different_study_is_not_resumed(self):
         out = self.path("other.h5")
         rc, said = self.launch(out, *self.options, scan=self.scan)
         self.assertEqual(rc, 0, said)

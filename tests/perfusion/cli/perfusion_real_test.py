@@ -1,4 +1,5 @@
-"""voxherd perfusion on a real abdominal series (madym's test data), from raw signal to maps: prints the numbers it judges."""
+"""voxherd perfusion on a real abdominal series (madym's test data), from raw signal to maps. Prints the checked
+values."""
 import os
 import sys
 import unittest
@@ -13,9 +14,9 @@ if not os.path.isdir(MADYM):
     print("skipped: no abdominal series (VOXHERD_DATA)")
     sys.exit(77)
 
-# Of livers, healthy and cirrhotic: Van Beers 2001 has arterial fractions of 17 +- 16 and 41 +- 27 %, transit times of
-# 16 +- 5 and 51 +- 79 s; MR with a timing bolus a distribution volume of 14 to 16 %. Blood flow through kl of 60 to 1200
-# ml/100g/min makes transit times of 5 to 100 s.
+# Ranges for healthy and cirrhotic livers. Van Beers 2001: arterial fractions of 17 +- 16 and 41 +- 27 %, transit times
+# of 16 +- 5 and 51 +- 79 s; MR with a timing bolus: a distribution volume of 14 to 16 %. With blood flow, kl of 60 to
+# 1200 ml/100g/min means transit times of 5 to 100 s.
 PHYSIOLOGICAL = {"arterial_fraction": (0.02, 0.45), "distribution_volume": (0.1, 0.5), "mean_transit_time": (5, 30)}
 
 
@@ -41,7 +42,7 @@ class Abdomen(PerfusionJobs):
         return maps, curves, said
 
     def test_medians_of_the_liver_are_physiological_from_raw_signal_on_two_ranks(self):
-        # The aorta's own T1 is spoilt by inflow (0.66 s): blood has 1.4 s at 1.5 T.
+        # Inflow distorts the aorta's measured T1 (0.66 s); blood has 1.4 s at 1.5 T.
         for options in (("--t1-blood", "1.4"), ("--t1-blood", "1.4", "--arterial-baseline", "portal")):
             maps, curves, _ = self.run_liver("liver.h5", "--overwrite", *self.spgr, *options)
             fitted = maps["status"] == 0
@@ -57,7 +58,7 @@ class Abdomen(PerfusionJobs):
                 (curves["tissue"] - curves["tissue"].mean()) ** 2)
             self.assertGreater(explained, 0.85)
 
-    def test_t1_of_the_liver_is_a_liver_s(self):
+    def test_t1_of_the_liver_is_physiological(self):
         maps, _, _ = self.run_liver("t1.h5", *self.spgr, "--t1-blood", "1.4")
         t1 = np.median(maps["t1_before"][maps["status"] == 0])
         print(f"median T1 {t1:.3f} s")
@@ -76,7 +77,7 @@ class Abdomen(PerfusionJobs):
             expected = means[:, column] - means[:last + 1, column].mean()
             np.testing.assert_allclose(curves[name], expected, atol=1e-3)
 
-    def test_one_rank_and_three_give_the_same_bytes(self):
+    def test_one_and_three_ranks_give_the_same_bytes(self):
         names = [self.path(f"{ranks}.h5") for ranks in (1, 3)]
         for name, ranks in zip(names, (1, 3)):
             self.run_liver(name, *self.spgr, "--t1-blood", "1.4", ranks=ranks)

@@ -1,4 +1,4 @@
-"""voxherd perfusion from series of known flows to maps: every kind of signal, curve, T1 and delay."""
+"""voxherd perfusion from series with known flows: all signal types, curves, T1 and delays."""
 import csv
 import os
 import unittest
@@ -17,9 +17,9 @@ def spoiled_echo(t1_s, flip_degrees=FLIP, tr_s=TR_MS / 1000, M0=900.0):
 
 
 class Truth(PerfusionJobs):
-    def test_flows_delays_and_what_follows_from_them_are_found_without_noise(self):
+    def test_parameters_and_derived_maps_are_recovered_without_noise(self):
         maps = self.fit()
-        self.expect_truth(maps, 2e-3)
+        self.assert_truth(maps, 2e-3)
         t = self.study.truth
         np.testing.assert_allclose(maps["arterial_fraction"], t["ka"] / (t["ka"] + t["kp"]), rtol=5e-3)
         np.testing.assert_allclose(maps["total_perfusion"], t["ka"] + t["kp"], rtol=2e-3)
@@ -29,26 +29,26 @@ class Truth(PerfusionJobs):
         for name, values in maps.outside.items():
             self.assertFalse(np.any(values), name)
 
-    def test_maps_say_their_units(self):
+    def test_maps_have_units(self):
         units = self.fit().unit
         self.assertEqual({units[n] for n in ("kl", "ka", "kp", "sd_kl", "total_perfusion")}, {"ml/100g/min"})
         self.assertEqual({units[n] for n in ("tau_a", "tau_p", "sd_tau_a", "mean_transit_time")}, {"s"})
         self.assertEqual(units["sum_of_squares"], "input^2")
         self.assertNotIn("t1_before", units)
 
-    def test_a_table_of_curves_gives_what_vois_of_the_same_curves_give(self):
+    def test_a_table_of_curves_gives_the_result_of_vois_with_the_same_curves(self):
         by_voi, by_table = self.fit(), self.fit(scan=self.study.words(vois=False))
         for name in MAPS:
             np.testing.assert_allclose(by_table[name], by_voi[name], rtol=1e-4, atol=1e-4)
 
-    def test_the_curves_it_writes_are_curves_it_reads(self):
+    def test_it_can_read_the_curves_it_writes(self):
         first = self.fit()
         words = self.study.words()[:6]
         again = self.fit(scan=(*words, "--curves", self.path("out.curves.csv")), name="again.h5")
         for name in MAPS:
             np.testing.assert_array_equal(again[name], first[name])
 
-    def test_a_table_at_other_times_is_read_between_its_rows(self):
+    def test_a_table_at_other_times_is_interpolated(self):
         fine = np.arange(0, 120, 0.5)
         arterial, portal = np.interp(fine, self.study.times, self.study.arterial), np.interp(
             fine, self.study.times, self.study.portal)
@@ -56,7 +56,7 @@ class Truth(PerfusionJobs):
             np.savetxt(self.path(column), np.column_stack([fine, values]), delimiter=" ")
         words = self.study.words()[:6]
         maps = self.fit(scan=(*words, "--arterial-curve", self.path("arterial"), "--portal-curve", self.path("portal")))
-        # Corners of the curve lie up to half a step beside the finer times.
+        # Corners of the curve are up to half a step away from the finer times.
         np.testing.assert_allclose(maps.curves["portal"], self.study.portal, atol=0.02 * self.study.portal.max())
         self.assertLess(np.abs(maps["kl"] / self.study.truth["kl"] - 1).mean(), 0.05)
 
@@ -70,14 +70,14 @@ class Truth(PerfusionJobs):
         np.testing.assert_allclose(dense["distribution_volume"], plain["distribution_volume"], rtol=1e-3)
         np.testing.assert_allclose(plasma.curves["arterial"], self.study.arterial / 0.6, rtol=1e-5, atol=1e-7)
 
-    def test_single_precision_gives_the_same_to_a_thousandth(self):
+    def test_single_precision_agrees_to_a_thousandth(self):
         double, single = self.fit(), self.fit("--precision", "float")
         for name in ("kl", "ka", "kp"):
             np.testing.assert_allclose(single[name], double[name], rtol=5e-3)
 
     def test_the_papers_simplex_fits_the_papers_model(self):
         maps = self.fit("--solver", "simplex", "--discretisation", "paper")
-        # The paper's sum is not the integral that made the curves: flows come out lower by about kl T / 2.
+        # The paper's sum is not the integral that made the curves: the estimated flows are lower by about kl T / 2.
         self.assertGreater(np.median(maps["r_squared"]), 0.995)
         self.assertLessEqual(maps["iterations"].max(), 601)
         self.assertEqual(np.count_nonzero(maps["at_bound"]), 0)
@@ -105,38 +105,38 @@ class Signals(PerfusionJobs):
         maps = self.spgr("--vfa", self.study.path("vfa.nii"), "--vfa-flip-angles", "2,10,20", "--vfa-tr", "5")
         np.testing.assert_allclose(maps["t1_before"], self.study.t1[self.study.mask], rtol=1e-3)
         np.testing.assert_allclose(maps.curves["arterial"], self.study.arterial, atol=2e-3 * self.study.arterial.max())
-        self.expect_truth(maps, 0.01)
+        self.assert_truth(maps, 0.01)
         self.assertEqual(maps.unit["sum_of_squares"], "mM^2")
 
-    def test_flip_angles_in_an_image_each_are_the_same(self):
+    def test_flip_angles_in_separate_images_give_the_same_result(self):
         images = [self.study.save(f"fa{a}.nii", spoiled_echo(self.study.t1, a, 0.005)) for a in (2, 10, 20)]
         angles = ("--vfa-flip-angles", "2,10,20", "--vfa-tr", "5")
         one, many = self.spgr("--vfa", self.study.path("vfa.nii"), *angles), self.spgr("--vfa", *images, *angles)
         for name in MAPS:
             np.testing.assert_array_equal(many[name], one[name])
 
-    def test_spoiled_echoes_with_a_map_in_milliseconds(self):
+    def test_spoiled_echoes_use_a_t1_map_in_milliseconds(self):
         maps = self.spgr("--t1-map", self.study.path("t1_ms.nii"), "--t1-map-unit", "ms")
         np.testing.assert_allclose(maps["t1_before"], self.study.t1[self.study.mask], rtol=1e-5)
-        self.expect_truth(maps, 0.01)
+        self.assert_truth(maps, 0.01)
 
-    def test_one_t1_for_all_is_taken_as_it_is(self):
+    def test_a_single_t1_is_used_for_all_voxels(self):
         maps = self.spgr("--t1", "0.65", "--t1-blood", "1.4")
         np.testing.assert_allclose(maps["t1_before"], 0.65, rtol=1e-6)
         np.testing.assert_allclose(maps.curves["portal"], self.study.portal, atol=2e-3 * self.study.portal.max())
 
-    def test_signals_linear_in_R1(self):
+    def test_signals_linear_in_R1_are_converted(self):
         maps = self.fit("--signal", "linear", "--relaxivity", str(R1), "--t1-map", self.study.path("t1_ms.nii"),
                         "--t1-map-unit", "ms", scan=self.study.words("linear.nii"))
-        self.expect_truth(maps, 0.01)
+        self.assert_truth(maps, 0.01)
 
-    def test_hounsfield_units_above_the_baseline(self):
+    def test_hounsfield_units_are_measured_from_the_baseline(self):
         maps = self.fit("--signal", "ct", scan=self.study.words("ct.nii.gz"))
-        self.expect_truth(maps, 0.01)
+        self.assert_truth(maps, 0.01)
         np.testing.assert_allclose(maps["baseline_signal"], 40, rtol=1e-4)
         self.assertEqual(maps.unit["sum_of_squares"], "HU^2")
 
-    def test_the_baseline_found_is_said_and_one_given_is_taken(self):
+    def test_the_detected_baseline_is_reported_and_a_given_one_is_used(self):
         found = self.fit("--signal", "ct", scan=self.study.words("ct.nii.gz"))
         # The bolus arrives at 12 s: frame 5 is at 11.85 s.
         self.assertIn("baseline: frames 0 to 5", self.said)
@@ -144,7 +144,7 @@ class Signals(PerfusionJobs):
         given = self.fit("--signal", "ct", "--baseline", "1,3", scan=self.study.words("ct.nii.gz"))
         self.assertEqual(given.configuration["baseline"], [1, 3])
 
-    def test_an_aorta_bright_by_inflow_takes_the_portal_baseline(self):
+    def test_an_aorta_brightened_by_inflow_uses_the_portal_baseline(self):
         s = self.study
         signal = spoiled_echo(1 / (1 / s.t1[..., None] + R1 * s.concentration))
         signal[s.artery, :6] *= 1.9
@@ -158,7 +158,7 @@ class Signals(PerfusionJobs):
 
 
 class Frames(PerfusionJobs):
-    def test_an_image_a_frame_gives_the_same_bytes_as_one_image(self):
+    def test_one_image_per_frame_gives_the_same_bytes_as_one_image(self):
         self.fit(name="one.h5")
         names = [self.path(f"frame_{i:03}.nii{'.gz' if i % 2 else ''}") for i in range(48)]
         for i, name in enumerate(names):
@@ -180,34 +180,34 @@ class Frames(PerfusionJobs):
         self.fit(scan=self.study.words("series.nii.gz"), name="compressed.h5", ranks=2)
         self.assertEqual(digest(self.path("plain.h5")), digest(self.path("compressed.h5")))
 
-    def test_padded_frames_are_no_part_of_the_fit(self):
+    def test_padded_frames_are_excluded_from_the_fit(self):
         padded = self.study.concentration.copy()
         padded[..., 42:] = 0
         self.study.save("padded.nii", padded)
         maps = self.fit(scan=self.study.words("padded.nii"))
         self.assertIn("frames 42-47 hold nothing", self.said)
         self.assertEqual(list(np.flatnonzero(maps.curves["counted"] == 0)), [42, 43, 44, 45, 46, 47])
-        self.expect_truth(maps, 5e-3)
+        self.assert_truth(maps, 5e-3)
 
-    def test_a_broken_frame_is_found_and_one_that_is_named_is_skipped(self):
+    def test_a_corrupt_frame_is_detected_and_a_listed_one_is_skipped(self):
         broken = self.study.concentration.copy()
         broken[..., 40], broken[..., 44] = np.nan, 1000
         self.study.save("broken.nii", broken)
         maps = self.fit("--skip-frames", "44", scan=self.study.words("broken.nii"))
         self.assertIn("frames 40 hold nothing", self.said)
         self.assertEqual(maps.configuration["skipped-frames"], "40, 44")
-        # Inputs at the missing frames are bridged by a line.
-        self.expect_truth(maps, 5e-3)
+        # Inputs are interpolated linearly over the missing frames.
+        self.assert_truth(maps, 5e-3)
 
-    def test_uneven_times_are_said_and_fitted(self):
+    def test_uneven_times_are_reported_and_fitted(self):
         times = np.cumsum(np.concatenate([[0], np.full(25, 1.5), np.full(14, 3.0), np.full(8, 6.0)]))
         uneven = Study(os.path.join(self.folder, "uneven"), times)
         maps = self.fit(scan=uneven.words())
         self.assertIn("48 frames at uneven times", self.said)
-        self.expect_truth(maps, 5e-3, uneven.truth)
+        self.assert_truth(maps, 5e-3, uneven.truth)
         np.testing.assert_allclose(maps.curves["tissue_fit"], maps.curves["tissue"], atol=0.02)
 
-    def test_a_spacing_stands_for_a_file_of_times(self):
+    def test_a_spacing_replaces_a_file_of_times(self):
         by_file = self.fit()
         words = list(self.study.words())
         words[2:4] = ("--spacing", "2.37")
@@ -220,7 +220,7 @@ class Parameters(PerfusionJobs):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        # One kl and one pair of delays: the mean curve is a curve of the model, too.
+        # With one kl and one pair of delays, the mean curve is also a curve of the model.
         s = cls.study
         flows = np.column_stack([s.truth[name] for name in MAPS])
         flows[:, 0], flows[:, 3], flows[:, 4] = 400, 2.2, 1.3
@@ -236,7 +236,7 @@ class Parameters(PerfusionJobs):
             self.assertFalse(np.any(maps[f"sd_{name}"]))
         self.assertEqual(maps.configuration["fixed"]["tau_p"], True)
 
-    def test_bounds_hold_and_are_reported(self):
+    def test_bounds_are_respected_and_reported(self):
         maps = self.fit("--bounds", "kl=1:400,ka=20:40")
         self.assertLessEqual(maps["kl"].max(), 400.001)
         self.assertGreaterEqual(maps["ka"].min(), 19.999)
@@ -245,7 +245,7 @@ class Parameters(PerfusionJobs):
         np.testing.assert_allclose(maps["kl"][at_kl], 400, rtol=1e-6)
         self.assertIn("at a bound:", self.said)
 
-    def test_delays_of_zero(self):
+    def test_delays_of_zero_are_fitted(self):
         maps = self.fit("--delays", "zero")
         self.assertFalse(np.any(maps["tau_a"]) or np.any(maps["tau_p"]))
 
@@ -259,14 +259,14 @@ class Parameters(PerfusionJobs):
             np.testing.assert_allclose(maps[name], self.study.truth[name], rtol=0.02)
         self.assertIn("delays of all voxels", self.said)
 
-    def test_a_window_lets_delays_differ_a_little(self):
-        # Delays of 0.5 to 4 s about the mean curve's of some 2 s.
+    def test_a_window_limits_how_much_delays_differ(self):
+        # Delays of 0.5 to 4 s around the mean curve's of about 2 s.
         maps = self.fit("--delays", "two-stage", "--delay-window", "0.5")
         tau_a = maps.configuration["start"]["tau_a"]
         self.assertLessEqual(np.abs(maps["tau_a"] - tau_a).max(), 0.5 + 1e-5)
         self.assertGreater(np.ptp(maps["tau_a"]), 0.9)
 
-    def test_delays_of_a_region_of_ones_own(self):
+    def test_delays_can_come_from_a_separate_region(self):
         roi = np.zeros(self.study.mask.shape)
         voxel = tuple(np.argwhere(self.study.mask)[10])
         roi[voxel] = 1
@@ -275,7 +275,7 @@ class Parameters(PerfusionJobs):
         for name in ("tau_a", "tau_p"):
             np.testing.assert_allclose(maps[name], self.study.truth[name][10], atol=0.01)
 
-    def test_one_input_alone(self):
+    def test_a_single_input_is_fitted(self):
         flows = [[400, 80, 0, 2, 0]]
         series = np.zeros_like(self.study.concentration)
         series[self.study.mask] = tissue(self.study.times, self.study.arterial, self.study.portal, flows)
@@ -290,7 +290,7 @@ class Parameters(PerfusionJobs):
 
 
 class Files(PerfusionJobs):
-    def test_curves_lie_beside_the_result_as_numbers_and_as_a_picture(self):
+    def test_curves_are_written_next_to_the_result_as_numbers_and_as_a_picture(self):
         maps = self.fit()
         self.assertEqual(sorted(os.listdir(self.folder)), ["out.curves.csv", "out.curves.svg", "out.h5"])
         with open(self.path("out.curves.csv"), encoding="utf-8") as file:
@@ -307,13 +307,13 @@ class Files(PerfusionJobs):
         for word in ("arterial", "portal", "time, s", "concentration", "mean curve of the mask"):
             self.assertIn(word, text)
 
-    def test_the_log_sums_up_the_mask(self):
+    def test_the_log_summarises_the_mask(self):
         maps = self.fit()
         self.assertIn("90 of 90 voxels fitted", self.said)
         first, median, third = np.sort(maps["ka"])[[22, 44, 66]]
         self.assertIn(f"of 90 voxels: ka {median:.4g} ({first:.4g} to {third:.4g})", self.said)
 
-    def test_verify_and_export(self):
+    def test_verify_and_export_accept_the_result(self):
         self.fit()
         self.assertEqual(voxherd("verify", self.path("out.h5"))[0], 0)
         rc, _, said = voxherd("export", self.path("out.h5"), "--to", "nifti", self.path("maps"))
@@ -322,13 +322,13 @@ class Files(PerfusionJobs):
         for name in (*MAPS, "arterial_fraction", "r_squared", "status"):
             self.assertTrue(any(file.startswith(f"{name}.nii") for file in written), written)
 
-    def test_chosen_maps_alone_are_written_and_are_the_same(self):
+    def test_only_selected_maps_are_written_and_they_are_the_same(self):
         every, some = self.fit(), self.fit("--maps", "kp,mean_transit_time", name="some.h5")
         self.assertEqual(set(some.maps), {"kp", "mean_transit_time", "iterations", "exit_code", "at_bound", "status"})
         for name in some.maps:
             np.testing.assert_array_equal(some[name], every[name])
 
-    def test_exchanged_inputs_are_noticed(self):
+    def test_exchanged_inputs_are_detected(self):
         words = list(self.study.words())
         words[7], words[9] = words[9], words[7]
         self.fit(scan=words)

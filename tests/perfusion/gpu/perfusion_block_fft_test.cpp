@@ -18,7 +18,7 @@ class BlockFftCuda : public testing::Test {
   const device gpu{backend::cuda, 1, 0};
 };
 
-TEST_F(BlockFftCuda, FitsOfEveryTableAreTheCpusByRecursion) {
+TEST_F(BlockFftCuda, FitsOfEveryTableEqualTheCpusFitsByRecursion) {
 #define VOXHERD_SHAPE(q, p) q *p,
   for (const int frames : {VOXHERD_BLOCK_FFT_SHAPES(VOXHERD_SHAPE)}) {
 #undef VOXHERD_SHAPE
@@ -30,7 +30,7 @@ TEST_F(BlockFftCuda, FitsOfEveryTableAreTheCpusByRecursion) {
   }
 }
 
-TEST_F(BlockFftCuda, PaddedAndMissingFramesAreNoPartOfAnyCost) {
+TEST_F(BlockFftCuda, PaddedAndMissingFramesDoNotContributeToCosts) {
   time_course t = any_course(75, 1.6);
   const auto rows = noisy_rows(t, 40);
   for (const std::size_t missing : {3, 20, 74}) t.counts[missing] = 0;
@@ -38,7 +38,7 @@ TEST_F(BlockFftCuda, PaddedAndMissingFramesAreNoPartOfAnyCost) {
                    fits_of(one_thread, t, papers_fit(convolution_kind::block_fft), rows));
 }
 
-TEST_F(BlockFftCuda, TheDirectSumsFitsAreTheCpus) {
+TEST_F(BlockFftCuda, FitsByDirectSumEqualTheCpus) {
   for (const int frames : {48, 75, 320}) {
     SCOPED_TRACE(frames);
     const time_course t = any_course(frames, 120.0 / frames);
@@ -48,7 +48,7 @@ TEST_F(BlockFftCuda, TheDirectSumsFitsAreTheCpus) {
   }
 }
 
-TEST_F(BlockFftCuda, FixedParametersAndBoundsHold) {
+TEST_F(BlockFftCuda, FixedParametersAndBoundsAreRespected) {
   const time_course t = any_course(64, 1.9);
   const auto rows = noisy_rows(t, 40);
   fit_settings s = papers_fit(convolution_kind::block_fft);
@@ -60,7 +60,7 @@ TEST_F(BlockFftCuda, FixedParametersAndBoundsHold) {
   for (const float delay : found.maps[map_tau_p]) EXPECT_EQ(delay, 0);
 }
 
-TEST_F(BlockFftCuda, SpoiltVoxelsAreLeftOut) {
+TEST_F(BlockFftCuda, InvalidVoxelsAreSkipped) {
   const time_course t = any_course(48, 2.37);
   auto rows = noisy_rows(t, 4);
   rows[2 * 48 + 5] = NAN;

@@ -30,7 +30,7 @@ TEST_P(PerfusionCuda, IsEquivalentToReference) {
   expect_equivalent_to_reference(gpu, GetParam().settings, GetParam().times);
 }
 
-TEST_P(PerfusionCuda, EndsWhereTheCpuEnds) {
+TEST_P(PerfusionCuda, EndsAtTheMinimumOfTheCpu) {
   const perfusion_case c = uneasy_voxels(GetParam().times);
   const perfusion_run there(gpu, c.frames, c.rows, GetParam().settings);
   const perfusion_run here(cpu, c.frames, c.rows, GetParam().settings);
@@ -47,7 +47,7 @@ class PerfusionCudaBatch : public testing::Test {
   }
 };
 
-TEST_F(PerfusionCudaBatch, AVoxelsFitDoesNotDependOnItsPlace) {
+TEST_F(PerfusionCudaBatch, AVoxelsFitDoesNotDependOnItsPosition) {
   const perfusion_case c = uneasy_voxels();
   std::vector<float> many;
   for (int i = 0; i < 61; ++i) many.insert(many.end(), c.rows.begin(), c.rows.end());
@@ -66,7 +66,7 @@ TEST_F(PerfusionCudaBatch, AnEmptyBatchAndABatchOfOneAreFitted) {
   expect_same_ends(perfusion_run(gpu, c.frames, first, s), perfusion_run(cpu, c.frames, first, s), s);
 }
 
-/// Signals of every kind through conversion and fit.
+/// All signal types through conversion and fit.
 TEST_F(PerfusionCudaBatch, SignalsAreConvertedAsOnTheCpu) {
   for (const auto& [name, convert] : every_conversion()) {
     SCOPED_TRACE(name);
@@ -85,7 +85,7 @@ class PerfusionCudaData : public testing::Test {
   }
 };
 
-TEST_F(PerfusionCudaData, SimplexEndsWhereIndependentCodeEnds) {
+TEST_F(PerfusionCudaData, SimplexAgreesWithIndependentCode) {
   expect_independent_simplex(gpu, discretisation_kind::paper);
   expect_independent_simplex(gpu, discretisation_kind::exact);
 }
@@ -105,10 +105,10 @@ TEST_F(PerfusionCudaData, SinglePrecisionFindsTheGlobalMinimumOfEveryVoxel) {
   expect_global_minima(gpu, s, 1e-4, 2e-2);
 }
 
-TEST_F(PerfusionCudaData, RulesAreKept) {
+TEST_F(PerfusionCudaData, RulesAreRespected) {
   for (const auto solver : {solver_kind::lm, solver_kind::varpro}) expect_rules_kept(gpu, solver);
 }
 
-TEST_F(PerfusionCudaData, SimplexKeepsBounds) { expect_bounded_simplex(gpu); }
+TEST_F(PerfusionCudaData, SimplexRespectsBounds) { expect_bounded_simplex(gpu); }
 
 }  // namespace

@@ -140,7 +140,7 @@ void expect_linear_of_reference(const perfusion_case& c, const fit_settings& s, 
     if (run.status[v] != 0) continue;
     const auto expected = murase_fit(c.frames, c.samples(v), given, fixed);
     const auto p = run.parameters(v);
-    // The squares of nearly parallel columns (condition 1e3) in double, then a float's rounding.
+    // The squares of nearly parallel columns (condition number 1e3) in double, then a float's rounding.
     for (std::size_t i = 0; i < p.size(); ++i)
       EXPECT_NEAR(p[i], expected[i], 1e-6 * std::fmax(std::fabs(expected[i]), paper_start()[i])) << "voxel " << v;
   }
@@ -152,8 +152,8 @@ void expect_equivalent_to_reference(const device& d, const fit_settings& s, fram
   expect_judged_as_by_reference(c, s, run);
   if (testing::Test::HasFatalFailure()) return;
   const bool single = s.precision == precision_kind::float32;
-  // In floats a cost of 45 residuals, each a difference with a rounding of the peak (30 times the noise), is known to
-  // 1e-5 of itself: a descent cannot see less.
+  // In float a cost of 45 residuals, each the difference of two values rounded at the size of the peak (30 times the
+  // noise), has a relative error of 1e-5: a descent cannot resolve less.
   if (s.solver == solver_kind::lm || s.solver == solver_kind::varpro) expect_minima(c, s, run, single ? 1e-5 : 1e-9);
   if (s.solver == solver_kind::simplex && !single) expect_simplex_of_reference(c, s, run);
   if (s.solver == solver_kind::linear) expect_linear_of_reference(c, s, run);

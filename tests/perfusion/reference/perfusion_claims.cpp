@@ -33,7 +33,7 @@ double largest_relative(const perfusion_parameters& a, const perfusion_parameter
   return most;
 }
 
-/// Of voxel 0, without noise, the global minimum is 7e-24: no relative tolerance means anything.
+/// For voxel 0, without noise, the global minimum is 7e-24: a relative tolerance is meaningless.
 constexpr std::size_t first_noisy = 1;
 
 }  // namespace
@@ -71,7 +71,7 @@ void expect_independent_simplex(const device& d, discretisation_kind how) {
 void expect_global_minima(const device& d, fit_settings s, double excess, double error) {
   const stored_voxels voxels("pwl");
   const auto gold = perfusion_data::table("fit_gold_pwl.csv");
-  s.rules[tau_a].most = 10;  // the gold's bound
+  s.rules[tau_a].most = 10;  // the reference data's bound
   const auto run = voxels.fit(d, s);
   const std::array<std::string, parameter_count> names{"kl", "ka", "kp", "tau_a", "tau_p"};
   std::size_t compared = 0;
@@ -82,7 +82,7 @@ void expect_global_minima(const device& d, fit_settings s, double excess, double
     if (run.at_bound[v] != 0 || cost > (1 + excess) * gold.at("cost")[v]) continue;
     ++compared;
     const auto sd = run.deviations(v), p = map_units(run.parameters(v));
-    // A deviation changes with the place as a parameter does, in parts of itself: one over a flow, say.
+    // A standard deviation changes with the position relative to a parameter, for example as 1 / flow.
     double vague = 1;
     for (std::size_t i = 0; i < sd.size(); ++i)
       vague = std::fmax(vague, gold.at("se_" + names[i])[v] / std::fabs(gold.at(names[i])[v]));
@@ -120,7 +120,7 @@ void expect_rules_kept(const device& d, solver_kind solver) {
   for (const auto& [name, rules] : cases) {
     fit_settings s = quality_settings(solver);
     s.rules = rules;
-    // One start of our own finds the minimum of the paper's physiology; random physiology has several.
+    // One of our starts finds the minimum for the paper's physiology; random physiology has several minima.
     const bool own_start = std::string(name) == "a start beside the bounds";
     s.starts = own_start ? 0 : 1;
     const auto run = voxels.fit(d, s);

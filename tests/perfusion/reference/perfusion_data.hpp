@@ -6,11 +6,11 @@
 
 #include "tests/perfusion/reference/perfusion_reference.hpp"
 
-/// data/perfusion_reference (its README says what is in it) under VOXHERD_DATA.
+/// data/perfusion_reference (described in its README) under VOXHERD_DATA.
 namespace voxherd::reference {
 
-/// Columns of a file of comma-separated numbers, by name. Cells that are no number (an action's letter) become their
-/// first character's code.
+/// Columns of a file of comma-separated numbers, by name. Cells that are not numbers (the letter of an action) become
+/// the code of their first character.
 using number_table = std::map<std::string, std::vector<double>>;
 
 class perfusion_data {
@@ -19,7 +19,7 @@ class perfusion_data {
   static std::string folder();
   static number_table table(const std::string& file);
 
-  /// inputs_`name`.csv, all frames counted.
+  /// inputs_`name`.csv, counting all frames.
   static perfusion::time_course frames(const std::string& name);
 
   /// A row of a table of fits or truths: parameters in 1/s and s.
@@ -34,7 +34,7 @@ class perfusion_data {
 /// kl 200, ka 10, kp 80 ml/100 g/min, 2 s, 3 s: the paper's start.
 perfusion_parameters paper_start();
 
-/// As the program gets them: rounded to float.
+/// Rounded to float, as the program reads them.
 std::vector<double> as_floats(std::vector<double> values);
 
 }  // namespace voxherd::reference

@@ -18,7 +18,7 @@ bool near_whole_frame(const time_course& f, const perfusion_parameters& p) {
 
 namespace {
 
-/// Everything a map can be compared with at the place where a fit ended.
+/// All values that maps contain, at the point where a fit ended.
 class judged_by_reference {
  public:
   judged_by_reference(const perfusion_case& c, const fit_settings& s, const perfusion_run& run, std::size_t v)
@@ -28,8 +28,8 @@ class judged_by_reference {
 
   void compare() const {
     const bool single = s_.precision == precision_kind::float32;
-    // A residual is a difference of two numbers of the peak's size: their roundings, over CNR 30.
-    if (cost_ > 1e38) return;  // a linear fit's growth, beyond a map's floats
+    // A residual is the difference of two numbers of the size of the peak: their rounding errors, relative to CNR 30.
+    if (cost_ > 1e38) return;  // error growth of a linear fit, beyond a map's float rounding
     const double cost_error = (single ? 2e-4 : 1e-5) + rounding_of_place() / cost_;
     EXPECT_NEAR(run_.map(sum_of_squares, v_), cost_, cost_error * cost_);
     double mean = 0, about = 0;
@@ -38,8 +38,9 @@ class judged_by_reference {
     EXPECT_NEAR(run_.map(r_squared, v_), 1 - cost_ / about, cost_error * cost_ / about + 1e-6);
     compare_derived();
     compare_bounds();
-    // A float's column of J has four roundings a frame, which add as their root, an element of J'J two columns; five
-    // elements a row, and half of it for the root. In double it is the place that is rounded, to a map's float.
+    // A column of J in float has four rounding errors per frame, which add in quadrature; an element of J'J has those
+    // of two columns; five elements per row, and half of that for the square root. In double only the position is
+    // rounded, to a map's float.
     if (!at_kink() && !far()) compare_deviations(single ? 2 * 48 * std::sqrt(4) * 6e-8 * 5 / 2 : 1e-9, cost_error);
   }
 
@@ -59,7 +60,7 @@ class judged_by_reference {
     EXPECT_EQ(run_.map(baseline_signal, v_), 0);
   }
 
-  /// Bounds and places are floats of other units: at a bound means within a rounding of it.
+  /// Bounds and positions are floats in other units: "at a bound" means within rounding.
   bool at_bound(std::size_t i) const {
     const auto& r = s_.rules[i];
     return s_.bounded && !r.fixed && (p_[i] <= r.least * (1 + 1e-7) || p_[i] >= r.most * (1 - 1e-7));
@@ -69,7 +70,7 @@ class judged_by_reference {
     for (std::size_t i = 0; i < parameter_count; ++i) EXPECT_EQ(run_.at_bound[v_] >> i & 1, at_bound(i)) << i;
   }
 
-  /// What rounding the place to a map's floats does to the cost, away from a minimum.
+  /// Effect of rounding the position to a map's floats on the cost, away from a minimum.
   double rounding_of_place() const {
     const auto jacobian = perfusion_jacobian(c_.frames, s_.discretisation, p_);
     const auto curve = perfusion_curve(c_.frames, s_.discretisation, p_);
@@ -82,20 +83,20 @@ class judged_by_reference {
     return change;
   }
 
-  /// The paper's curve has no derivative by a delay of whole frames.
+  /// The paper's curve has no derivative with respect to a delay of complete frames.
   bool at_kink() const { return s_.discretisation == discretisation_kind::paper && near_whole_frame(c_.frames, p_); }
 
-  /// A delay beyond the series' length is taken as that length: its derivative means nothing.
+  /// A delay longer than the series is replaced by that length: its derivative is meaningless.
   bool far() const {
     const double length = c_.frames.time_s.back() - c_.frames.time_s.front();
     return std::fabs(p_[tau_a]) >= length || std::fabs(p_[tau_p]) >= length;
   }
 
-  /// Rounding of J'J grows by the largest inflation of a variance, (J'J)_ii (J'J)^-1_ii.
+  /// The rounding error of J'J is amplified by the largest inflation of a variance, (J'J)_ii (J'J)^-1_ii.
   void compare_deviations(double rounding, double cost_error) const {
     std::array<bool, parameter_count> held{};
     for (std::size_t i = 0; i < parameter_count; ++i) held[i] = s_.rules[i].fixed || at_bound(i);
-    // A flow of zero leaves its delay without influence.
+    // If a flow is zero, its delay has no influence.
     held[tau_a] = held[tau_a] || p_[ka] == 0;
     held[tau_p] = held[tau_p] || p_[kp] == 0;
     const auto expected = map_units(standard_deviations(c_.frames, s_.discretisation, p_, cost_, held));
@@ -107,7 +108,7 @@ class judged_by_reference {
       for (std::size_t f = 0; f < y_.size(); ++f) length += counts(f) * jacobian[i][f] * jacobian[i][f];
       if (!held[i]) inflation = std::fmax(inflation, length * inverse[i][i]);
     }
-    // No information on one of them is none on all: a curve that follows an input at once has no kl.
+    // Missing information about one parameter affects all: a curve that follows an input immediately has no kl.
     for (const double e : expected)
       if (!std::isfinite(e)) return;
     const auto sd = run_.deviations(v_);
@@ -152,8 +153,8 @@ void expect_judged_as_by_reference(const perfusion_case& c, const fit_settings& 
 
 void expect_same_ends(const perfusion_run& a, const perfusion_run& b, const fit_settings& s) {
   const bool single = s.precision == precision_kind::float32;
-  // In single precision a cost has no more digits than the simplex is told to stop at, and a kink's slope turns with
-  // the rounding: measured between a GPU and a CPU, 71 to 75 % and 97 % end at the same place.
+  // In single precision a cost has only as many digits as the simplex's tolerance, and the slope at a kink depends on
+  // rounding: measured between a GPU and a CPU, 71 to 75 % and 97 % of voxels end at the same point.
   const double part = single ? 0.1 : 1e-3;
   const double share = !single ? 0.985 : s.solver == solver_kind::simplex ? 0.65 : 0.95;
   ASSERT_EQ(a.voxels(), b.voxels());

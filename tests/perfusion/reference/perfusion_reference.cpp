@@ -12,7 +12,7 @@ using namespace perfusion;
 /// (1 - e^-x) / x
 double phi1(double x) { return x == 0 ? 1 : -std::expm1(-x) / x; }
 
-/// (x - 1 + e^-x) / x^2: by its series where the difference would cancel.
+/// (x - 1 + e^-x) / x^2, computed by its series where the difference would cancel.
 double phi2(double x) {
   if (std::fabs(x) > 1) return (x + std::expm1(-x)) / (x * x);
   double sum = 0, term = 0.5;
@@ -23,7 +23,7 @@ double phi2(double x) {
   return sum;
 }
 
-/// A straight piece of an input: value `from_value` at `from_s`, rising by `slope` a second until `to_s`.
+/// A linear piece of an input: value `from_value` at `from_s`, increasing by `slope` per second until `to_s`.
 struct piece {
   double from_s, to_s, from_value, slope;
 };
@@ -57,7 +57,7 @@ double input_at(const time_course& frames, const std::vector<double>& values, do
 
 namespace {
 
-/// int c(u) e^{-k (end - u)} du over the first `length` seconds of a piece, seen from their end.
+/// int c(u) e^{-k (end - u)} du over the first `length` seconds of a piece.
 double part_of(const piece& s, double k, double length) {
   const double x = k * length;
   return length * (s.from_value * phi1(x) + s.slope * length * phi2(x));
@@ -136,7 +136,7 @@ std::array<std::vector<double>, parameter_count> perfusion_jacobian(const time_c
                                                                     const perfusion_parameters& p) {
   std::array<std::vector<double>, parameter_count> jacobian;
   for (std::size_t i = 0; i < parameter_count; ++i) {
-    // The curve is linear in the flows: any step is exact. The cube root of the rounding error elsewhere.
+    // The curve is linear in the flows: any step is exact. For the others: the cube root of the rounding error.
     const bool flow = i == ka || i == kp;
     const double step = flow ? 0.01 : i == kl ? 1e-5 * std::fmax(std::fabs(p[kl]), 1e-3) : 1e-5;
     perfusion_parameters up = p, down = p;

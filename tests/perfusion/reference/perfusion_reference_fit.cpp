@@ -32,7 +32,7 @@ equations5 equations_at(const time_course& frames, discretisation_kind how, cons
   return e;
 }
 
-/// Inverse over the rows and columns not held, zero elsewhere: Gauss and Jordan, with rows and columns scaled.
+/// Inverse over the rows and columns that are not held, zero elsewhere: Gauss-Jordan with scaled rows and columns.
 matrix5 inverse_of(const matrix5& m, const mask5& held) {
   std::array<double, parameter_count> scale{};
   matrix5 a{}, inverse{};
@@ -67,7 +67,7 @@ perfusion_parameters clamped(perfusion_parameters p, const perfusion_rules& rule
   return p;
 }
 
-/// Fixed, or at a bound that the cost pushes against, or of no influence.
+/// Fixed, or at a bound that the cost pushes against, or without influence.
 mask5 held_at(const perfusion_parameters& p, const perfusion_rules& rules, const equations5& e) {
   mask5 held{};
   for (std::size_t i = 0; i < p.size(); ++i)
@@ -83,7 +83,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b, const tim
   return sum;
 }
 
-/// The smallest of y'y - 2 b'x + x'Mx within two bounds: free, or on one of the four edges.
+/// The minimum of y'y - 2 b'x + x'Mx within two bounds: free, or on one of the four edges.
 struct two_flows {
   double aa, ap, pp, ya, yp, yy;
   parameter_rule arterial, portal;

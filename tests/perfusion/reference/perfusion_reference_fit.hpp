@@ -2,8 +2,8 @@
 
 #include "tests/perfusion/reference/perfusion_reference.hpp"
 
-/// Where the smallest cost within bounds is, searched for slowly: a dense dictionary, then Marquardt's method with
-/// derivatives by differences from the best of it.
+/// A slow search for the smallest cost within bounds: a dense dictionary, then Marquardt's method with numerical
+/// derivatives from its best entries.
 namespace voxherd::reference {
 
 using perfusion_rules = std::array<perfusion::parameter_rule, perfusion::parameter_count>;
@@ -13,18 +13,18 @@ struct perfusion_fit {
   double cost = 0;
 };
 
-/// A local minimum within the rules, downhill from `start`.
+/// A local minimum within the rules, by descent from `start`.
 perfusion_fit polish(const perfusion::time_course& frames, perfusion::discretisation_kind how,
                      const perfusion_rules& rules, const std::vector<double>& y, perfusion_parameters start);
 
-/// The dictionary: `rates` log-spaced kl and `delays` evenly spaced tau_a and tau_p within the rules; ka and kp are
-/// those of the smallest cost within their bounds, in closed form.
+/// The dictionary: `rates` log-spaced kl and `delays` evenly spaced tau_a and tau_p within the rules; ka and kp
+/// minimise the cost within their bounds, in closed form.
 class global_search {
  public:
   global_search(const perfusion::time_course& frames, perfusion::discretisation_kind how, const perfusion_rules& rules,
                 std::size_t rates = 28, std::size_t delays = 21);
 
-  /// The best end of polishing from the dictionary's `polished` deepest local minima.
+  /// The best result of descents from the `polished` deepest local minima of the dictionary.
   perfusion_fit operator()(const std::vector<double>& y, std::size_t polished = 6) const;
 
  private:

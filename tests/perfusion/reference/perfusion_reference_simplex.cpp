@@ -77,7 +77,7 @@ class simplex {
     return c.f < worst.f ? take(c, simplex_action::inside) : shrink();
   }
 
-  /// A new vertex goes behind old ones of the same value.
+  /// A new vertex is placed after old ones with the same value.
   simplex_action take(const vertex& v, simplex_action action) {
     vertices_.back() = v;
     sort();

@@ -7,7 +7,7 @@
 
 namespace voxherd::reference {
 
-/// What an iteration of the simplex did: the letters of the traces in data/perfusion_reference.
+/// Action of a simplex iteration: the letters of the traces in data/perfusion_reference.
 enum class simplex_action : char { reflect = 'R', expand = 'E', outside = 'O', inside = 'I', shrink = 'S' };
 
 struct simplex_step {
@@ -31,8 +31,8 @@ struct simplex_rules {
   std::array<bool, perfusion::parameter_count> fixed{};  ///< these stay at the start and have no vertex
 };
 
-/// Lagarias et al., SIAM J Optim 9:112, 1998, from fminsearch's first simplex: the start, and the start with one
-/// parameter 5 % larger (0.00025 where it is zero).
+/// Lagarias et al., SIAM J Optim 9:112, 1998, with fminsearch's first simplex: the start, and the start with one
+/// parameter 5 % larger (0.00025 if it is zero).
 simplex_fit nelder_mead(const std::function<double(const perfusion_parameters&)>& f, const perfusion_parameters& start,
                         const simplex_rules& rules = {});
 

@@ -8,7 +8,7 @@ perfusion_run::perfusion_run(const device& d, const time_course& frames, const s
                              const fit_settings& settings, const conversion& convert) {
   const std::size_t width = frames.frames() + static_cast<std::size_t>(convert.extras());
   const std::size_t count = rows.size() / width;
-  // Numbers that no fit gives, so that a place never written shows.
+  // Values that no fit produces, to detect elements that are never written.
   maps.assign(map_count, std::vector<float>(count, -12345.f));
   iterations.assign(count, 12345);
   exit_code.assign(count, 255), at_bound.assign(count, 255), status.assign(count, 255);

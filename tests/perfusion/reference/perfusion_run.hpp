@@ -7,7 +7,7 @@
 
 namespace voxherd::reference {
 
-/// Everything a fitter yields for a batch.
+/// All results of a fitter for a batch.
 class perfusion_run {
  public:
   /// rows.size() = count x (frames + convert.extras()).

@@ -7,14 +7,14 @@
 
 namespace voxherd::reference {
 
-/// Every kind of signal and of T1, by name.
+/// All signal types and T1 types, by name.
 std::vector<std::pair<const char*, perfusion::conversion>> every_conversion();
 
-/// Concentrations as signals of that kind, by the textbook's equations, with what a row has after its frames. S0 and T1
-/// differ from voxel to voxel. Voxels that cannot be fitted stay as they are.
+/// Concentrations converted to signals of that type by the textbook equations, with the extra values after the frames
+/// of a row. S0 and T1 differ between voxels. Voxels that cannot be fitted are unchanged.
 perfusion_case signals_of(const perfusion_case& c, const perfusion::conversion& convert);
 
-/// T1 before the agent of a voxel of signals_of(), s.
+/// T1 of a voxel of signals_of() before the agent arrives, s.
 double true_t1_s(const perfusion::conversion& convert, std::size_t voxel);
 
 }  // namespace voxherd::reference

@@ -12,8 +12,8 @@
 namespace voxherd::perfusion {
 namespace {
 
-/// A patient's abdomen (Manchester's madym): 75 frames of a spoiled echo (TR 4 ms, 20 degrees), the agent injected at
-/// frame 7, and three flip angles before.
+/// A patient's abdomen (madym, Manchester): 75 frames of a spoiled echo (TR 4 ms, 20 degrees), agent injected at frame
+/// 7, and three earlier flip angles.
 class MadymAbdomen : public ::testing::Test {
  protected:
   static constexpr int frames = 75;
@@ -75,17 +75,18 @@ class MadymAbdomen : public ::testing::Test {
   conversion convert_;
 };
 
-/// Liver at 1.5 T: 0.586 +- 0.039 s (de Bazelaire et al., Radiology 230:652, 2004); three angles of a free abdomen
-/// without a map of B1 are granted 25 %.
-TEST_F(MadymAbdomen, HasLiverOfAPlausibleT1AndConcentration) {
+/// Liver at 1.5 T: 0.586 +- 0.039 s (de Bazelaire et al., Radiology 230:652, 2004). Three angles of a free-breathing
+/// abdomen without a B1 map: 25 % is tolerated.
+TEST_F(MadymAbdomen, HasPlausibleT1AndConcentrationInTheLiver) {
   const region liver = convert("roi_liver_auto.nii.gz");
   EXPECT_GT(static_cast<double>(liver.t1_s.size()), 0.99 * static_cast<double>(liver.voxels));
   EXPECT_NEAR(median(liver.t1_s), 0.586, 0.25 * 0.586);
   EXPECT_EQ(liver.saturated, 0);
-  // Breathing moves single frames before the agent by up to 0.07 mM; S0 is their mean, and the inversion nearly a line.
+  // Breathing changes single frames before the agent by up to 0.07 mM; S0 is their mean, and the inversion is nearly
+  // linear.
   const double before = std::accumulate(liver.mean_mM.begin(), liver.mean_mM.begin() + 7, 0.0) / 7;
   EXPECT_NEAR(before, 0, 0.01);
-  // A standard dose of 0.1 mmol/kg spread over the extracellular fifth of a body is 0.5 mM there.
+  // A standard dose of 0.1 mmol/kg distributed over the extracellular fifth of the body is 0.5 mM there.
   const double plateau = median({liver.mean_mM.begin() + 20, liver.mean_mM.begin() + 40});
   EXPECT_GT(plateau, 0.1);
   EXPECT_LT(plateau, 1.0);

@@ -18,11 +18,11 @@ class PerfusionData : public testing::Test {
   const device two_threads{backend::cpu, 2, 0};
 };
 
-TEST_F(PerfusionData, PaperSimplexEndsWhereIndependentCodeEnds) {
+TEST_F(PerfusionData, PaperSimplexAgreesWithIndependentCode) {
   expect_independent_simplex(two_threads, discretisation_kind::paper);
 }
 
-TEST_F(PerfusionData, ExactSimplexEndsWhereIndependentCodeEnds) {
+TEST_F(PerfusionData, ExactSimplexAgreesWithIndependentCode) {
   expect_independent_simplex(two_threads, discretisation_kind::exact);
 }
 
@@ -31,8 +31,8 @@ fit_settings with_starts(fit_settings s, int starts) {
   return s;
 }
 
-// A fit that stops where a step is foretold to lower the cost by 1e-5 of itself, 0.0012 of the noise's variance, is
-// some 0.035 standard deviations from the minimum.
+// A fit that stops when the predicted relative decrease of the cost is 1e-5, which is 0.0012 of the noise's variance,
+// is about 0.035 standard deviations from the minimum.
 TEST_F(PerfusionData, LevenbergFindsTheGlobalMinimumOfEveryVoxel) {
   expect_global_minima(two_threads, standard_settings(solver_kind::lm), 1e-4, 5e-2);
   expect_global_minima(two_threads, with_starts(quality_settings(solver_kind::lm), 3), 1e-4, 1e-3);
@@ -48,10 +48,10 @@ TEST_F(PerfusionData, SinglePrecisionFindsTheGlobalMinimumOfEveryVoxel) {
                        2e-2);
 }
 
-TEST_F(PerfusionData, LevenbergKeepsRules) { expect_rules_kept(two_threads, solver_kind::lm); }
+TEST_F(PerfusionData, LevenbergRespectsRules) { expect_rules_kept(two_threads, solver_kind::lm); }
 
-TEST_F(PerfusionData, VariableProjectionKeepsRules) { expect_rules_kept(two_threads, solver_kind::varpro); }
+TEST_F(PerfusionData, VariableProjectionRespectsRules) { expect_rules_kept(two_threads, solver_kind::varpro); }
 
-TEST_F(PerfusionData, SimplexKeepsBounds) { expect_bounded_simplex(two_threads); }
+TEST_F(PerfusionData, SimplexRespectsBounds) { expect_bounded_simplex(two_threads); }
 
 }  // namespace

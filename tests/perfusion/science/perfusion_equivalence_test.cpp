@@ -37,7 +37,7 @@ TEST(PerfusionBatch, AVoxelsFitDoesNotDependOnItsNeighbours) {
   }
 }
 
-TEST(PerfusionSignals, T1OfEveryVoxelIsFoundAndNotFittedVoxelsSayWhy) {
+TEST(PerfusionSignals, T1OfEveryVoxelIsFoundAndUnfittedVoxelsHaveAReason) {
   for (const auto& [name, convert] : every_conversion()) {
     SCOPED_TRACE(name);
     const perfusion_case c = signals_of(uneasy_voxels(), convert);
@@ -45,7 +45,7 @@ TEST(PerfusionSignals, T1OfEveryVoxelIsFoundAndNotFittedVoxelsSayWhy) {
     for (std::size_t v = 0; v < c.count; ++v) {
       ASSERT_EQ(run.status[v], expected_status(v)) << v;
       if (run.status[v] != 0) continue;
-      // Signals are floats: 6e-8 of a signal, which changes with T1 about as much as the T1 does.
+      // Signals are floats: 6e-8 of a signal, whose relative change with T1 is about that of T1.
       ASSERT_NEAR(run.map(t1_before, v), true_t1_s(convert, v), 1e-5 * true_t1_s(convert, v)) << v;
       double S0 = 0;
       for (std::size_t i = 0; i < 4; ++i) S0 += static_cast<double>(c.rows[v * c.rows.size() / c.count + i]) / 4;

@@ -11,7 +11,7 @@
 #include "tests/perfusion/reference/perfusion_reference_fit.hpp"
 #include "tests/perfusion/reference/perfusion_run.hpp"
 
-/// Wang & Cao 2012, section 2.4 and table 3: repeated fits of one truth under noise. CNR is the signal's peak over the
+/// Wang & Cao 2012, section 2.4 and table 3: repeated fits of one truth with noise. CNR is the signal's peak over the
 /// noise's standard deviation; 128 frames, 1000 repeats.
 namespace {
 
@@ -75,7 +75,7 @@ class PerfusionNoise : public testing::Test {
     return all;
   }
 
-  /// The least standard deviation that any unbiased fit can have (Cramer and Rao), with clean inputs.
+  /// The smallest standard deviation of an unbiased fit (Cramer-Rao bound), with clean inputs.
   perfusion_parameters least_deviations(discretisation_kind how, double cnr) const {
     const auto inverse = inverse_information(frames, how, kernel_units(truth), {});
     const double sd = peak(perfusion_curve(frames, how, kernel_units(truth))) / cnr;
@@ -84,7 +84,7 @@ class PerfusionNoise : public testing::Test {
     return map_units(least);
   }
 
-  /// The table's row goes among the test's properties.
+  /// Stores the table's row as properties of the test.
   static void note(int cnr, const spread& s) {
     char row[96];
     std::snprintf(row, sizeof row, "%.1f+-%.1f %.2f+-%.2f %.1f+-%.1f", s.mean[kl], s.sd[kl], s.mean[ka], s.sd[ka],
@@ -92,8 +92,8 @@ class PerfusionNoise : public testing::Test {
     RecordProperty("kl_ka_kp_at_cnr_" + std::to_string(cnr), row);
   }
 
-  /// Four standard errors, the bias of second order of a fit that is not linear, and what the fit's stop adds to the
-  /// spread of a fit that ends in the minimum, since it may all be to one side (the simplex comes from ka 10).
+  /// Four standard errors, the second-order bias of a nonlinear fit, and the effect of the stopping rule, which may be
+  /// all in one direction (the simplex approaches from ka 10).
   void expect_means(const spread& s, const perfusion_parameters& least) const {
     for (const std::size_t k : {kl, ka, kp}) {
       const double stop = std::sqrt(std::fmax(s.sd[k] * s.sd[k] - least[k] * least[k], 0));
@@ -101,7 +101,7 @@ class PerfusionNoise : public testing::Test {
     }
   }
 
-  /// Of two estimates from as many repeats each, by four standard errors.
+  /// Difference of two estimates from as many repeats each, in units of four standard errors.
   static void expect_same_deviation(double sd, double expected) {
     EXPECT_NEAR(sd, expected, 4 * std::sqrt(2.) * deviation_error * expected);
   }
@@ -123,8 +123,9 @@ TEST_F(PerfusionNoise, BoundAtCnr100IsTheKnownOne) {
   for (std::size_t k = 0; k < known.size(); ++k) EXPECT_NEAR(least[k], known[k], 0.05 * known[k]) << k;
 }
 
-TEST_F(PerfusionNoise, SimplexOfThePaperKeepsMeansAndSpreadsAsOneOverCnr) {
-  // Independent code's repeat of the protocol. The paper's own middle rows (32.6 at CNR 50) follow no such law.
+TEST_F(PerfusionNoise, PaperSimplexHasCorrectMeansAndSpreadsProportionalToOneOverCnr) {
+  // Independent code's repetition of the protocol. The paper's own middle rows (32.6 at CNR 50) do not follow such a
+  // law.
   const std::map<int, double> known{{100, 5.4}, {50, 10.7}, {30, 16.8}, {20, 25.3}, {10, 54.8}};
   std::vector<double> scaled;
   double before = 0;
@@ -144,7 +145,7 @@ TEST_F(PerfusionNoise, SimplexOfThePaperKeepsMeansAndSpreadsAsOneOverCnr) {
   for (const double one : scaled) expect_same_deviation(one, mean);
 }
 
-TEST_F(PerfusionNoise, NoisyInputsGiveThePapersEnds) {
+TEST_F(PerfusionNoise, NoisyInputsGiveThePapersFirstAndLastRows) {
   const std::map<int, double> known{{100, 6.6}, {50, 11.2}, {10, 53.2}};
   const std::map<int, double> table_3{{100, 7.1}, {10, 59.3}};  // from other input curves
   for (const auto& [cnr, sd] : known) {
@@ -160,7 +161,7 @@ TEST_F(PerfusionNoise, NoisyInputsGiveThePapersEnds) {
 }
 
 TEST_F(PerfusionNoise, LevenbergReachesTheBound) {
-  // At CNR 10 flows and delays begin to meet their bounds.
+  // At CNR 10 flows and delays start to reach their bounds.
   for (int cnr = 100; cnr >= 20; cnr -= 20) {
     SCOPED_TRACE(testing::Message() << "CNR " << cnr);
     const spread s = repeat(standard_settings(solver_kind::lm), cnr, input_noise::none);

@@ -15,8 +15,9 @@
 #include "tests/perfusion/reference/perfusion_run.hpp"
 
 /// Aorta, portal vein and liver of 19 people (data/perfusion_real: mean signals of regions), from signals to
-/// parameters. The agent is gadoxetate, which healthy livers take up: the model has no place for it. It is adequate
-/// where a drug or disease stops that; its README names the cases whose fit by independent code is sane.
+/// parameters. The agent is gadoxetate, which healthy livers take up; the model does not include uptake. It is adequate
+/// if a drug or disease prevents uptake. The README of the data names the cases for which the fit by independent code
+/// is plausible.
 namespace {
 
 using namespace voxherd;
@@ -24,9 +25,9 @@ using namespace voxherd::reference;
 using namespace voxherd::perfusion;
 
 constexpr double relaxivity_per_mM_s = 5.3, haematocrit = 0.45;
-/// The README's fits: 150 s from 15 s before the aorta's upslope.
+/// The README's fits: 150 s, starting 15 s before the aorta's upslope.
 constexpr double window_s = 150, before_upslope_s = 15;
-/// The echoes' steady state and the baseline that the table was made with.
+/// The echoes' steady state and the baseline that were used for the table.
 constexpr double steady_s = 10, baseline_s = 60;
 
 using facts = std::map<std::string, double>;
@@ -50,8 +51,8 @@ const std::map<std::string, facts>& cases() {
   return all;
 }
 
-/// The signals of one person up to the window's end. Frames before the steady state, and those that the study rejected
-/// in the liver, do not count.
+/// The signals of one person up to the end of the window. Frames before the steady state, and those that the study
+/// rejected in the liver, are not counted.
 struct patient {
   time_course frames;
   conversion convert;
@@ -69,7 +70,7 @@ std::vector<double> concentrations(const std::vector<double>& signal, conversion
   return {out.begin(), out.end()};
 }
 
-/// Frames that do not count get no concentration from the conversion: a line between those that do.
+/// The conversion gives no concentration for uncounted frames: they are interpolated linearly between counted ones.
 void bridge(const std::vector<double>& time_s, const std::vector<std::uint8_t>& counts, std::vector<double>& curve) {
   std::size_t last = curve.size();
   for (std::size_t i = 0; i < curve.size(); ++i) {
@@ -156,7 +157,7 @@ class PerfusionReal : public testing::Test {
   }
 };
 
-TEST_F(PerfusionReal, SaneCasesAreFittedWithinLiversRanges) {
+TEST_F(PerfusionReal, PlausibleCasesAreFittedWithinPhysiologicalRanges) {
   for (const char* name :
        {"leeds-rifampicin_002_drug", "leeds-rifampicin_007_drug", "leeds_009_control", "sheffield-ciclosporin_006_drug",
         "patients-rifampicin_001_control", "patients-rifampicin_002_control"}) {
@@ -176,8 +177,8 @@ TEST_F(PerfusionReal, SaneCasesAreFittedWithinLiversRanges) {
   }
 }
 
-/// The slow model's cost of the parameters in the table, which came from another window of the same series.
-TEST_F(PerfusionReal, NoFitOfOtherCodeCostsLess) {
+/// The cost, by the reference model, of the parameters in the table, which come from another window of the same series.
+TEST_F(PerfusionReal, NoFitOfOtherCodeHasALowerCost) {
   for (const auto& [name, f] : cases()) {
     const patient p = patient_named(name);
     const auto r = fit(p);
@@ -188,8 +189,8 @@ TEST_F(PerfusionReal, NoFitOfOtherCodeCostsLess) {
   }
 }
 
-/// Uptake looks like an outflow that is too slow, and what the portal vein brings is not wanted.
-TEST_F(PerfusionReal, HealthyLiversThatTakeUpTheAgentShowAsMisfits) {
+/// Uptake resembles an outflow that is too slow, and the portal vein's contribution does not fit.
+TEST_F(PerfusionReal, HealthyLiversThatTakeUpTheAgentHavePoorFits) {
   for (const auto& [name, f] : cases()) {
     if (!name.ends_with("_control") || name.starts_with("patients") || name == "leeds_009_control") continue;
     const auto r = fit(patient_named(name));
@@ -202,7 +203,7 @@ TEST_F(PerfusionReal, HealthyLiversThatTakeUpTheAgentShowAsMisfits) {
   }
 }
 
-TEST_F(PerfusionReal, DelaysAtTheirBoundsAreSaidToBe) {
+TEST_F(PerfusionReal, DelaysAtTheirBoundsAreReported) {
   const fit_settings s;
   int flagged = 0;
   for (const auto& [name, f] : cases()) {
@@ -219,7 +220,7 @@ TEST_F(PerfusionReal, DelaysAtTheirBoundsAreSaidToBe) {
     }
   }
   std::printf("%d delays of %zu fits at a bound\n", flagged, cases().size());
-  EXPECT_GE(flagged, 4);  // the table has more than ten, of narrower bounds
+  EXPECT_GE(flagged, 4);  // the table has more than ten, with narrower bounds
 }
 
 TEST_F(PerfusionReal, RejectedFramesDoNotMatter) {

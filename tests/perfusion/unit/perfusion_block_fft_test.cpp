@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "kernels/perfusion/recursion_model.hpp"
-#include "tests/support/perfusion_convolution.hpp"
+#include "tests/perfusion/reference/perfusion_convolution.hpp"
 
 namespace {
 
@@ -22,7 +22,7 @@ std::vector<double> any_series(int frames) {
   return x;
 }
 
-/// By one thread as the team.
+/// With one thread as the team.
 template <int Q, int P>
 std::vector<double> convolved(const std::vector<double>& x, double kl_T) {
   using fft = block_fft<double, Q, P>;
@@ -39,7 +39,7 @@ std::vector<double> convolved(const std::vector<double>& x, double kl_T) {
   return c;
 }
 
-/// Calls work.operator()<Q, P>() for each shape there is.
+/// Calls work.operator()<Q, P>() for each shape.
 template <class Work>
 void for_each_shape(const Work& work) {
 #define VOXHERD_SHAPE(q, p) work.template operator()<q, p>();
@@ -80,13 +80,14 @@ TEST(BlockFft, PaddedFramesChangeNothing) {
   EXPECT_LT(relative_error(convolved<5, 16>(x, 0.07), direct_sum(x, 0.07)), 1e-13);
 }
 
-TEST(BlockFft, WithoutWashOutAllThatCameStays) {
+TEST(BlockFft, WithoutWashOutTheTotalInflowRemains) {
   const auto x = any_series(128);
   EXPECT_LT(relative_error(convolved<2, 64>(x, 0.0), direct_sum(x, 0.0)), 1e-13);
 }
 
-/// With an exponential that is gone within a frame the convolution is forward and back alone: the paper's 2.3e-14.
-TEST(BlockFft, RoundTripGivesTheSeriesBack) {
+/// If the exponential decays within one frame, the convolution is only a forward and a backward transform: the paper's
+/// 2.3e-14.
+TEST(BlockFft, RoundTripReturnsTheSeries) {
   for_each_shape([]<int Q, int P>() {
     const auto x = any_series(Q * P), back = convolved<Q, P>(x, 700.0);
     double sum = 0;
@@ -95,7 +96,7 @@ TEST(BlockFft, RoundTripGivesTheSeriesBack) {
   });
 }
 
-/// The convolution of an impulse is the truncated exponential; its transform on twice the points is the formula of the
+/// The convolution of an impulse is the truncated exponential; its transform on twice the points is the formula in the
 /// header, by definition of the discrete transform.
 TEST(BlockFft, TheAnalyticTransformIsThatOfTheTruncatedExponential) {
   constexpr int n = 48;
@@ -142,7 +143,7 @@ TEST(BlockFftModel, TheCurveIsThePapers) {
   for (const auto& p : trials) EXPECT_LT(relative_error(fft.curve(p), paper_curve(t, p)), 1e-13);
 }
 
-TEST(BlockFftModel, TheExactCurveIsTheRecursions) {
+TEST(BlockFftModel, TheExactCurveIsThatOfTheRecursion) {
   const time_course t = any_course(75, 1.6);
   const fitted_curve<5, 16, discretisation_kind::exact> fft(t);
   const recursion_model<double, discretisation_kind::exact> recursion(fft.curves.view());
@@ -174,7 +175,7 @@ TEST(BlockFftModel, TheCostIsTheSumOfSquaresOverCountedFrames) {
   }
 }
 
-/// Threads that share the work as a GPU's do.
+/// Threads that share the work like those of a GPU.
 struct threads_team {
   int lane, threads;
   std::barrier<>& all;
@@ -195,7 +196,7 @@ struct threads_team {
   }
 };
 
-TEST(BlockFftModel, ATeamOfThreadsComesToTheSameCost) {
+TEST(BlockFftModel, ATeamOfThreadsComputesTheSameCost) {
   const time_course t = any_course(75, 1.6);
   const fitted_curve<5, 16, discretisation_kind::paper> fft(t);
   const std::vector<float> y(75, 0.2f);
@@ -219,7 +220,7 @@ TEST(BlockFftModel, ATeamOfThreadsComesToTheSameCost) {
   }
 }
 
-TEST(BlockFftModel, LanesHaveTheirOwnParameters) {
+TEST(BlockFftModel, LanesHaveSeparateParameters) {
   using voxherd::lane::double_lanes;
   const time_course t = any_course(48, 2.37);
   const fitted_curve<3, 16, discretisation_kind::paper> one(t);

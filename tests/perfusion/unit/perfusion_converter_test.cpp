@@ -16,7 +16,7 @@ static_assert(std::is_trivially_copyable_v<voxel_converter>);
 constexpr double degree = std::numbers::pi / 180;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-/// The textbook's equation, as printed.
+/// The textbook equation, as printed.
 double ernst(double M0, double TR, double a, double R1) {
   const double E = std::exp(-TR * R1);
   return M0 * std::sin(a) * (1 - E) / (1 - E * std::cos(a));
@@ -61,7 +61,7 @@ TEST(PerfusionConverter, CopiesConcentrations) {
   EXPECT_EQ(o.concentration, (std::vector<float>{0, -1, 2.5}));
 }
 
-TEST(PerfusionConverter, TakesTheBaselineFromHounsfieldUnits) {
+TEST(PerfusionConverter, SubtractsTheBaselineFromHounsfieldUnits) {
   conversion c;
   c.signal = signal_kind::ct;
   c.baseline_begin = 1;
@@ -72,7 +72,7 @@ TEST(PerfusionConverter, TakesTheBaselineFromHounsfieldUnits) {
   EXPECT_EQ(o.concentration, (std::vector<float>{1003, -7, 7, 60}));
 }
 
-TEST(PerfusionConverter, TakesLinearSignalsForRelativeEnhancementTimesR10) {
+TEST(PerfusionConverter, ConvertsLinearSignalsByRelativeEnhancementTimesR10) {
   conversion c = spoiled();
   c.signal = signal_kind::linear;
   const auto o = convert(c, {100, 100, 180, 50}, 4);
@@ -92,11 +92,11 @@ TEST(PerfusionConverter, InvertsTheSpoiledEcho) {
   const auto o = convert(c, row, 5);
   EXPECT_EQ(o.said.status, voxel_status::fitted);
   EXPECT_EQ(o.said.saturated, 0);
-  // Signals of 24 bits: relative 6e-8 of a signal that concentration raises by a third a mM, less near saturation
+  // Signals have 24 bits: relative 6e-8 of a signal that increases by a third per mM, less near saturation
   for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(o.concentration[i], truth[i], 4e-6) << i;
 }
 
-TEST(PerfusionConverter, ReadsT1FromTheMapBehindTheFrames) {
+TEST(PerfusionConverter, ReadsT1FromTheMapAfterTheFrames) {
   conversion c = spoiled();
   c.signal = signal_kind::linear;
   c.t1 = t1_source::map;
@@ -129,7 +129,7 @@ TEST(PerfusionConverter, FitsT1ToFlipAngles) {
   expect_failed(voxel_status::no_t1, convert(c, row, 3));
 }
 
-TEST(PerfusionConverter, LooksAtNoFrameThatDoesNotCount) {
+TEST(PerfusionConverter, IgnoresFramesThatAreNotCounted) {
   conversion c = spoiled();
   c.signal = signal_kind::linear;
   const std::vector<float> row = {nan, 100, 200, nan, 300};
@@ -143,7 +143,7 @@ TEST(PerfusionConverter, LooksAtNoFrameThatDoesNotCount) {
   expect_failed(voxel_status::no_baseline, convert(c, row, 5, {0, 0, 1, 0, 1}));
 }
 
-TEST(PerfusionConverter, SaysWhyAVoxelHasNoConcentration) {
+TEST(PerfusionConverter, ReportsWhyAVoxelHasNoConcentration) {
   const conversion c = spoiled();
   expect_failed(voxel_status::all_zero, convert(c, {0, 0, 0}, 3));
   expect_failed(voxel_status::constant, convert(c, {7, 7, 7}, 3));
@@ -152,9 +152,9 @@ TEST(PerfusionConverter, SaysWhyAVoxelHasNoConcentration) {
   expect_failed(voxel_status::not_finite, convert(c, {1, 1, std::numeric_limits<float>::infinity()}, 3));
 }
 
-TEST(PerfusionConverter, HoldsASampleBeyondSaturationAndKeepsTheVoxel) {
+TEST(PerfusionConverter, LimitsASampleBeyondSaturationAndKeepsTheVoxel) {
   const conversion c = spoiled();
-  // Before the agent the signal is (1 - E) / (1 - E cos a) of saturation.
+  // Before the agent arrives the signal is (1 - E) / (1 - E cos a) of saturation.
   const double E = std::exp(-c.repetition_s / c.t1_s);
   const double limit = (1 - E * std::cos(c.flip_rad)) / (1 - E);
   const auto s = [&](double part) { return static_cast<float>(100 * part * limit); };
@@ -179,7 +179,7 @@ TEST(PerfusionConverter, WritesWithAStride) {
   EXPECT_EQ(out, (std::vector<float>{1, -1, -1, 2, -1, -1, 3}));
 }
 
-TEST(PerfusionSignalModel, TurnsConcentrationsToSignalsAndBack) {
+TEST(PerfusionSignalModel, ConvertsConcentrationsToSignalsAndBack) {
   for (const auto kind :
        {signal_kind::concentration, signal_kind::linear, signal_kind::spoiled_echo, signal_kind::ct}) {
     conversion c = spoiled();

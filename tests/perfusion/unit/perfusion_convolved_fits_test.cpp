@@ -8,7 +8,7 @@ using namespace voxherd::perfusion::reference;
 
 const device two_threads{backend::cpu, 2, 0};
 
-TEST(ConvolvedFits, EveryWayToConvolveEndsAlike) {
+TEST(ConvolvedFits, AllConvolutionsGiveTheSameFit) {
   for (const int frames : {48, 75, 128}) {
     const time_course t = any_course(frames, 120.0 / frames);
     const auto rows = noisy_rows(t, 21);
@@ -19,7 +19,7 @@ TEST(ConvolvedFits, EveryWayToConvolveEndsAlike) {
   }
 }
 
-TEST(ConvolvedFits, MissingFramesAreNoPartOfAnyCost) {
+TEST(ConvolvedFits, MissingFramesDoNotContributeToCosts) {
   time_course t = any_course(48, 2.37);
   const auto rows = noisy_rows(t, 5);
   auto spoilt = rows;
@@ -34,7 +34,7 @@ TEST(ConvolvedFits, MissingFramesAreNoPartOfAnyCost) {
   }
 }
 
-TEST(ConvolvedFits, MoreFramesThanTheBlockFftHasTablesForAreRefused) {
+TEST(ConvolvedFits, MoreFramesThanTheBlockFftHasTablesForAreRejected) {
   const time_course t = any_course(most_block_fft_frames + 1, 0.2);
   EXPECT_THROW(make_fitter(two_threads, t, {}, papers_fit(convolution_kind::block_fft)), std::invalid_argument);
   EXPECT_NO_THROW(make_fitter(two_threads, t, {}, papers_fit(convolution_kind::direct)));

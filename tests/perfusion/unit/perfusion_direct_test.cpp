@@ -2,7 +2,7 @@
 
 #include "kernels/perfusion/paper/direct_model.hpp"
 #include "kernels/perfusion/recursion_model.hpp"
-#include "tests/support/perfusion_convolution.hpp"
+#include "tests/perfusion/reference/perfusion_convolution.hpp"
 
 namespace {
 
@@ -33,7 +33,7 @@ TEST(DirectModel, TheCurveIsThePapersForAnyNumberOfFrames) {
   }
 }
 
-TEST(DirectModel, TheExactCurveIsTheRecursions) {
+TEST(DirectModel, TheExactCurveIsThatOfTheRecursion) {
   for (const int frames : {9, 48, 75, 128}) {
     const curves_table<double> curves(any_course(frames, 1.7));
     const direct_model<double, discretisation_kind::exact> direct(curves.view());
@@ -59,7 +59,7 @@ TEST(DirectModel, TheCostIsTheSumOfSquaresOverCountedFrames) {
   }
 }
 
-TEST(DirectModel, LanesHaveTheirOwnParameters) {
+TEST(DirectModel, LanesHaveSeparateParameters) {
   using voxherd::lane::double_lanes;
   const curves_table<double> curves(any_course(75, 1.6));
   const direct_model<double, discretisation_kind::exact> one(curves.view());

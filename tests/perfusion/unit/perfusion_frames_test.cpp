@@ -29,44 +29,44 @@ TEST(perfusion_baseline, without_noise_ends_before_the_first_trace_above_a_fifti
   EXPECT_EQ(find_baseline({0, 0, 0, 0.5, 3, 100, 80, 60, 50, 40}, all_of_10), std::pair(0, 4));
 }
 
-TEST(perfusion_baseline, begins_with_the_first_frame_that_counts) {
+TEST(perfusion_baseline, starts_with_the_first_counted_frame) {
   const std::vector<std::uint8_t> counts{0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
   EXPECT_EQ(find_baseline({500, 300, 9, 10, 10, 300, 200, 120, 100, 90}, counts), std::pair(2, 5));
 }
 
-TEST(perfusion_baseline, is_empty_where_the_curve_begins_at_its_peak) {
+TEST(perfusion_baseline, is_empty_if_the_curve_starts_at_its_peak) {
   const auto [begin, end] = find_baseline({300, 200, 100, 90, 80, 70, 60, 50, 40, 30}, all_of_10);
   EXPECT_EQ(begin, end);
 }
 
-TEST(perfusion_frames, skipped_ones_are_bridged_by_a_line_and_held_at_the_ends) {
+TEST(perfusion_frames, skipped_ones_are_interpolated_and_extrapolated_as_constants) {
   std::vector<double> values{9, 2, 9, 9, 8, 1, 9, 9, 9, 9};
   bridge_skipped(times(10), {0, 1, 0, 0, 1, 1, 0, 0, 0, 0}, values);
   EXPECT_EQ(values, (std::vector<double>{2, 2, 4, 6, 8, 1, 1, 1, 1, 1}));
 }
 
-TEST(perfusion_frames, those_of_zeros_or_mostly_no_numbers_do_not_count) {
+TEST(perfusion_frames, that_are_zero_or_mostly_not_numbers_are_not_counted) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  // Three voxels, six frames: frame 1 is zero, frame 3 has two without numbers, frame 4 one.
+  // Three voxels, six frames: frame 1 is zero, frame 3 has two values that are not numbers, frame 4 one.
   const std::vector<float> rows{1, 0, 2, nan, 3, 1, 1, 0, 2, nan, nan, 1, 1, 0, 2, 5, 3, 1};
   std::vector<std::uint8_t> counts(6, 1);
   drop_missing_frames(rows, 6, signal_kind::ct, counts);
   EXPECT_EQ(counts, (std::vector<std::uint8_t>{1, 0, 1, 0, 1, 1}));
 }
 
-TEST(perfusion_frames, concentrations_of_zero_are_padding_after_the_last_others_alone) {
+TEST(perfusion_frames, concentrations_of_zero_are_padding_only_after_the_last_nonzero_frame) {
   const std::vector<float> rows{0, 0, 2, 3, 0, 1, 0, 0};
   std::vector<std::uint8_t> counts(8, 1);
   drop_missing_frames(rows, 8, signal_kind::concentration, counts);
   EXPECT_EQ(counts, (std::vector<std::uint8_t>{1, 1, 1, 1, 1, 1, 0, 0}));
 }
 
-TEST(perfusion_frames, skipped_ones_are_told_as_ranges) {
+TEST(perfusion_frames, skipped_ones_are_printed_as_ranges) {
   EXPECT_EQ(text_of_skipped({1, 0, 1, 0, 0, 0, 1, 0}), "1, 3-5, 7");
   EXPECT_EQ(text_of_skipped({1, 1}), "");
 }
 
-TEST(perfusion_words, lists_of_frames_and_parameters_are_read) {
+TEST(perfusion_words, lists_of_frames_and_parameters_are_parsed) {
   using perfusion::frame_range;
   EXPECT_EQ(perfusion::parse_frames("3,41-47", "x"), (std::vector<frame_range>{{3, 3}, {41, 47}}));
   const auto values = perfusion::parse_ranges("tau_a=0:8,kl=1:2e3", "x");

@@ -16,7 +16,7 @@ static_assert(std::is_trivially_copyable_v<linear_fitter<double>>);
 
 constexpr int frames = 40;
 
-/// A bolus and its later, broader companion at uneven times.
+/// A bolus and its later, broader response at uneven times.
 time_course course() {
   time_course t;
   double now = 3;
@@ -44,7 +44,7 @@ void fix(parameter_rule& rule, double value) {
   rule.fixed = true;
 }
 
-/// An input's integral, by adding up a million trapezoids of it.
+/// An input's integral, by a sum of a million trapezoids.
 double slow_integral(const time_course& t, const std::vector<double>& curve, double until) {
   const double begin = 2 * t.time_s[0] - t.time_s[1];
   const auto value = [&](double s) {
@@ -62,7 +62,7 @@ double slow_integral(const time_course& t, const std::vector<double>& curve, dou
   return sum;
 }
 
-/// The fit's equations as a matrix, rows of counted frames: columns kl, ka, kp, and the concentration.
+/// The fit's equations as a matrix, one row per counted frame: columns kl, ka, kp, and the concentration.
 std::vector<std::array<double, 4>> equations(const time_course& t, const linear_view& v, const std::vector<float>& y) {
   std::vector<std::array<double, 4>> rows;
   std::vector<double> time = {t.time_s[0]}, c = {0};
@@ -83,7 +83,7 @@ double sum_of_squares(const std::vector<std::array<double, 4>>& rows, const doub
   return sum;
 }
 
-/// Half of the sum of squares' derivative, and what rounding may leave of it.
+/// Half of the derivative of the sum of squares, and its expected rounding error.
 void slope(const std::vector<std::array<double, 4>>& rows, const double* p, std::size_t a, double& value,
            double& size) {
   value = size = 0;
@@ -93,7 +93,7 @@ void slope(const std::vector<std::array<double, 4>>& rows, const double* p, std:
   }
 }
 
-/// Concentrations that obey the equations to the last digit of a float.
+/// Concentrations that satisfy the equations to the last digit of a float.
 std::vector<float> obedient(const time_course& t, const linear_view& v, const double (&p)[3]) {
   std::vector<float> y;
   double sum = 0, before = 0, time = t.time_s[0];
@@ -129,7 +129,7 @@ TEST(PerfusionLinear, IntegratesDelayedInputs) {
   }
 }
 
-TEST(PerfusionLinear, IsTheTruthOfCurvesThatObeyIt) {
+TEST(PerfusionLinear, RecoversTheTruthOfCurvesThatSatisfyIt) {
   const time_course t = course();
   for (const bool bounded : {false, true}) {
     const auto s = settings(bounded);
@@ -143,7 +143,7 @@ TEST(PerfusionLinear, IsTheTruthOfCurvesThatObeyIt) {
   }
 }
 
-/// The trapezoid rule's error of the model's own curve, for inputs known between frames.
+/// The trapezoid rule's error for the model's own curve, with inputs known between frames.
 TEST(PerfusionLinear, ApproachesTheModelWithTheSquareOfTheInterval) {
   double before = 0;
   for (const int per_s : {1, 2, 4}) {
@@ -151,7 +151,7 @@ TEST(PerfusionLinear, ApproachesTheModelWithTheSquareOfTheInterval) {
     for (int i = 0; i <= 90 * per_s; ++i) {
       const double s = static_cast<double>(i) / per_s;
       t.time_s.push_back(s);
-      // Corners at whole seconds alone
+      // Corners only at whole seconds
       t.arterial.push_back(s < 5 ? 0 : s < 10 ? s - 5 : s < 20 ? 15 - s : -5 + 0.05 * (s - 20));
       t.portal.push_back(s < 15 ? 0 : s < 30 ? 0.1 * (s - 15) : 1.5 - 0.01 * (s - 30));
       t.counts.push_back(1);
@@ -173,7 +173,7 @@ TEST(PerfusionLinear, ApproachesTheModelWithTheSquareOfTheInterval) {
   }
 }
 
-TEST(PerfusionLinear, KeepsFixedParameters) {
+TEST(PerfusionLinear, RespectsFixedParameters) {
   const time_course t = course();
   const linear_table table(t, 1.3, 2.2);
   for (const int fixed : {kl, ka, kp})
@@ -188,8 +188,8 @@ TEST(PerfusionLinear, KeepsFixedParameters) {
     }
 }
 
-/// At a least sum of squares the slope is zero, or points out of the bound that the parameter is at.
-TEST(PerfusionLinear, IsTheLeastSquaresUnderNoiseFreeOrBounded) {
+/// At the minimum of the sum of squares the slope is zero, or points out of the bound that the parameter is at.
+TEST(PerfusionLinear, IsTheLeastSquaresWithNoiseFreeOrBounded) {
   time_course t = course();
   t.counts[0] = t.counts[9] = t.counts[17] = t.counts[18] = 0;
   const linear_table table(t, 1.3, 2.2);
@@ -231,7 +231,7 @@ TEST(PerfusionLinear, IsTheLeastSquaresUnderNoiseFreeOrBounded) {
   EXPECT_GT(below_zero, 10);
 }
 
-TEST(PerfusionLinear, SaysWhereInputsAreOneAndTheSame) {
+TEST(PerfusionLinear, ReportsIdenticalInputs) {
   time_course t = course();
   t.portal = t.arterial;
   for (double& c : t.portal) c *= 0.7;
@@ -246,7 +246,7 @@ TEST(PerfusionLinear, SaysWhereInputsAreOneAndTheSame) {
   EXPECT_FALSE(fit(t, s, y).degenerate);
 }
 
-TEST(PerfusionLinear, IsInEveryLaneWhatItIsAlone) {
+TEST(PerfusionLinear, EveryLaneHasTheResultOfASingleVoxel) {
   using lanes = lane::double_lanes;
   constexpr int count = static_cast<int>(lanes::size());
   const time_course t = course();

@@ -15,7 +15,7 @@ using namespace voxherd::perfusion;
 constexpr std::size_t frame_count = 41;
 constexpr double spacing_s = 1.9;
 
-/// Inputs that are not zero at the first frame nor at the last, five frames missing.
+/// Inputs that are zero neither at the first frame nor at the last, with five missing frames.
 time_course uneasy_frames() {
   time_course f;
   for (std::size_t i = 0; i < frame_count; ++i) {
@@ -28,7 +28,8 @@ time_course uneasy_frames() {
   return f;
 }
 
-/// Anything a fit may come to: negative delays and flows, delays of whole frames, longer than the series, no decay.
+/// Any parameters that a fit may reach: negative delays and flows, delays of complete frames or longer than the series,
+/// no decay.
 std::vector<perfusion_parameters> uneasy_parameters() {
   const double T = spacing_s, all = T * static_cast<double>(frame_count);
   std::vector<perfusion_parameters> list{
@@ -44,7 +45,7 @@ std::vector<perfusion_parameters> uneasy_parameters() {
   return list;
 }
 
-/// Samples of as many voxels as there are lanes, side by side.
+/// Samples of one voxel per lane, interleaved.
 template <class Number>
 struct side_by_side {
   static constexpr int lanes = lane::lane_traits<Number>::count;
@@ -76,13 +77,13 @@ double largest(const std::vector<double>& values) {
   return most;
 }
 
-/// Relative to what the larger of both inputs alone would give: flows of opposite sign may cancel.
+/// Relative to the larger contribution of the two inputs, because flows of opposite sign may cancel.
 double size_of(const time_course& f, discretisation_kind how, perfusion_parameters p) {
   p[ka] = std::fabs(p[ka]), p[kp] = std::fabs(p[kp]);
   return largest(perfusion_curve(f, how, p));
 }
 
-/// rounding: of a number, times what a recursion over the frames may gather.
+/// rounding: of one number, multiplied by what a recursion over the frames may accumulate.
 template <class Number, discretisation_kind Kind>
 void expect_curves_of_reference(double rounding = 1e-12) {
   const time_course frames = uneasy_frames();
@@ -109,9 +110,9 @@ void expect_curves_of_reference(double rounding = 1e-12) {
   }
 }
 
-/// Derivatives by differences are good to 1e-8 of themselves, and by kl to a rounding of the curve over their step of
-/// 1e-5 kl: where the paper's sum has all but its last term decayed, that is more than the derivative. Delays of whole
-/// frames are left out where the paper's curve has a kink there.
+/// Numerical derivatives have a relative accuracy of 1e-8, and with respect to kl an error of a rounding of the curve
+/// over the step of 1e-5 kl; where all terms of the paper's sum but the last have decayed, that exceeds the derivative.
+/// Delays of complete frames, where the paper's curve has a kink, are excluded.
 template <class Number, discretisation_kind Kind>
 void expect_equations_of_reference() {
   const time_course frames = uneasy_frames();
@@ -167,29 +168,29 @@ TEST(PerfusionModel, PaperCurvesOfOneVoxelAreTheSums) { expect_curves_of_referen
 
 TEST(PerfusionModel, PaperCurvesOfLanesAreTheSums) { expect_curves_of_reference<lane::double_lanes, paper>(); }
 
-/// A rounding a frame, of the curve and of the place of a delay among the frames.
+/// One rounding per frame, of the curve and of the position of a delay among the frames.
 constexpr double float_rounding = 2 * frame_count * 6e-8;
 
-TEST(PerfusionModel, SinglePrecisionLosesARoundingAFrame) {
+TEST(PerfusionModel, SinglePrecisionLosesOneRoundingPerFrame) {
   expect_curves_of_reference<float, exact>(float_rounding);
   expect_curves_of_reference<lane::float_lanes, exact>(float_rounding);
   expect_curves_of_reference<float, paper>(float_rounding);
   expect_curves_of_reference<lane::float_lanes, paper>(float_rounding);
 }
 
-TEST(PerfusionModel, ExactEquationsOfOneVoxelAreThoseOfDifferences) { expect_equations_of_reference<double, exact>(); }
+TEST(PerfusionModel, ExactEquationsOfOneVoxelAgreeWithDifferences) { expect_equations_of_reference<double, exact>(); }
 
-TEST(PerfusionModel, ExactEquationsOfLanesAreThoseOfDifferences) {
+TEST(PerfusionModel, ExactEquationsOfLanesAgreeWithDifferences) {
   expect_equations_of_reference<lane::double_lanes, exact>();
 }
 
-TEST(PerfusionModel, PaperEquationsOfOneVoxelAreThoseOfDifferences) { expect_equations_of_reference<double, paper>(); }
+TEST(PerfusionModel, PaperEquationsOfOneVoxelAgreeWithDifferences) { expect_equations_of_reference<double, paper>(); }
 
-TEST(PerfusionModel, PaperEquationsOfLanesAreThoseOfDifferences) {
+TEST(PerfusionModel, PaperEquationsOfLanesAgreeWithDifferences) {
   expect_equations_of_reference<lane::double_lanes, paper>();
 }
 
-TEST(PerfusionModel, ExactDerivativesHaveNoJumpAtWholeFrames) {
+TEST(PerfusionModel, ExactDerivativesAreContinuousAtCompleteFrames) {
   const time_course frames = uneasy_frames();
   const curves_table<double> table(frames);
   const recursion_model<double, exact> model(table.view());

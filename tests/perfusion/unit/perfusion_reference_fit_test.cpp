@@ -13,7 +13,7 @@ using namespace voxherd::reference;
 using perfusion::discretisation_kind;
 using perfusion::time_course;
 
-/// One frame 1 s after another, inputs of no special kind.
+/// Frames 1 s apart, inputs without special structure.
 time_course ten_frames() {
   time_course f;
   for (int i = 0; i < 10; ++i) f.time_s.push_back(i);
@@ -61,7 +61,7 @@ TEST(PerfusionReferenceFit, AFlowThatWouldBeNegativeEndsAtZero) {
   EXPECT_GT(fit.cost, 0);
 }
 
-TEST(PerfusionReferenceFit, FindsTheTruthOfACleanCurveInEitherDiscretisation) {
+TEST(PerfusionReferenceFit, FindsTheTruthOfANoiseFreeCurveInEitherDiscretisation) {
   const time_course f = ten_frames();
   const perfusion_parameters truth{0.15, 0.02, 0.03, 1.3, 0.4};
   for (const auto how : {discretisation_kind::exact, discretisation_kind::paper}) {
@@ -70,7 +70,7 @@ TEST(PerfusionReferenceFit, FindsTheTruthOfACleanCurveInEitherDiscretisation) {
   }
 }
 
-TEST(PerfusionReferenceFit, LinearFitFindsWhatMakesItsEquationExact) {
+TEST(PerfusionReferenceFit, LinearFitFindsTheSolutionOfItsEquation) {
   time_course f = ten_frames();
   f.time_s = {5, 6, 7, 7.5, 9, 10, 12, 13, 14, 16};
   f.counts[4] = 0;
@@ -84,7 +84,7 @@ TEST(PerfusionReferenceFit, LinearFitFindsWhatMakesItsEquationExact) {
     }
     const double step = f.time_s[i] - time, t = f.time_s[i] - 5;
     const double fed = a * convolved_input(f, f.arterial, 0, t - tau) + p * convolved_input(f, f.portal, 0, t + tau);
-    // C = fed - k (integral + step (before + C) / 2)
+    // C = inflow - k (integral + step (before + C) / 2)
     y.push_back((fed - k * (integral + step * before / 2)) / (1 + k * step / 2));
     integral += step * (before + y.back()) / 2;
     before = y.back(), time = f.time_s[i];
@@ -105,7 +105,7 @@ class PerfusionGold : public testing::Test {
     frames = perfusion_data::frames("Nt128");
     curves = perfusion_data::table("curves_150_pwl.csv");
     gold = perfusion_data::table("fit_gold_pwl.csv");
-    rules[perfusion::tau_a].most = 10;  // the gold's bound
+    rules[perfusion::tau_a].most = 10;  // the reference data's bound
   }
 
   time_course frames;

@@ -25,12 +25,12 @@ time_course even_frames(std::size_t count, double spacing_s, double arterial, do
   return f;
 }
 
-/// How far a printed number of 12 significant digits may be from what it was.
+/// Possible error of a number printed with 12 significant digits.
 double half_of_digit_12(double printed) {
   return printed == 0 ? 0 : 0.5 * std::pow(10, std::floor(std::log10(std::fabs(printed))) - 11);
 }
 
-TEST(PerfusionReference, ConvolvesARampAsItsIntegralSays) {
+TEST(PerfusionReference, ConvolvesARampAccordingToItsIntegral) {
   // c(t) = t for t > 0 has G(t) = t/k - (1 - e^{-kt}) / k^2
   time_course f = even_frames(9, 2.5, 0, 0);
   f.arterial = f.time_s;
@@ -53,11 +53,11 @@ TEST(PerfusionReference, RisesFromZeroOneFrameBeforeTheFirst) {
   EXPECT_EQ(input_at(f, f.arterial, -4), 0);
 }
 
-TEST(PerfusionReference, HoldsTheLastValueAfterTheLastFrame) {
+TEST(PerfusionReference, IsConstantAfterTheLastFrame) {
   time_course f = even_frames(3, 1, 0, 0);
   f.arterial = {0, 0, 2};
   EXPECT_EQ(input_at(f, f.arterial, 100), 2);
-  // A negative delay of a million seconds leaves the steady state: 2 ka / kl.
+  // With a negative delay of a million seconds the curve is in steady state: 2 ka / kl.
   EXPECT_NEAR(exact_curve(f, {0.1, 0.03, 0, -1e6, 0})[0], 0.6, 1e-15);
 }
 
@@ -74,7 +74,7 @@ TEST(PerfusionReference, SteadyGainsAreThoseOfTheTwoDiscretisations) {
 TEST(PerfusionReference, PaperCurveOfThreeFramesIsItsThreeSums) {
   time_course f = even_frames(3, 2, 0, 0);
   f.arterial = {1, 3, 5}, f.portal = {0, 4, 2};
-  // f_j at tau_a 1 (half way back) and tau_p -1 (half way on, held at the end), ka 1, kp 10
+  // f_j at tau_a 1 (half a frame earlier) and tau_p -1 (half a frame later, constant at the end), ka 1, kp 10
   const double f0 = 0.5 + 10 * 2, f1 = 2 + 10 * 3, f2 = 4 + 10 * 2, e = std::exp(-0.6);
   const auto curve = paper_curve(f, {0.3, 1, 10, 1, -1});
   EXPECT_NEAR(curve[0], 2 * f0, 1e-13);
@@ -82,9 +82,8 @@ TEST(PerfusionReference, PaperCurveOfThreeFramesIsItsThreeSums) {
   EXPECT_NEAR(curve[2], 2 * (f2 + e * f1 + e * e * f0), 1e-13);
 }
 
-TEST(PerfusionReference, ExactCurveKnowsNoFrames) {
-  // The same piecewise linear input seen at other frames, uneven ones too, gives the same curve where both have a
-  // frame.
+TEST(PerfusionReference, ExactCurveDoesNotDependOnFrames) {
+  // The same piecewise linear input sampled at other frames, also uneven ones, gives the same curve at common frames.
   time_course coarse = even_frames(6, 4, 0, 0);
   coarse.arterial = {0, 0, 5, 2, 1, 1}, coarse.portal = {0, 0, 1, 3, 2, 1};
   time_course fine;
@@ -100,15 +99,15 @@ TEST(PerfusionReference, ExactCurveKnowsNoFrames) {
   for (std::size_t i = 0; i < places.size(); ++i) EXPECT_NEAR(a[i], b[places[i]], 1e-15);
 }
 
-TEST(PerfusionReference, MaskedFramesHaveNoPartInTheCost) {
+TEST(PerfusionReference, MaskedFramesDoNotContributeToTheCost) {
   time_course f = even_frames(3, 1, 1, 0);
   f.counts = {1, 0, 1};
   const perfusion_parameters none{0.1, 0, 0, 0, 0};
   EXPECT_EQ(perfusion_cost(f, discretisation_kind::exact, none, {1, 1000, 2}), 5);
 }
 
-TEST(PerfusionReference, SimplexTakesTheStepsWorkedOutByHand) {
-  // f = x, one free parameter, start 1: vertices 1 and 1.05. Reflected 0.95, expanded 0.9: taken. Then 0.85 and 0.7.
+TEST(PerfusionReference, SimplexTakesTheStepsComputedByHand) {
+  // f = x, one free parameter, start 1: vertices 1 and 1.05. Reflected 0.95, expanded 0.9: accepted. Then 0.85 and 0.7.
   simplex_rules rules;
   rules.fixed = {false, true, true, true, true};
   rules.most_iterations = 2;
@@ -122,14 +121,14 @@ TEST(PerfusionReference, SimplexTakesTheStepsWorkedOutByHand) {
   EXPECT_EQ(line.best[4], 7);
   EXPECT_FALSE(line.converged);
 
-  // A parabola around 1: 0.95 costs as much as 1.05, so the inside point 1.025 is tried and taken.
+  // A parabola around 1: 0.95 has the cost of 1.05, so the inside point 1.025 is tried and accepted.
   rules.most_iterations = 1;
   const auto bowl =
       nelder_mead([](const perfusion_parameters& p) { return (p[0] - 1) * (p[0] - 1); }, {1, 7, 7, 7, 7}, rules);
   EXPECT_EQ(bowl.trace[0].action, simplex_action::inside);
   EXPECT_NEAR(bowl.trace[0].f_worst, 0.025 * 0.025, 1e-15);
 
-  // Zero starts with a vertex at 0.00025; a constant stops at once.
+  // A start of zero has a vertex at 0.00025; a constant stops immediately.
   const auto flat = nelder_mead([](const perfusion_parameters&) { return 3; }, {0, 0, 0, 0, 0});
   EXPECT_EQ(flat.iterations, 0);
   EXPECT_TRUE(flat.converged);
@@ -142,7 +141,7 @@ class PerfusionReferenceData : public testing::Test {
     frames = perfusion_data::frames("Nt128");
   }
 
-  /// The 150 clean curves' largest difference over the curve's peak, beyond the rounding to the file's 12 digits.
+  /// Largest difference of the 150 noise-free curves relative to the peak, beyond the rounding to the file's 12 digits.
   double largest_difference(discretisation_kind how, const std::string& file) {
     const auto truth = perfusion_data::table("truth_150.csv"), curves = perfusion_data::table(file);
     double largest = 0;
@@ -161,11 +160,11 @@ class PerfusionReferenceData : public testing::Test {
   time_course frames;
 };
 
-TEST_F(PerfusionReferenceData, ExactCurvesAreThoseOfIndependentCode) {
+TEST_F(PerfusionReferenceData, ExactCurvesAgreeWithIndependentCode) {
   EXPECT_LT(largest_difference(discretisation_kind::exact, "curves_150_pwl_clean.csv"), 1e-12);
 }
 
-TEST_F(PerfusionReferenceData, PaperCurvesAreThoseOfIndependentCode) {
+TEST_F(PerfusionReferenceData, PaperCurvesAgreeWithIndependentCode) {
   EXPECT_LT(largest_difference(discretisation_kind::paper, "curves_150_rect_clean.csv"), 1e-12);
 }
 
@@ -207,8 +206,8 @@ void PerfusionReferenceData::expect_trace(discretisation_kind how, const std::st
   const auto trace = perfusion_data::table("nm_trace_" + model + "_v" + number + ".csv");
   const auto cost = [&](const perfusion_parameters& p) { return perfusion_cost(frames, how, p, y); };
   const auto fit = nelder_mead(cost, paper_start());
-  // A curve that is off by e |C| changes the cost by 2 |y - C| e |C|: e is a curve's rounding where the vertex is the
-  // trace's, and where it is ours what vertices inherit from one another.
+  // A curve with a relative error e changes the cost by 2 |y - C| e |C|. e is the rounding of a curve if the vertex is
+  // the trace's, and the accumulated error of the vertices if it is ours.
   const double size = std::sqrt(std::inner_product(y.begin(), y.end(), y.begin(), 0.));
   const auto tolerance = [&](double f, double e) { return 2 * std::sqrt(f) * e * size + e * f; };
   ASSERT_EQ(fit.trace.size(), trace.at("iter").size());
@@ -236,7 +235,7 @@ TEST_F(PerfusionReferenceData, SimplexOfTheExactCostFollowsTheTraces) {
 void PerfusionReferenceData::expect_fits(discretisation_kind how, const std::string& model) {
   const auto curves = perfusion_data::table("curves_150_" + model + ".csv");
   const auto fits = perfusion_data::table("fit_nm_" + model + ".csv");
-  // Voxels of both groups; tests/science asks all of the program.
+  // Voxels of both groups; tests/perfusion/science checks all voxels with the program.
   for (std::size_t v = 0; v < perfusion_data::voxels; v += 7) {
     SCOPED_TRACE(testing::Message() << "voxel " << v);
     const auto& y = perfusion_data::voxel(curves, v);
@@ -252,11 +251,11 @@ void PerfusionReferenceData::expect_fits(discretisation_kind how, const std::str
   }
 }
 
-TEST_F(PerfusionReferenceData, SimplexOfThePaperCostEndsWhereIndependentCodeEnds) {
+TEST_F(PerfusionReferenceData, SimplexOfThePaperCostAgreesWithIndependentCode) {
   expect_fits(discretisation_kind::paper, "rect");
 }
 
-TEST_F(PerfusionReferenceData, SimplexOfTheExactCostEndsWhereIndependentCodeEnds) {
+TEST_F(PerfusionReferenceData, SimplexOfTheExactCostAgreesWithIndependentCode) {
   expect_fits(discretisation_kind::exact, "pwl");
 }
 

@@ -41,7 +41,7 @@ TEST(PerfusionScore, OfTheTruthItselfIsZero) {
     }
 }
 
-TEST(PerfusionScore, SaysBiasMedianAndPercentilesOfTheError) {
+TEST(PerfusionScore, ReportsBiasMedianAndPercentilesOfTheError) {
   const perfusion_field truth = liver_of(42);
   perfusion_field estimate = truth;
   for (std::size_t v = 0; v < 21; ++v) estimate.value[ka][v] += static_cast<float>(v) - 5;  // errors -5 .. 15
@@ -55,7 +55,7 @@ TEST(PerfusionScore, SaysBiasMedianAndPercentilesOfTheError) {
   EXPECT_NEAR(scores[2].quantity[ka].bias, 2.5, 1e-12);
 }
 
-TEST(PerfusionScore, CountsDeviationsAndBoundsWhereThereAreSome) {
+TEST(PerfusionScore, CountsDeviationsAndBoundsIfThereAreAny) {
   const perfusion_field truth = liver_of(8);
   perfusion_field estimate = truth;
   for (const std::size_t v : {0, 1, 2, 3}) estimate.value[ka][v] += 3;
@@ -74,7 +74,7 @@ TEST(PerfusionScore, CountsDeviationsAndBoundsWhereThereAreSome) {
   EXPECT_NEAR(scores[2].quantity[static_cast<std::size_t>(perfusion_quantity::kl)].at_bound, 0.125, 1e-12);
 }
 
-TEST(PerfusionScore, LeavesOutDelaysOfFlowsThatAreNotThere) {
+TEST(PerfusionScore, ExcludesDelaysOfZeroFlows) {
   perfusion_field truth = liver_of(4);
   truth.value[kp][0] = 0, truth.value[kp][1] = 4.9f;
   const auto scores = score_perfusion(truth, truth);
@@ -84,7 +84,7 @@ TEST(PerfusionScore, LeavesOutDelaysOfFlowsThatAreNotThere) {
   EXPECT_EQ(scores[2].quantity[kp].voxels, 4u);
 }
 
-TEST(PerfusionScore, CountsVoxelsThatWereNotFittedAndLeavesThemOut) {
+TEST(PerfusionScore, CountsUnfittedVoxelsAndExcludesThem) {
   const perfusion_field truth = liver_of(6);
   perfusion_field estimate = truth;
   estimate.voxels = {1, 2, 3, 5};

@@ -17,7 +17,7 @@ using namespace voxherd::perfusion;
 
 constexpr voxel_samples no_samples{nullptr, 1};
 
-/// The paper's problem: no bounds. Vertices inherit rounding from one another, so that steps are compared for a while.
+/// The paper's problem: no bounds. Vertices inherit rounding errors, so only the first steps are compared.
 fit_settings unbounded(int most_iterations = 600) {
   fit_settings s;
   s.most_iterations = most_iterations;
@@ -26,7 +26,7 @@ fit_settings unbounded(int most_iterations = 600) {
   return s;
 }
 
-/// What a lane's machine went through: places and costs at the end of every iteration.
+/// The history of one lane: positions and costs at the end of every iteration.
 struct lane_run {
   std::vector<perfusion_parameters> best;
   std::vector<double> f_best, f_worst;
@@ -40,7 +40,7 @@ double lane_value(const Number& counter, int l) {
   return lane::get(counter, l);
 }
 
-/// Runs one start a lane to its end; `model` has cost(p, samples). A lane that has ended goes on unheard.
+/// Runs one start per lane to its end; `model` has cost(p, samples). Results of a lane that has ended are ignored.
 template <class Number, class Model>
 std::vector<lane_run> run_to_end(const fit_limits<double>& limits, const Model& model,
                                  const std::vector<perfusion_parameters>& starts) {
@@ -53,7 +53,8 @@ std::vector<lane_run> run_to_end(const fit_limits<double>& limits, const Model& 
   machine.begin(mask(true), start);
   std::vector<lane_run> runs(lanes);
   const auto note = [&](lane_run& run, int l) {
-    // Vertices change when an iteration ends, or as a shrunken simplex fills: the last look at one is the whole one.
+    // Vertices change when an iteration ends, or while a shrunken simplex is filled: the last record of an iteration is
+    // the complete one.
     const auto iteration = static_cast<std::size_t>(lane_value(machine.iterations(), l));
     run.best.resize(iteration + 1), run.f_best.resize(iteration + 1), run.f_worst.resize(iteration + 1);
     for (int i = 0; i < parameter_count; ++i) run.best.back()[i] = lane::get(machine.best()[i], l);
@@ -74,7 +75,7 @@ std::vector<lane_run> run_to_end(const fit_limits<double>& limits, const Model& 
   return runs;
 }
 
-/// The cost of a function of one lane's parameters.
+/// The cost as a function of one lane's parameters.
 template <class Number>
 struct function_cost {
   std::function<double(const perfusion_parameters&)> f;
@@ -90,7 +91,7 @@ struct function_cost {
   }
 };
 
-/// The recursion's cost of samples in double: the traces know more digits than a float.
+/// The recursion's cost of samples in double: the traces have more digits than a float.
 template <class Number, discretisation_kind Kind>
 struct curve_cost {
   recursion_model<Number, Kind> model;
@@ -113,8 +114,8 @@ double rosenbrock(const perfusion_parameters& x) {
   return sum;
 }
 
-/// A bowl of steps: most comparisons meet equal values. Its edges are at no number that vertices come to but by chance,
-/// where rounding would decide.
+/// A bowl of steps: most comparisons find equal values. Vertices are unlikely to be at its edges, where rounding would
+/// decide.
 double terraces(const perfusion_parameters& x) {
   double sum = 0;
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -161,7 +162,7 @@ TEST(PerfusionSimplex, TakesTheStepsOfTheReference) {
   expect_paths_of_reference<lane::double_lanes>(rosenbrock, unbounded(150));
 }
 
-TEST(PerfusionSimplex, PutsANewVertexBehindEqualOnes) {
+TEST(PerfusionSimplex, PlacesANewVertexAfterEqualOnes) {
   fit_settings s = unbounded(80);
   s.absolute_tolerance = 0;
   expect_paths_of_reference<double>(terraces, s);
@@ -176,7 +177,7 @@ TEST(PerfusionSimplex, StopsByTheRelativeTolerance) {
   expect_paths_of_reference<double>(shifted, s);
 }
 
-TEST(PerfusionSimplex, FixedParametersStayAndTheOthersTakeTheStepsOfASmallerSimplex) {
+TEST(PerfusionSimplex, FixedParametersAreKeptAndTheOthersTakeTheStepsOfASmallerSimplex) {
   for (unsigned pattern = 1; pattern < 31; ++pattern) {
     fit_settings s = unbounded(100);
     simplex_rules rules;
@@ -193,7 +194,7 @@ TEST(PerfusionSimplex, FixedParametersStayAndTheOthersTakeTheStepsOfASmallerSimp
   }
 }
 
-TEST(PerfusionSimplex, NeverLooksBeyondTheBounds) {
+TEST(PerfusionSimplex, NeverEvaluatesBeyondTheBounds) {
   fit_settings s;
   s.rules = {{{1.5, 1.2, 3}, {1.5, 1.4, 1.6}, {1.5, -1, 1.55}, {2, 0, 2}, {0, 0, 2}}};
   const fit_limits<double> limits(s);
@@ -213,7 +214,7 @@ TEST(PerfusionSimplex, NeverLooksBeyondTheBounds) {
   EXPECT_LT(runs[0].f_best.back(), rosenbrock(start));
 }
 
-TEST(PerfusionSimplex, AVoxelThatIsNeverANumberEnds) {
+TEST(PerfusionSimplex, AVoxelOfNansEnds) {
   const fit_limits<double> limits(unbounded());
   const auto runs = run_to_end<double>(
       limits, function_cost<double>{[](const perfusion_parameters&) { return std::nan(""); }}, {paper_start()});
@@ -259,7 +260,7 @@ class PerfusionSimplexTrace : public testing::Test {
     ASSERT_EQ(run.best.size(), trace.at("iter").size() + 1);
     EXPECT_EQ(run.evaluations, fits.at("fevals")[v]);
     EXPECT_EQ(run.converged, fits.at("flag_0conv_1maxit")[v] == 0);
-    // Vertices inherit rounding from one another; a curve off by e |y| changes the cost by 2 |y - C| e |y|.
+    // Vertices inherit rounding errors; a curve with a relative error e changes the cost by 2 |y - C| e |y|.
     const double size = std::sqrt(std::inner_product(y.begin(), y.end(), y.begin(), 0.));
     const auto tolerance = [&](double f) { return 2 * std::sqrt(f) * 1e-9 * size + 1e-9 * f; };
     for (std::size_t i = 0; i + 1 < run.best.size(); ++i) {

@@ -14,7 +14,7 @@ namespace {
 using namespace voxherd::perfusion;
 using curve = std::vector<double>;
 
-/// A bolus and its broader, later self.
+/// A bolus and its broader, later response.
 time_course bolus(std::vector<double> time_s) {
   time_course t;
   for (const double s : time_s) {
@@ -58,7 +58,7 @@ class liver_draw {
  public:
   explicit liver_draw(unsigned seed) : draw_(seed) {}
 
-  /// A voxel of the usual range, CNR 20; one in five has no portal flow.
+  /// A voxel in the usual range, CNR 20; one in five has no portal flow.
   std::vector<float> voxel(const time_course& t, discretisation_kind how) {
     const double a = uniform(5, 120), b = uniform(0, 1) < 0.2 ? 0 : uniform(10, 200);
     const double p[parameter_count] = {(a + b) / uniform(0.12, 0.45) / per_second, a / per_second, b / per_second,
@@ -90,7 +90,7 @@ std::vector<start> found(const start_table& table, const std::vector<float>& y, 
   return all;
 }
 
-/// The smallest cost of two curves, in double by looking at each active set; a flow `given` >= 0 stays.
+/// The smallest cost of two curves, in double, by trying each active set; a flow `given` >= 0 is kept.
 double best_cost(const curve& a, const curve& b, const std::vector<float>& y, const std::vector<std::uint8_t>& counts,
                  double given_a, double given_b) {
   double aa = 0, ab = 0, bb = 0, ya = 0, yb = 0, yy = 0;
@@ -117,7 +117,7 @@ double best_cost(const curve& a, const curve& b, const std::vector<float>& y, co
   return best;
 }
 
-/// The smallest cost at each kl of the table.
+/// The smallest cost for each kl of the table.
 curve brute_force(const time_course& t, const fit_settings& s, const start_table& table, const std::vector<float>& y) {
   const start_table_view v = table.view();
   const double given_a = s.rules[ka].fixed ? s.rules[ka].start : -1,
@@ -140,7 +140,7 @@ double squares(const std::vector<float>& y) {
   return sum;
 }
 
-/// Every start has another kl and the smallest cost there, in rising order: to the rounding of sums of floats.
+/// Every start has a different kl and the smallest cost for it, in ascending order, up to the rounding of float sums.
 template <bool FlowsGiven = false>
 void expect_best(const time_course& t, const fit_settings& s, unsigned seed) {
   const start_table table(t, s);
@@ -160,7 +160,7 @@ void expect_best(const time_course& t, const fit_settings& s, unsigned seed) {
   }
 }
 
-TEST(PerfusionUnitCurve, IsTheIntegralOfTheInputAsALine) {
+TEST(PerfusionUnitCurve, IsTheIntegralOfTheLinearInput) {
   for (const time_course& t : {even_bolus(), uneven_bolus()})
     for (const double tau_s : {0.0, 1.3, 2.37, 7.9, -1.7}) {
       const double k = 0.07, step_s = 2e-3;
@@ -209,13 +209,13 @@ TEST(PerfusionStart, IsTheBestForThePapersDiscretisation) {
 
 TEST(PerfusionStart, IsTheBestForUnevenFrames) { expect_best(uneven_bolus(), fit_settings{}, 3); }
 
-TEST(PerfusionStart, IsTheBestWhereFramesAreMissing) {
+TEST(PerfusionStart, IsTheBestIfFramesAreMissing) {
   time_course t = even_bolus();
   for (const std::size_t i : {3, 9, 10, 47}) t.counts[i] = 0;
   expect_best(t, fit_settings{}, 4);
 }
 
-TEST(PerfusionStart, KeepsToOneInput) {
+TEST(PerfusionStart, SupportsASingleInput) {
   for (const parameter flow : {ka, kp}) {
     fit_settings s;
     s.rules[flow].fixed = true;
@@ -228,7 +228,7 @@ TEST(PerfusionStart, KeepsToOneInput) {
   }
 }
 
-TEST(PerfusionStart, KeepsGivenFlows) {
+TEST(PerfusionStart, RespectsGivenFlows) {
   fit_settings one, both;
   one.rules[kp].fixed = both.rules[kp].fixed = both.rules[ka].fixed = true;
   for (const fit_settings& s : {one, both}) {
@@ -239,7 +239,7 @@ TEST(PerfusionStart, KeepsGivenFlows) {
   }
 }
 
-TEST(PerfusionStart, KeepsFixedRateAndDelays) {
+TEST(PerfusionStart, RespectsFixedRateAndDelays) {
   fit_settings s;
   for (const parameter p : {kl, tau_a, tau_p}) s.rules[p].fixed = true;
   const start_table table(even_bolus(), s);
@@ -251,7 +251,7 @@ TEST(PerfusionStart, KeepsFixedRateAndDelays) {
   expect_best(even_bolus(), s, 8);
 }
 
-TEST(PerfusionStart, LiesWithinBounds) {
+TEST(PerfusionStart, IsWithinBounds) {
   fit_settings s;
   s.rules[kl] = {0.03, 0.02, 0.05};
   s.rules[ka] = {0.001, 0.0005, 0.002};
@@ -268,7 +268,7 @@ TEST(PerfusionStart, LiesWithinBounds) {
       }
 }
 
-TEST(PerfusionStart, TakesTheFirstOfEquals) {
+TEST(PerfusionStart, IsTheFirstOfEqualEntries) {
   const start_table table(even_bolus(), fit_settings{});
   const start_table_view v = table.view();
   const auto starts = found(table, std::vector<float>(48, 0.0f));
@@ -299,7 +299,7 @@ TEST(PerfusionStart, FewerStartsAreTheFirstOfMore) {
   }
 }
 
-TEST(PerfusionStart, LanesFindWhatOneVoxelFinds) {
+TEST(PerfusionStart, LanesFindTheStartsOfASingleVoxel) {
   constexpr std::size_t lanes = float_lanes::size();
   const time_course t = even_bolus();
   const start_table table(t, fit_settings{});
@@ -326,7 +326,7 @@ TEST(PerfusionStart, LanesFindWhatOneVoxelFinds) {
   }
 }
 
-TEST(PerfusionStart, BeyondTheTablesIsTheRulesOwn) {
+TEST(PerfusionStart, BeyondTheTablesIsThatOfTheRules) {
   const fit_settings s;
   const start_table table(even_bolus(), s);
   const start_table_view v = table.view();

@@ -25,7 +25,7 @@ conversion series(double TR, const std::vector<double>& degrees) {
   return c;
 }
 
-/// The textbook's equation, as printed, over M0.
+/// The textbook equation, as printed, divided by M0.
 double ernst(double TR, double a, double T1) {
   const double E = std::exp(-TR / T1);
   return std::sin(a) * (1 - E) / (1 - E * std::cos(a));
@@ -46,7 +46,7 @@ void expect_nothing(const t1_fit& f) {
   EXPECT_EQ(f.M0, 0);
 }
 
-/// Smallest sum of squares over a dense grid of T1 within the bounds, M0 the best of each.
+/// Smallest sum of squares over a dense grid of T1 within the bounds, with the best M0 for each.
 struct dense_minimum {
   static constexpr int points = 3000;
   double cost = std::numeric_limits<double>::max();
@@ -85,7 +85,7 @@ TEST(PerfusionT1, IsTheTruthWithoutNoise) {
     }
 }
 
-TEST(PerfusionT1, ReadsFloatsAStrideApart) {
+TEST(PerfusionT1, ReadsFloatsWithAStride) {
   const conversion c = series(0.004, {2, 10, 20});
   std::vector<float> row(7, -5);
   const auto s = signals(c, 900, 0.7);
@@ -93,9 +93,9 @@ TEST(PerfusionT1, ReadsFloatsAStrideApart) {
   EXPECT_NEAR(t1_fitter(c)(signal_row{row.data(), 3}).t1_s, 0.7, 1e-6);
 }
 
-/// Noise of 1 to 30 % of the largest signal: the fit is as good as the best of a dense grid, and where the best is at
-/// a bound there is no T1.
-TEST(PerfusionT1, IsTheLeastSquaresOfASearchOfAllT1UnderNoise) {
+/// Noise of 1 to 30 % of the largest signal: the fit is as good as the best of a dense grid, and if the best is at a
+/// bound there is no T1.
+TEST(PerfusionT1, IsTheLeastSquaresOfADenseSearchWithNoise) {
   std::mt19937_64 draw(5);
   int found_ones = 0, none = 0;
   for (const auto& c : {series(0.004, {2, 10, 20}), series(0.015, {2, 5, 10, 15, 20, 30})})
@@ -120,7 +120,7 @@ TEST(PerfusionT1, IsTheLeastSquaresOfASearchOfAllT1UnderNoise) {
   EXPECT_GT(none, 0);
 }
 
-TEST(PerfusionT1, IsNothingBeyondItsBounds) {
+TEST(PerfusionT1, DoesNotExistBeyondItsBounds) {
   const conversion c = series(0.004, {2, 10, 20});
   expect_nothing(fit(c, signals(c, 1000, 0.005)));
   expect_nothing(fit(c, signals(c, 1000, 20)));
@@ -128,7 +128,7 @@ TEST(PerfusionT1, IsNothingBeyondItsBounds) {
   EXPECT_TRUE(fit(c, signals(c, 1000, 9.9)).found);
 }
 
-TEST(PerfusionT1, IsNothingWithoutSignal) {
+TEST(PerfusionT1, DoesNotExistWithoutSignal) {
   const conversion c = series(0.004, {2, 10, 20});
   expect_nothing(fit(c, {0, 0, 0}));
   auto negative = signals(c, -1000, 0.8);

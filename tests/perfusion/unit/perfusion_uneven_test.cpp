@@ -12,7 +12,7 @@ namespace {
 
 using parameters = double[parameter_count];
 
-/// A series with a view of it that has its times, even where they are even.
+/// A series with a view of its times, even if they are evenly spaced.
 template <class Scalar>
 struct case_of {
   time_course course;
@@ -43,7 +43,7 @@ time_course random_course(std::mt19937_64& draw, int frames, bool even = false) 
   return t;
 }
 
-/// The input as the settings say it: linear between frames, and before and after them.
+/// The input as defined by the settings: linear between frames, and before and after them.
 double input(const time_course& t, const std::vector<double>& curve, double at) {
   const auto& time = t.time_s;
   if (at >= time.back()) return curve.back();
@@ -54,7 +54,7 @@ double input(const time_course& t, const std::vector<double>& curve, double at) 
   return curve[j] + (curve[j + 1] - curve[j]) * (at - time[j]) / (time[j + 1] - time[j]);
 }
 
-/// Gauss's rule of five points on pieces so short that the exponential is next to a line.
+/// Five-point Gauss quadrature on pieces that are short enough for the exponential to be almost linear.
 double integral(const time_course& t, const std::vector<double>& curve, double k, double from, double to,
                 double until) {
   constexpr double place[5] = {0, 0.5384693101056831, -0.5384693101056831, 0.9061798459386640, -0.9061798459386640};
@@ -184,7 +184,8 @@ TEST(PerfusionUneven, HasTheEquationsOfItsCurvesDifferences) {
     model.equations(p, {y.data(), 1}, e);
     EXPECT_NEAR(e.cost, cost, 1e-12 * cost);
     EXPECT_NEAR(model.cost(p, {y.data(), 1}), cost, 1e-12 * cost);
-    // Differences of 1e-5 of a curve of 1e-15: 1e-10 from rounding, and from the second derivative's jumps at delays
+    // Differences of 1e-5 of a curve of 1e-15: 1e-10 from rounding, and from the jumps of the second derivative at
+    // delays
     for (int a = 0; a < parameter_count; ++a) {
       EXPECT_NEAR(e.gradient[a], gradient[a], 2e-6 * std::sqrt(length[a] * most_rest) + 1e-9) << repeat << " " << a;
       for (int b = 0; b <= a; ++b)
@@ -195,7 +196,7 @@ TEST(PerfusionUneven, HasTheEquationsOfItsCurvesDifferences) {
   }
 }
 
-/// Every lane with parameters of its own, so that none passes nodes when another does.
+/// Different parameters in every lane, so that lanes pass nodes at different times.
 template <class Lanes>
 void expect_lanes_equal_single_numbers(double tolerance) {
   using scalar = typename Lanes::value_type;
@@ -226,7 +227,7 @@ void expect_lanes_equal_single_numbers(double tolerance) {
       normal_equations<double> s;
       single.equations(one[l], {y.data() + l, lanes}, s);
       EXPECT_NEAR(static_cast<double>(lane::get(e.cost, l)), s.cost, tolerance * 4 * s.cost);
-      // A delay's column is a difference of two that may be as large as the flow times the input, up to 5.
+      // A delay's column is a difference of two values up to the flow times the input, at most 5.
       double size[parameter_count];
       for (int a = 0; a < parameter_count; ++a) size[a] = std::sqrt(s.hessian[packed_index(a, a)]);
       size[tau_a] += std::sqrt(15.) * 5 * one[l][ka];
@@ -240,11 +241,11 @@ void expect_lanes_equal_single_numbers(double tolerance) {
   }
 }
 
-TEST(PerfusionUneven, IsInEveryLaneOfDoublesWhatItIsAlone) {
+TEST(PerfusionUneven, EveryLaneOfDoublesHasTheResultOfASingleVoxel) {
   expect_lanes_equal_single_numbers<lane::double_lanes>(1e-12);
 }
 
-TEST(PerfusionUneven, IsInEveryLaneOfFloatsWhatItIsAlone) {
+TEST(PerfusionUneven, EveryLaneOfFloatsHasTheResultOfASingleVoxel) {
   expect_lanes_equal_single_numbers<lane::float_lanes>(2e-5);
 }
 

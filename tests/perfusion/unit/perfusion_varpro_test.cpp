@@ -18,13 +18,13 @@ using namespace voxherd::perfusion;
 constexpr double unit = perfusion::per_second;  ///< ml/100 g/min
 const device one_thread{backend::cpu, 1, 0};
 
-/// Delays of whole frames and negative ones, no flow, no decay.
+/// Delays of complete frames and negative ones, no flow, no decay.
 const perfusion_parameters places[] = {{0.07, 0.003, 0.017, 1, 2},      {0.07, 0.003, 0.017, 0, 2.37},
                                        {0.3, 0.02, 0.01, 4.4, -7.7},    {0.05, 0, 0.02, 3, 0.1},
                                        {0.05, 0.01, 0, 14.9, 9.9},      {1. / 6000, 0.003, 0.017, 2, 3},
                                        {4000. / 6000, 0.1, 0.1, 3.1, 9}};
 
-/// Both ways to the same sums: to the rounding of the largest terms that cancel in one.
+/// Both methods give the same sums, up to the rounding of the largest terms that cancel in one of them.
 template <class Model>
 void expect_equations_of_columns(const Model& model, const perfusion_case& c) {
   for (const auto& place : places) {
@@ -59,7 +59,7 @@ TEST(PerfusionVarpro, ColumnsGiveTheEquationsOfTheParameters) {
   expect_equations_of_columns(uneven_model<double>(uneven_table.view()), uneven);
 }
 
-/// The cost has one minimum over the flows: where no neighbour within bounds is better, nothing is.
+/// The cost has one minimum over the flows: if no neighbour within bounds is better, no other point is.
 void expect_best_flows(const fit_settings& s, const perfusion_case& c, std::size_t voxel) {
   const curves_table<double> table(c.frames);
   const recursion_model<double, discretisation_kind::exact> model(table.view());
@@ -74,7 +74,7 @@ void expect_best_flows(const fit_settings& s, const perfusion_case& c, std::size
     double p[parameter_count];
     std::copy(machine.best(), machine.best() + parameter_count, p);
     const double cost = model.cost(p, y);
-    // It is the cost at the start's flows less what better ones take away.
+    // It is the cost at the start's flows minus the reduction by better ones.
     limits.confine(start);
     EXPECT_NEAR(machine.best_cost(), cost, 1e-14 * model.cost(start, y));
     for (const double step : {1e-2, 1e-4, 1e-6})
@@ -91,7 +91,7 @@ void expect_best_flows(const fit_settings& s, const perfusion_case& c, std::size
   }
 }
 
-TEST(PerfusionVarpro, TakesTheBestFlowsWithinTheirBounds) {
+TEST(PerfusionVarpro, FindsTheBestFlowsWithinTheirBounds) {
   const perfusion_case c = uneasy_voxels();
   fit_settings wide, narrow, one_input, given, unbounded;
   narrow.rules[ka] = {10 / unit, 8 / unit, 12 / unit};
@@ -113,14 +113,14 @@ void expect_ends_in_minima(fit_settings s) {
   expect_minima(c, s, run, 1e-9);
 }
 
-TEST(PerfusionVarpro, EndsInTheReferencesMinimaOfOneInput) {
+TEST(PerfusionVarpro, FindsTheReferencesMinimaOfOneInput) {
   fit_settings s;
   s.rules[kp] = {0, 0, 0, true};
   s.rules[tau_p].fixed = true;
   expect_ends_in_minima(s);
 }
 
-TEST(PerfusionVarpro, EndsInTheReferencesMinimaWithinNarrowBounds) {
+TEST(PerfusionVarpro, FindsTheReferencesMinimaWithinNarrowBounds) {
   fit_settings s;
   s.rules[ka] = {20 / unit, 15 / unit, 25 / unit};
   s.rules[kp].most = 90 / unit;
@@ -128,7 +128,7 @@ TEST(PerfusionVarpro, EndsInTheReferencesMinimaWithinNarrowBounds) {
   expect_ends_in_minima(s);
 }
 
-/// The global minima of data/perfusion_reference are those within delays of 10 s.
+/// The global minima of data/perfusion_reference are those with delays up to 10 s.
 class PerfusionGlobalMinimum : public testing::TestWithParam<solver_kind> {};
 
 TEST_P(PerfusionGlobalMinimum, IsReachedFromTheBestStartByAllVoxels) {
@@ -145,7 +145,7 @@ TEST_P(PerfusionGlobalMinimum, IsReachedFromTheBestStartByAllVoxels) {
   const perfusion_run run(one_thread, frames, rows_of(voxels), s);
   for (std::size_t v = 0; v < perfusion_data::voxels; ++v) {
     const double cost = perfusion_cost(frames, s.discretisation, run.parameters(v), as_floats(voxels[v]));
-    // Voxel 0 has no noise but the samples' rounding to float.
+    // Voxel 0 has no noise except the samples' rounding to float.
     EXPECT_LE(cost, 1.0001 * gold.at("cost")[v] + (v == 0 ? 1e-12 : 0)) << "voxel " << v;
   }
 }

@@ -1,15 +1,14 @@
-"""Outputs of unknown length: as h5py and VTK see them, killed and resumed, and in verify, compare and info. The command
-runs in two steps, scores into OUT.scores and fibres into OUT."""
+"""Outputs of variable length: read with h5py and VTK, killed and resumed, and in verify, compare and info. The
+command runs in two steps, scores into OUT.scores and fibres into OUT."""
 import json
 import os
-import random
 import signal
-import time
 import unittest
 
 import numpy as np
-from toy_jobs import (TOY, ToyJobs, alone, begin, digest, h5py, kill_any, last_words, mpirun, ranks_of, run, voxherd,
-                      wait_for_batches, wait_for_ranks)
+from kill_and_resume import KillAndResume
+from toy_jobs import (TOY, ToyJobs, begin, digest, h5py, mpirun, rank_processes, remaining_output, run, run_process, voxherd,
+                      wait_for_batches)
 
 try:
     import vtkmodules.all as vtk
@@ -59,7 +58,7 @@ class PointsFile(Ragged):
 
             f.visititems(check)
 
-    def test_the_first_step_leaves_nothing_but_its_times(self):
+    def test_the_first_step_leaves_only_its_times(self):
         table = self.path("times.json")
         self.make("result.h5", "--json", table)
         self.assertEqual(sorted(os.listdir(self.folder)), ["result.h5", "times.json"])
@@ -68,20 +67,20 @@ class PointsFile(Ragged):
         self.assertEqual(times["analysis"], "ragged")
         self.assertEqual(times["steps"]["scores"]["analysis"], "ragged scores")
 
-    def test_each_step_shows_its_name_and_its_table(self):
-        rc, _, said = alone(*mpirun(2, TOY, "ragged", "--threads", 1, "--out", self.path("result.h5")))
+    def test_each_step_prints_its_name_and_its_table(self):
+        rc, _, said = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--out", self.path("result.h5")))
         self.assertEqual(rc, 0, said)
         lines = said.splitlines()
         self.assertLess(lines.index("scores"), lines.index("fibres"))
         self.assertEqual(said.count("reading s"), 2, said)
 
-    def test_any_number_of_ranks_and_any_batch_gives_the_same_bytes(self):
+    def test_any_number_of_ranks_and_any_batch_size_gives_the_same_bytes(self):
         expected = digest(self.make(ranks=1))
         for ranks, options in ((2, ("--batch", 7)), (3, ()), (5, ("--batch", 33, "--partition", "slices"))):
             self.assertEqual(digest(self.make(f"{ranks}.h5", *options, ranks=ranks)), expected)
 
 
-    def test_more_than_a_million_points_are_connected_in_their_order(self):
+    def test_more_than_a_million_points_are_connected_in_order(self):
         with h5py.File(self.make("result.h5", "--candidates", 110000, ranks=3), "r") as f:
             points = f["points/position"].shape[0]
             self.assertGreater(points, 2**20)
@@ -126,7 +125,7 @@ class PointsInVtk(Ragged):
                     np.testing.assert_array_equal(vtk_to_numpy(data.GetArray(name)), f[group][name][()])
             self.assertEqual(f["VTKHDF"].attrs["coordinates"], "world, RAS+, mm")
 
-    def test_what_paraview_draws_has_every_line(self):
+    def test_the_lines_drawn_by_paraview_are_all_lines(self):
         out = self.make()
         surface = vtk.vtkGeometryFilter()
         surface.SetInputData(self.grid_of(out))
@@ -136,20 +135,20 @@ class PointsInVtk(Ragged):
         self.assertEqual(surface.GetOutput().GetNumberOfLines(), (counts > 1).sum())
         self.assertEqual(surface.GetOutput().GetNumberOfVerts(), (counts == 1).sum())
 
-    def test_nothing_is_stored_twice(self):
+    def test_no_data_is_stored_twice(self):
         with h5py.File(self.make(), "r") as f:
             for a, b in (("VTKHDF/Points", "points/position"), ("VTKHDF/Offsets", "points/offset"),
                          ("VTKHDF/PointData/FA", "points/FA"), ("VTKHDF/CellData/measure", "samples/measure")):
                 self.assertEqual(f[a], f[b])
 
-    def test_a_result_without_a_single_fibre_opens(self):
+    def test_a_result_without_fibres_can_be_opened(self):
         out = self.make("none.h5", "--least", 200)
         grid = self.grid_of(out)
         self.assertEqual((grid.GetNumberOfCells(), grid.GetNumberOfPoints()), (0, 0))
 
 
 class NoFibres(Ragged):
-    def test_is_a_whole_result_with_empty_datasets_for_any_number_of_ranks(self):
+    def test_it_is_a_complete_result_with_empty_datasets_for_any_number_of_ranks(self):
         for ranks in (1, 3):
             out = self.make(f"none{ranks}.h5", "--least", 200, ranks=ranks)
             with h5py.File(out, "r") as f:
@@ -163,35 +162,28 @@ class NoFibres(Ragged):
         self.assertEqual(rc, 0, said)
 
 
-class KillAndResume(Ragged):
-    def test_kill_9_in_either_step_then_another_rank_count_gives_the_same_bytes(self):
-        expected = digest(self.make("reference.h5", ranks=1))
-        seed = int.from_bytes(os.urandom(4), "little")
-        print(f"seed {seed}")
-        chance = random.Random(seed)
-        for attempt in range(3):
-            out = self.path(f"killed{attempt}.h5")
-            for rank_count in chance.sample([1, 2, 3, 5], 3):
-                job = begin(rank_count, out, "--resume", *SLOW, command="ragged")
-                ranks = wait_for_ranks(job, rank_count)
-                time.sleep(chance.uniform(0, 0.9))
-                if ranks and job.poll() is None:
-                    kill_any(ranks, chance)
-                said = last_words(job)
-                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
-            rc, said = ragged(chance.choice([1, 2, 3, 5]), out, "--resume")
-            self.assertEqual(rc, 0, said)
-            self.assertEqual(digest(out), expected)
-            self.assertEqual(voxherd("verify", out)[0], 0)
-            self.assertFalse(os.path.exists(out + ".scores"))
+class KilledRuns(KillAndResume, Ragged):
+    program = "toy_run"
 
-    def test_a_kill_in_the_second_step_keeps_the_first_and_what_was_written(self):
+    def resume_and_compare(self, out, ranks):
+        rc, said = ragged(ranks, out, "--resume")
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(digest(out), self.expected)
+        self.assertEqual(voxherd("verify", out)[0], 0)
+        self.assertFalse(os.path.exists(out + ".scores"))
+
+    def test_kill_9_in_either_step_then_another_rank_count_gives_the_same_bytes(self):
+        self.expected = digest(self.make("reference.h5", ranks=1))
+        self.kill_at_random_times(lambda ranks, out: begin(ranks, out, "--resume", *SLOW, command="ragged"),
+                                  self.resume_and_compare, 0.9, rank_counts=(1, 2, 3, 5), kills=3)
+
+    def test_a_kill_in_the_second_step_keeps_the_first_step_and_finished_batches(self):
         expected = digest(self.make("reference.h5", ranks=1))
         out = self.path("killed.h5")
         job = begin(2, out, *SLOW, command="ragged")
         wait_for_batches(out, 5)
-        os.kill(ranks_of(job)[1], signal.SIGKILL)
-        last_words(job)
+        os.kill(rank_processes(job)[1], signal.SIGKILL)
+        remaining_output(job)
         self.assertTrue(os.path.exists(out + ".scores"))
         self.assertEqual(voxherd("verify", out + ".part")[0], 0)
         rc, said = ragged(2, out)
@@ -207,7 +199,7 @@ class KillAndResume(Ragged):
             self.assertGreaterEqual(json.load(f)["resumed_batches"], 5)
         self.assertEqual(digest(out), expected)
 
-    def test_a_whole_result_is_not_scored_again(self):
+    def test_a_complete_result_is_not_scored_again(self):
         out = self.make()
         before = os.stat(out)
         rc, said = ragged(2, out, "--resume")
@@ -232,7 +224,7 @@ class VerifyCompareInfo(Ragged):
     def compare(self, *options):
         return voxherd("compare", self.path("a.h5"), self.path("b.h5"), *options)
 
-    def test_a_changed_point_is_found_by_verify_in_its_batch(self):
+    def test_verify_finds_a_changed_point_in_its_batch(self):
         with h5py.File(self.path("b.h5"), "r") as f:
             offset = f["points/offset"][()].astype(int)
         item = 250 + int(np.argmax(np.diff(offset)[250:300] > 2))
@@ -255,14 +247,14 @@ class VerifyCompareInfo(Ragged):
         self.assertEqual(line.split()[2:4], [str(3 * offset[-1]), "1"])
         self.assertEqual(self.compare("--tolerance", 0.6)[0], 0)
 
-    def test_compare_finds_another_connectome(self):
+    def test_compare_finds_a_different_connectome(self):
         self.change("connectome/best", (0, 1), lambda value: value + 0.25)
         rc, out, _ = self.compare()
         self.assertEqual(rc, 1, out)
         line = [line for line in out.splitlines() if line.startswith("connectome/best")][0].split()
         self.assertEqual(line[2:5], ["4", "1", "0.25"])
 
-    def test_fibres_of_other_lengths_are_different_and_said_to_be(self):
+    def test_compare_reports_fibres_of_different_lengths(self):
         with h5py.File(self.path("b.h5"), "r") as f:
             longer = 1 + int(np.argmax(np.diff(f["points/offset"][()])[1:] > 0))
         self.change("points/offset", longer, lambda value: value + 1)
@@ -270,7 +262,7 @@ class VerifyCompareInfo(Ragged):
         self.assertEqual(rc, 1, out + said)
         self.assertIn("different numbers of points", out)
 
-    def test_a_result_from_before_there_were_groups_is_read(self):
+    def test_a_result_from_before_groups_existed_can_be_read(self):
         with h5py.File(self.path("b.h5"), "r+") as f:
             contents = json.loads(f.attrs["contents"])
             contents["inputs"] = [{k: v for k, v in c.items() if k != "group"}
@@ -280,7 +272,7 @@ class VerifyCompareInfo(Ragged):
         self.assertEqual(rc, 0, said)
         self.assertIn("/inputs/bvals[4]", out)
 
-    def test_offsets_that_fall_are_named(self):
+    def test_decreasing_offsets_are_reported(self):
         self.change("points/offset", 5, lambda value: 10**9)
         rc, _, said = voxherd("info", self.path("b.h5"))
         self.assertEqual(rc, 65, said)

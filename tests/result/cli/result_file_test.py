@@ -1,4 +1,4 @@
-"""The result file as other programs see it, h5py and VTK; and verify, compare and info."""
+"""The result file read by other programs (h5py, VTK), and by verify, compare and info."""
 import json
 import unittest
 
@@ -33,7 +33,7 @@ class ResultFile(ToyJobs):
             f.visititems(check)
             self.assertGreaterEqual(len(seen), 9)
 
-    def test_the_root_says_what_made_it(self):
+    def test_the_root_attributes_state_the_origin(self):
         with h5py.File(self.make("--nz", 5, "--seed", 5), "r") as f:
             self.assertEqual(f.attrs["complete"], 1)
             self.assertEqual(f.attrs["analysis"], "toy")
@@ -44,7 +44,7 @@ class ResultFile(ToyJobs):
             self.assertIn("--seed 5", provenance["command_line"])
             self.assertEqual(json.loads(f["journal/summary"][()].decode())["rank_count"], 2)
 
-    def test_voxels_outside_the_mask_are_zero_and_those_inside_are_not(self):
+    def test_only_voxels_inside_the_mask_are_nonzero(self):
         with h5py.File(self.make(), "r") as f:
             label = f["maps/label"][()].ravel()
             inside = np.zeros(label.size, bool)
@@ -52,7 +52,7 @@ class ResultFile(ToyJobs):
             self.assertTrue((label[inside] > 0).all())
             self.assertTrue((label[~inside] == 0).all())
 
-    def test_two_runs_with_other_ranks_and_batches_hold_equal_maps_and_samples(self):
+    def test_runs_with_different_ranks_and_batches_contain_equal_maps_and_samples(self):
         self.make()
         rc, said = run(3, self.path("other.h5"), "--nx", 7, "--ny", 6, "--nz", 5, "--partition", "slices", "--schedule",
                        "static")
@@ -61,7 +61,7 @@ class ResultFile(ToyJobs):
         self.assertEqual(rc, 0, out)
 
     @unittest.skipIf(vtk is None, "python3-vtk9 is not installed")
-    def test_vtk_reads_every_map_at_its_place_in_space(self):
+    def test_vtk_reads_every_map_at_its_position_in_space(self):
         out = self.make()
         reader = vtk.vtkHDFReader()
         reader.SetFileName(out)
@@ -97,7 +97,7 @@ class VerifyAndCompare(ToyJobs):
     def compare(self, *options):
         return voxherd("compare", self.path("a.h5"), self.path("b.h5"), *options)
 
-    def test_a_changed_value_is_found_by_verify(self):
+    def test_verify_finds_a_changed_value(self):
         self.change("samples/draws", (250, 7), lambda value: value + 1)
         for ranks in (0, 3):
             rc, out, said = voxherd("verify", self.path("b.h5"), ranks=ranks)
@@ -105,7 +105,7 @@ class VerifyAndCompare(ToyJobs):
             self.assertEqual(out.count("batch 2 (items 200 to 299)"), 1, out)
         self.assertEqual(voxherd("verify", self.path("a.h5"))[0], 0)
 
-    def test_compare_tells_where_and_how_much_values_differ(self):
+    def test_compare_reports_where_and_how_much_values_differ(self):
         self.change("maps/value", (5, 4, 3), lambda value: value + 0.5)
         rc, out, _ = self.compare()
         self.assertEqual(rc, 1, out)
@@ -116,19 +116,19 @@ class VerifyAndCompare(ToyJobs):
         self.assertEqual(self.compare("--tolerance", 0.4)[0], 1)
         self.assertEqual(self.compare("--tolerance", 0.6)[0], 0)
 
-    def test_a_nan_on_one_side_is_beyond_every_tolerance(self):
+    def test_a_nan_on_one_side_exceeds_every_tolerance(self):
         self.change("maps/value", (5, 4, 3), lambda value: float("nan"))
         self.assertEqual(self.compare("--tolerance", 1e9)[0], 1)
         self.assertEqual(self.compare("--relative", 1e9)[0], 1)
 
-    def test_results_on_other_images_are_different_and_said_to_be(self):
+    def test_compare_reports_results_on_different_images(self):
         rc, said = run(1, self.path("c.h5"), "--nx", 5)
         self.assertEqual(rc, 0, said)
         rc, out, _ = voxherd("compare", self.path("a.h5"), self.path("c.h5"))
         self.assertEqual(rc, 1)
         self.assertIn("20x16x14 and 5x16x14 voxels", out)
 
-    def test_info_lists_what_is_inside(self):
+    def test_info_lists_the_contents(self):
         rc, out, said = voxherd("info", self.path("a.h5"))
         self.assertEqual(rc, 0, said)
         for word in ("/maps/label", "/samples/draws[50]", "mm2/s", "/inputs/bvals[4]", '"seed": 1', "whole"):

@@ -1,4 +1,4 @@
-// Outputs of unknown length: how they are written by many ranks, resumed and read back.
+// Outputs of variable length: written by many ranks, resumed and read again.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -74,9 +74,11 @@ class Points : public toy::rank_folder {
   }
 
   void leave_unfinished(const toy::ragged& a, std::uint64_t batch_items, int done) {
-    class stopping : public toy::ragged {
+    class stopping : public toy::ragged, public item_input {
      public:
       stopping(const toy::ragged& like, int after) : toy::ragged(like), left_(after) {}
+      item_input* input() override { return this; }
+      std::size_t bytes_per_item() const override { return 0; }
       void load(const batch&, std::span<std::byte>) override {
         if (left_-- == 0) raise(SIGTERM);
       }
@@ -91,7 +93,7 @@ class Points : public toy::rank_folder {
 
 }  // namespace
 
-TEST_F(Points, AreWrittenWhereTheyBelongForAnyBatchSizeAndLaneCount) {
+TEST_F(Points, AreWrittenAtTheirPositionsForAnyBatchSizeAndLaneCount) {
   for (const std::uint64_t batch_items : {0, 1, 7, 100000}) {
     for (const int lanes : {1, 2}) {
       toy::ragged a(numbers(batch_items == 1 ? 40 : 400), std::chrono::microseconds(200), lanes);
@@ -111,7 +113,7 @@ TEST_F(Points, MayBeMissingFromEveryItem) {
   expect_right(a);
 }
 
-TEST_F(Points, OfNoItemAtAllMakeAWholeResultWhereTheAnalysisSaysSo) {
+TEST_F(Points, OfNoItemsGiveACompleteResultIfTheAnalysisAllowsIt) {
   toy::ragged a(numbers(0));
   ASSERT_EQ(make(a, 0), exit_status::whole);
   expect_right(a);
@@ -124,7 +126,7 @@ TEST_F(Points, OfNoItemAtAllMakeAWholeResultWhereTheAnalysisSaysSo) {
   EXPECT_THROW(make(never, 0), failure);
 }
 
-TEST_F(Points, ADryRunOfNothingSaysSoAndLeavesNothing) {
+TEST_F(Points, ADryRunWithoutItemsReportsThatAndLeavesNothing) {
   for (const std::uint64_t items : {0, 50}) {
     toy::ragged a(numbers(items));
     run_settings settings = toy::quiet_settings(out_);
@@ -140,7 +142,7 @@ TEST_F(Points, ADryRunOfNothingSaysSoAndLeavesNothing) {
   }
 }
 
-TEST_F(Points, TheDiskSpaceOfADryRunIsWhatTheFileTakes) {
+TEST_F(Points, TheDiskSpaceOfADryRunIsTheSizeOfTheFile) {
   toy::ragged a(numbers(20000));
   run_settings settings = toy::quiet_settings(out_);
   settings.dry_run = true;
@@ -158,7 +160,7 @@ TEST_F(Points, TheDiskSpaceOfADryRunIsWhatTheFileTakes) {
   EXPECT_NEAR(asked, takes, 1 << 20);
 }
 
-TEST_F(Points, OffsetsThatDoNotBelongToTheItemsAreRefused) {
+TEST_F(Points, OffsetsThatDoNotMatchTheItemsAreRejected) {
   class wrong : public toy::ragged {
    public:
     using toy::ragged::ragged;
@@ -167,7 +169,7 @@ TEST_F(Points, OffsetsThatDoNotBelongToTheItemsAreRefused) {
   EXPECT_THROW(make(a, 0), failure);
 }
 
-TEST_F(Points, AnUnfinishedFileIsGoneOnWithAndADamagedBatchDoneAgain) {
+TEST_F(Points, AnUnfinishedFileIsResumedAndADamagedBatchRepeated) {
   toy::ragged a(numbers(400), std::chrono::microseconds(500));
   leave_unfinished(a, 9, 4);
   if (world->is_root()) {
@@ -196,7 +198,7 @@ TEST_F(Points, AnUnfinishedFileIsGoneOnWithAndADamagedBatchDoneAgain) {
   }
 }
 
-TEST_F(Points, FibresOfOtherLengthsAreAnotherStudy) {
+TEST_F(Points, FibresOfOtherLengthsAreADifferentStudy) {
   toy::ragged a(numbers(100));
   ASSERT_EQ(make(a, 0), exit_status::whole);
   class longer : public toy::ragged {
@@ -217,7 +219,7 @@ TEST_F(Points, FibresOfOtherLengthsAreAnotherStudy) {
   }
 }
 
-TEST_F(Points, ConstantsComeBackWithTheirGroup) {
+TEST_F(Points, ConstantsAreReadWithTheirGroup) {
   toy::ragged a(numbers(10));
   ASSERT_EQ(make(a, 0), exit_status::whole);
   world->barrier();
@@ -229,7 +231,7 @@ TEST_F(Points, ConstantsComeBackWithTheirGroup) {
   EXPECT_EQ(r.constants()[2].name, "best");
 }
 
-TEST_F(Points, AreReadInPiecesOfWholeItems) {
+TEST_F(Points, AreReadInPiecesOfCompleteItems) {
   toy::ragged a(numbers(300));
   ASSERT_EQ(make(a, 0), exit_status::whole);
   world->barrier();
@@ -248,7 +250,7 @@ TEST_F(Points, AreReadInPiecesOfWholeItems) {
   EXPECT_EQ(all, r.read_points("position", 0, r.point_count()));
 }
 
-TEST_F(Points, RowsThatAreNotThereAndTypesThatAreNotTheOutputsAreRefused) {
+TEST_F(Points, RowsOutOfRangeAndTypesThatDifferFromTheOutputsAreRejected) {
   toy::ragged a(numbers(10));
   ASSERT_EQ(make(a, 0), exit_status::whole);
   world->barrier();
@@ -260,7 +262,7 @@ TEST_F(Points, RowsThatAreNotThereAndTypesThatAreNotTheOutputsAreRefused) {
   EXPECT_TRUE(r.read_points("position", r.point_count(), 0).empty());
 }
 
-TEST_F(Points, ACommandOfSeveralStepsHearsOfAWholeResultBeforeItsFirst) {
+TEST_F(Points, ACommandOfSeveralStepsFindsACompleteResultBeforeItsFirstStep) {
   toy::ragged a(numbers(400), std::chrono::microseconds(500));
   const run_settings settings = toy::quiet_settings(out_);
   run_settings resuming = settings, other = settings;
@@ -281,7 +283,7 @@ TEST_F(Points, ACommandOfSeveralStepsHearsOfAWholeResultBeforeItsFirst) {
   EXPECT_THROW(whole(other), failure);
 }
 
-TEST_F(Points, TimesOfEarlierStepsGoIntoTheSummary) {
+TEST_F(Points, TimesOfEarlierStepsAreInTheSummary) {
   toy::ragged a(numbers(30));
   run_settings settings = toy::quiet_settings(out_);
   settings.also_in_summary = {{"steps", {{"ranking_seconds", 1.5}}}};
@@ -301,7 +303,7 @@ TEST_F(Points, ASignalBetweenTwoStepsStopsTheNextOne) {
   expect_right(a);
 }
 
-TEST_F(Points, WhatIsLeftOfAStepAsksForResumeOrOverwrite) {
+TEST_F(Points, FilesLeftByAStepRequireResumeOrOverwrite) {
   toy::ragged a(numbers(30));
   run_settings settings = toy::quiet_settings(out_);
   settings.is_step = true;
@@ -333,13 +335,13 @@ TEST(Gathering, ConcatenatesInTheOrderOfRanks) {
   for (std::size_t i = 0; i < at_root.size(); ++i) EXPECT_EQ(at_root[i].number, expected[i]);
 }
 
-TEST(Gathering, GoesInPiecesWhereThereIsMuch) {
+TEST(Gathering, SplitsLargeAmountsIntoPieces) {
   std::vector<char> own(static_cast<std::size_t>(17 * world->rank() + 5), static_cast<char>('a' + world->rank()));
   std::string expected;
   for (int r = 0; r < world->size(); ++r) {
     expected += std::string(static_cast<std::size_t>(17 * r + 5), static_cast<char>('a' + r));
   }
-  const auto bytes = world->counts_of(own.size());
+  const auto bytes = world->gather_counts(own.size());
   for (const auto to : {session::target::every_rank, session::target::root}) {
     std::string all(expected.size(), '?');
     const bool gets = to == session::target::every_rank || world->is_root();
@@ -350,7 +352,7 @@ TEST(Gathering, GoesInPiecesWhereThereIsMuch) {
   }
 }
 
-TEST(Exchanging, BringsEachRankWhatWasMeantForItInTheOrderOfRanks) {
+TEST(Exchanging, GivesEachRankItsDataInTheOrderOfRanks) {
   const auto ranks = static_cast<unsigned>(world->size()), own = static_cast<unsigned>(world->rank());
   const auto sent = [](unsigned from, unsigned to) {
     return std::vector<std::uint64_t>((from + 2 * to) % 3, 1000u * from + to);
@@ -364,7 +366,7 @@ TEST(Exchanging, BringsEachRankWhatWasMeantForItInTheOrderOfRanks) {
   EXPECT_EQ(world->exchange(parts), expected);
 }
 
-TEST(Exchanging, GoesInPiecesWhereThereIsMuch) {
+TEST(Exchanging, SplitsLargeAmountsIntoPieces) {
   const auto ranks = static_cast<std::size_t>(world->size());
   const std::string own(static_cast<std::size_t>(11 * world->rank() + 6), static_cast<char>('a' + world->rank()));
   std::string expected;

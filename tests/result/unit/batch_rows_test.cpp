@@ -34,7 +34,7 @@ TEST(BatchRows, OfItemsAreTheItemsAndOfPointsTheirPoints) {
   EXPECT_EQ(rows_of(items, output_layout::points, offsets).count, 11u);
 }
 
-TEST(BatchRoom, IsThatOfTheMostItemsAndTheMostPoints) {
+TEST(BatchRoom, IsThatOfTheMaximumItemsAndPoints) {
   const std::vector<batch> plan{{0, 0, 3}, {1, 3, 1}, {2, 4, 2}};
   const batch_room room = largest_room(plan, offsets);
   EXPECT_EQ(room.items, 3u);
@@ -44,19 +44,19 @@ TEST(BatchRoom, IsThatOfTheMostItemsAndTheMostPoints) {
   EXPECT_EQ(largest_room({}, {}).items, 0u);
 }
 
-TEST(Pieces, HoldWholeItemsUpToTheirLimits) {
+TEST(Pieces, ContainCompleteItemsUpToTheirLimits) {
   EXPECT_EQ(counts_of(pieces_of(offsets, 4)), (numbers{3, 1, 2}));
   EXPECT_EQ(counts_of(pieces_of(offsets, 1)), (numbers{1, 1, 1, 1, 1, 1}));
   EXPECT_EQ(counts_of(pieces_of(offsets, 100)), (numbers{6}));
   EXPECT_EQ(counts_of(pieces_of(offsets, 100, 4)), (numbers{4, 2}));
 }
 
-TEST(Pieces, OfNothingAreNone) {
+TEST(Pieces, OfNoItemsDoNotExist) {
   EXPECT_TRUE(pieces_of(numbers{0}, 10).empty());
   EXPECT_TRUE(pieces_of({}, 10).empty());
 }
 
-TEST(DataBytes, CountsPointsTheirOffsetsAndWhatVtkNeeds) {
+TEST(DataBytes, CountsPointsTheirOffsetsAndTheArraysForVtk) {
   const std::vector<std::uint64_t> voxels(6, 0);
   result_layout layout;
   layout.grid.size = {4, 4, 4};

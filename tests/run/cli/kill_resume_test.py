@@ -1,4 +1,4 @@
-"""Runs that are killed, signalled or broken lose nothing that was finished, and --resume completes them."""
+"""Killed, interrupted or failed runs keep all finished batches, and --resume completes them."""
 import json
 import os
 import random
@@ -6,41 +6,35 @@ import signal
 import time
 import unittest
 
-from toy_jobs import ToyJobs, begin, digest, kill_any, last_words, ranks_of, run, voxherd, wait_for_batches, wait_for_ranks
+from kill_and_resume import KillAndResume
+from toy_jobs import (ToyJobs, begin, digest, kill_any, rank_processes, remaining_output, run, voxherd, wait_for_batches,
+                      wait_for_ranks)
 
 SLOW = ("--batch", 40, "--slowest-ms", 40)  # 64 batches, about 1.4 s of work
 
 
-class KillAndResume(ToyJobs):
-    def test_kill_9_of_any_rank_at_any_time_then_another_rank_count_gives_the_same_bytes(self):
-        expected = self.reference()
-        seed = int.from_bytes(os.urandom(4), "little")
-        print(f"seed {seed}")
-        chance = random.Random(seed)
-        for attempt in range(4):
-            out = self.path(f"killed{attempt}.h5")
-            for rank_count in chance.sample([1, 2, 3, 5], 3):
-                job = begin(rank_count, out, "--resume", *SLOW)
-                ranks = wait_for_ranks(job, rank_count)
-                time.sleep(chance.uniform(0, 0.6))
-                if ranks and job.poll() is None:
-                    kill_any(ranks, chance)
-                said = last_words(job)
-                # A kill may come after the renaming: what has its final name is whole, whatever became of the job.
-                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
-                if os.path.exists(out):
-                    self.assertEqual(digest(out), expected)
-            rc, said = run(chance.choice([1, 2, 3, 5]), out, "--resume")
-            self.assertEqual(rc, 0, said)
-            self.assertEqual(digest(out), expected)
-            self.assertEqual(voxherd("verify", out)[0], 0)
+class KilledRuns(KillAndResume, ToyJobs):
+    program = "toy_run"
 
-    def test_finished_batches_are_not_done_again(self):
+    def resume_and_compare(self, out, ranks):
+        if os.path.exists(out):
+            self.assertEqual(digest(out), self.expected)
+        rc, said = run(ranks, out, "--resume")
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(digest(out), self.expected)
+        self.assertEqual(voxherd("verify", out)[0], 0)
+
+    def test_kill_9_of_any_rank_at_any_time_then_another_rank_count_gives_the_same_bytes(self):
+        self.expected = self.reference()
+        self.kill_at_random_times(lambda ranks, out: begin(ranks, out, "--resume", *SLOW), self.resume_and_compare, 0.6,
+                                  rank_counts=(1, 2, 3, 5), attempts=4, kills=3)
+
+    def test_finished_batches_are_not_repeated(self):
         out = self.path("killed.h5")
         job = begin(2, out, *SLOW)
         wait_for_batches(out, 20)
-        os.kill(ranks_of(job)[0], signal.SIGKILL)
-        last_words(job)
+        os.kill(rank_processes(job)[0], signal.SIGKILL)
+        remaining_output(job)
         self.assertNotEqual(job.returncode, 0)
         table = self.path("times.json")
         rc, said = run(3, out, "--resume", "--json", table)
@@ -50,12 +44,12 @@ class KillAndResume(ToyJobs):
 
 
 class Signals(ToyJobs):
-    def test_a_signal_ends_the_waiting_for_a_slow_rank(self):
+    def test_a_signal_ends_the_wait_for_a_slow_rank(self):
         out = self.path("waiting.h5")
-        # The last batch of the slow rank's takes 3 s; the other waits for it with nothing to do.
+        # The last batch of the slow rank takes 3 s; the other rank is idle and waits for it.
         job = begin(2, out, "--batch", 400, "--slowest-ms", 300, "--slow-rank", 1)
         wait_for_batches(out, 5)
-        os.kill(ranks_of(job)[0], signal.SIGTERM)
+        os.kill(rank_processes(job)[0], signal.SIGTERM)
         said = job.communicate(timeout=60)[1]
         self.assertIn(job.returncode, (0, 75), said)
         rc, said = run(3, out, "--resume")
@@ -66,7 +60,7 @@ class Signals(ToyJobs):
         out = self.path("stopped.h5")
         job = begin(ranks, out, *SLOW)
         wait_for_batches(out, 5)
-        os.kill(job.pid if to_mpirun else ranks_of(job)[-1], number)
+        os.kill(job.pid if to_mpirun else rank_processes(job)[-1], number)
         said = job.communicate(timeout=60)[1]
         self.assertEqual(job.returncode, 75, said)
         self.assertEqual(said.count("--resume"), 1, said)
@@ -75,18 +69,18 @@ class Signals(ToyJobs):
         self.assertEqual(rc, 0, said)
         self.assertEqual(digest(out), self.reference())
 
-    def test_sigterm_to_the_last_rank_stops_all_of_them_with_status_75(self):
+    def test_sigterm_to_the_last_rank_stops_all_ranks_with_status_75(self):
         self.stopped_by(signal.SIGTERM, 3)
 
     def test_sigint_to_a_single_rank_stops_it_with_status_75(self):
         self.stopped_by(signal.SIGINT, 1)
 
-    def test_sigusr1_that_mpirun_forwards_stops_all_ranks_with_status_75(self):
+    def test_sigusr1_forwarded_by_mpirun_stops_all_ranks_with_status_75(self):
         self.stopped_by(signal.SIGUSR1, 2, to_mpirun=True)
 
 
 class Failures(ToyJobs):
-    def test_a_broken_batch_ends_all_ranks_with_one_message_and_keeps_the_rest(self):
+    def test_a_failed_batch_ends_all_ranks_with_one_message_and_keeps_the_others(self):
         expected = self.reference()
         for ranks in (1, 3):
             out = self.path(f"broken{ranks}.h5")
@@ -99,7 +93,7 @@ class Failures(ToyJobs):
 
     def test_a_failure_or_a_kill_ends_the_job_while_ranks_wait_for_a_slow_one(self):
         expected = self.reference()
-        # Few batches, and the slow rank has one of them for long: the others have nothing to do, and wait.
+        # There are few batches, and the slow rank keeps one for long: the others are idle and wait.
         slow = ("--batch", 400, "--slowest-ms", 100, "--slow-rank", 1)
         out = self.path("slow.h5")
         rc, said = run(3, out, "--break-at", 6, *slow)
@@ -109,12 +103,12 @@ class Failures(ToyJobs):
         time.sleep(0.3)
         if ranks and job.poll() is None:
             kill_any(ranks[:1], random)
-        last_words(job)
+        remaining_output(job)
         rc, said = run(2, out, "--resume", *slow)
         self.assertEqual(rc, 0, said)
         self.assertEqual(digest(out), expected)
 
-    def test_two_jobs_never_write_one_result(self):
+    def test_two_jobs_never_write_the_same_result(self):
         out = self.path("both.h5")
         first = begin(2, out, "--batch", 40, "--slowest-ms", 1000)
         wait_for_batches(out, 1)
@@ -122,16 +116,16 @@ class Failures(ToyJobs):
             rc, said = run(2, out, option)
             self.assertEqual(rc, 2, said)
             self.assertEqual(said.count("another job is writing it"), 1, said)
-        os.kill(ranks_of(first)[0], signal.SIGTERM)
+        os.kill(rank_processes(first)[0], signal.SIGTERM)
         said = first.communicate(timeout=60)[1]
         self.assertEqual(first.returncode, 75, said)
 
-    def test_a_file_cut_short_is_named_as_unreadable(self):
+    def test_a_truncated_file_is_reported_as_unreadable(self):
         out = self.path("cut.h5")
         job = begin(2, out, *SLOW)
         wait_for_batches(out, 5)
-        os.kill(ranks_of(job)[0], signal.SIGKILL)
-        last_words(job)
+        os.kill(rank_processes(job)[0], signal.SIGKILL)
+        remaining_output(job)
         os.truncate(out + ".part", 5000)
         rc, said = run(2, out, "--resume")
         self.assertEqual(rc, 65, said)

@@ -1,5 +1,5 @@
-"""GPU and CPU ranks in one job. GPUs are pretended (tests/tools/pretended_gpus): this is about who gets what, and what the
-result says of it."""
+"""GPU and CPU ranks in one job. The GPUs are simulated (tests/support/tools): the tests check which rank gets which
+device, and how the result records it."""
 import csv
 import os
 import signal
@@ -9,7 +9,7 @@ import unittest
 from result_files import h5py
 from toy_jobs import ToyJobs, digest, mpirun, run, voxherd, wait_for_batches
 
-PRETENDED = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "pretended_gpus")
+PRETENDED = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "simulated_gpus")
 SIZE = ("--nx", 60, "--ny", 60, "--nz", 30)
 
 
@@ -29,18 +29,18 @@ class Mixed(ToyJobs):
         with open(out, encoding="utf-8") as lines:
             return [line.split()[2] for line in lines]
 
-    def test_the_first_ranks_take_the_gpus_and_the_others_compute_on_cores(self):
+    def test_the_first_ranks_use_the_gpus_and_the_others_the_cores(self):
         self.assertEqual(self.choices(5, "0,1"), ["0", "1", "cpu", "cpu", "cpu"])
 
-    def test_more_gpus_than_ranks_leave_none_to_the_cores(self):
+    def test_no_rank_uses_cores_if_there_are_more_gpus_than_ranks(self):
         self.assertEqual(self.choices(2, "3,1,2"), ["3", "1"])
 
-    def test_without_any_gpu_it_is_an_error_that_says_what_to_do(self):
+    def test_without_a_gpu_the_error_names_the_fix(self):
         rc, said = mixed(2, self.path("none.h5"), gpus="")
         self.assertEqual(rc, 2, said)
         self.assertIn("--backend cpu computes without a GPU", said)
 
-    def test_all_ranks_write_one_result_and_the_cores_begin_with_the_smallest_batch(self):
+    def test_all_ranks_write_one_result_and_cpu_ranks_start_with_the_smallest_batch(self):
         out, trace = self.path("mixed.h5"), self.path("trace.csv")
         rc, said = mixed(3, out, "--trace", trace, "--slowest-ms", 5)
         self.assertEqual(rc, 0, said)
@@ -59,7 +59,7 @@ class Mixed(ToyJobs):
         with h5py.File(out) as result:
             self.assertIn('"backend":"mixed"', str(result.attrs["configuration"]).replace(" ", ""))
 
-    def test_only_a_mixed_job_resumes_one_with_any_number_of_ranks(self):
+    def test_a_mixed_result_is_resumed_only_by_a_mixed_job_of_any_number_of_ranks(self):
         out = self.path("stopped.h5")
         job = subprocess.Popen(mpirun(2, PRETENDED, "toy", "--quiet", "--backend", "mixed", "--out", out,
                                       "--slowest-ms", 400), stderr=subprocess.PIPE, text=True,
@@ -77,7 +77,7 @@ class Mixed(ToyJobs):
         self.assertEqual(run(1, self.path("cores.h5"), *SIZE)[0], 0)
         self.assertEqual(digest(out), digest(self.path("cores.h5")))
 
-    def test_commands_whose_steps_build_on_one_another_refuse_it(self):
+    def test_commands_with_dependent_steps_reject_mixed_devices(self):
         for words in (("geodesic", "--out", self.path("g.h5")), ("connect", "--out", self.path("c.h5"))):
             rc, _, said = voxherd(*words, "--backend", "mixed")
             self.assertEqual(rc, 2, said)

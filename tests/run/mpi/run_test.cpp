@@ -24,7 +24,7 @@ using toy::world;
 
 class Run : public toy::rank_folder {
  protected:
-  /// Every byte of every output, against what the voxel's index says, on rank 0.
+  /// Compares every byte of every output with the value that follows from the voxel's index, on rank 0.
   void expect_right(const std::string& path, const toy::analysis& a) {
     world->barrier();
     if (!world->is_root()) return;
@@ -54,7 +54,7 @@ class Run : public toy::rank_folder {
     return run(*world, a, settings, toy::host_hooks());
   }
 
-  /// What a killed run leaves: OUT.part with some of the batches.
+  /// The file of a killed run: OUT.part with some of the batches.
   void leave_unfinished(const toy::analysis& a, std::uint64_t batch_items, std::uint64_t done) {
     run_settings settings = toy::quiet_settings(out_);
     settings.batch_items = batch_items;
@@ -106,7 +106,7 @@ TEST_F(Run, WritesTheSameBytesForAnyPartitionBatchSizeScheduleAndLaneCount) {
   }
 }
 
-TEST_F(Run, ARankWithoutWorkDoesNoHarm) {
+TEST_F(Run, ARankWithoutWorkIsHarmless) {
   toy::analysis a({3, 2, 1});
   run_settings settings = toy::quiet_settings(out_);
   settings.batch_items = 1000;
@@ -114,7 +114,7 @@ TEST_F(Run, ARankWithoutWorkDoesNoHarm) {
   expect_right(out_, a);
 }
 
-TEST_F(Run, ARankAtATenthOfTheSpeedChangesNoByte) {
+TEST_F(Run, ARankAtATenthOfTheSpeedDoesNotChangeTheResult) {
   for (const int slow : {0, world->size() - 1}) {
     for (const auto partition : {partition_kind::slices, partition_kind::voxels}) {
       toy::analysis a({11, 7, 6}, std::chrono::microseconds(world->rank() == slow ? 10000 : 1000));
@@ -128,7 +128,7 @@ TEST_F(Run, ARankAtATenthOfTheSpeedChangesNoByte) {
   }
 }
 
-TEST_F(Run, StopsWhereASlowRankKeepsOthersWaiting) {
+TEST_F(Run, StopsWhileASlowRankKeepsOthersWaiting) {
   class stopping : public toy::analysis {
    public:
     stopping(std::chrono::microseconds slowest, bool stops) : toy::analysis({11, 7, 6}, slowest), stops_(stops) {}
@@ -150,7 +150,7 @@ TEST_F(Run, StopsWhereASlowRankKeepsOthersWaiting) {
   expect_right(out_, again);
 }
 
-TEST_F(Run, RanksWithAndWithoutAGpuShareOneFileOfTheirOwnKind) {
+TEST_F(Run, RanksWithAndWithoutAGpuShareOneFileOfKindMixed) {
   device_hooks hooks = toy::host_hooks();
   hooks.kind = "mixed";
   if (world->is_root()) hooks.free_bytes = std::size_t{1} << 30;
@@ -177,7 +177,7 @@ TEST_F(Run, AnAutomaticPlanIsTheSameForAnyNumberOfRanks) {
   EXPECT_LE(batches.back().item_count, 128u);
 }
 
-TEST_F(Run, GoesOnWithAnUnfinishedFile) {
+TEST_F(Run, ResumesAnUnfinishedFile) {
   toy::analysis a({11, 7, 6}, std::chrono::microseconds(500));
   leave_unfinished(a, 5, 4);
   ASSERT_TRUE(fs::exists(out_ + ".part"));
@@ -195,7 +195,7 @@ TEST_F(Run, GoesOnWithAnUnfinishedFile) {
   }
 }
 
-TEST_F(Run, DoesADamagedBatchAgain) {
+TEST_F(Run, RepeatsADamagedBatch) {
   toy::analysis a({11, 7, 6}, std::chrono::microseconds(500));
   leave_unfinished(a, 5, 6);
   if (world->is_root()) {
@@ -222,7 +222,7 @@ TEST_F(Run, DoesADamagedBatchAgain) {
   expect_right(out_, a);
 }
 
-TEST_F(Run, RefusesToResumeAnotherStudyAndNamesWhatDiffers) {
+TEST_F(Run, RefusesToResumeADifferentStudyAndNamesTheDifference) {
   toy::analysis a({11, 7, 6}, std::chrono::microseconds(500));
   leave_unfinished(a, 5, 2);
   run_settings settings = toy::quiet_settings(out_);
@@ -236,7 +236,7 @@ TEST_F(Run, RefusesToResumeAnotherStudyAndNamesWhatDiffers) {
   EXPECT_NE(said.find("inputs.dwi.xxh64"), said.npos) << said;
 }
 
-TEST_F(Run, NeverReplacesAResultUnasked) {
+TEST_F(Run, ReplacesAResultOnlyOnRequest) {
   toy::analysis a({5, 4, 3});
   run_settings settings = toy::quiet_settings(out_);
   ASSERT_EQ(run_toy(a, settings), exit_status::whole);
@@ -249,7 +249,7 @@ TEST_F(Run, NeverReplacesAResultUnasked) {
   EXPECT_EQ(run_toy(a, settings), exit_status::whole);
 }
 
-TEST_F(Run, AnUnfinishedFileAsksForResumeOrOverwrite) {
+TEST_F(Run, AnUnfinishedFileRequiresResumeOrOverwrite) {
   toy::analysis a({11, 7, 6}, std::chrono::microseconds(500));
   leave_unfinished(a, 5, 2);
   run_settings settings = toy::quiet_settings(out_);
@@ -272,7 +272,7 @@ TEST_F(Run, ADryRunLeavesNothing) {
   }
 }
 
-TEST_F(Run, AMissingFolderIsSaidOnEveryRank) {
+TEST_F(Run, AMissingFolderIsReportedOnEveryRank) {
   toy::analysis a({5, 4, 3});
   run_settings settings = toy::quiet_settings((folder_ / "none" / "result.h5").string());
   const std::string said = message_of([&] { run_toy(a, settings); }, exit_status::disk);

@@ -23,7 +23,7 @@ namespace {
 using toy::world;
 using voxherd::batch;
 
-/// Stages that take a while, and know what may be loaded from.
+/// Stages that take some time, and that record which rows are loaded.
 class slow_stages : public staged_input {
  public:
   explicit slow_stages(std::uint64_t most) : most_(most) {}
@@ -38,7 +38,7 @@ class slow_stages : public staged_input {
     if (begun_ == fails_at_) return;
     coming_ = std::async(std::launch::async, [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
   }
-  bool there() override {
+  bool is_ready() override {
     if (begun_ == fails_at_) throw failure(exit_status::bad_data, "stage is damaged");
     if (coming_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
     return there_[begun_ % 2] = true;
@@ -58,27 +58,29 @@ class slow_stages : public staged_input {
   std::future<void> coming_;
 };
 
-/// Loads from such stages only what is there.
+/// Loads only available rows from such stages.
 class staged_toy : public toy::analysis {
  public:
   staged_toy(slow_stages& input, int stops_at = -1)
-      : toy::analysis({11, 7, 6}, std::chrono::microseconds(300)), input_(input), stops_at_(stops_at) {}
+      : toy::analysis({11, 7, 6}, std::chrono::microseconds(300)), stages_(input), stops_at_(stops_at) {}
   void load(const batch& items, std::span<std::byte> to) override {
-    if (!input_.has(items)) throw std::logic_error("loaded before it was there");
-    if (stops_at_ > 0 && input_.begun() >= stops_at_) raise(SIGTERM);
+    if (!stages_.has(items)) throw std::logic_error("loaded before it was ready");
+    if (stops_at_ > 0 && stages_.begun() >= stops_at_) raise(SIGTERM);
     toy::analysis::load(items, to);
   }
+  std::uint64_t max_items() const override { return stages_.max_items(); }
+  void begin(std::uint64_t first, std::uint64_t last) override { stages_.begin(first, last); }
+  bool is_ready() override { return stages_.is_ready(); }
 
  private:
-  slow_stages& input_;
+  slow_stages& stages_;
   int stops_at_;
 };
 
 class StagedRun : public toy::rank_folder {
  protected:
-  exit_status run_with(slow_stages& input, run_settings settings, int stops_at = -1) {
+  exit_status run_with(slow_stages& input, const run_settings& settings, int stops_at = -1) {
     staged_toy a(input, stops_at);
-    settings.input = &input;
     return run(*world, a, settings, toy::host_hooks());
   }
   void expect_right() {
@@ -98,7 +100,7 @@ const std::vector<batch> plan{{0, 0, 10}, {1, 10, 10}, {2, 20, 5}, {3, 25, 20}, 
 
 }  // namespace
 
-TEST(Stages, HoldConsecutiveBatchesAsManyAsFit) {
+TEST(Stages, ContainAsManyConsecutiveBatchesAsFit) {
   const std::vector<std::uint64_t> all{0, 1, 2, 3, 4};
   const auto stages = stages_of(plan, all, 25);
   ASSERT_EQ(stages.size(), 2u);
@@ -110,7 +112,7 @@ TEST(Stages, HoldConsecutiveBatchesAsManyAsFit) {
   EXPECT_EQ(stages_of(plan, all, staged_input::all_items).size(), 1u);
 }
 
-TEST(Stages, LeaveOutWhatIsDone) {
+TEST(Stages, OmitFinishedBatches) {
   const std::vector<std::uint64_t> pending{4, 1};
   const auto stages = stages_of(plan, pending, 36);
   ASSERT_EQ(stages.size(), 1u);
@@ -122,7 +124,7 @@ TEST(Stages, LeaveOutWhatIsDone) {
   EXPECT_TRUE(none[0].batches.empty());
 }
 
-TEST(Stages, RefuseABatchThatDoesNotFit) {
+TEST(Stages, RejectABatchThatDoesNotFit) {
   const std::vector<std::uint64_t> all{0, 1, 2, 3, 4};
   try {
     (void)stages_of(plan, all, 19);
@@ -140,20 +142,20 @@ TEST(HostMemory, IsForRowsAndBuffersOnceOrTwice) {
   packed.bytes_per_value = 4;
   plain = packed;
   plain.compressed = false;
-  // 400 bytes a row, 192 of buffers.
+  // 400 bytes per row, 192 for buffers.
   EXPECT_EQ(items_within(592000, {{packed}}, 1000), staged_input::all_items);
   EXPECT_EQ(items_within(591999, {{packed}}, 1000), 591999u / 992);
   EXPECT_EQ(items_within(1, {{packed}}, 1000), 1u);
   EXPECT_EQ(items_within(1, {{plain}}, 1000), staged_input::all_items);
   EXPECT_EQ(items_within(592000, {{packed}, {plain}}, 1000), staged_input::all_items);
   EXPECT_EQ(items_within(592000, {{packed}, {packed}}, 1000), 592000u / (2 * 992));
-  packed.bytes_per_value = 8;  // kept as float
+  packed.bytes_per_value = 8;  // stored as float
   EXPECT_EQ(items_within(592000, {{packed}}, 1000), staged_input::all_items);
   packed.bytes_per_value = 2;
   EXPECT_EQ(items_within(300000, {{packed}}, 1000), 300000u / (2 * 200 + 192));
 }
 
-TEST_F(StagedRun, LoadsEachStageWhenItIsThere) {
+TEST_F(StagedRun, LoadsEachStageWhenItIsReady) {
   for (const auto schedule : {schedule_kind::dynamic, schedule_kind::in_advance}) {
     for (const std::uint64_t most : {7, 40, 10000}) {
       slow_stages input(most);
@@ -168,7 +170,7 @@ TEST_F(StagedRun, LoadsEachStageWhenItIsThere) {
   }
 }
 
-TEST_F(StagedRun, GoesOnInTheStageWhereItWasStopped) {
+TEST_F(StagedRun, ResumesInTheStageWhereItStopped) {
   run_settings settings = toy::quiet_settings(out_);
   settings.batch_items = 5;
   {
@@ -183,7 +185,7 @@ TEST_F(StagedRun, GoesOnInTheStageWhereItWasStopped) {
   expect_right();
 }
 
-TEST_F(StagedRun, ADamagedFirstStageLeavesNothingALaterOneWhatWasDone) {
+TEST_F(StagedRun, ADamagedFirstStageLeavesNothingADamagedLaterOneFinishedBatches) {
   run_settings settings = toy::quiet_settings(out_);
   settings.batch_items = 5;
   for (const int stage : {1, 3}) {

@@ -6,11 +6,11 @@
 #include <numeric>
 
 #include "core/plan.hpp"
-#include "tests/support/pretended_ranks.hpp"
+#include "tests/run/reference/simulated_ranks.hpp"
 
 using namespace voxherd;
 using toy::deal_to;
-using toy::pretended_rank;
+using toy::simulated_rank;
 
 namespace {
 
@@ -24,7 +24,7 @@ std::vector<batch> plan_of(std::uint64_t items, const batch_sizes& sizes) {
   return make_plan(partition_kind::voxels, voxels, grid, sizes);
 }
 
-/// Ball & stick's on GPUs.
+/// Batch sizes of ball & stick on GPUs.
 batch_sizes gpu_sizes() { return falling_sizes(14336, 2048, 32768); }
 
 std::vector<std::uint64_t> all_of(const std::vector<batch>& plan) {
@@ -36,24 +36,24 @@ std::vector<std::uint64_t> all_of(const std::vector<batch>& plan) {
 std::uint64_t items_of(const std::vector<batch>& plan) { return plan.back().first_item + plan.back().item_count; }
 
 /// How much later than all work by all speeds, as a share of that.
-double loss(std::vector<pretended_rank> ranks, const std::vector<batch>& plan) {
+double loss(std::vector<simulated_rank> ranks, const std::vector<batch>& plan) {
   double speed = 0;
-  for (const pretended_rank& r : ranks) speed += r.items_per_second;
+  for (const simulated_rank& r : ranks) speed += r.items_per_second;
   const auto run = deal_to(ranks, plan, all_of(plan));
   for (const int times : run.times_done) EXPECT_EQ(times, 1);
   return run.seconds * speed / static_cast<double>(items_of(plan)) - 1;
 }
 
-std::vector<pretended_rank> gpus(int count, double speed_of_last = 60000) {
-  std::vector<pretended_rank> ranks(static_cast<std::size_t>(count));
-  for (pretended_rank& r : ranks) r.items_per_second = 60000;
+std::vector<simulated_rank> gpus(int count, double speed_of_last = 60000) {
+  std::vector<simulated_rank> ranks(static_cast<std::size_t>(count));
+  for (simulated_rank& r : ranks) r.items_per_second = 60000;
   ranks.back().items_per_second = speed_of_last;
   return ranks;
 }
 
 /// A CPU rank beside GPUs.
-pretended_rank cores_at(double items_per_second) {
-  pretended_rank r;
+simulated_rank cores_at(double items_per_second) {
+  simulated_rank r;
   r.items_per_second = items_per_second;
   r.believed = 0.003;
   return r;
@@ -61,14 +61,14 @@ pretended_rank cores_at(double items_per_second) {
 
 }  // namespace
 
-TEST(Dealer, GivesASingleRankAllInOrder) {
+TEST(Dealer, GivesASingleRankAllBatchesInOrder) {
   const auto plan = plan_of(100000, gpu_sizes());
-  std::vector<pretended_rank> one(1);
+  std::vector<simulated_rank> one(1);
   deal_to(one, plan, all_of(plan));
   EXPECT_EQ(one[0].batches, all_of(plan));
 }
 
-TEST(Dealer, EndsWithinThreePercentOfIdealOnAlikeGpus) {
+TEST(Dealer, EndsWithinTwoPercentOfIdealOnEqualGpus) {
   const auto plan = plan_of(hcp_items, gpu_sizes());
   for (const int count : {1, 2, 3, 4, 5, 8}) EXPECT_LT(loss(gpus(count), plan), 0.02) << count;
 }
@@ -86,19 +86,19 @@ TEST(Dealer, EndsWithinThreePercentOfIdealWithOneGpuAtATenthOfTheSpeed) {
 TEST(Dealer, EndsWithinThreePercentOfIdealOnManyCpuRanks) {
   const auto plan = plan_of(hcp_items, falling_sizes(3584, 0, 32768));
   for (const std::size_t count : {2, 16, 64}) {
-    std::vector<pretended_rank> ranks(count);
+    std::vector<simulated_rank> ranks(count);
     ranks.back().items_per_second /= 2;
     EXPECT_LT(loss(ranks, plan), 0.03) << count;
   }
 }
 
-TEST(Dealer, EndsWithinThreePercentOfIdealWithCoresBesideGpus) {
+TEST(Dealer, EndsWithinThreePercentOfIdealWithGpusAndCores) {
   batch_sizes sizes = gpu_sizes();
   sizes.ends_for_slow_ranks = true;
   const auto plan = plan_of(hcp_items, sizes);
   for (const int gpu_count : {1, 2, 4}) {
     for (const double cores : {200.0, 500.0, 1000.0}) {
-      std::vector<pretended_rank> ranks = gpus(gpu_count);
+      std::vector<simulated_rank> ranks = gpus(gpu_count);
       for (int c = 0; c < 4; ++c) ranks.push_back(cores_at(cores));
       EXPECT_LT(loss(ranks, plan), 0.03) << gpu_count << " GPUs, cores at " << cores;
     }
@@ -109,7 +109,7 @@ TEST(Dealer, GivesFastRanksLargeBatchesAndSlowOnesSmall) {
   batch_sizes sizes = gpu_sizes();
   sizes.ends_for_slow_ranks = true;
   const auto plan = plan_of(hcp_items, sizes);
-  std::vector<pretended_rank> ranks = gpus(2);
+  std::vector<simulated_rank> ranks = gpus(2);
   ranks.push_back(cores_at(500));
   deal_to(ranks, plan, all_of(plan));
   EXPECT_GE(plan[ranks[0].batches.front()].item_count, 8192u);
@@ -118,7 +118,7 @@ TEST(Dealer, GivesFastRanksLargeBatchesAndSlowOnesSmall) {
   for (const std::uint64_t number : ranks[2].batches) EXPECT_LE(plan[number].item_count, 2048u);
 }
 
-TEST(Dealer, DealsEveryBatchOnceWhateverTheSpeeds) {
+TEST(Dealer, DealsEveryBatchOnceForAnySpeeds) {
   std::uint64_t state = 1;
   const auto draw = [&](std::uint64_t below) {
     return (state = state * 6364136223846793005u + 1442695040888963407u) >> 33 % below;
@@ -126,21 +126,21 @@ TEST(Dealer, DealsEveryBatchOnceWhateverTheSpeeds) {
   for (int turn = 0; turn < 200; ++turn) {
     const std::uint64_t items = 1 + draw(1 << 20) % 50000, last = 1 + draw(1 << 20) % 500;
     const auto plan = plan_of(items, {last * (1 + draw(1 << 20) % 20), last, 1 + draw(1 << 20) % 64});
-    std::vector<pretended_rank> ranks(1 + draw(1 << 20) % 9);
-    for (pretended_rank& r : ranks) {
+    std::vector<simulated_rank> ranks(1 + draw(1 << 20) % 9);
+    for (simulated_rank& r : ranks) {
       r.items_per_second = std::pow(10.0, static_cast<double>(draw(1 << 20) % 5));
       r.seconds_a_batch = static_cast<double>(draw(1 << 20) % 3) * 0.01;
       r.believed = draw(1 << 20) % 4 == 0 ? 0.01 : 1;
     }
     const auto run = deal_to(ranks, plan, all_of(plan), 1e9);
     for (const int times : run.times_done) ASSERT_EQ(times, 1) << "turn " << turn;
-    for (const pretended_rank& r : ranks) EXPECT_TRUE(r.told_nothing_left) << "turn " << turn;
+    for (const simulated_rank& r : ranks) EXPECT_TRUE(r.told_nothing_left) << "turn " << turn;
   }
 }
 
-TEST(Dealer, LeavesNothingToARankThatStalls) {
+TEST(Dealer, GivesAStalledRankNoMoreBatches) {
   const auto plan = plan_of(20000, {1000, 100, 8});
-  std::vector<pretended_rank> ranks(3);
+  std::vector<simulated_rank> ranks(3);
   ranks[1].stalls_at = 2;
   const auto run = deal_to(ranks, plan, all_of(plan), 500);
   int lost = 0;
@@ -150,10 +150,10 @@ TEST(Dealer, LeavesNothingToARankThatStalls) {
   EXPECT_TRUE(ranks[2].told_nothing_left);
 }
 
-TEST(Dealer, SaysNothingLeftOnlyWhenThatIsFinal) {
-  // A rank at a tenth of the speed waits near the end; the fast one then turns out to have stalled.
+TEST(Dealer, ReportsNothingLeftOnlyWhenThatIsFinal) {
+  // A rank at a tenth of the speed waits near the end; then the fast rank stalls.
   const auto plan = plan_of(3000, batch_sizes(100));
-  std::vector<pretended_rank> ranks(2);
+  std::vector<simulated_rank> ranks(2);
   ranks[1].items_per_second = 100;
   ranks[0].stalls_at = 1.5;
   const auto run = deal_to(ranks, plan, all_of(plan), 500);
@@ -163,10 +163,10 @@ TEST(Dealer, SaysNothingLeftOnlyWhenThatIsFinal) {
   EXPECT_GT(ranks[1].batches.size(), 10u) << "it does what the other cannot";
 }
 
-TEST(Dealer, KeepsASlowRankFromTheLastBatches) {
-  // Ideal is 9.1 s, and a batch takes the slow rank 1 s.
+TEST(Dealer, WithholdsTheLastBatchesFromASlowRank) {
+  // The ideal time is 9.1 s, and the slow rank needs 1 s per batch.
   const auto plan = plan_of(10000, batch_sizes(100));
-  std::vector<pretended_rank> ranks(2);
+  std::vector<simulated_rank> ranks(2);
   ranks[1].items_per_second = 100;
   const auto run = deal_to(ranks, plan, all_of(plan));
   EXPECT_LT(run.seconds, 10000 / 1100.0 * 1.06);
@@ -175,24 +175,24 @@ TEST(Dealer, KeepsASlowRankFromTheLastBatches) {
 
 TEST(Dealer, StopEndsAllWaiting) {
   const auto plan = plan_of(1000000, batch_sizes(100));
-  std::vector<pretended_rank> ranks(4);
+  std::vector<simulated_rank> ranks(4);
   const auto run = deal_to(ranks, plan, all_of(plan), 1e4, [](dealer& d, double now) {
     if (now > 3) d.stop();
   });
   EXPECT_LT(run.seconds, 4);
-  for (const pretended_rank& r : ranks) EXPECT_TRUE(r.told_nothing_left);
+  for (const simulated_rank& r : ranks) EXPECT_TRUE(r.told_nothing_left);
 }
 
-TEST(Dealer, GoesOnWithWhatIsPending) {
+TEST(Dealer, ContinuesWithPendingBatches) {
   const auto plan = plan_of(100000, gpu_sizes());
   std::vector<std::uint64_t> pending;
   for (std::uint64_t b = 1; b < plan.size(); b += 3) pending.push_back(b);
-  std::vector<pretended_rank> ranks(3);
+  std::vector<simulated_rank> ranks(3);
   const auto run = deal_to(ranks, plan, pending);
   for (std::uint64_t b = 0; b < plan.size(); ++b) EXPECT_EQ(run.times_done[b], b % 3 == 1 ? 1 : 0);
 }
 
-TEST(Dealer, OfNothingSaysSoAtOnce) {
+TEST(Dealer, WithoutBatchesReportsNothingLeftImmediately) {
   dealer d({1, 1}, {}, {});
   d.ask(1);
   const auto answers = d.answers(0);

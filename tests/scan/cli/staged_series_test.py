@@ -1,7 +1,6 @@
 """Compressed series that exceed --host-memory: the same bytes in several passes, kills and signals in the middle."""
 import gzip
 import os
-import random
 import shutil
 import signal
 import struct
@@ -10,7 +9,9 @@ import tempfile
 import time
 import unittest
 
-from toy_jobs import VOXHERD, alone, digest, last_words, mpirun, ranks_of, wait_for_batches, wait_for_ranks
+from kill_and_resume import random_choices
+from toy_jobs import (VOXHERD, digest, mpirun, rank_processes, remaining_output, run_process, wait_for_batches,
+                      wait_for_ranks)
 
 # 66 floats and 192 bytes of buffers per voxel: the toy's 1536 voxels need 0.0007 GB; this limit allows two times 277.
 IN_STAGES = ("--host-memory", "0.0002")
@@ -42,7 +43,7 @@ class SameBytes(StagedJobs):
     def setUpClass(cls):
         super().setUpClass()
         cls.toy = os.path.join(cls.shared, "toy")
-        status, _, said = alone(VOXHERD, "phantom", "dwi", "--preset", "toy", "--threads", "1", "--out", cls.toy)
+        status, _, said = run_process(VOXHERD, "phantom", "dwi", "--preset", "toy", "--threads", "1", "--out", cls.toy)
         assert status == 0, said
         with open(f"{cls.toy}/data.nii", "rb") as file, gzip.open(f"{cls.toy}/data.nii.gz", "wb", 1) as packed:
             packed.write(file.read())
@@ -53,10 +54,10 @@ class SameBytes(StagedJobs):
                 "1", "--out", self.path(out), *options)
 
     def expect_same(self, command, *options, ranks=(1, 2, 3), stages=6):
-        self.expect(alone(VOXHERD, *self.words(command, "plain.h5", *options, series="data.nii")))
+        self.expect(run_process(VOXHERD, *self.words(command, "plain.h5", *options, series="data.nii")))
         for count in ranks:
             words = self.words(command, f"staged{count}.h5", *options, *IN_STAGES)
-            said = self.expect(alone(*mpirun(count, VOXHERD, *words)))
+            said = self.expect(run_process(*mpirun(count, VOXHERD, *words)))
             self.assertGreaterEqual(said.count("inflated for voxels"), stages, said)
             self.assertEqual(digest(self.path(f"staged{count}.h5")), digest(self.path("plain.h5")))
 
@@ -77,37 +78,35 @@ class SameBytes(StagedJobs):
 
     def test_an_invalid_memory_limit_is_rejected(self):
         for limit in ("0", "-1", "1e7", "nan"):
-            said = self.expect(alone(VOXHERD, *self.words("tensor", "x.h5", "--host-memory", limit)), status=2)
+            said = self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--host-memory", limit)), status=2)
             self.assertIn("--host-memory", said)
 
-    def test_a_dry_run_reports_the_memory_of_stages(self):
-        self.expect(alone(VOXHERD, *self.words("tensor", "x.h5", "--dry-run", *IN_STAGES)))
+    def test_a_dry_run_of_stages_says_what_a_run_would_take(self):
+        self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--dry-run", *IN_STAGES)))
         self.assertEqual(os.listdir(self.folder), [])
 
     def slow(self, out, *options):
         return self.words("ballstick", out, "--burn-in", "400", "--jumps", "20", "--sample-every", "5", "--batch", "24",
                           *options)
 
-    def test_killed_or_stopped_in_any_stage_it_resumes_with_other_ranks_and_limits(self):
-        self.expect(alone(VOXHERD, *self.slow("plain.h5")))
+    def test_killed_or_told_to_stop_in_any_stage_it_goes_on_with_other_ranks_and_limits(self):
+        self.expect(run_process(VOXHERD, *self.slow("plain.h5")))
         expected = digest(self.path("plain.h5"))
-        seed = int.from_bytes(os.urandom(4), "little")
-        print(f"seed {seed}")
-        chance = random.Random(seed)
+        chance = random_choices(self.id())
         out = self.path("stopped.h5")
         for batches, ranks, number in ((5, 2, signal.SIGKILL), (20, 1, signal.SIGTERM), (40, 3, signal.SIGKILL)):
             job = begin(ranks, *self.slow("stopped.h5", "--resume", *IN_STAGES))
             self.assertEqual(len(wait_for_ranks(job, ranks, "voxherd")), ranks)
             wait_for_batches(out, batches)
-            os.kill(chance.choice(ranks_of(job, "voxherd")), number)
-            said = last_words(job, "voxherd")
+            os.kill(chance.choice(rank_processes(job, "voxherd")), number)
+            said = remaining_output(job, "voxherd")
             self.assertNotEqual(job.returncode, 0, said)
             if number == signal.SIGTERM:
                 self.assertEqual(job.returncode, 75, said)
-        # A limit below one batch of the stored plan is rejected, a larger one is not.
-        said = self.expect(alone(VOXHERD, *self.slow("stopped.h5", "--resume", "--host-memory", "0.000004")), status=2)
+        # Less room than a batch of the stored plan takes is refused, more is not.
+        said = self.expect(run_process(VOXHERD, *self.slow("stopped.h5", "--resume", "--host-memory", "0.000004")), status=2)
         self.assertIn("--host-memory", said)
-        self.expect(alone(*mpirun(2, VOXHERD, *self.slow("stopped.h5", "--resume", "--host-memory", "0.0003"))))
+        self.expect(run_process(*mpirun(2, VOXHERD, *self.slow("stopped.h5", "--resume", "--host-memory", "0.0003"))))
         self.assertEqual(digest(out), expected)
 
 
@@ -177,7 +176,7 @@ class SignalsMeanwhile(StagedJobs):
         if job.poll() is not None:
             self.skipTest("this machine inflates 134 GB of zeros before a test can send a signal")
         told = time.time()
-        os.kill(ranks_of(job, "voxherd")[-1], number)
+        os.kill(rank_processes(job, "voxherd")[-1], number)
         self.wait_for_words(log, "on signal")
         took = time.time() - told
         job.wait(timeout=60)

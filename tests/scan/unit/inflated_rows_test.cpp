@@ -174,13 +174,18 @@ TEST_F(InflatedRows, FileShorterThanItsHeaderStatesIsRejectedByAnyNumberOfThread
   EXPECT_NE(messages[0].find("truncated"), std::string::npos) << messages[0];
 }
 
-TEST_F(InflatedRows, StoppingEndsSeveralThreadsWithoutAWord) {
+TEST_F(InflatedRows, StoppingLeavesTheRowsUntouched) {
   const auto header = make<float>("f32.gz", 16, 5);
   const auto voxels = some_voxels();
   const stored_rows layout({header}, voxels.size());
-  std::vector<std::byte> memory(layout.bytes());
-  inflate_file(header, split_into_pieces(voxels), voxels.size(), layout.file_place(0), memory.data(), many_chunks(3),
-               {true});
+  const std::vector<std::byte> untouched(layout.bytes(), std::byte{0xa5});
+  for (const auto& how : {inflating_threads{}, many_chunks(3)}) {
+    std::vector<std::byte> stopped = untouched, complete = untouched;
+    inflate_file(header, split_into_pieces(voxels), voxels.size(), layout.file_place(0), stopped.data(), how, {true});
+    inflate_file(header, split_into_pieces(voxels), voxels.size(), layout.file_place(0), complete.data(), how, {false});
+    EXPECT_EQ(stopped, untouched);
+    EXPECT_NE(complete, untouched);
+  }
 }
 
 }  // namespace

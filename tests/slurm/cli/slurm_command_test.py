@@ -1,4 +1,5 @@
-"""voxherd slurm: the batch script it prints parses, behaves as those of slurm/ do, and runs. SLURM itself is played."""
+"""voxherd slurm: the printed batch script parses, behaves like the scripts in slurm/, and runs. SLURM's programs are
+fakes."""
 import os
 import re
 import shutil
@@ -7,14 +8,14 @@ import subprocess
 import tempfile
 import unittest
 
-from played_programs import PlayedPrograms
+from fake_programs import FakePrograms
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 VOXHERD = os.environ["VOXHERD"]
 SERIES = ["--dwi", "data.nii.gz", "--bvals", "bvals", "--bvecs", "bvecs", "--mask", "nodif_brain_mask.nii.gz"]
 TENSOR = ["tensor", *SERIES, "--out", "out.h5"]
-# Options, with or without a value, then the program: what srun and mpirun get here.
-LAUNCHER = '#!/bin/bash\necho "$@" >>"$PLAY/launched"\nwhile [[ $1 == -* || $1 == none ]]; do shift; done\n'
+# Skips options with or without a value, then runs the program: the arguments of srun and mpirun.
+LAUNCHER = '#!/bin/bash\necho "$@" >>"$FAKE_FOLDER/launched"\nwhile [[ $1 == -* || $1 == none ]]; do shift; done\n'
 
 
 def read(*path):
@@ -26,7 +27,7 @@ def directives(script):
     return dict(re.findall(r"(?m)^#SBATCH --([\w-]+)(?:=(.*))?$", script))
 
 
-class Slurm(PlayedPrograms, unittest.TestCase):
+class Slurm(FakePrograms, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.subject = tempfile.mkdtemp(prefix="voxherd_slurm_")
@@ -37,9 +38,9 @@ class Slurm(PlayedPrograms, unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="voxherd_slurm_play_")
         self.addCleanup(shutil.rmtree, self.folder)
-        self.play("srun", LAUNCHER + 'exit "$PLAY_STATUS"\n')
-        self.play("mpirun", LAUNCHER + 'exit "$PLAY_STATUS"\n')
-        self.play("scontrol", '#!/bin/sh\necho "$@" >>"$PLAY/told"\n')
+        self.add_program("srun", LAUNCHER + 'exit "$FAKE_STATUS"\n')
+        self.add_program("mpirun", LAUNCHER + 'exit "$FAKE_STATUS"\n')
+        self.add_program("scontrol", '#!/bin/sh\necho "$@" >>"$FAKE_FOLDER/requeues"\n')
 
     def call(self, *words, expect=0):
         done = subprocess.run([VOXHERD, "slurm", *words], capture_output=True, text=True, timeout=120, cwd=self.subject)
@@ -50,14 +51,14 @@ class Slurm(PlayedPrograms, unittest.TestCase):
         return self.call(*words).stdout
 
     def environment(self, **more):
-        return dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", PLAY=self.folder, SLURM_JOB_ID="7",
+        return dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", FAKE_FOLDER=self.folder, SLURM_JOB_ID="7",
                     SLURM_CPUS_PER_TASK="1", **more)
 
     def submit(self, script, **more):
-        """Exit status, what was launched, what scontrol was told."""
+        """Exit status, arguments of the launcher, arguments of scontrol."""
         done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=120, cwd=self.subject,
                               env=self.environment(**more))
-        return done.returncode, self.said("launched"), self.said("told")
+        return done.returncode, self.read_log("launched"), self.read_log("requeues")
 
 
 class Script(Slurm):
@@ -66,7 +67,7 @@ class Script(Slurm):
                  "--slurm-partition", "a100", "--mpi", "pmix_v4", "--nodes=4", "--gpus-per-node=8"],
                 ["--ranks-per-node", "8", "--share-gpu", "--time", "30"])
 
-    def test_every_script_parses_and_shellcheck_finds_nothing(self):
+    def test_every_script_parses_and_passes_shellcheck(self):
         checked = 0
         for words in self.VARIANTS:
             script = self.script(*TENSOR, *words)
@@ -80,7 +81,7 @@ class Script(Slurm):
         if checked == 0:
             self.skipTest("shellcheck is not installed; bash -n found nothing")
 
-    def test_the_same_choices_give_the_directives_of_the_scripts_in_slurm(self):
+    def test_the_same_settings_give_the_directives_of_the_scripts_in_slurm(self):
         for name, words in (("one-study", ["--time", "1:00:00"]),
                             ("gpu-multi-node", ["--time", "1:00:00", "--nodes", "4"]),
                             ("mpirun-resume", ["--time", "1:00:00", "--nodes", "2", "--launcher", "mpirun"]),
@@ -92,7 +93,7 @@ class Script(Slurm):
                 self.assertEqual({key: printed.get(key) for key in wanted}, wanted)
                 self.assertEqual(set(printed) - set(wanted), {"mem", "chdir"})
 
-    def test_all_beside_head_and_command_is_the_text_of_the_script_in_slurm(self):
+    def test_all_but_head_and_command_is_the_text_of_the_script_in_slurm(self):
         for name, words in (("one-study", []), ("mpirun-resume", ["--launcher", "mpirun"])):
             with self.subTest(name):
                 printed, original = self.script(*TENSOR, *words), read("slurm", f"{name}.sbatch")
@@ -105,20 +106,20 @@ class Script(Slurm):
                 for line in re.findall(r"(?m)^srun=\(.*$", original):
                     self.assertIn(line, printed)
 
-    def test_the_status_is_the_programs_and_75_alone_is_requeued_until_the_restarts_are_spent(self):
+    def test_the_job_has_the_programs_status_and_is_requeued_only_on_75_until_the_restarts_are_used(self):
         for launcher in ("srun", "mpirun"):
             script = self.script(*TENSOR, "--launcher", launcher, "--most-restarts", "3")
             for status in (0, 2, 65, 75, 137):
                 with self.subTest(f"{launcher} {status}"):
-                    rc, launched, told = self.submit(script, PLAY_STATUS=str(status))
+                    rc, launched, scontrol = self.submit(script, FAKE_STATUS=str(status))
                     self.assertEqual(rc, status)
                     self.assertIn("--resume", launched)
-                    self.assertEqual(told, "requeue 7\n" if status == 75 else "")
-            self.assertEqual(self.submit(script, PLAY_STATUS="75", SLURM_RESTART_COUNT="2")[2], "requeue 7\n")
-            self.assertEqual(self.submit(script, PLAY_STATUS="75", SLURM_RESTART_COUNT="3")[2], "")
+                    self.assertEqual(scontrol, "requeue 7\n" if status == 75 else "")
+            self.assertEqual(self.submit(script, FAKE_STATUS="75", SLURM_RESTART_COUNT="2")[2], "requeue 7\n")
+            self.assertEqual(self.submit(script, FAKE_STATUS="75", SLURM_RESTART_COUNT="3")[2], "")
 
-    def test_the_signal_reaches_mpirun_and_its_status_the_job(self):
-        self.play("mpirun", '#!/bin/bash\ntrap "sleep 0.2; exit 75" USR1\ntouch "$PLAY/ready"\n'
+    def test_the_signal_reaches_mpirun_and_its_status_becomes_the_jobs(self):
+        self.add_program("mpirun", '#!/bin/bash\ntrap "sleep 0.2; exit 75" USR1\ntouch "$FAKE_FOLDER/ready"\n'
                             'for i in {1..300}; do sleep 0.1; done\nexit 3\n')
         job = subprocess.Popen(["bash", "-c", self.script(*TENSOR, "--launcher", "mpirun")], cwd=self.subject,
                                env=self.environment())
@@ -126,16 +127,16 @@ class Script(Slurm):
             self.assertIsNone(job.poll())
         job.send_signal(signal.SIGUSR1)
         self.assertEqual(job.wait(timeout=60), 75)
-        self.assertEqual(self.said("told"), "requeue 7\n")
+        self.assertEqual(self.read_log("requeues"), "requeue 7\n")
 
     def test_a_printed_script_computes_the_result(self):
-        self.play("srun", LAUNCHER + 'exec "$@"\n')
+        self.add_program("srun", LAUNCHER + 'exec "$@"\n')
         odd = os.path.join(self.subject, "it's a $mask")
         os.makedirs(odd)
         shutil.copy(os.path.join(self.subject, "nodif_brain_mask.nii.gz"), os.path.join(odd, "mask.nii.gz"))
         words = ["tensor", *SERIES[:-1], f"{odd}/mask.nii.gz", "--out", "made.h5", "--backend", "cpu"]
-        rc, launched, told = self.submit(self.script(*words))
-        self.assertEqual((rc, told), (0, ""))
+        rc, launched, scontrol = self.submit(self.script(*words))
+        self.assertEqual((rc, scontrol), (0, ""))
         self.assertIn("--threads 1", launched)
         direct = subprocess.run([VOXHERD, *words[:-3], "direct.h5", "--backend", "cpu"], cwd=self.subject, timeout=120,
                                 capture_output=True, check=False)
@@ -144,7 +145,7 @@ class Script(Slurm):
                               capture_output=True, text=True, check=False)
         self.assertEqual(same.returncode, 0, same.stdout)
 
-    def test_what_was_chosen_is_in_the_script(self):
+    def test_the_settings_are_in_the_script(self):
         script = self.script(*TENSOR, *self.VARIANTS[4])
         said = directives(script)
         for name, value in (("account", "brain"), ("partition", "a100"), ("nodes", "4"), ("gres", "gpu:8"),
@@ -159,14 +160,14 @@ class Script(Slurm):
         self.assertEqual(directives(shared)["time"], "00:30:00")
         self.assertIn("--share-gpu", shared)
 
-    def test_a_file_is_written_where_one_is_named(self):
+    def test_the_script_is_written_to_the_named_file(self):
         path = os.path.join(self.folder, "job.sbatch")
         done = self.call(*TENSOR, "--time", "60", "--script", path)
         self.assertEqual(done.stdout, "")
         self.assertIn("Estimate of tensor", done.stderr)
         with open(path, encoding="utf-8") as file:
             written = file.read()
-        # The estimate differs from one time to the next.
+        # The estimate differs between calls.
         without = [line for line in written.splitlines() if not line.startswith("# ")]
         again = self.script(*TENSOR, "--time", "60", "--mem", directives(written)["mem"]).splitlines()
         self.assertEqual(without, [line for line in again if not line.startswith("# ")])
@@ -174,7 +175,7 @@ class Script(Slurm):
 
 
 class Estimate(Slurm):
-    def test_time_and_memory_come_from_a_dry_run_that_leaves_nothing(self):
+    def test_time_and_memory_come_from_a_dry_run_that_leaves_no_files(self):
         before = sorted(os.listdir(self.subject))
         script = self.script("ballstick", *SERIES, "--out", "new.h5", "--backend", "cpu")
         self.assertEqual(sorted(os.listdir(self.subject)), before)
@@ -187,14 +188,14 @@ class Estimate(Slurm):
         for word in ("time ", "memory ", "disk "):
             self.assertRegex(script, rf"(?m)^#   {word}")
 
-    def test_a_limit_below_the_estimate_says_how_often_it_is_resumed(self):
+    def test_a_limit_below_the_estimate_reports_the_number_of_restarts(self):
         words = ["ballstick", *SERIES, "--out", "long.h5", "--burn-in", "50000", "--backend", "cpu", "--ranks-per-node",
                  "1", "--cpus-per-rank", "1", "--time", "0:40", "--signal-before", "39"]
         script = self.script(*words, "--most-restarts", "0")
         self.assertRegex(script, r"longer than --time: .* about \d+ times, more than --most-restarts allows")
         self.assertEqual(directives(script)["time"], "00:00:40")
 
-    def test_without_inputs_there_is_no_estimate_and_time_must_be_given(self):
+    def test_without_inputs_there_is_no_estimate_and_time_is_required(self):
         missing = ["tensor", "--dwi", "none.nii", *SERIES[2:], "--out", "none.h5"]
         self.assertIn("--time is missing", self.call(*missing, expect=2).stderr)
         script = self.script(*missing, "--time", "1-02:03:04")
@@ -202,7 +203,7 @@ class Estimate(Slurm):
         self.assertEqual(directives(script)["time"], "1-02:03:04")
         self.assertNotIn("mem", directives(script))
 
-    def test_what_the_job_would_refuse_is_refused_now(self):
+    def test_errors_that_would_fail_the_job_are_reported_now(self):
         self.assertIn("--fit best", self.call(*TENSOR, "--fit", "best", expect=2).stderr)
         self.assertIn("dwii", self.call("tensor", "--dwii", "x", "--time", "60", expect=2).stderr)
         swapped = ["tensor", "--dwi", "data.nii.gz", "--bvals", "bvecs", "--bvecs", "bvals", "--out", "x.h5"]
@@ -210,7 +211,7 @@ class Estimate(Slurm):
 
 
 class Options(Slurm):
-    def test_wrong_ones_are_named(self):
+    def test_invalid_options_are_named(self):
         for words, expected in ((["--time", "soon"], "--time soon"), (["--time", "1:2:3:4"], "--time 1:2:3:4"),
                                 (["--time", "1:30"], "no longer than --signal-before"),
                                 (["--mem", "much"], "--mem much"), (["--nodes", "0"], "--nodes 0"),
@@ -225,7 +226,7 @@ class Options(Slurm):
         self.assertIn("there is no command", self.call("tensr", expect=2).stderr)
         self.assertIn("a command that computes", self.call("info", expect=2).stderr)
 
-    def test_none_is_also_one_of_an_analysis(self):
+    def test_no_option_is_also_an_option_of_an_analysis(self):
         def options_of(command):
             said = subprocess.run([VOXHERD, command, "--help"], capture_output=True, text=True, timeout=60, check=True)
             return set(re.findall(r"(?m)^  (?:-\w \[ )?--([\w-]+)", said.stdout))

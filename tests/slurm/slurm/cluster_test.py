@@ -1,4 +1,4 @@
-"""The test cluster itself: it leaves nothing behind, however it ends, and several live side by side."""
+"""The test cluster: it leaves nothing behind however it ends, and several can run at the same time."""
 import contextlib
 import os
 import signal
@@ -10,7 +10,7 @@ import uuid
 
 import namespaces
 
-REASON = namespaces.why_not()
+REASON = namespaces.missing_requirements()
 if REASON:
     print(f"skipped: {REASON}")
     sys.exit(77)
@@ -18,7 +18,7 @@ PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 
 
 def processes_of(mark):
-    """Everything that was started with this mark in its environment."""
+    """All processes that were started with this mark in their environment."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
@@ -38,7 +38,7 @@ class Cluster(unittest.TestCase):
         return job, mark
 
     def outside(self):
-        """What a careless cluster would leave on the machine: mounts, network links, shared memory."""
+        """What a cluster could leave on the machine: mounts, network links, shared memory."""
         links = sorted(os.listdir("/sys/class/net"))
         with open("/proc/mounts", encoding="utf-8") as file:
             mounts = sorted(line.split()[1] for line in file)
@@ -59,10 +59,10 @@ class Cluster(unittest.TestCase):
             self.assertEqual(processes_of(mark), [], how)
             self.assertEqual(self.outside(), before)
 
-    def test_a_command_in_it_has_its_status(self):
+    def test_a_command_in_it_returns_its_status(self):
         self.assertEqual(self.begin("sh", "-c", "exit 3")[0].wait(timeout=60), 3)
 
-    def test_two_at_a_time_do_not_meet(self):
+    def test_two_clusters_at_the_same_time_do_not_interfere(self):
         jobs = [self.begin("sh", "-c", f"sbatch --wait --output=/run/out --wrap='echo {i}' >/dev/null; cat /run/out")[0]
                 for i in range(2)]
         self.assertEqual([job.communicate(timeout=60)[0] for job in jobs], ["0\n", "1\n"])

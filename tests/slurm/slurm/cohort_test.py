@@ -1,4 +1,4 @@
-"""A cohort as a job array by the project's script: one subject a task, many tasks a node, one of them bad."""
+"""A cohort as a job array with the project's script: one subject per task, many tasks per node, one invalid subject."""
 import json
 import os
 import shutil
@@ -24,7 +24,7 @@ class Cohort(ClusterJobs):
             file.truncate(1000)
 
     def manifest(self, name, analysis):
-        """Subjects 1 to 4 in a manifest of this name, results in a folder of it; subject 2 cannot be read."""
+        """Subjects 1 to 4 in a manifest of this name, results in a folder of this name; subject 2 cannot be read."""
         path = study(f"{name}.tsv")
         with open(path, "w", encoding="utf-8") as file:
             print("subject", "command", "out", sep="\t", file=file)
@@ -51,14 +51,14 @@ class Cohort(ClusterJobs):
 
     def assert_all_but_the_second(self, manifest, job):
         states = [self.state(job, task) for task in range(1, 5)]
-        self.assertEqual(states, ["COMPLETED", "FAILED", "COMPLETED", "COMPLETED"], self.said(job, 2))
+        self.assertEqual(states, ["COMPLETED", "FAILED", "COMPLETED", "COMPLETED"], self.job_output(job, 2))
         self.assertEqual(self.fields(f"{job}_2")["ExitCode"], f"{BAD_DATA}:0")
-        self.assertIn("s2/data.nii.gz", self.said(job, 2))
+        self.assertIn("s2/data.nii.gz", self.job_output(job, 2))
         subjects = self.table(manifest)["subjects"]
         self.assertEqual([s["state"] for s in subjects], ["whole", "failed", "whole", "whole"])
         self.assertIn("s2/data.nii.gz", json.dumps(subjects[1]))
 
-    def test_a_bad_subject_fails_with_its_reason_and_the_others_are_computed(self):
+    def test_an_unreadable_subject_fails_with_its_reason_and_the_others_are_computed(self):
         manifest = self.manifest("tensors", ("tensor",))
         job = self.submit_array(manifest)
         self.wait_for_end(job)
@@ -67,16 +67,16 @@ class Cohort(ClusterJobs):
         for i in (1, 3, 4):
             self.assertEqual(digest(self.result("tensors", i)), digest(study("tensor.h5")))
 
-    def test_a_stopped_task_is_requeued_alone(self):
+    def test_only_the_stopped_task_is_requeued(self):
         manifest = self.manifest("fibres", ("ballstick", "--config", self.config))
         job = self.submit_array(manifest)
-        # The last task: SLURM gives it the array's own number.
+        # The last task: SLURM gives it the ID of the array.
         last = self.result("fibres", 4)
         self.wait_for_batches(last, 4)
         frozen = [pid for _, pid in self.ranks(job)]
         self.assertEqual(len(frozen), 1)
         os.kill(frozen[0], signal.SIGSTOP)
-        # Whatever else runs is over: only this one is left to be stopped.
+        # All other tasks have ended, so only this one can be stopped.
         wait_until("the end of the other tasks", lambda: self.states(job).count("RUNNING") == 1)
         call("scancel", "--signal=USR1", f"{job}_4")
         os.kill(frozen[0], signal.SIGCONT)

@@ -1,12 +1,12 @@
-"""A job that loses a node is requeued by SLURM and goes on where it was, to the same bytes."""
+"""A job that loses a node is requeued by SLURM and resumes, with the same bytes as result."""
 import unittest
 
 from cluster_jobs import SCRIPTS, ClusterJobs, call, study, summary
 
 
 class KilledNode(ClusterJobs):
-    """Of three nodes two compute. SLURM requeues a job whose node died; it goes on without the dead node and without a
-    human."""
+    """Two of the three nodes compute. SLURM requeues a job whose node fails; it resumes without the failed node and
+    without user action."""
     nodes = 3
 
     def check(self, node):
@@ -20,13 +20,13 @@ class KilledNode(ClusterJobs):
         self.addCleanup(self.cluster.start_node, node)
         for starter, (result, job) in jobs.items():
             with self.subTest(starter):
-                self.assertEqual(self.wait_for_end(job), "COMPLETED", self.said(job))
-                self.assertEqual(self.fields(job)["Restarts"], "1", self.said(job))
+                self.assertEqual(self.wait_for_end(job), "COMPLETED", self.job_output(job))
+                self.assertEqual(self.fields(job)["Restarts"], "1", self.job_output(job))
                 self.assertNotIn(node, call("scontrol", "show", "hostnames", self.fields(job)["NodeList"]).split())
-                self.assert_whole_and_same(result, job)
+                self.assert_complete_and_identical(result, job)
                 self.assertGreaterEqual(summary(result)["resumed_batches"], 4)
 
-    def test_a_node_with_ranks_alone(self):
+    def test_a_node_that_only_has_ranks(self):
         self.check("n2")
 
     def test_the_node_with_the_batch_script(self):

@@ -1,4 +1,5 @@
-"""What `voxherd slurm` prints runs as it is: on two nodes, started by srun or mpirun, with the estimated memory."""
+"""The script printed by `voxherd slurm` runs unchanged: on two nodes, started by srun or mpirun, with the estimated
+memory."""
 import subprocess
 import unittest
 
@@ -15,14 +16,14 @@ class PrintedScript(ClusterJobs):
                                  capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(printed.returncode, 0, printed.stderr)
         job = self.submit(script, options=())
-        self.assertEqual(self.wait_for_end(job), "COMPLETED", self.said(job))
-        self.assert_whole_and_same(result, job)
+        self.assertEqual(self.wait_for_end(job), "COMPLETED", self.job_output(job))
+        self.assert_complete_and_identical(result, job)
         self.assertEqual(provenance(result)["hosts"], ["n1", "n2"])
 
-    def test_with_srun(self):
+    def test_the_script_runs_with_srun(self):
         self.check("srun")
 
-    def test_with_mpirun(self):
+    def test_the_script_runs_with_mpirun(self):
         self.check("mpirun")
 
 

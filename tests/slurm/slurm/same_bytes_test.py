@@ -1,4 +1,4 @@
-"""Ranks on two nodes, started by srun or mpirun, write the bytes that one process writes."""
+"""Ranks on two nodes, started by srun or mpirun, write the same bytes as one process."""
 import unittest
 
 from cluster_jobs import ROOT, SCRIPTS, VOXHERD, ClusterJobs, call, digest, provenance, study
@@ -10,7 +10,7 @@ class SameBytes(ClusterJobs):
     def launch(self, starter, words):
         job = self.submit(f"--wrap={STARTERS[starter]} {VOXHERD} {' '.join(words)}",
                           options=("--nodes=2", "--ntasks-per-node=2", "--cpus-per-task=1"))
-        self.assertEqual(self.wait_for_end(job), "COMPLETED", self.said(job))
+        self.assertEqual(self.wait_for_end(job), "COMPLETED", self.job_output(job))
 
     def check(self, *words):
         words = (*words, "--backend", "cpu", "--threads", "1", "--out")
@@ -32,12 +32,12 @@ class SameBytes(ClusterJobs):
                    f"{liver}/times.txt", "--mask", f"{liver}/liver.nii.gz", "--arterial-voi", f"{liver}/aorta.nii.gz",
                    "--portal-voi", f"{liver}/portal.nii.gz", "--batch", "16")
 
-    def test_ballstick_by_the_projects_own_scripts(self):
+    def test_ballstick_with_the_projects_scripts(self):
         for starter, script in SCRIPTS.items():
             result = study(f"script_{starter}.h5")
             job = self.submit(script, study("subject"), result)
-            self.assertEqual(self.wait_for_end(job), "COMPLETED", self.said(job))
-            self.assert_whole_and_same(result, job)
+            self.assertEqual(self.wait_for_end(job), "COMPLETED", self.job_output(job))
+            self.assert_complete_and_identical(result, job)
             self.assertEqual(provenance(result)["hosts"], ["n1", "n2"], starter)
 
 

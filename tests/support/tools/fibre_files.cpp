@@ -1,8 +1,8 @@
-// Writes fibre files from fibres that are told, for comparison with independent readers:
-//   fibre_files FIBRES.json FORMAT OUT [ZIP64_FROM]   FORMAT: tck, trk, trx; JSON: size, voxel_to_world, fibres (lists
-//   of
-//                                                     points), fibre_arrays, point_arrays (name, type, width, values)
-//   fibre_files COUNT,POINTS FORMAT OUT               as many equal fibres of so many points each; prints peak memory
+// Writes fibre files from given fibres, for comparison with independent readers:
+//   fibre_files FIBRES.json FORMAT OUT [ZIP64_FROM]
+//   FORMAT: tck, trk, trx. JSON: size, voxel_to_world, fibres (lists of points), and fibre_arrays and point_arrays
+//   (name, type, width, values) fibre_files COUNT,POINTS FORMAT OUT COUNT equal fibres of POINTS points each; prints
+//   the peak memory
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -91,7 +91,7 @@ class told_fibres : public fibre_source {
   std::map<std::string, std::vector<std::byte>> values_;
 };
 
-/// Made while they are read: only the writer's own memory counts.
+/// Created while they are read, so that only the writer's memory is measured.
 class many_fibres : public fibre_source {
  public:
   many_fibres(std::uint64_t fibres, std::uint64_t points_each) {

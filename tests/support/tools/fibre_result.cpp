@@ -1,4 +1,4 @@
-// A result with fibres and a connectome, made of toy values, for tests of what is made from such results:
+// Writes a result with fibres and a connectome of toy values, for tests of programs that read such results:
 //   fibre_result fibres --count N --out FILE [--no-connectome]
 #include "src/analyses/common/run_options.hpp"
 #include "src/app/program.hpp"
@@ -8,7 +8,7 @@ namespace voxherd {
 
 namespace {
 
-/// As many fibres of at least one point as are asked for.
+/// As many fibres with at least one point as requested.
 std::vector<std::uint64_t> fibre_numbers(std::uint64_t count) {
   std::vector<std::uint64_t> ids;
   for (std::uint64_t id = 0; ids.size() < count; ++id)

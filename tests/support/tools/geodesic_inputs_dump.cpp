@@ -1,5 +1,5 @@
-// Shows other programs what `voxherd geodesic` tracks with: takes its options, and writes FOLDER/inputs.json and the
-// raw arrays tensor (float32), inside (uint8), regions (uint32), seeds (float64: voxel, then axis).
+// Writes the inputs that `voxherd geodesic` tracks with. Takes its options, and writes FOLDER/inputs.json and the raw
+// arrays tensor (float32), inside (uint8), regions (uint32), seeds (float64: voxel, then axis):
 //   geodesic_inputs_dump geodesic --dump FOLDER ...
 #include <filesystem>
 #include <fstream>
@@ -26,7 +26,7 @@ void options(po::options_description& description) {
 
 exit_status dump(session& s, const arguments& args) {
   const geodesic_inputs in = read_geodesic_inputs(s, args, choose_device(s, args));
-  // The last rank writes, to show what reached it.
+  // The last rank writes, to show what it received.
   if (s.rank() != s.size() - 1) return exit_status::whole;
   const std::filesystem::path folder = args.get<std::string>("dump");
   write(folder / "tensor", in.image.tensor);

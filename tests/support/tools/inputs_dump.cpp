@@ -1,6 +1,8 @@
-// Shows other programs what this one reads, for comparison with an independent reader:
-//   inputs_dump image FILE VALUES [COPY]     header as JSON on stdout, all values as raw float32; COPY: written again
-//   inputs_dump gradients BVALS BVECS COUNT  the table as JSON on stdout
+// Writes what the program reads, for comparison with an independent reader:
+//   inputs_dump image FILE VALUES [COPY]
+//   prints the header as JSON and writes all values as raw float32; COPY: writes the image again
+//   inputs_dump gradients BVALS BVECS COUNT
+//   prints the table as JSON
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-"""voxherd tensor against what MRtrix3's dwi2tensor gave for the same scans, and against a phantom's truth."""
+"""voxherd tensor compared with MRtrix3's dwi2tensor for the same scans, and with a phantom's truth."""
 import os
 import subprocess
 import sys
@@ -33,8 +33,8 @@ def image(*path):
 
 
 def from_scanner_axes(mrtrix, affine):
-    """D11 D22 D33 D12 D13 D23 along the scanner's axes -> 3x3 along FSL's bvec axes: the voxel axes, x turned round
-    where the matrix has a positive determinant."""
+    """D11 D22 D33 D12 D13 D23 along the scanner's axes -> 3x3 along FSL's bvec axes: the voxel axes, with x reversed
+    if the matrix has a positive determinant."""
     axes = affine[:3, :3] / np.linalg.norm(affine[:3, :3], axis=0)
     if np.linalg.det(axes) > 0:
         axes = axes * [-1, 1, 1]
@@ -45,7 +45,7 @@ def from_scanner_axes(mrtrix, affine):
 
 
 class Maps:
-    """Maps of a result file as nibabel would index them: x, y, z[, component]."""
+    """Maps of a result file, indexed as in nibabel: x, y, z[, component]."""
 
     def __init__(self, path):
         with h5py.File(path) as file:
@@ -60,7 +60,7 @@ class Maps:
 
 
 class AgainstMrtrixOnACrop(unittest.TestCase):
-    """6x8x9 voxels of a real brain, 8 b=0 and 60 directions at b=3000. MRtrix3's own test data."""
+    """6x8x9 voxels of a real brain, 8 b=0 volumes and 60 directions at b=3000. MRtrix3's own test data."""
 
     def fit(self, *options, ranks=1):
         with tempfile.TemporaryDirectory() as folder:
@@ -78,20 +78,20 @@ class AgainstMrtrixOnACrop(unittest.TestCase):
         size = np.abs(expected).max(axis=(1, 2))
         self.assertLess((error / size).max(), tolerance)
 
-    def test_iterated_fit_with_mask_gives_its_tensors(self):
+    def test_iterated_fit_with_mask_agrees_with_mrtrix(self):
         self.expect_tensors(self.fit(), "out_mask")
 
-    def test_any_number_of_iterations_gives_its_tensors(self):
+    def test_any_number_of_iterations_agrees_with_mrtrix(self):
         for iterations in "234":
             self.expect_tensors(self.fit("--iterations", iterations), f"out_it{iterations}")
 
-    def test_weighted_fit_gives_its_tensors(self):
+    def test_weighted_fit_agrees_with_mrtrix(self):
         self.expect_tensors(self.fit("--fit", "wls"), "out_it0")
 
-    def test_ordinary_fit_gives_its_tensors(self):
+    def test_ordinary_fit_agrees_with_mrtrix(self):
         self.expect_tensors(self.fit("--fit", "ols"), "out_ols_it0")
 
-    def test_signal_without_weighting_is_its_b0(self):
+    def test_signal_without_weighting_agrees_with_mrtrixs_b0(self):
         inside = image(CROP, "mask.nii.gz") > 0
         expected = image(CROP, "dwi2tensor_out_b0.nii.gz")[inside]
         np.testing.assert_allclose(self.fit()["S0"][inside], expected, rtol=1e-6)
@@ -117,7 +117,7 @@ class AgainstMrtrixOnACrop(unittest.TestCase):
             self.assertFalse(np.any(maps[name][~inside]), name)
 
 
-    def test_any_number_of_ranks_and_any_batch_size_give_the_same_bytes(self):
+    def test_any_number_of_ranks_and_any_batch_size_gives_the_same_bytes(self):
         expected = self.fit("--threads", "1").maps
         for ranks, batch in [(2, "10"), (3, "7"), (5, "100")]:
             maps = self.fit("--threads", "1", "--batch", batch, ranks=ranks).maps
@@ -157,7 +157,7 @@ class AgainstMrtrixOnABrain(unittest.TestCase):
         size = np.linalg.norm(expected, axis=(1, 2))
         self.assertLess(np.percentile(error / size, 99), 1e-4)
 
-    def test_voxels_that_were_not_fitted_are_counted_and_zero(self):
+    def test_unfitted_voxels_are_counted_and_zero(self):
         status = self.maps["status"]
         failed = (status != 0) & self.inside
         self.assertIn(f"{(self.inside & ~failed).sum()} of {self.inside.sum()} voxels fitted", self.log)
@@ -178,7 +178,7 @@ class Refusals(unittest.TestCase):
         self.assertIn(words, done.stderr)
         self.assertFalse(os.path.exists(self.out))
 
-    def test_fewer_than_six_directions_are_refused(self):
+    def test_fewer_than_six_directions_are_rejected(self):
         bvecs = np.loadtxt(f"{CROP}/dwi.bvec")
         weighted = np.flatnonzero(np.loadtxt(f"{CROP}/dwi.bval") > 0)
         for place, volume in enumerate(weighted):
@@ -187,10 +187,10 @@ class Refusals(unittest.TestCase):
         np.savetxt(path, bvecs)
         self.refuse(65, "do not determine a tensor", bvecs=path)
 
-    def test_an_unknown_fit_is_refused(self):
+    def test_an_unknown_fit_is_rejected(self):
         self.refuse(2, "--fit nlls", "--fit", "nlls")
 
-    def test_iterations_of_a_fit_without_any_are_refused(self):
+    def test_iterations_of_a_fit_without_iterations_are_rejected(self):
         self.refuse(2, "--iterations has no meaning", "--fit", "ols", "--iterations", "3")
         self.refuse(2, "--iterations 0", "--iterations", "0")
 

@@ -26,7 +26,7 @@ TEST_F(TensorBootstrapCuda, ReplicatesWithGradientDeviationAreEquivalentToRefere
   expect_replicates_equivalent_to_reference(gpu, {tensor_weighting::iterated, 2, true});
 }
 
-TEST_F(TensorBootstrapCuda, AVoxelsReplicateDoesNotDependOnItsCompany) {
+TEST_F(TensorBootstrapCuda, AVoxelsReplicateDoesNotDependOnOtherVoxels) {
   expect_replicates_independent_of_company(gpu);
 }
 

@@ -26,7 +26,7 @@ struct replicate_of_all {
   std::vector<std::uint8_t> status;
 };
 
-/// 3, 10, 17, ...: indices in an image, as a mask's are.
+/// 3, 10, 17, ...: image indices, as in a mask.
 std::vector<std::uint64_t> some_voxels(std::size_t count) {
   std::vector<std::uint64_t> voxels;
   for (std::size_t i = 0; i < count; ++i) voxels.push_back(7 * i + 3);
@@ -38,7 +38,7 @@ double FA_of(const float* t) {
   return fractional_anisotropy(e.value);
 }
 
-/// What is compared between replicates and repeated noise: six elements in um2/ms, and FA.
+/// Quantities compared between replicates and repeated noise: six elements in um2/ms, and FA.
 std::array<double, 7> quantities(const float* tensor) {
   std::array<double, 7> q{};
   for (std::size_t c = 0; c < 6; ++c) q[c] = 1e3 * static_cast<double>(tensor[c]);
@@ -106,7 +106,7 @@ void expect_replicates_independent_of_company(const device& d) {
 void expect_spread_of_repeated_noise(const device& d, const tensor_settings& settings) {
   constexpr std::size_t count = 2000;
   constexpr std::uint64_t replicates = 60;
-  gradient_table g = two_shells();  // b = 2500 leaves no signal above the noise along the fibre: keep b = 1000
+  gradient_table g = two_shells();  // b = 2500 leaves no signal above the noise along the fibre: only b = 1000 is used
   for (auto* column : {&g.x, &g.y, &g.z, &g.b_s_per_mm2}) column->resize(24);
   const std::array<double, 6> truth{1.3e-3, 2e-4, -1e-4, 6e-4, 5e-5, 4e-4};
   std::mt19937 draw(5);

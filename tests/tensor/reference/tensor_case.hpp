@@ -6,7 +6,7 @@
 
 namespace voxherd::reference {
 
-/// Room for a batch's results.
+/// Storage for a batch's results.
 struct tensor_results {
   explicit tensor_results(std::size_t count);
   tensor_outputs places();
@@ -18,10 +18,10 @@ struct tensor_results {
 /// 4 volumes at b=0, 20 directions at b=1000, 25 at b=2500.
 gradient_table two_shells();
 
-/// Noisy voxels of random tensors, with every kind of voxel that cannot be fitted among them.
+/// Noisy voxels of random tensors, including every kind of voxel that cannot be fitted.
 std::vector<float> uneven_voxels(const gradient_table& g, std::size_t count, bool gradient_deviation);
 
-/// One test body for every backend: each result of the backend equals the reference's to float's rounding.
+/// One test body for every backend: each result of the backend equals the reference's to float rounding.
 void expect_equivalent_to_reference(const device& d, const tensor_settings& settings);
 
 }  // namespace voxherd::reference

@@ -47,7 +47,7 @@ row7 weighted_fit(const std::vector<row7>& design, const std::vector<real>& logs
   return solve_by_elimination(normal, right);
 }
 
-/// b in ms/um2 and D in um2/ms here, so that all columns are of one size.
+/// Here b is in ms/um2 and D in um2/ms, so that all columns have similar sizes.
 row7 design_row(const gradient_table& g, std::size_t k, const std::array<double, 9>& deviation) {
   const real direction[3] = {g.x[k], g.y[k], g.z[k]};
   real v[3];
@@ -140,7 +140,7 @@ std::vector<real> predicted_logs(const logarithmic_fit& f, const row7& p) {
   return logs;
 }
 
-/// Fits with weights from `first`, then `refits` times with those of the last fit.
+/// Fits with the weights `first`, then `refits` times with the weights of the previous fit.
 void fit_again_and_again(const std::vector<real>& first, int refits, const tensor_settings& settings,
                          logarithmic_fit& f) {
   weigh_by(first, settings, f);
@@ -165,7 +165,7 @@ void describe(const row7& p, tensor_voxel& result) {
   result.FA = std::sqrt(1.5 * spread / (l[0] * l[0] + l[1] * l[1] + l[2] * l[2]));
 }
 
-/// w_k x_k . (X^T W X)^-1 x_k: row k of the hat matrix, times what it does to measurement k itself.
+/// w_k x_k . (X^T W X)^-1 x_k: element k of the hat matrix's diagonal.
 real leverage(const logarithmic_fit& f, std::size_t k) {
   std::vector<real> unit(f.logs.size(), 0);
   unit[k] = 1;

@@ -17,16 +17,16 @@ struct tensor_voxel {
   double S0 = 0, FA = 0, residual = 0;
 };
 
-/// The tensor of one voxel, slow and obvious: normal equations in long double, Gaussian elimination, the closed formula
+/// The tensor of one voxel by a slow method: normal equations in long double, Gaussian elimination, the closed formula
 /// for the eigenvalues. `row` as in tensor_solver::fit.
 tensor_voxel fit_tensor(const gradient_table& gradients, std::span<const float> row, const tensor_settings& settings);
 
-/// The same of a replicate of the wild bootstrap (kernels/tensor/bootstrap.hpp): leverages from the hat matrix's
-/// diagonal, worked out measurement by measurement. `residual` is left at 0.
+/// The same for a replicate of the wild bootstrap (kernels/tensor/bootstrap.hpp): leverages from the hat matrix's
+/// diagonal, computed measurement by measurement. `residual` remains 0.
 tensor_voxel refit_tensor(const gradient_table& gradients, std::span<const float> row,
                           const bootstrap_settings& settings, std::uint64_t voxel, std::uint64_t replicate);
 
-/// Noise-free signals of a tensor, with the same gradient deviation as a row would end in (or none: nine zeros).
+/// Noise-free signals of a tensor, with the gradient deviation that a row would end with (nine zeros if none).
 double tensor_signal(const gradient_table& gradients, std::size_t k, const std::array<double, 6>& tensor, double S0,
                      const std::array<double, 9>& deviation);
 

@@ -26,7 +26,7 @@ TEST(TensorBootstrapCpu, ReplicatesWithGradientDeviationAreEquivalentToReference
   expect_replicates_equivalent_to_reference(two_threads, {tensor_weighting::iterated, 2, true});
 }
 
-TEST(TensorBootstrapCpu, AVoxelsReplicateDoesNotDependOnItsCompany) {
+TEST(TensorBootstrapCpu, AVoxelsReplicateDoesNotDependOnOtherVoxels) {
   expect_replicates_independent_of_company(two_threads);
 }
 
@@ -34,7 +34,7 @@ TEST(TensorBootstrapCpu, SpreadOfReplicatesIsThatOfRepeatedNoise) {
   expect_spread_of_repeated_noise(two_threads, {tensor_weighting::iterated, 2, false});
 }
 
-TEST(TensorBootstrapCpu, RefusesRowsOfAnotherSize) {
+TEST(TensorBootstrapCpu, RejectsRowsOfAnotherSize) {
   const gradient_table g = two_shells();
   const std::vector<std::uint64_t> voxels(3);
   const std::vector<float> rows(3 * g.size() + 1);
@@ -47,7 +47,7 @@ double sign(std::uint64_t seed, std::uint64_t voxel, std::uint64_t replicate, st
 }
 
 TEST(BootstrapSigns, AreFairAndIndependent) {
-  // Sums of n independent signs: a deviation of sqrt(n); five of them are passed once in two million.
+  // Sums of n independent signs have a standard deviation of sqrt(n); five of them are exceeded once in two million.
   double sum = 0, replicates = 0, voxels = 0, measurements = 0, seeds = 0;
   int n = 0;
   for (std::uint64_t voxel = 0; voxel < 40; ++voxel)

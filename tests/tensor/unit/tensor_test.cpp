@@ -82,7 +82,7 @@ TEST(TensorCpu, GivesTheSameBytesForAnyNumberOfThreads) {
   EXPECT_EQ(one.status, three.status);
 }
 
-TEST(TensorCpu, FlagsFitsThatRunAway) {
+TEST(TensorCpu, FlagsFitsThatDiverge) {
   const gradient_table g = reference::two_shells();
   constexpr std::size_t count = 200;
   auto rows = reference::uneven_voxels(g, count, false);

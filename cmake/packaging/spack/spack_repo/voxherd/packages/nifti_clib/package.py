@@ -1,4 +1,4 @@
-"""Spack recipe of the NIfTI C library, which Spack's own repository has not. Never run by the project, like voxherd's."""
+"""Spack recipe of the NIfTI C library, which is not in Spack's own repository. Never run by the project."""
 
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
@@ -17,7 +17,7 @@ class NiftiClib(CMakePackage):
     depends_on("zlib-api")
 
     def cmake_args(self):
-        # voxherd wants libnifti2 and libznz, which are shared here so that they bring zlib along.
+        # voxherd needs libnifti2 and libznz. As shared libraries they are linked with zlib.
         return [self.define("BUILD_SHARED_LIBS", True), self.define("USE_NIFTI2_CODE", True),
                 self.define("NIFTI_BUILD_APPLICATIONS", False),
                 self.define("NIFTI_BUILD_TESTING", False)]

@@ -1,7 +1,7 @@
 """Spack recipe, for Spack 1.0 or newer.
 
-Never run by the project: Debian has no Spack. tests/packaging/cli/recipes_test.py checks that it is Python, and that its dependencies
-and options are those of the CMake files.
+Never run by the project, because Debian has no Spack package. tests/packaging/cli/recipes_test.py checks that it is
+valid Python and that its dependencies and options match the CMake files.
 
     spack repo add cmake/packaging/spack/spack_repo/voxherd
     spack dev-build voxherd@main +cuda cuda_arch=80,90    # in the source tree
@@ -18,7 +18,7 @@ class Voxherd(CMakePackage, CudaPackage):
 
     license("Apache-2.0")
 
-    # There is no place to fetch it from: `spack dev-build` and `spack develop` take the source tree as it is.
+    # No download location; `spack dev-build` and `spack develop` use the source tree.
     version("main")
 
     variant("tests", default=False, description="Build the tests")
@@ -38,12 +38,12 @@ class Voxherd(CMakePackage, CudaPackage):
     depends_on("xxhash@0.8:")
     depends_on("zlib-api")
     depends_on("isa-l")
-    depends_on("nifti-clib@3.0.1:")  # of this folder: Spack's own repository has none
+    depends_on("nifti-clib@3.0.1:")  # in this repository, not in Spack's own
     depends_on("cuda@12:", when="+cuda")
     depends_on("googletest+gmock", type="build", when="+tests")
 
-    conflicts("%gcc@:11", msg="C++20 of GCC 12 or newer is needed")
-    conflicts("cuda_arch=none", when="+cuda", msg="name the GPUs, e.g. cuda_arch=80,90")
+    conflicts("%gcc@:11", msg="C++20 requires GCC 12 or newer")
+    conflicts("cuda_arch=none", when="+cuda", msg="set the GPU architectures, e.g. cuda_arch=80,90")
 
     generator("ninja")
 
@@ -52,7 +52,7 @@ class Voxherd(CMakePackage, CudaPackage):
             self.define("VOXHERD_CUDA", "ON" if self.spec.satisfies("+cuda") else "OFF"),
             self.define_from_variant("VOXHERD_TESTS", "tests"),
             self.define("VOXHERD_BENCH", False),
-            # The CPU kernels take the vector units that Spack's target has, not those of the machine that builds.
+            # CPU kernels use the vector instructions of Spack's target, not those of the build machine.
             self.define("VOXHERD_CPU_ARCH", cpu_arch(self.spec.target)),
         ]
         if self.spec.satisfies("+cuda"):
@@ -61,9 +61,9 @@ class Voxherd(CMakePackage, CudaPackage):
 
 
 def cpu_arch(target):
-    """The largest of the levels that voxherd is built for (script/setup --help) within a Spack target."""
+    """The highest level that voxherd can be built for (script/setup --help) and that a Spack target supports."""
     if "avx512f" in target and "avx512vl" in target:
         return "x86-64-v4"
     if "avx2" in target:
         return "x86-64-v3"
-    raise InstallError(f"voxherd's CPU kernels want AVX2, which {target} has not; use target=x86_64_v3 or newer")
+    raise InstallError(f"voxherd's CPU kernels need AVX2, which {target} does not have; use target=x86_64_v3 or newer")

@@ -1,0 +1,95 @@
+// voxherd ballstick on a machine with simulated GPUs: each rank selects its GPU by the program's own rule and writes
+// down which one; and the toy analysis on such ranks. The CUDA functions that kernels/device calls are replaced here;
+// they answer from CUDA_VISIBLE_DEVICES, as the driver would.
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "src/analyses/common/run_options.hpp"
+#include "src/app/program.hpp"
+#include "tests/support/toy_analysis.hpp"
+
+namespace voxherd {
+
+bool built_with_cuda() { return true; }
+
+/// The last byte of the UUID of GPU 3 of a machine is 3. Other machines' GPUs have the same UUIDs, but only those of
+/// one node are compared.
+std::vector<gpu> visible_gpus(std::string* why_none) {
+  const char* listed = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::istringstream numbers(listed == nullptr ? "" : listed);
+  std::vector<gpu> found;
+  for (std::string number; std::getline(numbers, number, ',');) {
+    gpu g{static_cast<int>(found.size()), "pretended GPU", {}, std::size_t{1} << 30, 90};
+    g.uuid[15] = static_cast<unsigned char>(std::stoi(number));
+    found.push_back(g);
+  }
+  if (found.empty() && why_none != nullptr) *why_none = "CUDA_VISIBLE_DEVICES names no GPU";
+  return found;
+}
+
+void use_device(const device&) {}
+std::size_t free_device_bytes(const device& d) { return d.kind == backend::cuda ? std::size_t{1} << 30 : 0; }
+std::size_t peak_device_bytes() { return 0; }
+host_buffer::host_buffer(const device&, std::size_t bytes) : data_(new std::byte[bytes]), bytes_(bytes) {}
+host_buffer::~host_buffer() { delete[] data_; }
+host_buffer::host_buffer(host_buffer&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+host_buffer& host_buffer::operator=(host_buffer&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+namespace {
+
+void options(po::options_description& known) {
+  for (const char* file : {"dwi", "bvals", "bvecs", "mask", "grad-dev"}) {
+    known.add_options()(file, po::value<std::string>(), "not read");
+  }
+  add_run_options(known);
+}
+
+/// One line per rank: host, rank, number of the GPU on that host; "cpu" without a GPU.
+exit_status write_choice(session& s, const arguments& args) {
+  const device chosen = choose_device(s, args);
+  std::string gpu_number = "cpu";
+  if (chosen.kind == backend::cuda) {
+    gpu_number = std::to_string(visible_gpus()[static_cast<std::size_t>(chosen.cuda_ordinal)].uuid[15]);
+  }
+  const auto lines = s.gather(fmt::format("{} {} {}\n", s.host(), s.rank(), gpu_number));
+  s.on_root([&] {
+    std::ofstream file(args.get<std::string>("out"));
+    for (const std::string& line : lines) file << line;
+  });
+  return exit_status::whole;
+}
+
+void toy_options(po::options_description& known) {
+  known.add_options()("slowest-ms", po::value<long long>()->default_value(0), "time of the slowest batch");
+  add_run_options(known);
+}
+
+exit_status run_toy(session& s, const arguments& args) {
+  const run_settings settings = read_run_settings(s, args);
+  const chosen_device chosen = choose_device(s, args);
+  toy::analysis a({60, 60, 30}, std::chrono::milliseconds(args.get<long long>("slowest-ms")),
+                  chosen.kind == backend::cuda ? 2 : 1);
+  return run(s, a, settings, hooks_for(chosen));
+}
+
+constexpr command toy_command{"toy", "values made of voxel numbers", "--out FILE", "", toy_options, run_toy};
+constexpr command pretended{"ballstick", "which rank takes which GPU", "--out FILE", "", options, write_choice};
+
+}  // namespace
+
+}  // namespace voxherd
+
+int main(int argc, char** argv) {
+  const voxherd::command* const commands[] = {&voxherd::pretended, &voxherd::toy_command};
+  return voxherd::run_program(argc, argv, commands);
+}
