@@ -75,7 +75,7 @@ class inflated_rows : public voxel_rows {
   }
 
   bool is_ready() override {
-    if (latest().there) return true;
+    if (latest().ready) return true;
     if (inflates_ && inflating_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
     if (!inflates_ && is_over().load(std::memory_order_acquire) < begun_) return false;
     latest().ready = true;

@@ -32,7 +32,7 @@ inline constexpr connect_scheme connect_schemes[] = {selling1, selling2, godunov
 inline void PrintTo(const connect_scheme& s, std::ostream* out) { *out << s.name; }
 
 /// For each voxel of the grid its index in the mask, 2^32 - 1 outside.
-inline std::vector<std::uint32_t> mask_numbers(const eikonal_case& c) {
+inline std::vector<std::uint32_t> mask_numbers(const connect_case& c) {
   std::vector<std::uint32_t> numbers(c.inside.size(), ~0u);
   std::uint32_t count = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -55,7 +55,7 @@ using starts = std::vector<connect::start>;
 
 /// The exact arrival times of all voxels within `radius` voxels of a position: the initial values for a table of
 /// errors.
-inline starts exact_ball(const eikonal_case& c, const vec3& source, double radius) {
+inline starts exact_ball(const connect_case& c, const vec3& source, double radius) {
   starts ball;
   const auto places = places_inside(c);
   for (std::uint32_t n = 0; n < places.size(); ++n)

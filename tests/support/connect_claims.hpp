@@ -38,7 +38,7 @@ inline std::vector<starts> several_fronts(const connect_case& c) {
 }
 
 /// (fronts, voxels) arrival times, solved simultaneously.
-inline std::vector<float> arrivals_of_all(const device& d, const eikonal_case& c, const std::vector<starts>& fronts,
+inline std::vector<float> arrivals_of_all(const device& d, const connect_case& c, const std::vector<starts>& fronts,
                                           const connect::solver_settings& settings) {
   use_device(d);
   const auto solver = connect::make_solver(d, c.field(), settings);
@@ -73,7 +73,7 @@ inline constexpr difference_limits limits_of(const connect_scheme& s) {
 }
 /// Two float solvers, each as far from double. Second order in larger volumes than those compared with double: only
 /// another width of the front, on one CPU, changes single voxels of the helix by 2.5e-2, the mean by 1.3e-4.
-inline constexpr difference_limits limits_between_devices(const eikonal_scheme& s) {
+inline constexpr difference_limits limits_between_devices(const connect_scheme& s) {
   return s.order == 1 ? difference_limits{4e-5, 4e-6} : difference_limits{6e-2, 3e-4};
 }
 

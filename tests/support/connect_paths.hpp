@@ -101,7 +101,7 @@ inline double length_of(const std::vector<vec3>& points) {
 }
 
 /// Voxels of the mask at every `step`-th position.
-inline std::vector<vec3> scattered_voxels(const eikonal_case& c, std::size_t step) {
+inline std::vector<vec3> scattered_voxels(const connect_case& c, std::size_t step) {
   std::vector<vec3> voxels;
   for (std::size_t z = 0; z < c.size[2]; z += step)
     for (std::size_t y = 0; y < c.size[1]; y += step)

@@ -312,7 +312,7 @@ class Places(ConnectJobs):
 
 
 class Errors(ConnectJobs):
-    def test_options_that_are_wrong_are_said_once_and_nothing_is_written(self):
+    def test_wrong_options_are_reported_once_and_nothing_is_written(self):
         ends = self.end_regions(1, 2)
         self.refused(USAGE, "neither --from nor --from-point", ranks=2)
         self.refused(USAGE, "neither --to nor --to-point", "--from", self.ends)
@@ -333,7 +333,7 @@ class Errors(ConnectJobs):
         self.refused(USAGE, "--in-place never gives the same twice", *ends, "--in-place", "--paths", self.path("p.h5"))
         self.refused(USAGE, "--paths and --out are one file", *ends, "--paths", self.path("never.h5"))
 
-    def test_files_that_are_wrong_are_named(self):
+    def test_wrong_files_are_named(self):
         self.refused(MISSING, "none.nii", "--from", self.path("none.nii"), *self.end_regions(1, 2)[4:])
         self.refused(BAD_DATA, "--to-labels 99", *self.end_regions(1, 99), ranks=3)
         self.refused(BAD_DATA, "share 20 voxels", *self.end_regions(1, 1))

@@ -10,10 +10,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/connect/lattice.hpp"
 #include "kernels/connect/paper/godunov27.hpp"
 #include "kernels/connect/paper/hopf_lax26.hpp"
 #include "kernels/connect/selling.hpp"
-#include "kernels/connect/unreached.hpp"
 #include "kernels/portable/lane_math.hpp"
 
 namespace {

@@ -81,7 +81,7 @@ class SameBytes(StagedJobs):
             said = self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--host-memory", limit)), status=2)
             self.assertIn("--host-memory", said)
 
-    def test_a_dry_run_of_stages_says_what_a_run_would_take(self):
+    def test_a_dry_run_reports_the_memory_of_stages(self):
         self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--dry-run", *IN_STAGES)))
         self.assertEqual(os.listdir(self.folder), [])
 
@@ -89,7 +89,7 @@ class SameBytes(StagedJobs):
         return self.words("ballstick", out, "--burn-in", "400", "--jumps", "20", "--sample-every", "5", "--batch", "24",
                           *options)
 
-    def test_killed_or_told_to_stop_in_any_stage_it_goes_on_with_other_ranks_and_limits(self):
+    def test_killed_or_stopped_in_any_stage_it_resumes_with_other_ranks_and_limits(self):
         self.expect(run_process(VOXHERD, *self.slow("plain.h5")))
         expected = digest(self.path("plain.h5"))
         chance = random_choices(self.id())
