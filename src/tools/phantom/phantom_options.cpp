@@ -56,15 +56,15 @@ int threads(const session& s, const arguments& args) {
 
 void clear_folder(const arguments& args, std::initializer_list<const char*> series) {
   const auto folder = args.get<std::string>("out");
-  std::vector<std::string> there;
+  std::vector<std::string> existing;
   for (const std::string name : series)
     for (const char* ending : {".nii", ".nii.gz"})
-      if (std::filesystem::exists(folder + "/" + name + ending)) there.push_back(name + ending);
-  if (!there.empty() && !args.get<bool>("overwrite"))
-    throw failure(
-        exit_status::usage,
-        fmt::format("--out {}: already contains {}; choose another folder or add --overwrite", folder, there.front()));
-  for (const std::string& name : there) std::filesystem::remove(folder + "/" + name);
+      if (std::filesystem::exists(folder + "/" + name + ending)) existing.push_back(name + ending);
+  if (!existing.empty() && !args.get<bool>("overwrite"))
+    throw failure(exit_status::usage,
+                  fmt::format("--out {}: already contains {}; choose another folder or add --overwrite", folder,
+                              existing.front()));
+  for (const std::string& name : existing) std::filesystem::remove(folder + "/" + name);
 }
 
 void refuse_others(const arguments& args, std::initializer_list<const char*> names, const char* kind) {
