@@ -25,7 +25,7 @@ start_list front_alone(const start_list& all, std::size_t k) {
   return one;
 }
 
-std::vector<float> arrivals_of(const solver& s, std::size_t front) {
+std::vector<float> solve_arrivals(const solver& s, std::size_t front) {
   std::vector<float> u(s.voxels());
   s.arrivals(front, 1, u.data());
   return u;
@@ -40,8 +40,8 @@ double mean(const std::vector<float>& values) {
 /// Timed: solve().
 class connect_problem : public problem {
  public:
-  connect_problem(const device& d, const eikonal_run& how)
-      : device_(d), how_(how), volume_(eikonal_volume_named(how.volume)) {
+  connect_problem(const device& d, const connect_run& how)
+      : device_(d), how_(how), volume_(connect_volume_named(how.volume)) {
     use_device(d);
     set_up();
   }
@@ -53,7 +53,7 @@ class connect_problem : public problem {
 
   std::string complaint() const override {
     if (!report_.converged) return "not converged";
-    first_ = arrivals_of(*solver_, 0);
+    first_ = solve_arrivals(*solver_, 0);
     if (auto why = complaint_of_arrivals(*volume_, how_.settings, first_); !why.empty()) return why;
     if (volume_->exact.empty())
       if (auto why = complaint_of_other(); !why.empty()) return why;
@@ -83,8 +83,8 @@ class connect_problem : public problem {
   }
 
   device device_;
-  eikonal_run how_;
-  std::shared_ptr<const eikonal_volume> volume_;
+  connect_run how_;
+  std::shared_ptr<const connect_volume> volume_;
   std::unique_ptr<solver> solver_;
   solve_report report_;
 
@@ -99,7 +99,7 @@ class connect_problem : public problem {
     if (!cuda) alike = {};
     const auto other = make_solver({backend::cpu, cuda ? threads : device_.threads, 0}, volume_->of.field(), alike);
     other->solve(front_alone(volume_->starts, 0));
-    const std::vector<float> expected = arrivals_of(*other, 0);
+    const std::vector<float> expected = solve_arrivals(*other, 0);
     if (cuda) {
       const double largest = largest_difference(first_, expected), in_mean = mean_difference(first_, expected);
       // Where two neighbours are about as early, second order chooses either, by the order of visits. On one CPU with
@@ -115,7 +115,7 @@ class connect_problem : public problem {
     const auto alone = make_solver(device_, volume_->of.field(), how_.settings);
     for (const std::size_t k : {std::size_t{0}, fronts() - 1}) {
       alone->solve(front_alone(volume_->starts, k));
-      const double difference = largest_difference(arrivals_of(*solver_, k), arrivals_of(*alone, 0));
+      const double difference = largest_difference(solve_arrivals(*solver_, k), solve_arrivals(*alone, 0));
       if (!(difference <= (how_.settings.in_place ? 1e-4 : 0)))
         return fmt::format("front {}: {:.1e} away from what it is when solved alone", k, difference);
     }
@@ -150,7 +150,7 @@ class set_up_problem final : public connect_problem {
   }
   std::string complaint() const override {
     auto report = solver_->solve(front_alone(volume_->starts, 0));
-    std::vector<float> u = arrivals_of(*solver_, 0);
+    std::vector<float> u = solve_arrivals(*solver_, 0);
     return report.converged ? complaint_of_arrivals(*volume_, how_.settings, u) : "not converged";
   }
   std::size_t voxels() const override { return solver_->voxels(); }
@@ -159,9 +159,9 @@ class set_up_problem final : public connect_problem {
 
 }  // namespace
 
-std::unique_ptr<problem> make_eikonal_problem(const device& d, const eikonal_run& how) {
-  if (how.part == eikonal_part::set_up) return std::make_unique<set_up_problem>(d, how);
-  if (how.part != eikonal_part::solve) return make_connectome_problem(d, how);
+std::unique_ptr<problem> make_eikonal_problem(const device& d, const connect_run& how) {
+  if (how.part == connect_part::set_up) return std::make_unique<set_up_problem>(d, how);
+  if (how.part != connect_part::solve) return make_connectome_problem(d, how);
   return std::make_unique<connect_problem>(d, how);
 }
 

@@ -6,8 +6,8 @@
 
 #include "core/failure.hpp"
 #include "core/version.hpp"
-#include "src/export/export_folders.hpp"
-#include "src/export/export_kind.hpp"
+#include "src/export/export_plan.hpp"
+#include "src/export/fsl_folder.hpp"
 
 namespace voxherd {
 

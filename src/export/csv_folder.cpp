@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "core/failure.hpp"
-#include "src/export/export_kind.hpp"
+#include "src/export/export_plan.hpp"
 
 namespace voxherd {
 

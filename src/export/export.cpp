@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "src/export/export_kind.hpp"
-#include "src/export/export_options.hpp"
+#include "src/export/export_plan.hpp"
 
 namespace voxherd {
 

@@ -5,10 +5,10 @@
 #include <functional>
 #include <string>
 
-#include "src/export/export_kind.hpp"
+#include "src/export/export_plan.hpp"
 #include "src/export/result_fibres.hpp"
 #include "src/io/input_file.hpp"
-#include "src/io/tracts/fibre_files.hpp"
+#include "src/io/tracts/tracts.hpp"
 
 namespace voxherd {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "core/failure.hpp"
-#include "src/export/export_folders.hpp"
-#include "src/export/export_kind.hpp"
+#include "src/export/export_plan.hpp"
+#include "src/export/fsl_folder.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "core/failure.hpp"
-#include "src/export/export_kind.hpp"
+#include "src/export/export_plan.hpp"
 
 namespace voxherd {
 

@@ -8,9 +8,9 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
-#include "src/scan/check_same_file.hpp"
 #include "src/scan/gradients.hpp"
 #include "src/scan/host_memory.hpp"
+#include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
 #include "src/scan/voxel_rows.hpp"
 

@@ -10,8 +10,8 @@
 #include "mpi/result/output_place.hpp"
 #include "src/analyses/ballstick/options.hpp"
 #include "src/analyses/common/run_options.hpp"
-#include "src/export/export_folders.hpp"
-#include "src/export/export_options.hpp"
+#include "src/export/export_plan.hpp"
+#include "src/export/fsl_folder.hpp"
 #include "src/io/input_file.hpp"
 #include "src/tools/bedpostx_words.hpp"
 

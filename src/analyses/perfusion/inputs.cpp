@@ -15,6 +15,7 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/host_memory.hpp"
+#include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
 
 namespace voxherd {

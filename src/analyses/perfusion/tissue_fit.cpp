@@ -63,10 +63,11 @@ tissue_fit fit_tissue(const perfusion_settings& o, const perfusion_findings& fou
   const auto fitter = make_fitter({}, found.frames, {}, settings);
   const std::vector<float> row(found.tissue.begin(), found.tissue.end());
   float maps[map_count] = {};
-  std::uint32_t iterations = 0;
-  std::uint8_t exit_code = 0, at_bound = 0, status = 0;
-  outputs out{{}, &iterations, &exit_code, &at_bound, &status};
-  for (std::size_t m = 0; m < map_count; ++m) out.maps[m] = &maps[m];
+  std::uint8_t at_bound = 0, status = 0;
+  outputs out;
+  for (std::size_t m = 0; m < map_count; ++m) out.array[m] = &maps[m];
+  out.set<"at_bound">(&at_bound);
+  out.set<"status">(&status);
   fitter->fit(1, row.data(), out);
 
   tissue_fit fit;
