@@ -15,7 +15,7 @@ std::size_t usual_voxels(const bench_options& o) {
                                         : 192 * static_cast<std::size_t>(o.chosen.threads);
 }
 
-/// The whole, and as NAME/fit its share that is not the chain.
+/// The complete call, and as NAME/fit its part without the chain.
 void add(const std::string& name, const bench_options& o, const ballstick_case& c) {
   const auto problem_of = [d = o.chosen](const ballstick_case& one) {
     return [d, one] { return std::make_unique<ballstick_problem>(d, one); };
@@ -34,7 +34,7 @@ ballstick_case make_case(const bench_options& o, std::size_t measurements, int f
   return c;
 }
 
-/// The studies people run, and those that other programs' times are known for.
+/// Typical studies, and those for which times of other programs are known.
 void add_speed(const bench_options& o) {
   struct study {
     std::size_t measurements;
@@ -48,7 +48,8 @@ void add_speed(const bench_options& o) {
   }
 }
 
-/// Hernandez et al., PLoS ONE 8:e61892, 2013: what their figures vary, from the settings they timed.
+/// Hernandez et al., PLoS ONE 8:e61892, 2013: the parameters varied in their figures, starting from the settings they
+/// timed.
 void add_figures(const bench_options& o) {
   const ballstick_case base = make_case(o, 64, 2, 1, 3000);
   for (const std::size_t k : {64, 128, 256}) add(fmt::format("ballstick/by_K/{}", k), o, make_case(o, k, 2, 1, 3000));

@@ -20,10 +20,10 @@ namespace {
 using namespace geodesic;
 using reference::vec3;
 
-constexpr double judged_mm = 5;  // further on a noisy field makes much of little differences
+constexpr double judged_mm = 5;  // longer paths in a noisy field amplify small differences
 constexpr std::size_t judged_fibres = 64;
 
-/// One field at a time stays on the device.
+/// Only one field at a time stays on the device.
 std::shared_ptr<field> field_of(const device& d, ray_form form, bool spline) {
   static std::shared_ptr<field> kept;
   static std::tuple<backend, int, field_kind, bool> of;
@@ -36,7 +36,7 @@ std::shared_ptr<field> field_of(const device& d, ray_form form, bool spline) {
   return kept;
 }
 
-/// The slow version's way to read what a CPU's field stores.
+/// The reference's reading of a field stored for the CPU.
 const reference::sampled_reader& slow_reader(ray_form form, bool spline) {
   static std::unique_ptr<reference::sampled_reader> kept;
   static std::pair<field_kind, bool> of;
@@ -92,7 +92,7 @@ class brain_problem final : public problem {
     }
     if (const double mean = static_cast<double>(voxels()) / static_cast<double>(fibres_); !(mean > 20))
       return fmt::format("{:.1f} steps a fibre, expected more than 20", mean);
-    // Filtering units have weights in steps of 1/256.
+    // Texture units interpolate with weights in steps of 1/256.
     const double miss = median_miss_mm(), allowed = how_.reading == interpolation::texture ? 1e-2 : 1e-4;
     if (!(miss < allowed))
       return fmt::format("after {} mm {:.1e} mm from the slow version (median), expected below {}", judged_mm, miss,
@@ -116,7 +116,7 @@ class brain_problem final : public problem {
   }
 
  private:
-  /// All points of all fibres to host memory that copies fast.
+  /// Copies all points of all fibres to page-locked host memory.
   void trace_all() {
     const std::uint32_t* steps = scores_.view().steps;
     all_.resize(fibres_);
@@ -129,7 +129,7 @@ class brain_problem final : public problem {
   }
   float* positions() const { return reinterpret_cast<float*>(points_.data()); }
 
-  /// The ways between the points add up to the length that was scored.
+  /// The distances between the points add up to the length that was scored.
   std::string complaint_of_points() const {
     for (std::size_t f = 0; f < fibres_; ++f) {
       double length_mm = 0;
@@ -144,7 +144,7 @@ class brain_problem final : public problem {
     return "";
   }
 
-  /// Between this fibre's place after some steps and the slow version's, over judged fibres.
+  /// Distance between a fibre and the reference's after some steps, over the checked fibres.
   double median_miss_mm() const {
     const std::uint32_t* steps = scores_.view().steps;
     const auto enough = static_cast<std::uint32_t>(judged_mm / settings_.step_mm);

@@ -8,7 +8,7 @@
 
 namespace voxherd::bench {
 
-/// What is wrong with arrival times of the volume's first front; empty where nothing is.
+/// The error of the arrival times of the volume's first front; empty if they are correct.
 std::string complaint_of_arrivals(const eikonal_volume& v, const connect::solver_settings& how,
                                   const std::vector<float>& arrivals);
 

@@ -13,7 +13,7 @@ namespace {
 using namespace connect;
 using counters = std::vector<std::pair<std::string, double>>;
 
-/// Fronts from all of a brain's regions, solved for; what they cost in all regions is timed.
+/// Solves fronts from all of a brain's regions; timed is the computation of their costs in all regions.
 class cost_problem : public problem {
  public:
   cost_problem(const device& d, const eikonal_run& how)
@@ -67,7 +67,7 @@ class cost_problem : public problem {
   }
 };
 
-/// Paths from every region's nearest voxel back to every other region are timed.
+/// Timed: paths from every region's nearest voxel back to every other region.
 class path_problem final : public cost_problem {
  public:
   path_problem(const device& d, const eikonal_run& how) : cost_problem(d, how) {

@@ -17,7 +17,7 @@ namespace {
 using namespace connect;
 using counters = std::vector<std::pair<std::string, double>>;
 
-/// Front k of a list alone.
+/// Only front k of a list.
 start_list front_alone(const start_list& all, std::size_t k) {
   const auto begin = all.starts.begin();
   start_list one{{0}, {begin + static_cast<long>(all.offsets[k]), begin + static_cast<long>(all.offsets[k + 1])}};
@@ -78,7 +78,7 @@ class eikonal_problem : public problem {
  protected:
   std::size_t fronts() const { return volume_->starts.fronts(); }
   void set_up() {
-    solver_.reset();  // before the next one takes memory
+    solver_.reset();  // before the next one allocates memory
     solver_ = make_solver(device_, volume_->of.field(), how_.settings);
   }
 
@@ -89,7 +89,7 @@ class eikonal_problem : public problem {
   solve_report report_;
 
  private:
-  /// The first front of another solver: a GPU's is compared with the CPU's, another scheme's with selling's.
+  /// The first front of another solver: a GPU is compared with the CPU, another scheme with selling.
   std::string complaint_of_other() const {
     const bool selling1 = how_.settings.scheme == scheme_kind::selling && how_.settings.order == 1;
     const bool cuda = device_.kind == backend::cuda;
@@ -102,8 +102,9 @@ class eikonal_problem : public problem {
     const std::vector<float> expected = arrivals_of(*other, 0);
     if (cuda) {
       const double largest = largest_difference(first_, expected), in_mean = mean_difference(first_, expected);
-      // Where two neighbours are about as early, second order chooses either, by the order of visits. On one CPU with
-      // other orders: single voxels of the helix by up to 3e-2, of the brain by 3e-3, in the mean 1.1e-4 and 2.5e-5.
+      // Where two neighbours have almost the same time, second order may select either, depending on the order of
+      // visits. On one CPU with different orders: single voxels of the helix differ by up to 3e-2, of the brain by
+      // 3e-3, the mean by 1.1e-4 and 2.5e-5.
       const bool agrees = how_.settings.order == 2 ? largest < 6e-2 && in_mean < 3e-4 : largest < 2e-5;
       return agrees ? "" : fmt::format("up to {:.1e} away from what the CPU has, {:.1e} in the mean", largest, in_mean);
     }

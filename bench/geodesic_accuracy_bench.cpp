@@ -9,9 +9,9 @@
 #include "bench/geodesic_schemes.hpp"
 #include "tests/support/geodesic_accuracy.hpp"
 
-/// Accuracy against cost of every scheme as CSV: how far rays of known ends end from the known curve (miss) and from
-/// the place on it at their length (error), and the speed of the same rays on one device. Options: --backend cpu|cuda
-/// (cpu), --threads N (1), --rays N (100), --fibres N (timed; 2048 a thread, 65536 on a GPU).
+/// Accuracy against cost of every geodesic scheme, as CSV: distance of the ends of rays from the known curve (miss) and
+/// from the point at their length on it (error), and the speed of the same rays on one device. Options: --backend
+/// cpu|cuda (cpu), --threads N (1), --rays N (100), --fibres N (timed; default 2048 per thread, 65536 on a GPU).
 namespace {
 
 using namespace voxherd;
@@ -50,7 +50,7 @@ options read_options(int argc, char** argv) {
   return o;
 }
 
-/// Steps a second of `fibres` rays from the case's seeds, the best of three runs, after one that is not timed.
+/// Steps per second of `fibres` rays from the case's seeds, the best of three runs after one that is not timed.
 double speed_of(const options& o, const accuracy_case& c, const geodesic::field& field, ray_settings settings) {
   double length_mm = 0;
   for (const double l : c.length_mm) length_mm += l / double(c.length_mm.size());
@@ -71,7 +71,7 @@ double speed_of(const options& o, const accuracy_case& c, const geodesic::field&
   return best;
 }
 
-/// Returns whether every ray got to its end within a voxel, in the median.
+/// Returns whether the median ray ends within a voxel of its exact end.
 bool print_scheme(const options& o, const accuracy_case& c, const geodesic::tensor_image& image, const scheme& how) {
   const auto field = geodesic::make_field(o.chosen, image, {}, {}, geodesic::field_for(how.form),
                                           how.reading == interpolation::bspline);

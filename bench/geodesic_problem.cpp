@@ -24,12 +24,12 @@ slopes slopes_at(double x, double y) {
   return {2 * k * std::cos(k * x), -1.5 * k * std::sin(k * x), 2 * k * std::cos(k * y)};
 }
 
-/// y and z as the flat space has them: constant along the geodesics that are followed.
+/// y and z of the flat space: constant along the geodesics that are followed.
 std::array<double, 2> flat(double x, double y, double z) {
   return {y + 2 * std::sin(k * x), z + 2 * std::sin(k * y) + 1.5 * std::cos(k * x)};
 }
 
-/// One field at a time stays on the device.
+/// Only one field at a time stays on the device.
 std::shared_ptr<field> field_of(const device& d, const std::array<std::uint64_t, 3>& size, ray_form form, bool spline) {
   static std::shared_ptr<field> kept;
   static std::tuple<int, std::array<std::uint64_t, 3>, field_kind, bool> of;
@@ -68,7 +68,7 @@ class wave_problem final : public problem {
     tracker_->score(0, fibres_, scores_.view());
   }
 
-  /// Every fibre of full length, and the median error after 20 voxels within what the scheme allows.
+  /// Every fibre has full length, and the median error after 20 voxels is within the scheme's tolerance.
   std::string complaint() const override {
     const score_view s = scores_.view();
     for (std::size_t f = 0; f < fibres_; ++f) {
@@ -89,8 +89,8 @@ class wave_problem final : public problem {
   }
 
  private:
-  /// Voxels. Trilinear reading and rules of first order are limited by themselves; the christoffel field by its central
-  /// differences.
+  /// Voxels. Trilinear interpolation and first-order integrators limit their own accuracy; the christoffel field is
+  /// limited by its central differences.
   double allowed_error() const {
     const bool first_order = how_.method == integrator::euler || how_.method == integrator::rk2_frozen;
     if (how_.reading != interpolation::bspline || first_order) return 0.1;
@@ -141,7 +141,7 @@ score_memory::score_memory(const device& d, std::size_t count) : memory_(d, coun
 
 double bytes_per_step(ray_form form, interpolation reading, integrator method) {
   const int voxels = reading == interpolation::bspline ? 64 : 8;
-  // The Hamiltonian form contracts the derivatives while it reads, so that its frozen field is read again.
+  // The Hamiltonian form contracts the derivatives while reading, so its constant field is read again.
   const bool twice = method == integrator::rk2 || (method == integrator::rk2_frozen && form == ray_form::hamiltonian);
   const int evaluations = method == integrator::rk4 ? 4 : twice ? 2 : 1;
   return static_cast<double>(sizeof(float)) * floats_of(field_for(form)) * voxels * evaluations;
@@ -157,7 +157,7 @@ tensor_image wave_image(const std::array<std::uint64_t, 3>& size) {
 #pragma omp parallel for
   for (std::size_t v = 0; v < voxels; ++v) {
     const slopes s = slopes_at(static_cast<double>(v % size[0]), static_cast<double>(v / size[0] % size[1]));
-    // Columns of the inverse Jacobian, times the eigenvalues 1, 0.2, 0.1 of the flat space's D.
+    // Columns of the inverse Jacobian, multiplied by the eigenvalues 1, 0.2, 0.1 of D in the flat space.
     const double a[3] = {1, -s.y_by_x, s.y_by_x * s.z_by_y - s.z_by_x}, b[3] = {0, 1, -s.z_by_y}, c[3] = {0, 0, 1};
     std::size_t n = 6 * v;
     for (int i = 0; i < 3; ++i) {

@@ -4,8 +4,8 @@
 
 namespace voxherd::bench {
 
-/// `measurements` volumes, one in sixteen without weighting; the others at b = 2000 s/mm2, or where they are more than
-/// 100 in equal parts at 1000, 2000 and 3000.
+/// `measurements` volumes, one in sixteen without weighting; the others at b = 2000 s/mm2 or, if there are more than
+/// 100, in equal parts at 1000, 2000 and 3000.
 inline gradient_table scheme_of(std::size_t measurements) {
   const std::size_t weighted = measurements - measurements / 16, third = weighted / 3;
   if (measurements <= 100) return make_gradients(measurements - weighted, {{2000, weighted}});

@@ -14,8 +14,8 @@
 #include "tests/perfusion/reference/perfusion_reference_simplex.hpp"
 #include "tests/perfusion/reference/perfusion_run.hpp"
 
-/// What fits are worth, as CSV. --print cnr: Wang & Cao's Table 3, repeated fits of noisy curves; path: the cost after
-/// every iteration of the simplex (Figure 6); differences: of maps by two ways to fit (Table 4). --backend cpu|cuda
+/// Accuracy of perfusion fits, as CSV. --print cnr: Wang & Cao's Table 3, repeated fits of noisy curves; path: the cost
+/// after every iteration of the simplex (Figure 6); differences: of maps from two fits (Table 4). --backend cpu|cuda
 /// (cpu; cuda adds the GPU), --threads N (1), --repeats N (1000: repeats, and voxels of the differences).
 namespace {
 
@@ -67,13 +67,13 @@ perfusion_run fit_all(const device& d, const time_course& t, const fit_settings&
 
 double peak(const std::vector<double>& curve) { return *std::max_element(curve.begin(), curve.end()); }
 
-/// The noise of the input curves. The paper does not say how often it was drawn.
+/// The noise of the input curves. The paper does not state how often it was sampled.
 enum class input_noise { none, once, each_repeat };
 constexpr const char* name_of(input_noise n) {
   return n == input_noise::none ? "clean" : n == input_noise::once ? "noisy once" : "noisy";
 }
 
-/// Draws the noise of one level.
+/// Adds the noise of one level.
 class noisy_series {
  public:
   noisy_series(const perfusion_method& m, double cnr, std::uint64_t seed)
@@ -124,11 +124,11 @@ std::vector<perfusion_parameters> repeated_fits(const options& o, const perfusio
   return all;
 }
 
-/// Returns what is wrong with the row; empty where nothing is.
+/// Returns the error of the row; empty if it is correct.
 std::string print_level(const options& o, const perfusion_method& m, input_noise inputs, double cnr) {
   noisy_series series(m, cnr, 5601 + static_cast<std::uint64_t>(std::isfinite(cnr) ? cnr : 0));
   const auto all = repeated_fits(o, m, series, std::isfinite(cnr) ? inputs : input_noise::none);
-  const auto least = least_deviations(series.clean(), paper_truth, m.settings.discretisation, series.noise_sd());
+  const auto least = min_deviations(series.clean(), paper_truth, m.settings.discretisation, series.noise_sd());
   const auto n = static_cast<double>(all.size());
   std::string words, wrong;
   for (std::size_t i = 0; i < parameter_count; ++i) {
@@ -137,7 +137,7 @@ std::string print_level(const options& o, const perfusion_method& m, input_noise
     for (const auto& p : all) square += (p[i] - mean) * (p[i] - mean) / (n - 1);
     const double unit = i <= kp ? per_second : 1, sd = std::sqrt(square);
     words += fmt::format(",{:.6g},{:.4g},{:.4g}", unit * mean, unit * sd, unit * least[i]);
-    // A twentieth of the truth covers the bias that noise brings at a ratio of 10; the simplex stops short of the
+    // A tolerance of a twentieth of the truth covers the bias by noise at a ratio of 10; the simplex stops before the
     // minimum.
     const double off = std::abs(mean - paper_truth[i]), margin = std::isfinite(cnr) ? 0.05 : 0.003;
     if (i <= kp && !(off <= margin * paper_truth[i] + 4 * sd / std::sqrt(n)))
@@ -163,7 +163,7 @@ std::string print_cnr(const options& o) {
   return wrong;
 }
 
-/// The best cost after every iteration: fits that may make no more than so many.
+/// The best cost after every iteration, from fits with a limited number of iterations.
 std::vector<double> path_of(const device& d, const time_course& t, fit_settings s, const std::vector<float>& row) {
   std::vector<double> costs;
   const int most = s.most_iterations;

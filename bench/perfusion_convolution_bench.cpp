@@ -66,7 +66,7 @@ std::string complain(const std::vector<double>& found, const std::vector<double>
   return error < most ? "" : fmt::format("relative error {:.2e}, expected below {:.0e}", error, most);
 }
 
-/// Convolutions alone, on a GPU; every result compared.
+/// Only convolutions, on a GPU; every result is compared.
 class convolution_problem final : public problem {
  public:
   convolution_problem(const device& d, convolution_way way, int frames, std::size_t count)
@@ -90,7 +90,7 @@ class convolution_problem final : public problem {
   std::vector<std::pair<std::string, double>> more() const override { return {{"round_trip_rmse", round_trip_rmse_}}; }
 
  private:
-  /// Where the exponential is gone within a frame, forward and back alone are left.
+  /// If the exponential decays within one frame, only the forward and backward transforms remain.
   double round_trip(convolution_way way) const {
     convolution_curves gone = curves_;
     std::fill(gone.kl_T.begin(), gone.kl_T.end(), 700.0);
@@ -111,7 +111,7 @@ class convolution_problem final : public problem {
 cost_voxels any_voxels(int frames, std::size_t count, int repeats) {
   std::mt19937_64 random(5601);
   std::uniform_real_distribution<double> around(0.5, 2);
-  cost_voxels v{reference::any_course(frames, whole_s / frames), {}, {}, repeats};
+  cost_voxels v{reference::test_course(frames, whole_s / frames), {}, {}, repeats};
   for (std::size_t n = 0; n < count; ++n)
     for (const double x : papers_truth) v.p.push_back(x * around(random));
   std::uniform_real_distribution<float> level(0.0f, 1.0f);
@@ -119,7 +119,7 @@ cost_voxels any_voxels(int frames, std::size_t count, int repeats) {
   return v;
 }
 
-/// Calls evaluate(p, voxel) for a voxel's trials; the sum.
+/// Calls evaluate(p, voxel) for the trials of a voxel; returns the sum.
 template <class Evaluate>
 double sum_of_trials(const cost_voxels& v, std::size_t voxel, const Evaluate& evaluate) {
   double p[parameter_count], sum = 0;
@@ -128,7 +128,7 @@ double sum_of_trials(const cost_voxels& v, std::size_t voxel, const Evaluate& ev
   return sum;
 }
 
-/// By the paper's model written out (tests/support), of the first `count` voxels.
+/// From the definition of the paper's model (tests/support), for the first `count` voxels.
 std::vector<double> summed_costs(const cost_voxels& v, std::size_t count) {
   std::vector<double> sums;
   const std::size_t frames = v.course.frames();
@@ -145,7 +145,7 @@ std::vector<double> summed_costs(const cost_voxels& v, std::size_t count) {
   return sums;
 }
 
-/// Costs as a fit asks for them: delays, convolution, sum of squares.
+/// Costs as computed by a fit: delays, convolution, sum of squares.
 class cost_problem : public problem {
  public:
   cost_problem(int frames, std::size_t count, int repeats) : voxels_(any_voxels(frames, count, repeats)) {}
@@ -182,7 +182,7 @@ class gpu_cost_problem final : public cost_problem {
   std::unique_ptr<gpu_work> work_;
 };
 
-/// One core; Number: a voxel a time (double), or a voxel a lane.
+/// One core; Number: one voxel at a time (double), or one voxel per lane.
 template <class Number>
 class cpu_cost_problem final : public cost_problem {
  public:

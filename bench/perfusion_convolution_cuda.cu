@@ -124,8 +124,8 @@ class block_fft_work final : public timed_work {
   device_buffer<double> series_, kl_T_, out_;
 };
 
-/// The spectrum times H of the curve's kl, over the transform's length; a block a curve. `poles`: 1 - cos, sin of
-/// 2 pi k / 2 frames.
+/// The spectrum times H of the curve's kl, over the transform's length; one block per curve. `poles`: 1 - cos, sin of 2
+/// pi k / 2 frames.
 __global__ void multiply_kernel(int frames, const double2* poles, const double* kl_T, cufftDoubleComplex* spectrum) {
   __shared__ double lost[2];
   const double x = kl_T[blockIdx.x];
@@ -203,7 +203,7 @@ class cufft_work final : public timed_work {
   cufftHandle forward_ = 0, back_ = 0;
 };
 
-/// One curve a thread; columns side by side.
+/// One curve per thread; columns side by side.
 struct curve_columns {
   int frames;
   std::uint32_t count;
@@ -272,7 +272,7 @@ __global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft
   if (team_type::lane() == 0 && voxel < count) out[voxel] = sum;
 }
 
-/// One voxel a thread, with the curves in shared memory and samples in columns.
+/// One voxel per thread, with the curves in shared memory and samples in columns.
 template <class Model>
 __global__ void __launch_bounds__(128, 3)
     thread_cost_kernel(const __grid_constant__ cuda_fit_job<double> job, const double* parameters, const float* samples,

@@ -16,7 +16,7 @@ namespace {
 using namespace perfusion;
 using counters = std::vector<std::pair<std::string, double>>;
 
-constexpr std::size_t slowly_judged = 1024;  // voxels, evenly spread
+constexpr std::size_t slowly_judged = 1024;  // voxels, evenly distributed
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<long>(values.size() / 2);
@@ -32,16 +32,16 @@ constexpr struct {
                {"varpro", solver_kind::varpro},
                {"linear", solver_kind::linear}};
 
-/// What a method is good for.
+/// What is required of a method.
 struct expectation {
   double found;    ///< of the voxels, at least, cost no more than their truth does
   double typical;  ///< median error, at most, in Cramer and Rao's deviations; of a normal distribution 0.674
 };
 
-/// A simplex gets stuck: by the slow version 97 % of the paper's livers come within 1 % of the least cost, and 60 % of
-/// livers that differ; within bounds fewer, since it flattens against them (85 % of the paper's livers). It also stops
-/// short: at 48 frames its errors of ka are 1.2 times those of the minimum in the median, the slow version's, too. From
-/// one start, least squares end in another minimum of two livers in a hundred that differ.
+/// A simplex gets stuck: with the reference, 97 % of the paper's livers are within 1 % of the minimum cost, and 60 % of
+/// livers that differ; with bounds fewer, because it flattens against them (85 % of the paper's livers). It also stops
+/// early: at 48 frames its median error of ka is 1.2 times that of the minimum, also with the reference. From one
+/// start, least squares end in another minimum for two of a hundred livers that differ.
 expectation expected_of(const fit_settings& s, perfusion_truth truth) {
   const bool paper = truth == perfusion_truth::paper;
   if (s.solver != solver_kind::simplex) return {paper || s.starts > 0 ? 0.99 : 0.96, 0.674 * 1.2};
@@ -124,8 +124,8 @@ class perfusion_problem final : public problem {
     return "";
   }
 
-  /// Without bounds some fits of the simplex run away. With a negative kl curves grow, and with them the parameters'
-  /// rounding to float; a delay beyond the series' length is taken as that length, which the slow model does not know.
+  /// Without bounds some simplex fits diverge. With a negative kl curves grow, and with them the rounding of the
+  /// parameters to float; a delay longer than the series is replaced by that length, which the reference does not do.
   bool comparable(std::size_t v) const {
     const auto p = fitted(v);
     const double length_s = data_.frames.spacing_s() * how_.frames;
@@ -149,17 +149,17 @@ class perfusion_problem final : public problem {
     }
     share_found_ = static_cast<double>(found) / static_cast<double>(looked_at);
     const double part = expected_of(how_.method.settings, how_.truth).found;
-    // Three standard deviations of a count: a few voxels are no statistic.
+    // Three standard deviations of a count, because a few voxels are not representative.
     const double least = part - 3 * std::sqrt(part * (1 - part) / static_cast<double>(looked_at));
     if (share_found_ >= least) return "";
     return fmt::format("{:.1f} % of the voxels cost no more than their truth does, expected {:.0f} %",
                        100 * share_found_, 100 * least);
   }
 
-  /// In units of Cramer and Rao's deviations: half of all errors are below 0.67, one in 1e8 above 6.
+  /// In units of the Cramer-Rao deviations: half of all errors are below 0.67, one in 1e8 above 6.
   std::string complaint_of_parameters() const {
     const bool linear = how_.method.settings.solver == solver_kind::linear;
-    const auto sd = least_deviations(data_.frames, paper_truth, discretisation(), data_.noise_sd[0]);
+    const auto sd = min_deviations(data_.frames, paper_truth, discretisation(), data_.noise_sd[0]);
     for (std::size_t i = 0; i < parameter_count; ++i) {
       if (linear && i > kp) continue;
       std::vector<double> errors, values;
@@ -168,7 +168,7 @@ class perfusion_problem final : public problem {
         errors.push_back(std::abs(values.back() - paper_truth[i]) / sd[i]);
       }
       const double middle = median(values);
-      // The linear fit is biased by noise and by its own rule of integration.
+      // The linear fit is biased by noise and by its own integration rule.
       if (linear && !(std::abs(middle / paper_truth[i] - 1) < 0.3))
         return fmt::format("parameter {}: median {:.4g}, expected {:.4g} to 30 %", i, middle, paper_truth[i]);
       const double typical = median(errors);

@@ -20,8 +20,8 @@ namespace po = boost::program_options;
 
 bool all_right = true;
 
-/// The problem whose turn it is. Google Benchmark calls a benchmark several times, to find how often to run: the answer
-/// is verified the first time.
+/// The current problem. Google Benchmark calls a benchmark several times to determine the number of runs: the answer is
+/// verified the first time.
 struct {
   std::string name, complaint;
   std::unique_ptr<problem> one;
@@ -33,7 +33,7 @@ void refuse(benchmark::State& state, const std::string& why) {
 }
 
 void keep(const std::string& name, const std::function<std::unique_ptr<problem>()>& make) {
-  kept.one.reset();  // before the next one takes memory
+  kept.one.reset();  // before the next one allocates memory
   kept.one = make();
   kept.one->run();
   kept.complaint = kept.one->complaint();
@@ -114,7 +114,7 @@ int run(int argc, char** argv, const std::function<void(const bench_options&)>& 
   if (benchmark::ReportUnrecognizedArguments(count, words.data())) return static_cast<int>(exit_status::usage);
   add_all(options);
   const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
-  kept.one.reset();  // not after main: the CUDA runtime may be gone by then
+  kept.one.reset();  // not after main: the CUDA runtime may already be unloaded
   if (ran == 0)
     throw failure(exit_status::usage,
                   "--benchmark_filter lets no benchmark through; --benchmark_list_tests lists them");

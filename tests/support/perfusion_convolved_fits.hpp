@@ -40,8 +40,8 @@ inline std::vector<float> noisy_rows(const time_course& t, std::size_t voxels) {
   return rows;
 }
 
-inline fitted_maps fits_of(const device& d, const time_course& t, const fit_settings& s,
-                           const std::vector<float>& rows) {
+inline fitted_maps run_fits(const device& d, const time_course& t, const fit_settings& s,
+                            const std::vector<float>& rows) {
   const std::size_t voxels = rows.size() / t.frames();
   fitted_maps f;
   outputs out{};

@@ -57,16 +57,16 @@ class Points : public toy::rank_folder {
     std::uint64_t wrong = 0, point = 0;
     for (std::uint64_t i = 0; i < items; ++i) {
       const std::uint64_t id = a.ids()[i];
-      wrong += measure[i] != toy::value_of(id, 0);
+      wrong += measure[i] != toy::toy_value(id, 0);
       wrong += ends[2 * i] != static_cast<std::int32_t>(id % 5);
       wrong += ends[2 * i + 1] != -static_cast<std::int32_t>(id % 7);
       wrong += steps[i] != 4000000000u + id;
       wrong += verdict[i] != static_cast<float>(id % 6);
       for (std::uint64_t p = 0; p < toy::points_of(id); ++p, ++point) {
-        for (std::uint64_t c = 0; c < 3; ++c) wrong += position[3 * point + c] != toy::value_of(id, 100 + 3 * p + c);
-        wrong += fa[point] != toy::value_of(id, 400 + p);
+        for (std::uint64_t c = 0; c < 3; ++c) wrong += position[3 * point + c] != toy::toy_value(id, 100 + 3 * p + c);
+        wrong += fa[point] != toy::toy_value(id, 400 + p);
         wrong += hit[point] != (id + p) % 200;
-        for (std::uint64_t k = 0; k < 9; ++k) wrong += frame[9 * point + k] != toy::value_of(id, 500 + 9 * p + k);
+        for (std::uint64_t k = 0; k < 9; ++k) wrong += frame[9 * point + k] != toy::toy_value(id, 500 + 9 * p + k);
       }
     }
     EXPECT_EQ(wrong, 0u);
@@ -116,7 +116,7 @@ TEST_F(Points, OfNoItemsGiveACompleteResultIfTheAnalysisAllowsIt) {
   ASSERT_EQ(make(a, 0), exit_status::whole);
   expect_right(a);
   EXPECT_EQ(make(a, 0, true), exit_status::whole) << "whole already";
-  class refusing : public toy::ragged {
+  class rejecting : public toy::ragged {
    public:
     using toy::ragged::ragged;
     bool may_be_empty() const override { return false; }

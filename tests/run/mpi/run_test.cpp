@@ -36,10 +36,10 @@ class Run : public toy::rank_folder {
     for (std::uint64_t v = 0; v < a.grid().voxel_count(); ++v) {
       const bool in_mask = item < a.item_voxels().size() && a.item_voxels()[item] == v;
       wrong += label[v] != (in_mask ? toy::label_of(v) : 0);
-      wrong += value[v] != (in_mask ? toy::value_of(v, 0) : 0);
-      for (std::uint64_t c = 0; c < 3; ++c) wrong += direction[3 * v + c] != (in_mask ? toy::value_of(v, 1 + c) : 0);
+      wrong += value[v] != (in_mask ? toy::toy_value(v, 0) : 0);
+      for (std::uint64_t c = 0; c < 3; ++c) wrong += direction[3 * v + c] != (in_mask ? toy::toy_value(v, 1 + c) : 0);
       for (std::uint64_t k = 0; in_mask && k < toy::samples; ++k) {
-        wrong += draws[toy::samples * item + k] != toy::value_of(v, 4 + k);
+        wrong += draws[toy::samples * item + k] != toy::toy_value(v, 4 + k);
       }
       item += in_mask ? 1 : 0;
     }
@@ -74,7 +74,7 @@ class Run : public toy::rank_folder {
   }
 };
 
-std::string message_of(const std::function<void()>& work, exit_status expected) {
+std::string error_message(const std::function<void()>& work, exit_status expected) {
   try {
     work();
   } catch (const failure& f) {
@@ -207,7 +207,7 @@ TEST_F(Run, RepeatsADamagedBatch) {
       at = r.batches()[at].first_item;
     }
     std::array<float, toy::samples> row{};
-    for (std::uint64_t k = 0; k < toy::samples; ++k) row[k] = toy::value_of(a.item_voxels()[at], 4 + k);
+    for (std::uint64_t k = 0; k < toy::samples; ++k) row[k] = toy::toy_value(a.item_voxels()[at], 4 + k);
     std::fstream file(out_ + ".part", std::ios::in | std::ios::out | std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     const auto found = bytes.find(std::string(reinterpret_cast<const char*>(row.data()), sizeof row));
@@ -228,11 +228,11 @@ TEST_F(Run, RefusesToResumeADifferentStudyAndNamesTheDifference) {
   run_settings settings = toy::quiet_settings(out_);
   settings.resume = true;
   settings.configuration["seed"] = 2;
-  std::string said = message_of([&] { run_toy(a, settings); }, exit_status::usage);
+  std::string said = error_message([&] { run_toy(a, settings); }, exit_status::usage);
   EXPECT_NE(said.find("seed: 1 in the file, 2 now"), said.npos) << said;
   settings.configuration["seed"] = 1;
   settings.provenance["inputs"]["dwi"]["xxh64"] = "1234";
-  said = message_of([&] { run_toy(a, settings); }, exit_status::usage);
+  said = error_message([&] { run_toy(a, settings); }, exit_status::usage);
   EXPECT_NE(said.find("inputs.dwi.xxh64"), said.npos) << said;
 }
 
@@ -240,7 +240,7 @@ TEST_F(Run, ReplacesAResultOnlyOnRequest) {
   toy::analysis a({5, 4, 3});
   run_settings settings = toy::quiet_settings(out_);
   ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-  std::string said = message_of([&] { run_toy(a, settings); }, exit_status::usage);
+  std::string said = error_message([&] { run_toy(a, settings); }, exit_status::usage);
   EXPECT_NE(said.find("--overwrite"), said.npos) << said;
   settings.resume = true;
   EXPECT_EQ(run_toy(a, settings), exit_status::whole) << "whole already";
@@ -253,7 +253,7 @@ TEST_F(Run, AnUnfinishedFileRequiresResumeOrOverwrite) {
   toy::analysis a({11, 7, 6}, std::chrono::microseconds(500));
   leave_unfinished(a, 5, 2);
   run_settings settings = toy::quiet_settings(out_);
-  const std::string said = message_of([&] { run_toy(a, settings); }, exit_status::usage);
+  const std::string said = error_message([&] { run_toy(a, settings); }, exit_status::usage);
   EXPECT_NE(said.find("--resume"), said.npos) << said;
   EXPECT_NE(said.find("--overwrite"), said.npos) << said;
 }
@@ -275,7 +275,7 @@ TEST_F(Run, ADryRunLeavesNothing) {
 TEST_F(Run, AMissingFolderIsReportedOnEveryRank) {
   toy::analysis a({5, 4, 3});
   run_settings settings = toy::quiet_settings((folder_ / "none" / "result.h5").string());
-  const std::string said = message_of([&] { run_toy(a, settings); }, exit_status::disk);
+  const std::string said = error_message([&] { run_toy(a, settings); }, exit_status::disk);
   EXPECT_NE(said.find("none"), said.npos) << said;
 }
 

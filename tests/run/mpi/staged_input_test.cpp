@@ -34,18 +34,18 @@ class slow_stages : public staged_input {
     ++begun_;
     first_[begun_ % 2] = first;
     last_[begun_ % 2] = last;
-    there_[begun_ % 2] = false;
+    ready_[begun_ % 2] = false;
     if (begun_ == fails_at_) return;
     coming_ = std::async(std::launch::async, [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
   }
   bool there() override {
     if (begun_ == fails_at_) throw failure(exit_status::bad_data, "stage is damaged");
     if (coming_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
-    return there_[begun_ % 2] = true;
+    return ready_[begun_ % 2] = true;
   }
   bool has(const batch& items) const {
     for (int i : {0, 1})
-      if (there_[i] && items.first_item >= first_[i] && items.first_item + items.item_count <= last_[i]) return true;
+      if (ready_[i] && items.first_item >= first_[i] && items.first_item + items.item_count <= last_[i]) return true;
     return false;
   }
   int begun() const { return begun_; }
@@ -53,7 +53,7 @@ class slow_stages : public staged_input {
 
  private:
   std::uint64_t most_, first_[2]{}, last_[2]{};
-  bool there_[2]{};
+  bool ready_[2]{};
   int begun_ = 0, fails_at_ = -1;
   std::future<void> coming_;
 };
@@ -89,7 +89,7 @@ class StagedRun : public toy::rank_folder {
     const toy::analysis a({11, 7, 6});
     const auto value = r.read_map("value");
     std::uint64_t wrong = 0;
-    for (const std::uint64_t v : a.item_voxels()) wrong += value[v] != toy::value_of(v, 0);
+    for (const std::uint64_t v : a.item_voxels()) wrong += value[v] != toy::toy_value(v, 0);
     EXPECT_EQ(wrong, 0u);
   }
 };

@@ -14,9 +14,9 @@ namespace voxherd {
 
 namespace {
 
-class breaking_runner : public toy::runner {
+class failing_runner : public toy::runner {
  public:
-  breaking_runner(const toy::analysis& a, long long batch_number) : runner(a), batch_number_(batch_number) {}
+  failing_runner(const toy::analysis& a, long long batch_number) : runner(a), batch_number_(batch_number) {}
   void run(const batch& items, std::span<const std::byte> input,
            std::span<const std::span<std::byte>> outputs) override {
     if (static_cast<long long>(items.number) == batch_number_) throw std::runtime_error("the toy broke");
@@ -27,12 +27,12 @@ class breaking_runner : public toy::runner {
   long long batch_number_;
 };
 
-class breaking_analysis : public toy::analysis {
+class failing_analysis : public toy::analysis {
  public:
-  breaking_analysis(std::array<std::uint64_t, 3> size, std::chrono::microseconds slowest, long long breaks_at)
+  failing_analysis(std::array<std::uint64_t, 3> size, std::chrono::microseconds slowest, long long breaks_at)
       : analysis(size, slowest), breaks_at_(breaks_at) {}
   std::unique_ptr<batch_runner> make_runner() const override {
-    return std::make_unique<breaking_runner>(*this, breaks_at_);
+    return std::make_unique<failing_runner>(*this, breaks_at_);
   }
 
  private:
@@ -53,9 +53,9 @@ exit_status run_toy(session& s, const arguments& args) {
   settings.configuration["seed"] = args.get<long long>("seed");
   const auto extent = [&](const char* name) { return static_cast<std::uint64_t>(args.get<long long>(name)); };
   const long long times = args.get<long long>("slow-rank") == s.rank() ? 10 : 1;
-  breaking_analysis a({extent("nx"), extent("ny"), extent("nz")},
-                      times * std::chrono::milliseconds(args.get<long long>("slowest-ms")),
-                      args.get<long long>("break-at"));
+  failing_analysis a({extent("nx"), extent("ny"), extent("nz")},
+                     times * std::chrono::milliseconds(args.get<long long>("slowest-ms")),
+                     args.get<long long>("break-at"));
   return run(s, a, settings, hooks_for(choose_device(s, args)));
 }
 
