@@ -139,7 +139,7 @@ std::string ballstick_problem::complaint() const {
     fraction_errors.push_back(std::abs(static_cast<double>(f1[i]) - truth_[i].fraction[0]));
   }
   const double s0 = median(s0_errors);
-  const bool no_such_voxel = is_fit_alone(case_) && case_.settings.fibres > static_cast<int>(most_phantom_fibres);
+  const bool no_such_voxel = is_fit_alone(case_) && case_.settings.fibres > static_cast<int>(max_phantom_fibres);
   const double angle = no_such_voxel ? 0 : median(degrees), fraction = no_such_voxel ? 0 : median(fraction_errors);
   if (angle < 4 && fraction < 0.03 && s0 < 0.02) return {};
   return fmt::format(

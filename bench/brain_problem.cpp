@@ -168,7 +168,7 @@ class brain_problem final : public problem {
   vec3 slow_place(std::uint64_t fibre, std::uint32_t steps) const {
     const seed& from = seeds_[fibre / how_.directions];
     float u[3];
-    direction_of(settings_, from, fibre, static_cast<std::uint32_t>(fibre % how_.directions), u);
+    start_direction(settings_, from, fibre, static_cast<std::uint32_t>(fibre % how_.directions), u);
     const tensor_image& image = philips_brain().image;
     vec3 world;
     for (std::size_t i = 0; i < 3; ++i) {

@@ -76,7 +76,7 @@ class path_problem final : public cost_problem {
       for (std::uint32_t r = 0; r < fronts(); ++r) {
         if (f == r) continue;
         const region_cost& cost = costs_[f * fronts() + r];
-        requests_.push_back({f, cost.least_voxel});
+        requests_.push_back({f, cost.min_voxel});
         arrivals_.push_back(static_cast<double>(cost.least));
       }
     scores_.resize(requests_.size());

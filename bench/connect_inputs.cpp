@@ -57,7 +57,7 @@ void write(const std::filesystem::path& folder, std::size_t regions) {
 int main(int argc, char** argv) {
   const int regions = argc > 2 ? std::atoi(argv[2]) : 1000;
   if (argc < 2 || argc > 3 || regions < 1 || regions > 10000) {
-    std::cerr << "usage: eikonal_inputs FOLDER [REGIONS, 1 to 10000]\n";
+    std::cerr << "usage: connect_inputs FOLDER [REGIONS, 1 to 10000]\n";
     return 2;
   }
   try {

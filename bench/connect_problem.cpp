@@ -38,9 +38,9 @@ double mean(const std::vector<float>& values) {
 }
 
 /// Timed: solve().
-class eikonal_problem : public problem {
+class connect_problem : public problem {
  public:
-  eikonal_problem(const device& d, const eikonal_run& how)
+  connect_problem(const device& d, const eikonal_run& how)
       : device_(d), how_(how), volume_(eikonal_volume_named(how.volume)) {
     use_device(d);
     set_up();
@@ -142,9 +142,9 @@ class eikonal_problem : public problem {
 };
 
 /// Timed: make_solver().
-class set_up_problem final : public eikonal_problem {
+class set_up_problem final : public connect_problem {
  public:
-  using eikonal_problem::eikonal_problem;
+  using connect_problem::connect_problem;
   void run() override {
     use_device(device_);
     set_up();
@@ -163,7 +163,7 @@ class set_up_problem final : public eikonal_problem {
 std::unique_ptr<problem> make_eikonal_problem(const device& d, const eikonal_run& how) {
   if (how.part == eikonal_part::set_up) return std::make_unique<set_up_problem>(d, how);
   if (how.part != eikonal_part::solve) return make_connectome_problem(d, how);
-  return std::make_unique<eikonal_problem>(d, how);
+  return std::make_unique<connect_problem>(d, how);
 }
 
 }  // namespace voxherd::bench

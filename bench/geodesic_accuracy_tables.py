@@ -3,7 +3,7 @@ import csv
 import math
 import os
 
-from svg_chart import chart
+from figures import line_chart
 from tables import number, print_table
 
 # Median errors (mm, over a curve of length 20) that a scheme is asked to reach.
@@ -43,9 +43,8 @@ def front(rows):
 def write_chart(folder, name, field, schemes):
     series = {scheme: ([(1e6 / r["rays_per_s"], r["error"]) for r in rows], front(rows)) for scheme, rows in schemes.items()}
     path = os.path.join(folder, f"{name}_{field.replace(' ', '_')}.svg")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(chart(f"{field}: accuracy against cost", "microseconds a ray of the whole device",
-                         "median error of the end, mm", series))
+    line_chart(path, f"{field}: accuracy against cost", "microseconds per ray of the device", "median error of the end, mm",
+               series)
     return path
 
 

@@ -144,7 +144,7 @@ double bytes_per_step(ray_form form, interpolation reading, integrator method) {
   // The Hamiltonian form contracts the derivatives while reading, so its constant field is read again.
   const bool twice = method == integrator::rk2 || (method == integrator::rk2_frozen && form == ray_form::hamiltonian);
   const int evaluations = method == integrator::rk4 ? 4 : twice ? 2 : 1;
-  return static_cast<double>(sizeof(float)) * floats_of(field_for(form)) * voxels * evaluations;
+  return static_cast<double>(sizeof(float)) * field_floats(field_for(form)) * voxels * evaluations;
 }
 
 tensor_image wave_image(const std::array<std::uint64_t, 3>& size) {

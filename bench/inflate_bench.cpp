@@ -77,7 +77,7 @@ class summing_sink : public voxherd::inflated_sink {
     bytes_ += count;
     sum_ += some.sum;
   }
-  void give_up() override {}
+  void cancel() override {}
   content found() const { return {bytes_, sum_}; }
 
  private:
@@ -117,10 +117,10 @@ int main(int argc, char** argv) {
   }
   const char* path = argv[1];
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 3;
-  const auto most_threads = argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : std::thread::hardware_concurrency();
+  const auto max_threads = argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : std::thread::hardware_concurrency();
   voxherd::parallel_gzip_settings how;
   if (argc > 4) how.chunk_bytes = static_cast<std::size_t>(std::atoi(argv[4])) << 10;
-  how.threads = most_threads;
+  how.threads = max_threads;
   const content expected = by_zlib(path, true);
   voxherd::parallel_gzip_result parallel;
   if (expected.bytes == 0 || !(by_igzip(path, true) == expected) ||
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
   };
   report("zlib", fastest([&] { return by_zlib(path, false); }, rounds));
   report("igzip", fastest([&] { return by_igzip(path, false); }, rounds));
-  for (how.threads = 1; how.threads <= most_threads; how.threads *= 2) {
+  for (how.threads = 1; how.threads <= max_threads; how.threads *= 2) {
     report(fmt::format("{} thread{}", how.threads, how.threads == 1 ? "" : "s"),
            fastest([&] { return by_threads(path, how, false); }, rounds));
   }

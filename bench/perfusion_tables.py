@@ -17,8 +17,9 @@ from tables import merged, number, paths_and_folder, print_runs, print_table, ra
 PAPER_MS = {32: (0.30, 10.36), 48: (0.25, 10.7), 64: (0.61, 19.76), 128: (1.31, 39.11), 256: (2.94, 82.48),
             320: (3.39, 99.98), 448: (4.31, 136.71)}
 PAPER_IN_FLIGHT_MS = {1: 32.06, 10: 3.22, 50: 2.17, 100: 1.97, 1000: 1.40, 5000: 1.32, 10000: 1.31}  # 128 frames
-# Table 1, those operations of a convolution that are known here: by FFT of twice the frames, by the sum.
-PAPER_OPERATIONS = {48: (8300, 2300), 128: (28000, 16000), 256: (57000, 66000), 448: (116000, 201000)}
+# Table 1, by its formulas: operations of a convolution by FFT of twice the frames, by the sum.
+PAPER_OPERATIONS = {32: (5472, 1024), 48: (8320, 2304), 64: (12480, 4096), 128: (28032, 16384), 256: (56960, 65536),
+                    320: (74496, 102400), 448: (115712, 200704)}
 PAPER_ROWS = {16: 3, 32: 2, 64: 2, 128: 2, 256: 4, 320: 5, 448: 7, 48: 3}  # q of its q x p tables
 # Table 3, mean and sd of kl, ka, kp by contrast-to-noise ratio; the same on GPU, CPU and in Matlab.
 PAPER_CNR = {math.inf: (400, 0, 20, 0, 100, 0), 100: (400.1, 7.1, 19.6, 1.3, 100.4, 1.6),
@@ -28,7 +29,8 @@ PAPER_CNR = {math.inf: (400, 0, 20, 0, 100, 0), 100: (400.1, 7.1, 19.6, 1.3, 100
              40: (398.9, 40.7, 19.3, 4.3, 99.9, 10.6), 30: (400.0, 49.2, 19.2, 5.0, 101.0, 12.3),
              20: (401.9, 54.4, 19.3, 5.2, 101.3, 13.7), 10: (398.4, 59.3, 19.4, 5.5, 99.7, 15.6)}
 # Table 5, minutes: 1, 2, 3 GPUs, one CPU core.
-PAPER_PATIENTS = {576556: (2.31, 1.27, 0.83, 103.0), 663980: (2.63, 1.44, 0.95, 117.1), 638728: (2.73, 1.50, 0.98, 116.4)}
+PAPER_PATIENTS = {576556: (2.31, 1.27, 0.83, 103.01), 663980: (2.63, 1.44, 0.95, 117.08),
+                  638728: (2.73, 1.50, 0.98, 116.35)}
 # What this project set itself: voxels a second at 48 frames on one H200 and on one core; ms of the device for a liver.
 GOALS = {"simplex": (1e7, 12000), "simplex-paper": (1e7, 12000), "lm": (8e7, 60000), "lm-float": (1.2e8, 60000)}
 COMMAND_GOAL_S = 1.5
@@ -39,7 +41,7 @@ OPERATIONS = {"simplex-paper": (8, 1.6, 64), "simplex": (10, 1.6, 64), "lm": (46
               "simplex-paper-float": (8, 1.6, 128), "simplex-float": (10, 1.6, 128), "lm-float": (46, 1, 128)}
 JUDGING = 49
 LIVERS = {"alike": "the paper's liver at a CNR of 50", "various": "livers that differ from voxel to voxel at a CNR of 30"}
-SHOWN = ("simplex-paper", "simplex-paper-fft", "lm", "paper")  # in Figure 5
+SHOWN = ("simplex-paper", "simplex-paper-fft", "lm", "paper")  # in the chart
 ONE_CORE, GPU = ("cpu", "threads1"), ("cuda", "gpu")
 LABELS = {ONE_CORE: "one core", GPU: "GPU"}
 
@@ -78,20 +80,20 @@ def block_fft_operations(frames):
 
 
 def print_operations():
-    print("## Operations of a convolution (Table 1)\n\nReal operations, a fused one counted as two; the paper's as far as they "
-          "are known here (empty: not known). Block FFT: counted from the algorithm, transform, product, transform back. "
+    print("## Operations of a convolution (Table 1)\n\nReal operations, a fused one counted as two; the paper's by its "
+          "formulas. Block FFT: counted from the algorithm, transform, product, transform back. "
           "Sum: over the frames before. Recursion: three weights of each of two inputs and the step, both inputs "
           "convolved at once.\n")
     rows = []
     for frames in sorted(PAPER_MS):
-        fft, direct = PAPER_OPERATIONS.get(frames, (None, None))
+        fft, direct = PAPER_OPERATIONS[frames]
         rows.append([str(frames), number(fft), number(direct), number(block_fft_operations(frames)),
                      number(frames * (frames + 1)), number(13 * frames)])
     print_table(["frames", "paper, FFT", "paper, sum", "block FFT", "sum", "recursion, exact"], rows)
 
 
 def print_frames(by_backend, folder):
-    """Table 2 and Figure 5."""
+    """Table 2."""
     series = {}
     for where, paper in ((GPU, 0), (ONE_CORE, 1)):
         runs = runs_of(by_backend, "by_frames", where)
@@ -99,8 +101,9 @@ def print_frames(by_backend, folder):
             continue
         methods, all_frames = ordered(m for m, *_ in runs), sorted({f for _, f, _ in runs})
         who = ("Tesla C2050", "one core, X5650")[paper]
-        print(f"## Time of a voxel against frames, {LABELS[where]} (Table 2, Figure 5)\n\nms a voxel of the whole call, from "
-              f"concentrations in host memory to maps in it; the paper: {who}, 10,000 voxels.\n")
+        print(f"## Time of a voxel against frames, {LABELS[where]} (Table 2)\n\nms a voxel of the whole call, from "
+              f"concentrations in host memory to maps in it; the paper: {who}, 10,000 voxels (48 frames: 60,000 "
+              "voxels of patients).\n")
         rows = []
         for frames in all_frames:
             times = [next((ms_a_voxel(by_backend, where, name) for (m, f, _), name in runs.items()

@@ -1,14 +1,14 @@
-"""How analyses scale over ranks, GPUs, nodes: python3 bench/scaling SUBCOMMAND --help. Python's standard library alone."""
+"""How analyses scale over ranks, GPUs, nodes: python3 bench/scaling SUBCOMMAND --help. Charts need matplotlib."""
 import argparse
 import importlib
 import importlib.util
 import os
 import sys
 
-# Beside this folder: svg_chart, tables.
+# figures and tables are in the folder above.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Modules with add_arguments(parser) and main(args); the first line of their docstrings is their help.
-SUBCOMMANDS = ("measure", "balance", "model", "report")
+SUBCOMMANDS = ("measure", "balance", "report")
 
 
 def main():

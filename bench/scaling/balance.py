@@ -136,8 +136,7 @@ def measure_case(one, args, how, launcher, scan):
 
 def draw(folder, what, batches):
     os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, what.name() + ".svg"), "w", encoding="utf-8") as file:
-        file.write(bars.timeline(f"{what.problem}, {what.ranks} ranks", batches))
+    bars.timeline(os.path.join(folder, what.name() + ".svg"), f"{what.problem}, {what.ranks} ranks", batches)
 
 
 def print_balance(folder):

@@ -34,11 +34,11 @@ def phantom(folder, voxherd, kind, preset, size=None, options=()):
 
 
 def connectome(folder, build, regions):
-    """Folder with tensor.nii and labels.nii, as eikonal_inputs writes them."""
-    program = os.path.join(build, "bench", "eikonal_inputs")
+    """Folder with tensor.nii and labels.nii, as connect_inputs writes them."""
+    program = os.path.join(build, "bench", "connect_inputs")
     path = os.path.join(folder, "inputs", f"brain_{regions}")
     if not os.path.exists(path) and not os.access(program, os.X_OK):
-        raise run_error(f"{program}: not there; build it (target eikonal_inputs), or leave the problem connect out")
+        raise run_error(f"{program}: not there; build it (target connect_inputs), or leave the problem connect out")
     return made_once(path, lambda at: call([program, at, str(regions)], at + ".log"))
 
 

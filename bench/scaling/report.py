@@ -7,9 +7,9 @@ import os
 import sys
 
 import bars
+from figures import line_chart
 from phases import PHASES, of_row, read_summary, steps_of, trace_path, traces_of
 from runs import read_runs, run_error
-from svg_chart import chart, linear_axis, named_axis
 from tables import number, print_table, ratio
 
 TITLES = {"cuda": "GPUs", "cpu": "CPU cores"}
@@ -111,9 +111,9 @@ def print_pairs(gpus, cores):
                      "ratio of computing"], rows)
 
 
-def save(folder, name, title, svg):
-    with open(os.path.join(folder, name + ".svg"), "w", encoding="utf-8") as file:
-        file.write(svg)
+def save(folder, name, title, draw, *what, **how):
+    """`draw` writes the file at its first argument."""
+    draw(os.path.join(folder, name + ".svg"), title, *what, **how)
     print(f"![{title}]({name}.svg)\n")
 
 
@@ -130,27 +130,17 @@ def save_scaling(folder, name, study, backend, problems):
         return
     ideal = sorted({x for points, _ in speed_up.values() for x, _ in points})
     title = f"{study.capitalize()} scaling, {TITLES[backend]}"
-    save(folder, f"{name}_speed_up", f"{title}: speed-up", chart(f"{title}: speed-up", x_label, "times one rank",
-         {**speed_up, "ideal": ([(n, n) for n in ideal],) * 2}, named_axis, named_axis_of(ideal)))
-    save(folder, f"{name}_efficiency", f"{title}: efficiency", chart(
-        f"{title}: efficiency with all input and output", x_label, "%",
-        line_series(problems, lambda one, run: 100 * run.efficiency(one, "wall")), named_axis, linear_axis))
-
-
-def named_axis_of(ticks):
-    """An axis with these ticks, which reaches further where a value does."""
-    def make(values, begin, end):
-        axis = named_axis([min(values), *ticks, max(values)], begin, end)
-        axis.ticks = ticks
-        return axis
-    return make
+    save(folder, f"{name}_speed_up", f"{title}: speed-up", line_chart, x_label, "times one rank",
+         {**speed_up, "ideal": ([(n, n) for n in ideal],) * 2}, x_ticks=ideal, y_ticks=ideal)
+    save(folder, f"{name}_efficiency", f"{title}: efficiency with all input and output", line_chart, x_label, "%",
+         line_series(problems, lambda one, run: 100 * run.efficiency(one, "wall")), y_scale="linear", x_ticks=ideal)
 
 
 def save_phases(folder, name, study, backend, problems):
     title = f"Where the time went: {study} scaling, {TITLES[backend]}"
     shares = {f"{problem}, {run.ranks}": {p: run.phases[p] / run.wall for p in PHASES}
               for problem, runs in problems.items() for run in runs}
-    save(folder, f"{name}_phases", title, bars.phase_bars(title, shares))
+    save(folder, f"{name}_phases", title, bars.phase_bars, shares)
 
 
 def longest_trace(run):
@@ -163,8 +153,8 @@ def longest_trace(run):
 def save_timelines(folder, name, problems):
     for problem, runs in problems.items():
         title = f"{problem}, {runs[-1].ranks} ranks: what was done when"
-        save(folder, f"{name}_{problem.replace('@', '_').replace('=', '')}_timeline", title,
-             bars.timeline(title, longest_trace(runs[-1])))
+        save(folder, f"{name}_{problem.replace('@', '_').replace('=', '')}_timeline", title, bars.timeline,
+             longest_trace(runs[-1]))
 
 
 def print_backend(folder, rows, backend, charts):

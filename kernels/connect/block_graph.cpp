@@ -18,7 +18,7 @@ struct read_cells {
   std::uint64_t cells[2];
 };
 
-/// Cost of a voxel along an axis, sqrt(S^-1)_dd.
+/// Cost of a step of one voxel along an axis, sqrt((S^-1)_dd).
 float face_cost(const lattice_view& l, std::uint32_t cell, int axis) {
   double s[6];
   for (int n = 0; n < 6; ++n) s[n] = l.tensor[lattice_view::plane(cell, selling_directions, n)];
@@ -27,10 +27,10 @@ float face_cost(const lattice_view& l, std::uint32_t cell, int axis) {
   return static_cast<float>(std::sqrt(minors[axis] / det));
 }
 
-/// What one block reads: the list, and its cells' neighbours as numbers in it.
+/// Finds the blocks that a block reads, and its cells' neighbours as indices into that list.
 class block_reader {
  public:
-  /// `needs_net`: one number a cell, or null
+  /// `needs_net`: one value per cell, or null
   block_reader(const lattice_view& l, const std::uint8_t* needs_net, std::uint32_t block, int pairs, std::uint32_t* to)
       : lattice_(l), needs_net_(needs_net), block_(block), pairs_(pairs), to_(to) {
     reads.push_back({block, {0, 0}});
@@ -49,7 +49,7 @@ class block_reader {
 
   std::vector<read_cells> reads;
   std::uint64_t dropped = 0;
-  std::vector<std::uint32_t> net_pair;  ///< (3, 64), empty where no cell needs it
+  std::vector<std::uint32_t> net_pair;  ///< (3, 64), empty if no cell needs a net
   std::vector<float> net_cost;
 
  private:
@@ -102,7 +102,7 @@ class block_reader {
     const auto block = static_cast<std::uint32_t>(cell) / block_cells;
     auto place = std::find_if(reads.begin(), reads.end(), [&](const read_cells& r) { return r.block == block; });
     if (place == reads.end()) {
-      if (reads.size() == most_read) {
+      if (reads.size() == max_read_blocks) {
         ++dropped;
         return false;
       }
@@ -122,7 +122,7 @@ class block_reader {
   std::uint32_t* to_;
 };
 
-/// Cells of a block that the neighbour at (dx, dy, dz) of it reads, one voxel deep.
+/// Bit mask of the cells of a block that are adjacent to its neighbour block at (dx, dy, dz).
 std::uint64_t rim(int dx, int dy, int dz) {
   std::uint64_t cells = 0;
   const auto touches = [](int place, int towards) {
@@ -133,7 +133,8 @@ std::uint64_t rim(int dx, int dy, int dz) {
   return cells;
 }
 
-/// Neighbouring blocks, which of a cell's 26 neighbours may not be reached, and what is read of whom.
+/// Finds the neighbouring blocks and, for each cell, which of its 26 neighbours must not be reached; records the cells
+/// read.
 void read_neighbours(const lattice_view& l, std::uint32_t block, std::uint32_t* near_block, std::uint32_t* near_closed,
                      std::vector<read_cells>& reads) {
   std::array<int, 3> corner{};
@@ -147,7 +148,7 @@ void read_neighbours(const lattice_view& l, std::uint32_t block, std::uint32_t* 
   const auto inside = [&](int x, int y, int z) { return l.cell_at(x, y, z) >= 0; };
   std::fill(near_block, near_block + 27, l.blocks);
   near_block[13] = block;
-  // A block is found by any of its voxels that a cell of this one may read.
+  // Finds a block through any of its voxels that a cell of this block may read.
   for (int c = 0; c < block_cells; ++c) {
     const int x = corner[0] + c % 4, y = corner[1] + c / 4 % 4, z = corner[2] + c / 16;
     std::uint32_t bits = 0;
@@ -168,7 +169,7 @@ void read_neighbours(const lattice_view& l, std::uint32_t block, std::uint32_t* 
   }
 }
 
-/// All lists of the same length, so that where one begins need not be looked up.
+/// Pads all lists to the same length, so that their offsets need no look-up.
 void list_reads(const std::vector<std::vector<read_cells>>& reads, block_graph& g) {
   std::size_t longest = 1;
   for (const auto& list : reads) longest = std::max(longest, list.size());
@@ -180,23 +181,33 @@ void list_reads(const std::vector<std::vector<read_cells>>& reads, block_graph& 
       g.read_block[std::size_t{b} * g.read_stride + n] = n < reads[b].size() ? reads[b][n].block : b;
 }
 
-/// Turns "reads" into "is read by".
-void turn_round(const std::vector<std::vector<read_cells>>& reads, block_graph& g) {
-  g.told_first.assign(g.blocks + 1, 0);
+/// Inverts "reads" to "is read by".
+void list_dependents(const std::vector<std::vector<read_cells>>& reads, block_graph& g) {
+  g.first_dependent.assign(g.blocks + 1, 0);
   for (const auto& list : reads)
-    for (const read_cells& r : list) ++g.told_first[r.block + 1];
-  for (std::uint32_t b = 0; b < g.blocks; ++b) g.told_first[b + 1] += g.told_first[b];
-  g.told.resize(g.told_first.back());
-  std::vector<std::uint32_t> next(g.told_first.begin(), g.told_first.end() - 1);
+    for (const read_cells& r : list) ++g.first_dependent[r.block + 1];
+  for (std::uint32_t b = 0; b < g.blocks; ++b) g.first_dependent[b + 1] += g.first_dependent[b];
+  g.dependents.resize(g.first_dependent.back());
+  std::vector<std::uint32_t> next(g.first_dependent.begin(), g.first_dependent.end() - 1);
   for (std::uint32_t reader = 0; reader < g.blocks; ++reader)
-    for (const read_cells& r : reads[reader]) g.told[next[r.block]++] = {{r.cells[0], r.cells[1]}, reader, 0};
+    for (const read_cells& r : reads[reader]) g.dependents[next[r.block]++] = {{r.cells[0], r.cells[1]}, reader, 0};
 }
 
 }  // namespace
 
 graph_view block_graph::view() const {
-  return {blocks,          pairs,           neighbour.data(),  read_stride, read_block.data(), net_of.data(),
-          net_pair.data(), net_cost.data(), told_first.data(), told.data(), near_block.data(), near_closed.data()};
+  return {blocks,
+          pairs,
+          neighbour.data(),
+          read_stride,
+          read_block.data(),
+          net_of.data(),
+          net_pair.data(),
+          net_cost.data(),
+          first_dependent.data(),
+          dependents.data(),
+          near_block.data(),
+          near_closed.data()};
 }
 
 block_graph build_graph(const lattice& l, const solver_settings& settings, int threads) {
@@ -235,10 +246,10 @@ block_graph build_graph(const lattice& l, const solver_settings& settings, int t
     g.net_cost.insert(g.net_cost.end(), net_cost[b].begin(), net_cost[b].end());
   }
   list_reads(reads, g);
-  // A block is not told of its own changes: it goes on until there are none.
+  // A block is not its own dependent: a visit iterates until nothing changes.
   for (std::uint32_t b = 0; b < g.blocks; ++b)
     std::erase_if(reads[b], [&](const read_cells& r) { return r.block == b; });
-  turn_round(reads, g);
+  list_dependents(reads, g);
   return g;
 }
 

@@ -8,40 +8,42 @@
 
 namespace voxherd::connect {
 
-/// Who reads a block's values: told when they change.
+/// A block that reads another block's values, and is woken when they change.
 struct dependent {
-  std::uint64_t cells[2];  ///< which of them: in solving to first order, to second order
+  std::uint64_t cells[2];  ///< bit masks of the cells read: in first order, in second order
   std::uint32_t block;
   std::uint32_t unused;
 };
 
-/// Neighbours of a cell, in pairs: pair i is x + e_i and x - e_i, pair 6 + i those twice as far.
+/// Neighbours of a cell, in pairs: pair i is x + e_i and x - e_i; pair 6 + i is x + 2 e_i and x - 2 e_i.
 inline constexpr int first_pairs = selling_directions, second_pairs = 2 * selling_directions;
 
-/// Blocks that a block may read, itself included: a neighbour's place is its number among them and its cell there.
-inline constexpr std::uint32_t most_read = 255;
+/// Maximum number of blocks that a block may read, including itself. A neighbour's index is its block's position in the
+/// list and its cell there.
+inline constexpr std::uint32_t max_read_blocks = 255;
 
-/// A pair's places: x + e_i in the lower half, x - e_i in the upper one.
-VOXHERD_FUNCTION inline std::uint32_t place_of(std::uint32_t pair, int side) {
+/// The indices of a pair: x + e_i in the lower half, x - e_i in the upper half.
+VOXHERD_FUNCTION inline std::uint32_t pair_index(std::uint32_t pair, int side) {
   return side == 0 ? pair & 0xffffu : pair >> 16;
 }
 
-/// How blocks hang together, as kernels read it. A neighbour is 64 * (number among the blocks read) + its cell in that
-/// block; a neighbour that there is not is the cell itself (number 0 is the block itself), which is never upwind.
+/// Connections between blocks as kernels read them. A neighbour is 64 * (index of its block in the list of blocks read)
+/// + its cell in that block. A missing neighbour is the cell itself (index 0 is the block itself), which is never
+/// upwind.
 struct graph_view {
   std::uint32_t blocks;
-  int pairs;                        ///< 0, 6 or 12 a cell
-  const std::uint32_t* neighbour;   ///< (blocks, pairs, 64)
-  std::uint32_t read_stride;        ///< blocks in a list, those to spare being the block itself; a multiple of 32
-  const std::uint32_t* read_block;  ///< (blocks, read_stride): what each block reads, itself first
-  const std::int32_t* net_of;       ///< number of a block's net (face_net.hpp), -1 for none
-  const std::uint32_t* net_pair;    ///< (nets, 3, 64): neighbours across faces along x, y, z, places as above
-  const float* net_cost;            ///< (nets, 3, 64): of a step to them
-  const std::uint32_t* told_first;  ///< blocks + 1
-  const dependent* told;
-  // Of schemes on the nearest neighbours alone:
-  const std::uint32_t* near_block;  ///< (blocks, 27): x fastest, the block itself in the middle; `blocks` for none
-  /// 1 a cell: bit dx+1 + 3 (dy+1) + 9 (dz+1) for a neighbour in the mask that may not be reached
+  int pairs;                             ///< 0, 6 or 12 per cell
+  const std::uint32_t* neighbour;        ///< (blocks, pairs, 64)
+  std::uint32_t read_stride;             ///< entries per list, padded with the block itself; a multiple of 32
+  const std::uint32_t* read_block;       ///< (blocks, read_stride): the blocks that each block reads, itself first
+  const std::int32_t* net_of;            ///< index of a block's net (face_net.hpp), -1 for none
+  const std::uint32_t* net_pair;         ///< (nets, 3, 64): neighbours across faces along x, y, z, indices as above
+  const float* net_cost;                 ///< (nets, 3, 64): cost of a step to them
+  const std::uint32_t* first_dependent;  ///< blocks + 1
+  const dependent* dependents;
+  // Only for schemes on the nearest neighbours:
+  const std::uint32_t* near_block;  ///< (blocks, 27): x fastest, the block itself in the centre; `blocks` for none
+  /// One word per cell: bit dx+1 + 3 (dy+1) + 9 (dz+1) for a neighbour in the mask that must not be reached.
   const std::uint32_t* near_closed;
 };
 
@@ -49,12 +51,12 @@ struct block_graph {
   std::uint32_t blocks = 0;
   int pairs = 0;
   std::uint32_t read_stride = 0;
-  std::vector<std::uint32_t> neighbour, read_block, told_first, near_block, near_closed;
+  std::vector<std::uint32_t> neighbour, read_block, first_dependent, near_block, near_closed;
   std::vector<std::int32_t> net_of;
   std::vector<std::uint32_t> net_pair;
   std::vector<float> net_cost;
-  std::vector<dependent> told;
-  std::uint64_t dropped = 0;  ///< neighbours left out because a block would read more than `most_read` others
+  std::vector<dependent> dependents;
+  std::uint64_t dropped = 0;  ///< neighbours left out because a block would read more than `max_read_blocks` others
 
   graph_view view() const;
 };

@@ -5,16 +5,16 @@
 
 namespace voxherd::connect {
 
-/// What a team has for itself during a visit.
+/// Scratch memory of a team during a visit.
 template <int Values>
 struct visit_scratch {
-  alignas(64) float value[Values];    ///< the block's own, and for some schemes those around it
-  std::uint32_t base[most_read + 1];  ///< where the blocks read have their values
+  alignas(64) float value[Values];          ///< of the block, and for some schemes of the cells around it
+  std::uint32_t base[max_read_blocks + 1];  ///< offset of the values of each block read
   std::uint32_t exchange[4];
 };
 
-/// A visit to one block of one front: iterates it with what is around held still, writes it, and wakes those who read
-/// what has changed. `Team` is some warps or a CPU thread, `Scheme` says how a cell follows from its neighbours.
+/// Visits one block of one front: iterates it with its surroundings fixed, writes it, and wakes the blocks that read
+/// what has changed. `Team` is some warps or a CPU thread; `Scheme` computes a cell from its neighbours.
 template <class Team, class Scheme>
 struct block_visit {
   using number = typename Team::number;
@@ -25,15 +25,15 @@ struct block_visit {
   round_rules rules;
   Scheme scheme;
 
-  /// `wake(block, when)` is called for each block to be visited again, by different members of the team.
+  /// Calls `wake(block, when)` for each block to visit again, from different members of the team.
   template <class Wake>
   VOXHERD_FUNCTION void operator()(const Team& team, scratch& s, std::uint32_t k, std::uint32_t block,
                                    std::uint32_t round, const Wake& wake) const {
     float* values = front.value + k * front.values_of_front();
     std::uint32_t* states = front.state + std::size_t{k} * front.blocks;
-    // All that does not change is asked for first: nothing waits for it but the work itself.
+    // Request constant data first: only the computation waits for them.
     typename Scheme::template at<Team> here(scheme, graph, block);
-    const std::uint32_t told[2] = {graph.told_first[block], graph.told_first[block + 1]};
+    const std::uint32_t dependents[2] = {graph.first_dependent[block], graph.first_dependent[block + 1]};
     const std::uint32_t state = team.fetch(states + block), slot = state & 1;
     const bool first = (state >> 1) < rules.first_round;
     here.begin(team, front.choice ? front.choice + std::size_t{k} * front.blocks * block_cells : nullptr);
@@ -61,7 +61,7 @@ struct block_visit {
       }
     }
     const std::uint32_t after = front.in_place ? 0 : 1 - slot;
-    finish(team, s, here, block, then, first, values + front.place(block, after), told, settled, wake);
+    finish(team, s, here, block, then, first, values + front.place(block, after), dependents, settled, wake);
     team.once([&] { team.put(states + block, 2 * round + after); });
   }
 
@@ -71,7 +71,7 @@ struct block_visit {
   template <class At, class Wake>
   VOXHERD_FUNCTION void finish(const Team& team, scratch& s, const At& here, std::uint32_t block,
                                const number (&then)[Team::chunks], bool first, float* after,
-                               const std::uint32_t (&told)[2], bool settled, const Wake& wake) const {
+                               const std::uint32_t (&dependents)[2], bool settled, const Wake& wake) const {
     std::uint64_t changed = 0;
     number lowest = unreached;
     VOXHERD_UNROLL
@@ -85,8 +85,8 @@ struct block_visit {
     if (front.in_place) team.publish();
     const float when = team.of_all(s.exchange, changed, lowest);
     if (changed == 0) return;
-    team.share(static_cast<int>(told[1] - told[0]), [&](int n) {
-      const dependent& d = graph.told[told[0] + static_cast<std::uint32_t>(n)];
+    team.share(static_cast<int>(dependents[1] - dependents[0]), [&](int n) {
+      const dependent& d = graph.dependents[dependents[0] + static_cast<std::uint32_t>(n)];
       if ((d.cells[Scheme::order - 1] & changed) != 0) wake(d.block, when);
     });
     team.once([&] {

@@ -21,8 +21,7 @@ constexpr auto all_cube_places() {
 
 }  // namespace detail
 
-/// One CPU thread that works on a block: a number is a SIMD register of as many cells. The same interface as
-/// cuda_block_team.
+/// One CPU thread working on a block; a number is a SIMD register of several cells. Same interface as cuda_block_team.
 struct cpu_block_team {
   using number = lane::float_lanes;
   static constexpr int lanes = static_cast<int>(number::size());
@@ -30,7 +29,7 @@ struct cpu_block_team {
   static_assert(block_cells % lanes == 0);
   static constexpr auto cube_places = detail::all_cube_places();
 
-  /// N numbers a cell.
+  /// N numbers per cell.
   template <int N>
   struct cell_numbers {
     alignas(64) float numbers[N][block_cells];
@@ -39,7 +38,7 @@ struct cpu_block_team {
     number get(const cpu_block_team& team, int chunk, int n) const { return team.load(numbers[n], chunk); }
   };
 
-  /// N numbers a cell in planes of memory that does not change.
+  /// N numbers per cell, in planes of constant memory.
   template <int N>
   struct fixed_numbers {
     const float* planes;
@@ -58,7 +57,7 @@ struct cpu_block_team {
     std::uint32_t get(int, int n, int cell) const { return planes[n * block_cells + cell]; }
   };
 
-  /// N places a cell in an array of up to 256 numbers.
+  /// N indices per cell into an array of up to 256 numbers.
   template <int N>
   struct cell_places {
     alignas(64) std::int32_t places[N][block_cells];
@@ -66,7 +65,7 @@ struct cpu_block_team {
     number read(const float* values, int chunk, int n) const { return lane::gather(values, places[n] + chunk * lanes); }
   };
 
-  /// The cells' own numbers in a cube, cube_block.hpp's, or those `step` beside them, a cube_step().
+  /// The cells' own numbers in a cube (cube_block.hpp), or those at an offset `step` (cube_step()).
   number read_cube(const float* cube, int chunk, int step) const {
     return lane::gather(cube, cube_places.data() + chunk * lanes, step);
   }
@@ -74,7 +73,7 @@ struct cpu_block_team {
     for (int l = 0; l < lanes; ++l)
       cube[cube_places[static_cast<std::size_t>(chunk * lanes + l)]] = x[static_cast<std::size_t>(l)];
   }
-  /// Bits of the cells' words.
+  /// Whether any bit of the cells' words is set.
   bool any_set(const std::uint32_t* words, int chunk) const {
     std::uint32_t all = 0;
     for (int l = 0; l < lanes; ++l) all |= words[chunk * lanes + l];
@@ -85,7 +84,7 @@ struct cpu_block_team {
     return lane::select(set > 0.5f, number(otherwise), x);
   }
 
-  /// The lesser of a pair's values (place_of()) as far as it lies in the block.
+  /// The smaller value of a pair (pair_index()), counting only neighbours within the block.
   number lesser_inside(const float* own, const std::uint32_t* pairs, int chunk) const {
     return number([&](auto l) {
       const std::uint32_t pair = pairs[chunk * lanes + static_cast<int>(l)], a = pair & 0xffffu, b = pair >> 16;
@@ -104,20 +103,20 @@ struct cpu_block_team {
   void store(float* of_block, int chunk, number x) const {
     x.copy_to(of_block + chunk * lanes, lane::stdx::element_aligned);
   }
-  /// Like load(), of what other teams write.
+  /// Like load(), for data that other teams write.
   number fetch_cells(const float* of_block, int chunk) const { return load(of_block, chunk); }
   template <class T>
   T fetch(const T* from) const {
     return std::atomic_ref<T>(*const_cast<T*>(from)).load(std::memory_order_relaxed);
   }
-  /// values[place] or `otherwise`; a GPU reads `spare` then.
+  /// values[place] or `otherwise`; a GPU reads `spare` in that case.
   float fetch_if(bool condition, const float* values, std::uint32_t place, std::uint32_t, float otherwise) const {
     return condition ? fetch(values + place) : otherwise;
   }
   void put(std::uint32_t* to, std::uint32_t x) const {
     std::atomic_ref<std::uint32_t>(*to).store(x, std::memory_order_relaxed);
   }
-  /// *to = min(*to, x) whoever else does so.
+  /// *to = min(*to, x), atomically.
   void lower(float* to, float x) const {
     std::atomic_ref<float> there(*to);
     float old = there.load(std::memory_order_relaxed);
@@ -126,15 +125,15 @@ struct cpu_block_team {
   }
 
   bool any(const number::mask_type& m) const { return lane::stdx::any_of(m); }
-  /// Of those that run in step: may differ within the team.
+  /// True if any lane running in step is; may differ within the team.
   bool any_lane(const number::mask_type& m) const { return lane::stdx::any_of(m); }
-  /// Which cells of the block.
+  /// Bit mask over the cells of the block.
   std::uint64_t bits(const number::mask_type& m, int chunk) const {
     std::uint64_t b = 0;
     for (int l = 0; l < lanes; ++l) b |= std::uint64_t{m[static_cast<std::size_t>(l)]} << l;
     return b << (chunk * lanes);
   }
-  /// Joins what each member of the team has: bits of all, least of all.
+  /// Combines the values of all members of the team: bitwise or, minimum.
   float of_all(std::uint32_t*, std::uint64_t&, number least) const { return lane::stdx::hmin(least); }
   void sync() const {}
   void publish() const {}

@@ -6,8 +6,8 @@
 
 namespace voxherd::connect {
 
-/// Schemes on the nearest neighbours: the block and one voxel around it lie in a cube of 6 x 6 x 6. `Local` says how a
-/// cell follows from those around it: local(S, neighbours, old).
+/// Schemes on the nearest neighbours: the block and one voxel around it form a cube of 6 x 6 x 6. `Local` computes a
+/// cell from the cells around it: local(S, neighbours, old).
 template <class Local>
 struct cube_scheme {
   static constexpr int order = 1, values = cube_cells;
@@ -69,7 +69,7 @@ struct cube_scheme {
     const float* tensor_;
     const std::uint32_t* near_;
     const std::uint32_t* closed_;
-    bool walled_ = false;  ///< some neighbour in the mask may not be reached
+    bool walled_ = false;  ///< whether some neighbour in the mask must not be reached
   };
 };
 

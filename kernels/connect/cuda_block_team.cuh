@@ -7,8 +7,8 @@
 
 namespace voxherd::connect {
 
-/// One or two warps that work on a block. The same interface as cpu_block_team. What other teams write is read past the
-/// first-level cache, which knows nothing of them.
+/// One or two warps working on a block. Same interface as cpu_block_team. Data written by other teams are read past the
+/// first-level cache, which is not coherent.
 template <int Warps>
 struct cuda_block_team {
   static_assert(Warps == 1 || Warps == 2);
@@ -26,7 +26,7 @@ struct cuda_block_team {
     __device__ float get(const cuda_block_team&, int chunk, int n) const { return numbers[chunk][n]; }
   };
 
-  /// Numbers and words that do not change, read once into registers.
+  /// Constant numbers and words, read once into registers.
   template <int N>
   struct fixed_numbers {
     const float* planes;
@@ -50,7 +50,7 @@ struct cuda_block_team {
     __device__ std::uint32_t get(int chunk, int n, int) const { return words[chunk][n]; }
   };
 
-  /// Two addresses to a register, as those of shared memory have 16 bits; set in rising order.
+  /// Two addresses per register, as addresses in shared memory have 16 bits; set in increasing order.
   template <int N>
   struct cell_places {
     std::uint32_t packed[chunks][(N + 1) / 2];
@@ -71,7 +71,7 @@ struct cuda_block_team {
   }
   __device__ void write_cube(float* cube, int chunk, float x) const { cube[cube_place(chunk * lanes + lane)] = x; }
   __device__ bool any_set(const std::uint32_t* words, int chunk) const {
-    return __any_sync(whole_warp, __ldg(words + chunk * lanes + lane) != 0);
+    return __any_sync(full_warp, __ldg(words + chunk * lanes + lane) != 0);
   }
   __device__ float unless_set(const std::uint32_t* words, int chunk, int bit, float x, float otherwise) const {
     return (__ldg(words + chunk * lanes + lane) >> bit & 1) != 0 ? otherwise : x;
@@ -96,25 +96,25 @@ struct cuda_block_team {
   __device__ T fetch(const T* from) const {
     return __ldcg(from);
   }
-  /// values[place] or `otherwise`; without a branch, so that others can be asked for while this one is under way:
-  /// `spare` is a place that may be read instead.
+  /// values[place] or `otherwise`, without a branch so that several loads can be in flight; `spare` is an index that is
+  /// safe to read.
   __device__ float fetch_if(bool condition, const float* values, std::uint32_t place, std::uint32_t spare,
                             float otherwise) const {
     const float value = __ldcg(values + (condition ? place : spare));
     return condition ? value : otherwise;
   }
   __device__ void put(std::uint32_t* to, std::uint32_t x) const { __stcg(to, x); }
-  /// *to = min(*to, x), both at least 0, where integers are in the same order. Returns what was there.
+  /// *to = min(*to, x), both at least 0, where integers have the same order. Returns the previous value.
   __device__ float lower(float* to, float x) const {
     return __int_as_float(atomicMin(reinterpret_cast<int*>(to), __float_as_int(x)));
   }
 
-  /// What this lane has written is seen by all before what it writes next.
+  /// Makes this lane's writes visible to all before its next writes.
   __device__ void publish() const { __threadfence(); }
 
-  /// Nobody goes on before all have come here.
+  /// Barrier for the whole team, with an "any" vote.
   __device__ bool any(bool condition) const {
-    if constexpr (Warps == 1) return __any_sync(whole_warp, condition);
+    if constexpr (Warps == 1) return __any_sync(full_warp, condition);
     int is;
     asm volatile(
         "{\n .reg .pred p, q;\n setp.ne.s32 p, %1, 0;\n barrier.cta.red.or.pred q, %2, %3, p;\n selp.s32 %0, 1, 0, "
@@ -124,13 +124,13 @@ struct cuda_block_team {
         : "memory");
     return is != 0;
   }
-  __device__ bool any_lane(bool condition) const { return __any_sync(whole_warp, condition); }
+  __device__ bool any_lane(bool condition) const { return __any_sync(full_warp, condition); }
   __device__ std::uint64_t bits(bool condition, int chunk) const {
     const int shift = Warps == 1 ? 32 * chunk : lane & 32;
-    return static_cast<std::uint64_t>(__ballot_sync(whole_warp, condition)) << shift;
+    return static_cast<std::uint64_t>(__ballot_sync(full_warp, condition)) << shift;
   }
   __device__ float of_all(std::uint32_t* exchange, std::uint64_t& bits, float least) const {
-    const unsigned lowest = __reduce_min_sync(whole_warp, __float_as_uint(least));
+    const unsigned lowest = __reduce_min_sync(full_warp, __float_as_uint(least));
     if constexpr (Warps == 1) return __uint_as_float(lowest);
     const int warp = lane / 32;
     if (lane % 32 == 0) {
@@ -157,12 +157,12 @@ struct cuda_block_team {
   }
 
  private:
-  static constexpr unsigned whole_warp = 0xffffffffu;
-  /// Barrier 0 is the thread block's.
+  static constexpr unsigned full_warp = 0xffffffffu;
+  /// Barrier 0 belongs to the thread block.
   __device__ static int barrier() { return 1 + static_cast<int>(threadIdx.x) / lanes; }
 };
 
-/// For callables of one thread each.
+/// For callables that use one thread each.
 struct cuda_thread_team {
   __host__ __device__ void lower(float* to, float x) const {
 #if defined(__CUDA_ARCH__)

@@ -8,7 +8,7 @@
 #include "kernels/connect/round_kernel.cuh"
 #include "kernels/device/each_cuda.cuh"
 
-/// Lattice, graph and fronts in a GPU's memory.
+/// Lattice, graph and fronts in GPU memory.
 namespace voxherd::connect {
 
 template <class T>
@@ -51,18 +51,18 @@ class cuda_graph {
         neighbour_(copied(g.neighbour, s)),
         read_block_(copied(g.read_block, s)),
         net_pair_(copied(g.net_pair, s)),
-        told_first_(copied(g.told_first, s)),
+        first_dependent_(copied(g.first_dependent, s)),
         near_block_(copied(g.near_block, s)),
         near_closed_(copied(g.near_closed, s)),
-        told_(copied(g.told, s)),
+        dependents_(copied(g.dependents, s)),
         net_of_(copied(g.net_of, s)),
         net_cost_(copied(g.net_cost, s)) {
     view_.neighbour = neighbour_.data();
     view_.read_block = read_block_.data();
-    view_.told_first = told_first_.data();
+    view_.first_dependent = first_dependent_.data();
     view_.near_block = near_block_.data();
     view_.near_closed = near_closed_.data();
-    view_.told = told_.data();
+    view_.dependents = dependents_.data();
     view_.net_of = net_of_.data();
     view_.net_pair = net_pair_.data();
     view_.net_cost = net_cost_.data();
@@ -71,15 +71,15 @@ class cuda_graph {
 
  private:
   graph_view view_;
-  device_buffer<std::uint32_t> neighbour_, read_block_, net_pair_, told_first_, near_block_, near_closed_;
-  device_buffer<dependent> told_;
+  device_buffer<std::uint32_t> neighbour_, read_block_, net_pair_, first_dependent_, near_block_, near_closed_;
+  device_buffer<dependent> dependents_;
   device_buffer<std::int32_t> net_of_;
   device_buffer<float> net_cost_;
 };
 
 class cuda_fronts {
  public:
-  /// Room for so many fronts; what was there is lost.
+  /// Allocates space for `fronts` fronts; the previous contents are lost.
   front_view reserve(std::uint32_t fronts, std::uint32_t blocks, int order, bool in_place) {
     const std::size_t n = std::size_t{fronts} * blocks;
     value_.reserve(std::size_t{fronts} * 2 * (blocks + 1) * block_cells);
@@ -97,7 +97,7 @@ class cuda_fronts {
             in_place};
   }
 
-  /// Lists of who is awake, empty.
+  /// Empty lists of awake blocks.
   round_lists empty_lists(std::uint32_t fronts, std::uint32_t blocks, cudaStream_t stream) {
     const std::size_t entries = std::size_t{fronts} * blocks;
     for (auto& l : entry_) l.reserve(entries);

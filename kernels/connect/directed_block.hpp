@@ -6,15 +6,15 @@
 
 namespace voxherd::connect {
 
-/// What both orders know of a block: weights along Selling's directions, `Pairs` pairs of neighbours a cell, who is
-/// read, and the block's net where it has one.
+/// Data of a block common to both orders: weights along Selling's directions, `Pairs` pairs of neighbours per cell, the
+/// blocks read, and the block's net if it has one.
 template <class Team, int Pairs>
 class directed_block {
  public:
   using number = typename Team::number;
   using scratch = visit_scratch<block_cells>;
 
-  /// `weight`: lattice_view's; `stride`: pairs that the graph has of a cell
+  /// `weight`: lattice_view's; `stride`: pairs per cell in the graph.
   VOXHERD_FUNCTION directed_block(const float* weight, const graph_view& graph, int stride, std::uint32_t block)
       : reads_(graph.read_block + std::size_t{block} * graph.read_stride),
         read_count_(static_cast<int>(graph.read_stride)),
@@ -37,7 +37,7 @@ class directed_block {
     pairs_.load(team, chunk);
     weight_.load(team, chunk);
   }
-  /// The block's own values, and what its net takes from others.
+  /// Loads the block's own values and those that its net reads from other blocks.
   VOXHERD_FUNCTION void load_chunk(const Team& team, scratch& s, int chunk, const float* values, const float* own) {
     team.store(s.value, chunk, team.fetch_cells(own, chunk));
     if (net_.is_there()) net_.load(team, chunk, values, s.base);

@@ -4,9 +4,9 @@
 
 namespace voxherd::connect {
 
-/// For cells that no front gets to, or out of, along Selling's directions because the mask is in the way
-/// (net_cells.hpp): straight steps to the six neighbours across faces, u <= v + sqrt(e . S^-1 e). Each is the cost of a
-/// path, so an upper bound; and whatever hangs together by faces is reached.
+/// For cells that no front can enter or leave along Selling's directions because of the mask (net_cells.hpp): straight
+/// steps to the six face neighbours, u <= v + sqrt(e . S^-1 e). Each is the cost of a path, so an upper bound;
+/// everything connected by faces is reached.
 template <class Team>
 class face_net {
  public:
@@ -16,7 +16,7 @@ class face_net {
 
   VOXHERD_FUNCTION bool is_there() const { return net_ >= 0; }
 
-  /// What comes from other blocks, which are held still.
+  /// Loads values of other blocks, which stay fixed.
   VOXHERD_FUNCTION void load(const Team& team, int chunk, const float* values, const std::uint32_t* base) {
     team.each_cell(chunk, [&](int cell) {
       float least = unreached;
@@ -24,7 +24,7 @@ class face_net {
       for (int d = 0; d < 3; ++d)
         for (int side = 0; side < 2; ++side) {
           const std::uint32_t there =
-              place_of(graph_.net_pair[first() + static_cast<unsigned>(d * block_cells + cell)], side);
+              pair_index(graph_.net_pair[first() + static_cast<unsigned>(d * block_cells + cell)], side);
           if (there < block_cells) continue;
           least = lane::min(least, team.fetch(values + base[there / block_cells] + there % block_cells) +
                                        graph_.net_cost[first() + static_cast<unsigned>(d * block_cells + cell)]);
@@ -43,7 +43,7 @@ class face_net {
   }
 
  private:
-  // Worked out anew where it is needed: few blocks have a net, and registers are dear to all.
+  // Recomputed when needed: few blocks have a net, and a register would be taken from all.
   VOXHERD_FUNCTION std::size_t first() const { return std::size_t{3} * block_cells * static_cast<unsigned>(net_); }
 
   const graph_view& graph_;

@@ -8,22 +8,22 @@
 
 namespace voxherd::connect {
 
-/// Where a path goes from a cell on its way back to the source.
+/// Direction of a path at a cell, back to the source.
 struct alignas(16) flow {
-  float direction[3];  ///< unit vector in index space; 0 where there is none: at the source, and unreached
+  float direction[3];  ///< unit vector in index space; 0 at the source and where unreached
   float arrival;       ///< arrival time, `unreached` outside the mask
 
   VOXHERD_FUNCTION bool is_reached() const { return arrival < unreached; }
   VOXHERD_FUNCTION bool has_direction() const { return direction[0] != 0 || direction[1] != 0 || direction[2] != 0; }
 };
 
-/// Flow of a cell: index (front - first) * 64 blocks + cell. -S grad u, the way a ray comes, rather than -grad u, which
-/// leads across it where S is anisotropic (Jeong 2007, section 5). Discretely sum_i w_i (u - u_i)+ e_i, u_i the lower
-/// of the open neighbours at +-e_i: what the scheme itself makes u of, so that it never leads to later times only
-/// (Mirebeau 2014). Where no such neighbour is lower, towards the best of the nearest ones.
+/// Flow of a cell: index (front - first) * 64 blocks + cell. The direction is -S grad u, along the ray, rather than
+/// -grad u, which crosses it where S is anisotropic (Jeong 2007, section 5). Discretised as sum_i w_i (u - u_i)+ e_i
+/// with u_i the smaller of the open neighbours at +-e_i, as in the scheme for u, so that it never leads only to later
+/// times (Mirebeau 2014). If no such neighbour is smaller: towards the best of the nearest ones.
 struct flow_maker {
   lattice_view lattice;
-  const float* arrival;  ///< 64 blocks a front
+  const float* arrival;  ///< 64 blocks per front
   std::uint32_t first;   ///< front
   flow* to;              ///< from front `first` on
 

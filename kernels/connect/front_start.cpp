@@ -13,8 +13,8 @@ namespace voxherd::connect {
 
 namespace {
 
-constexpr float least_radius = 1;            // voxels from which the way to a single voxel is straight
-constexpr std::size_t most_candidates = 64;  // for the point's voxel
+constexpr float min_radius = 1;             // voxels within which the path to a single voxel is straight
+constexpr std::size_t max_candidates = 64;  // for the point's voxel
 
 struct placed_start {
   int at[3];
@@ -22,8 +22,8 @@ struct placed_start {
   float arrival;
 };
 
-/// u = sqrt((x - s) . S^-1 (x - s)) solved for s by least squares, as u^2 - x . S^-1 x is linear in s and s . S^-1 s; x
-/// from `centre` on. Starts in one plane leave s in it.
+/// Solves u = sqrt((x - s) . S^-1 (x - s)) for s by least squares; u^2 - x . S^-1 x is linear in s and s . S^-1 s. x is
+/// relative to `centre`. If all starts are in one plane, s is in it too.
 std::optional<front_start> fit_point(std::span<const placed_start> starts, const int (&centre)[3],
                                      const float (&s)[6]) {
   double normal[packed_size(4)] = {}, right[4] = {};
@@ -44,9 +44,9 @@ std::optional<front_start> fit_point(std::span<const placed_start> starts, const
   for (int i = 0; i < 3; ++i) normal[packed_index(i, i)] += 1e-10 * trace;
   if (!cholesky_factor<4>(normal)) return std::nullopt;
   cholesky_solve<4>(normal, right);
-  front_start found{{}, least_radius, 0};
+  front_start found{{}, min_radius, 0};
   for (int d = 0; d < 3; ++d) {
-    if (!(std::abs(right[d]) < 0.501)) return std::nullopt;  // S is that of the voxel which the point is in
+    if (!(std::abs(right[d]) < 0.501)) return std::nullopt;  // S is that of the voxel containing the point
     found.point[d] = static_cast<float>(centre[d] + right[d]);
   }
   double worst = 0;
@@ -75,17 +75,17 @@ front_start find_front_start(const lattice_view& l, std::span<const placed_start
   }
   if (starts.size() == 1) {
     const placed_start& only = starts[0];
-    return {{float(only.at[0]), float(only.at[1]), float(only.at[2])}, least_radius, only.arrival};
+    return {{float(only.at[0]), float(only.at[1]), float(only.at[2])}, min_radius, only.arrival};
   }
   if (same) return elsewhere;
-  // The point is near the starts' mean: its voxel is one of those next to it, unless the mask has cut the ball.
+  // The point is near the mean of the starts: its voxel is one of those next to it, unless the mask has cut the ball.
   const auto distance = [&mean](const placed_start& start) {
     return std::hypot(start.at[0] - mean[0], start.at[1] - mean[1], start.at[2] - mean[2]);
   };
   std::vector<placed_start> nearest(starts.begin(), starts.end());
   std::stable_sort(nearest.begin(), nearest.end(),
                    [&](const placed_start& a, const placed_start& b) { return distance(a) < distance(b); });
-  if (nearest.size() > most_candidates) nearest.resize(most_candidates);
+  if (nearest.size() > max_candidates) nearest.resize(max_candidates);
   for (const placed_start& candidate : nearest) {
     float s[6];
     read_tensor(l, candidate.cell, s);

@@ -3,10 +3,11 @@
 #include "kernels/connect/block_visit.hpp"
 #include "kernels/connect/second_order_block.hpp"
 
-/// What happens to fronts before, between and after the rounds; callables for one index each.
+/// Steps before, between and after the rounds; callables for one index each.
 namespace voxherd::connect {
 
-/// Nothing reached, everybody asleep. One index a block of a front, the block that stands for none included.
+/// Sets all cells to unreached and all blocks to asleep. One index per block of a front, including the block of missing
+/// neighbours.
 struct front_clearer {
   front_view front;
 
@@ -24,13 +25,13 @@ struct front_clearer {
   }
 };
 
-/// A start as the device has it.
+/// A start in device memory.
 struct start_cell {
   std::uint32_t front, cell;
   float arrival;
 };
 
-/// Puts a start in. A voxel named twice has the lesser arrival.
+/// Inserts a start. A voxel with several starts gets the smallest arrival.
 template <class Team>
 struct front_starter {
   Team team;
@@ -45,7 +46,7 @@ struct front_starter {
   }
 };
 
-/// Wakes a start's block and those that read it, for `round`.
+/// Wakes a start's block and those that read it, in `round`.
 template <class Team>
 struct front_waker {
   Team team;
@@ -59,19 +60,19 @@ struct front_waker {
     const std::uint32_t block = s.cell / block_cells;
     float* trigger = front.triggers(s.front, round);
     team.lower(trigger + block, s.arrival);
-    for (std::uint32_t n = graph.told_first[block]; n < graph.told_first[block + 1]; ++n)
-      if ((graph.told[n].cells[0] >> (s.cell % block_cells) & 1) != 0)
-        team.lower(trigger + graph.told[n].block, s.arrival);
+    for (std::uint32_t n = graph.first_dependent[block]; n < graph.first_dependent[block + 1]; ++n)
+      if ((graph.dependents[n].cells[0] >> (s.cell % block_cells) & 1) != 0)
+        team.lower(trigger + graph.dependents[n].block, s.arrival);
     team.lower(front.least[round % 3] + s.front, s.arrival);
   }
 };
 
-/// Where a front's values are when nobody is at work on it.
+/// The values of a block while no team is working on the front.
 VOXHERD_FUNCTION inline const float* resting(const front_view& f, std::uint32_t k, std::uint32_t block) {
   return f.value + k * f.values_of_front() + f.place(block, f.state[std::size_t{k} * f.blocks + block] & 1);
 }
 
-/// Chooses, cell by cell, the differences of second order. One index a cell of a front.
+/// Chooses the second-order differences of each cell. One index per cell of a front.
 struct second_order_chooser {
   front_view front;
   graph_view graph;
@@ -97,10 +98,10 @@ struct second_order_chooser {
  private:
   VOXHERD_FUNCTION float at(std::uint32_t k, std::uint32_t block, std::uint32_t cell, int pair, int side) const {
     const std::uint32_t there =
-        place_of(graph.neighbour[(std::size_t{block} * second_pairs + static_cast<unsigned>(pair)) * block_cells +
-                                 cell % block_cells],
-                 side);
-    if (there == cell % block_cells) return unreached;  // no neighbour
+        pair_index(graph.neighbour[(std::size_t{block} * second_pairs + static_cast<unsigned>(pair)) * block_cells +
+                                   cell % block_cells],
+                   side);
+    if (there == cell % block_cells) return unreached;  // missing neighbour
     return resting(front, k,
                    graph.read_block[std::size_t{block} * graph.read_stride + there / block_cells])[there % block_cells];
   }
@@ -115,7 +116,7 @@ struct start_fixer {
   }
 };
 
-/// Final values by cell, in one place for all that reads them. One index a cell of a front.
+/// Copies the final values to one array ordered by cell. One index per cell of a front.
 struct arrival_gatherer {
   front_view front;
   float* arrival;  ///< (fronts, cells)

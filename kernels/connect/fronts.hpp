@@ -8,18 +8,19 @@
 
 namespace voxherd::connect {
 
-/// Fronts on their way. Blocks are visited in rounds; a block sees others as they were before the round, so that the
-/// order within a round does not matter and the bits repeat. For that each block has two slots of values, and its
-/// `state` says which one holds them, and since which round: a visit in round r writes the other slot, and who reads
-/// the state in round r takes the former one, whether the visit has been or not.
+/// Fronts while they are solved for. Blocks are visited in rounds. A block sees others as they were before the round,
+/// so that the order within a round does not matter and results are reproducible. For this each block has two slots of
+/// values; its `state` gives the valid slot and the round in which it was written. A visit in round r writes the other
+/// slot; a reader in round r takes the older slot, whether or not the visit has happened.
 struct front_view {
   std::uint32_t fronts, blocks;
-  float* value;           ///< (fronts, 2, blocks + 1, 64); the last block is for neighbours that there are not
-  std::uint32_t* state;   ///< (fronts, blocks): 2 * round of the last visit + slot
-  float* trigger[2];      ///< (fronts, blocks), by parity of the round: what woke the block, `unreached` for asleep
-  float* least[3];        ///< (fronts), by round modulo 3: smallest trigger
-  std::uint32_t* choice;  ///< (fronts, cells): what second order takes from first order; null before
-  bool in_place;          ///< one slot, one list of triggers: visits see what others of the round have done
+  float* value;          ///< (fronts, 2, blocks + 1, 64); the last block is for missing neighbours
+  std::uint32_t* state;  ///< (fronts, blocks): 2 * round of the last visit + slot
+  float*
+      trigger[2];   ///< (fronts, blocks), by parity of the round: the value that woke the block, `unreached` if asleep
+  float* least[3];  ///< (fronts), by round modulo 3: smallest trigger
+  std::uint32_t* choice;  ///< (fronts, cells): what second order takes from first order; null in first order
+  bool in_place;          ///< one slot and one list of triggers: visits see results of the same round
 
   VOXHERD_FUNCTION std::size_t values_of_front() const { return std::size_t{2} * (blocks + 1) * block_cells; }
   VOXHERD_FUNCTION float* triggers(std::uint32_t k, std::uint32_t round) const {
@@ -30,17 +31,17 @@ struct front_view {
   }
 };
 
-/// The slot that holds what a block was before `round`.
+/// The slot with a block's values from before `round`.
 VOXHERD_FUNCTION inline std::uint32_t slot_before(std::uint32_t state, std::uint32_t round) {
   return (state >> 1) == round ? 1 - (state & 1) : state & 1;
 }
 
 struct round_rules {
-  std::uint32_t first_round;  ///< of these rules: a block's first visit since then wakes all who read it
+  std::uint32_t first_round;  ///< of these rules: a block's first visit since then wakes all its readers
   float tolerance;            ///< relative
-  float cut;                  ///< blocks woken later than the earliest by more wait
-  float growth;               ///< of what they wait for, in each round, where the earliest stays
-  int inner;                  ///< iterations in a block
+  float cut;                  ///< blocks woken later than the earliest one by more than this wait
+  float growth;               ///< increase of `cut` in each round in which the earliest stays
+  int inner;                  ///< iterations per visit
 };
 
 }  // namespace voxherd::connect

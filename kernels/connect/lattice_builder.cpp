@@ -11,19 +11,19 @@ namespace voxherd::connect {
 
 namespace {
 
-/// Directions with less than this part of the trace are left out: they change S by less than its rounding.
-constexpr double least_weight = 1e-9;
+/// Directions with less than this fraction of the trace are left out: they change S by less than its rounding error.
+constexpr double min_weight = 1e-9;
 constexpr int longest_offset = 127;
 
 void check(const speed_field& field) {
   const std::uint64_t voxels = field.size[0] * field.size[1] * field.size[2];
   if (voxels == 0 || voxels > std::uint64_t{1} << 28)
-    throw std::invalid_argument("eikonal: images have 1 to 2^28 voxels");
+    throw std::invalid_argument("connect: expected an image of 1 to 2^28 voxels");
   if (field.inside.size() != voxels || field.tensors.size() != 8 * voxels)
-    throw std::invalid_argument("eikonal: arrays of another number of voxels than the image");
+    throw std::invalid_argument("connect: the arrays do not have the image's number of voxels");
 }
 
-/// Numbers the blocks that have a voxel inside, x fastest, and gives each voxel inside its cell.
+/// Numbers the blocks with a voxel in the mask, x fastest, and assigns a cell to each voxel in the mask.
 void number_cells(const speed_field& field, lattice& l) {
   std::size_t n[3], count = 1;
   for (int d = 0; d < 3; ++d) {
@@ -31,7 +31,7 @@ void number_cells(const speed_field& field, lattice& l) {
     n[d] = (field.size[static_cast<std::size_t>(d)] + block_side - 1) / block_side;
     count *= n[d];
   }
-  const auto block_of = [&](std::size_t x, std::size_t y, std::size_t z) {
+  const auto find_block = [&](std::size_t x, std::size_t y, std::size_t z) {
     return (z / block_side * n[1] + y / block_side) * n[0] + x / block_side;
   };
   std::vector<std::int32_t> number(count, -1);
@@ -42,14 +42,14 @@ void number_cells(const speed_field& field, lattice& l) {
         for (std::size_t x = 0; x < field.size[0]; ++x, ++v)
           if (field.inside[v] != 0) work(v, x, y, z);
   };
-  each_inside([&](std::size_t, std::size_t x, std::size_t y, std::size_t z) { number[block_of(x, y, z)] = 0; });
+  each_inside([&](std::size_t, std::size_t x, std::size_t y, std::size_t z) { number[find_block(x, y, z)] = 0; });
   for (std::int32_t& b : number)
     if (b == 0) b = static_cast<std::int32_t>(l.blocks++);
-  if (l.blocks == 0) throw std::invalid_argument("eikonal: the mask has no voxels");
+  if (l.blocks == 0) throw std::invalid_argument("connect: the mask is empty");
   l.cell_of.assign(field.inside.size(), -1);
   l.voxel_of.assign(l.cells(), -1);
   each_inside([&](std::size_t v, std::size_t x, std::size_t y, std::size_t z) {
-    const auto cell = static_cast<std::int32_t>(std::size_t(number[block_of(x, y, z)]) * block_cells + x % 4 +
+    const auto cell = static_cast<std::int32_t>(std::size_t(number[find_block(x, y, z)]) * block_cells + x % 4 +
                                                 4 * (y % 4) + 16 * (z % 4));
     l.cell_of[v] = cell;
     l.voxel_of[static_cast<std::size_t>(cell)] = static_cast<std::int32_t>(v);
@@ -57,7 +57,7 @@ void number_cells(const speed_field& field, lattice& l) {
   });
 }
 
-/// The tensor, weights, offsets and open directions of one cell.
+/// Computes the tensor, weights, offsets and open directions of one cell.
 struct stencil_maker {
   lattice_view l;
   const float* tensors;
@@ -90,7 +90,7 @@ struct stencil_maker {
       int e[3] = {d.offset[n][0], d.offset[n][1], d.offset[n][2]}, back[3] = {-e[0], -e[1], -e[2]};
       bool short_enough = true;
       for (const int part : e) short_enough = short_enough && std::abs(part) <= longest_offset;
-      if (!short_enough || d.weight[n] < least_weight * (s[0] + s[3] + s[5])) continue;
+      if (!short_enough || d.weight[n] < min_weight * (s[0] + s[3] + s[5])) continue;
       const std::size_t at = lattice_view::plane(cell, selling_directions, n);
       weight[at] = static_cast<float>(d.weight[n]);
       offset[at] = pack_offset(e);

@@ -16,13 +16,13 @@ struct lattice {
   std::vector<float> tensor, weight;
   std::vector<std::int32_t> offset;
   std::vector<std::uint32_t> open;
-  std::vector<std::uint32_t> cell_of_number;  ///< of each voxel inside, by increasing linear index
+  std::vector<std::uint32_t> cell_of_number;  ///< of the voxels in the mask, by increasing linear index
 
   std::size_t cells() const { return std::size_t{blocks} * block_cells; }
   lattice_view view() const;
 };
 
-/// Throws std::invalid_argument: arrays of other sizes, an empty mask, more than 2^28 voxels.
+/// Throws std::invalid_argument: wrong array sizes, an empty mask, more than 2^28 voxels.
 lattice build_lattice(const speed_field& field, int threads);
 
 }  // namespace voxherd::connect

@@ -21,16 +21,16 @@ VOXHERD_FUNCTION inline void read_tensor(const lattice_view& lattice, std::uint3
   for (int n = 0; n < 6; ++n) s[n] = lattice.tensor[lattice_view::plane(cell, 6, n)];
 }
 
-/// Cost of a straight piece where the square of the speed is s: sqrt(v . S^-1 v).
+/// Cost of a straight segment v if the square of the speed is s: sqrt(v . S^-1 v).
 VOXHERD_FUNCTION inline float piece_cost(const float (&s)[6], const float (&v)[3]) {
   float q[3];
   geodesic::solve(s, v, q);
   return sqrtf(geodesic::dot(v, q));
 }
 
-/// The neighbour through which the source is cheapest, its arrival time plus the straight way there, of those with an
-/// arrival time below this cell's: open Selling neighbours and faces; where none of them is lower the other diagonals
-/// (an arrival time of hl26 may have come that way). `step` leads there. -1: none is lower.
+/// The neighbour with the least arrival time plus cost of the straight step to it, among neighbours with an arrival
+/// time below this cell's: open Selling neighbours and faces; if none of them is lower, the other diagonals (from which
+/// an arrival time of hl26 may come). `step` leads there. -1 if none is lower.
 template <class Arrival>
 VOXHERD_FUNCTION inline std::int32_t best_neighbour(const lattice_view& lattice, std::uint32_t cell, const int (&at)[3],
                                                     const Arrival& arrival, int (&step)[3]) {

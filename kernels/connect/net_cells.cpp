@@ -8,7 +8,7 @@ namespace voxherd::connect {
 
 namespace {
 
-/// Some direction that matters leads nowhere on both sides.
+/// Whether some significant direction is closed on both sides.
 bool is_walled_in(const lattice_view& l, std::uint32_t cell) {
   constexpr float matters = 1e-3f;
   float trace = 0;
@@ -33,7 +33,7 @@ void each_face_neighbour(const lattice_view& l, std::uint32_t cell, const Use& u
     }
 }
 
-/// Cells whose arrival times a cell's own follows from.
+/// Calls `use` for the cells on which a cell's arrival time depends.
 template <class Use>
 void each_source(const lattice_view& l, std::uint32_t cell, const Use& use) {
   int at[3];
@@ -48,7 +48,7 @@ void each_source(const lattice_view& l, std::uint32_t cell, const Use& use) {
   }
 }
 
-/// One cell of each part that hangs together by faces, one that is not walled in where there is one.
+/// One cell of each face-connected component, if possible one that is not walled in.
 std::vector<std::uint32_t> cell_of_each_part(const lattice& l, const std::vector<std::uint8_t>& walled_in) {
   const lattice_view view = l.view();
   std::vector<std::uint8_t> seen(l.cells());
@@ -69,7 +69,7 @@ std::vector<std::uint32_t> cell_of_each_part(const lattice& l, const std::vector
   return chosen;
 }
 
-/// Goes through the cells forth and back until `visit` changes nothing more; it says whether it did.
+/// Sweeps over the cells forwards and backwards until `visit` returns false for all of them (nothing changed).
 template <class Visit>
 void sweep(const lattice& l, const Visit& visit) {
   for (bool changed = true; changed;) {

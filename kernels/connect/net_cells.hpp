@@ -7,9 +7,8 @@
 
 namespace voxherd::connect {
 
-/// Which cells need a net (face_net.hpp), one number a cell: those that a front cannot get to, or get out of, along
-/// the directions that the mask leaves open, though they hang together with others by faces. Empty where there are
-/// none.
+/// One flag per cell: whether it needs a net (face_net.hpp) because a front cannot enter or leave it along the
+/// directions that the mask leaves open, although it is connected to others by faces. Empty if no cell needs one.
 std::vector<std::uint8_t> cells_that_need_nets(const lattice& l);
 
 }  // namespace voxherd::connect

@@ -8,21 +8,21 @@
 
 namespace voxherd::connect {
 
-/// What a path reads between voxels, of one front.
+/// Interpolates the data of one front between voxels, for paths.
 struct path_reader {
   lattice_view lattice;
   const flow* flows;  ///< of this front
 
-  /// A point and the voxel that it is in.
+  /// A point and the voxel that contains it.
   struct place {
     float x[3];
     int at[3];
     std::int32_t cell;  ///< -1 outside the mask
   };
 
-  /// Flow, arrival time at a point.
+  /// Flow and arrival time at a point.
   struct blend {
-    float direction[3];  ///< unit; 0 where there is none
+    float direction[3];  ///< unit vector; 0 if undefined
     float arrival;
   };
 
@@ -39,7 +39,7 @@ struct path_reader {
 
   VOXHERD_FUNCTION bool is_reached(const place& p) const { return p.cell >= 0 && flows[p.cell].is_reached(); }
 
-  /// Whether a straight piece, that begins in the mask, stays in it.
+  /// Whether a straight segment that starts in the mask stays in it.
   VOXHERD_FUNCTION bool is_clear(const place& from, const place& to) const {
     if (!is_reached(to)) return false;
     bool clear = true;
@@ -51,8 +51,9 @@ struct path_reader {
     return clear;
   }
 
-  /// Trilinear among those of the eight voxels around that lie on the same way: not later than the nearest voxel plus
-  /// what crossing from it costs (behind a wall), and not leading against it (another way round).
+  /// Trilinear interpolation over those of the eight surrounding voxels that belong to the same branch of the solution:
+  /// not later than the nearest voxel plus the cost of crossing from it (behind a wall), and not flowing against it
+  /// (around an obstacle).
   VOXHERD_FUNCTION blend blended(const place& p) const {
     const flow nearest = flows[p.cell];
     float s[6];
@@ -81,13 +82,13 @@ struct path_reader {
     return sum;
   }
 
-  /// Cost of a straight piece, S blended at the middles of parts of half a voxel at most.
-  VOXHERD_FUNCTION float cost_of(const place& from, const place& to) const {
-    const float way[3] = {to.x[0] - from.x[0], to.x[1] - from.x[1], to.x[2] - from.x[2]};
-    const float length = sqrtf(geodesic::dot(way, way));
+  /// Cost of a straight segment, with S interpolated at the midpoints of parts of at most half a voxel.
+  VOXHERD_FUNCTION float segment_cost(const place& from, const place& to) const {
+    const float displacement[3] = {to.x[0] - from.x[0], to.x[1] - from.x[1], to.x[2] - from.x[2]};
+    const float length = sqrtf(geodesic::dot(displacement, displacement));
     const int parts = 1 + static_cast<int>(2 * length);
-    const float part[3] = {way[0] / static_cast<float>(parts), way[1] / static_cast<float>(parts),
-                           way[2] / static_cast<float>(parts)};
+    const float part[3] = {displacement[0] / static_cast<float>(parts), displacement[1] / static_cast<float>(parts),
+                           displacement[2] / static_cast<float>(parts)};
     float cost = 0;
     for (int i = 0; i < parts; ++i) {
       float s[6];
@@ -96,7 +97,7 @@ struct path_reader {
     return cost;
   }
 
-  /// S blended trilinearly among voxels in the mask; false where there are none.
+  /// S interpolated trilinearly over voxels in the mask; false if there are none.
   VOXHERD_FUNCTION bool tensor_at(const place& p, float (&s)[6]) const {
     float weight[6], total = 0;
     corner_weights(p, weight);
@@ -116,7 +117,7 @@ struct path_reader {
   }
 
  private:
-  /// Weights of the lower and the upper voxel along each axis.
+  /// Weights of the lower and upper voxel along each axis.
   VOXHERD_FUNCTION static void corner_weights(const place& p, float (&weight)[6]) {
     for (int d = 0; d < 3; ++d) {
       weight[2 * d + 1] = p.x[d] - floorf(p.x[d]);
@@ -137,12 +138,12 @@ struct path_reader {
 
   VOXHERD_FUNCTION static bool is_behind(const flow& nearest, const flow& f, const float (&s)[6], const int (&from)[3],
                                          const int (&to)[3]) {
-    constexpr float most_crossings = 1.5f;  // arrival times are not exact, and S changes between voxels
+    constexpr float max_crossings = 1.5f;  // arrival times are not exact, and S changes between voxels
     const float later = f.arrival - nearest.arrival;
     if (!(later > 0)) return false;
     const float v[3] = {static_cast<float>(to[0] - from[0]), static_cast<float>(to[1] - from[1]),
                         static_cast<float>(to[2] - from[2])};
-    return later > most_crossings * piece_cost(s, v);
+    return later > max_crossings * piece_cost(s, v);
   }
 };
 

@@ -9,12 +9,12 @@
 
 namespace voxherd::connect {
 
-/// What becomes of a path: its length, its cost, its points, each where wanted.
+/// Records a path: its length, its cost and, if wanted, its points.
 struct path_record {
   const float* axes_mm;    ///< row-major 3x3
   const float* origin_mm;  ///< 3
-  float* points_mm;        ///< null: not wanted
-  std::uint64_t room;      ///< points
+  float* points_mm;        ///< null if not wanted
+  std::uint64_t room;      ///< maximum number of points
   bool wants_cost;
   double length_mm;
   double cost;
@@ -28,11 +28,11 @@ struct path_record {
   }
 
   VOXHERD_FUNCTION void add(const path_reader& read, const path_reader::place& from, const path_reader::place& to) {
-    const float way[3] = {to.x[0] - from.x[0], to.x[1] - from.x[1], to.x[2] - from.x[2]};
+    const float displacement[3] = {to.x[0] - from.x[0], to.x[1] - from.x[1], to.x[2] - from.x[2]};
     float mm[3];
-    to_mm(way, mm);
+    to_mm(displacement, mm);
     length_mm += static_cast<double>(sqrtf(geodesic::dot(mm, mm)));
-    if (wants_cost) cost += static_cast<double>(read.cost_of(from, to));
+    if (wants_cost) cost += static_cast<double>(read.segment_cost(from, to));
     ++steps;
     put(to);
   }
@@ -48,18 +48,18 @@ struct path_record {
 struct path_walk {
   path_reader read;
   front_start started;
-  path_settings how;
+  path_settings settings;
   path_record record;
   path_reader::place here;  ///< in the mask
 
   VOXHERD_FUNCTION path_end follow() {
     if (!read.is_reached(here)) return path_end::never_reached;
-    const auto patience = static_cast<std::uint32_t>(3 / how.step_voxels) + 1;  // a voxel's diagonal, nearly twice
-    float least = unreached, until = unreached;  // no flow before an arrival time below `until`
-    std::uint32_t idle = 0;                      // steps since the path came nearer to the source
+    const auto patience = static_cast<std::uint32_t>(3 / settings.step_voxels) + 1;  // almost twice a voxel's diagonal
+    float least = unreached, until = unreached;  // the flow is not used before an arrival time below `until`
+    std::uint32_t idle = 0;                      // steps since the path last came nearer to the source
     while (true) {
       const flow nearest = read.flows[here.cell];
-      const bool may_step = record.steps < how.max_steps;
+      const bool may_step = record.steps < settings.max_steps;
       if (sees_point()) return go_to_point(may_step);
       if (!nearest.has_direction()) {
         if (nearest.arrival > started.latest) return path_end::stuck;
@@ -80,7 +80,7 @@ struct path_walk {
     here = to;
   }
 
-  /// Within a few voxels of a point, the starts' ball, arrival times are those of straight lines.
+  /// Within a few voxels of the point (the ball of the starts), arrival times are those of straight lines.
   VOXHERD_FUNCTION bool sees_point() const {
     float square = 0;
     for (int d = 0; d < 3; ++d) square += (here.x[d] - started.point[d]) * (here.x[d] - started.point[d]);
@@ -96,7 +96,8 @@ struct path_walk {
     return path_end::source;
   }
 
-  /// In a voxel of the source, whose arrival time is that of its centre: as far on as arrival times around say.
+  /// In a voxel of the source, whose arrival time is that of its centre: continues as far as the surrounding arrival
+  /// times indicate.
   VOXHERD_FUNCTION path_end arrive() {
     const path_reader::blend flow_here = read.blended(here);
     float s[6];
@@ -114,16 +115,17 @@ struct path_walk {
 
   VOXHERD_FUNCTION bool step_along_flow() {
     const path_reader::blend begin = read.blended(here);
-    const path_reader::place middle = read.moved(here, begin.direction, 0.5f * how.step_voxels);
+    const path_reader::place middle = read.moved(here, begin.direction, 0.5f * settings.step_voxels);
     const bool has_middle = read.is_reached(middle) && read.flows[middle.cell].has_direction();
     const path_reader::blend along = has_middle ? read.blended(middle) : begin;
-    const path_reader::place end = read.moved(here, along.direction, how.step_voxels);
+    const path_reader::place end = read.moved(here, along.direction, settings.step_voxels);
     if (!read.is_clear(here, end)) return false;
     go(end);
     return true;
   }
 
-  /// To the centre of the best neighbour; where the straight way there leaves the mask, first to that of this voxel.
+  /// Steps to the centre of the best neighbour; if the straight line leaves the mask, first to the centre of this
+  /// voxel.
   VOXHERD_FUNCTION bool step_to_neighbour() {
     int step[3];
     const flow* flows = read.flows;

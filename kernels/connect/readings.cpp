@@ -5,15 +5,16 @@
 
 namespace voxherd::connect {
 
-region_cells cells_of(const lattice& l, const region_list& regions) {
+region_cells find_region_cells(const lattice& l, const region_list& regions) {
   region_cells cells;
   if (regions.offsets.empty() || regions.offsets.front() != 0 || regions.offsets.back() != regions.voxels.size() ||
       !std::is_sorted(regions.offsets.begin(), regions.offsets.end()))
-    throw std::invalid_argument("eikonal: the offsets of regions do not fit their voxels");
+    throw std::invalid_argument("connect: the region offsets do not match the region voxels");
   cells.offset = regions.offsets;
   cells.cell.reserve(regions.voxels.size());
   for (const std::uint32_t voxel : regions.voxels) {
-    if (voxel >= l.cell_of_number.size()) throw std::invalid_argument("eikonal: a region has a voxel outside the mask");
+    if (voxel >= l.cell_of_number.size())
+      throw std::invalid_argument("connect: a region contains a voxel outside the mask");
     cells.cell.push_back(l.cell_of_number[voxel]);
   }
   return cells;
@@ -26,17 +27,17 @@ std::vector<std::uint32_t> number_of_cell(const lattice& l) {
 }
 
 void check_paths(std::span<const path_request> paths, std::size_t fronts, std::size_t voxels,
-                 const path_settings& how) {
-  if (!(how.step_voxels >= 0.01f && how.step_voxels <= 1))
-    throw std::invalid_argument("eikonal: a path's step is from 0.01 to 1 voxel");
-  if (paths.size() >> 32 != 0) throw std::invalid_argument("eikonal: too many paths at once");
+                 const path_settings& settings) {
+  if (!(settings.step_voxels >= 0.01f && settings.step_voxels <= 1))
+    throw std::invalid_argument("connect: expected a path step of 0.01 to 1 voxels");
+  if (paths.size() >> 32 != 0) throw std::invalid_argument("connect: too many paths at once");
   for (const path_request& p : paths)
     if (p.front >= fronts || p.voxel >= voxels)
-      throw std::invalid_argument("eikonal: a path from a front or a voxel that there is not");
+      throw std::invalid_argument("connect: a path request refers to a missing front or voxel");
 }
 
-std::uint32_t fronts_at_once(const lattice& l, std::size_t fronts, std::size_t most_bytes) {
-  const std::size_t most = most_bytes / (l.cells() * sizeof(flow));
+std::uint32_t fronts_at_once(const lattice& l, std::size_t fronts, std::size_t max_bytes) {
+  const std::size_t most = max_bytes / (l.cells() * sizeof(flow));
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(most, 1, std::max<std::size_t>(1, fronts)));
 }
 
@@ -45,9 +46,9 @@ bool any_of_fronts(std::span<const path_request> paths, std::uint32_t first, std
                      [=](const path_request& p) { return p.front >= first && p.front - first < count; });
 }
 
-path_follower make_follower(const path_settings& how, const double (&axes_mm)[9], const double (&origin_mm)[3]) {
+path_follower make_follower(const path_settings& settings, const double (&axes_mm)[9], const double (&origin_mm)[3]) {
   path_follower f{};
-  f.how = how;
+  f.how = settings;
   for (int i = 0; i < 9; ++i) f.axes_mm[i] = static_cast<float>(axes_mm[i]);
   for (int i = 0; i < 3; ++i) f.origin_mm[i] = static_cast<float>(origin_mm[i]);
   return f;

@@ -9,7 +9,7 @@
 
 namespace voxherd::connect {
 
-/// Reads fronts that a GPU has finished. Waits for the stream.
+/// Reads the results of fronts solved on a GPU. Waits for the stream.
 class cuda_readings {
  public:
   cuda_readings(const solver_parts& parts, const cuda_lattice& where, const cuda_stream& stream)
@@ -21,7 +21,7 @@ class cuda_readings {
   }
 
   void set_regions(const region_list& regions) {
-    const region_cells cells = cells_of(parts_->where, regions);
+    const region_cells cells = find_region_cells(parts_->where, regions);
     const std::vector<std::uint32_t> numbers = number_of_cell(parts_->where);
     regions_ = static_cast<std::uint32_t>(cells.regions());
     offset_ = copied(cells.offset, *stream_);
@@ -40,19 +40,19 @@ class cuda_readings {
     fetch(costs, to);
   }
 
-  void score(const float* arrival, std::span<const path_request> paths, const path_settings& how,
+  void score(const float* arrival, std::span<const path_request> paths, const path_settings& settings,
              path_score* to) const {
     device_buffer<path_score> scores(paths.size());
-    follow(arrival, paths, how, scores.data(), nullptr, nullptr);
+    follow(arrival, paths, settings, scores.data(), nullptr, nullptr);
     fetch(scores, to);
   }
 
-  void trace(const float* arrival, std::span<const path_request> paths, const path_settings& how,
+  void trace(const float* arrival, std::span<const path_request> paths, const path_settings& settings,
              std::span<const std::uint64_t> offsets, float* world_mm) const {
     if (paths.empty()) return;
     const auto places = voxherd::copied(offsets.data(), offsets.size(), *stream_);
     device_buffer<float> points(3 * (offsets.back() - offsets.front()));
-    follow(arrival, paths, how, nullptr, places.data(), points.data());
+    follow(arrival, paths, settings, nullptr, places.data(), points.data());
     fetch(points, world_mm);
   }
 
@@ -66,17 +66,17 @@ class cuda_readings {
     stream_->wait();
   }
 
-  void follow(const float* arrival, std::span<const path_request> paths, const path_settings& how, path_score* scores,
-              const std::uint64_t* offsets, float* world_mm) const {
+  void follow(const float* arrival, std::span<const path_request> paths, const path_settings& settings,
+              path_score* scores, const std::uint64_t* offsets, float* world_mm) const {
     const lattice& l = parts_->where;
-    check_paths(paths, fronts_.fronts(), l.cell_of_number.size(), how);
+    check_paths(paths, fronts_.fronts(), l.cell_of_number.size(), settings);
     if (paths.empty()) return;
     if (started_.empty()) started_ = find_front_starts(l, fronts_);
     const auto started = copied(started_, *stream_);
     const auto requests = voxherd::copied(paths.data(), paths.size(), *stream_);
     const std::uint32_t all = static_cast<std::uint32_t>(fronts_.fronts()), most = fronts_at_once(l, all, flow_bytes);
     flows_.reserve(most * l.cells());
-    path_follower f = make_follower(how, parts_->axes_mm, parts_->origin_mm);
+    path_follower f = make_follower(settings, parts_->axes_mm, parts_->origin_mm);
     f.lattice = where_->view();
     f.flows = flows_.data();
     f.started = started.data();
@@ -92,7 +92,7 @@ class cuda_readings {
                   flow_maker{where_->view(), arrival, f.first, flows_.data()});
       each_on_gpu(*stream_, static_cast<std::uint32_t>(paths.size()), f);
     }
-    stream_->wait();  // before `started` and `requests` go
+    stream_->wait();  // before `started` and `requests` are destroyed
   }
 
   const solver_parts* parts_;

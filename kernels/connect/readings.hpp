@@ -8,7 +8,7 @@
 #include "kernels/connect/path_follower.hpp"
 #include "kernels/connect/solver.hpp"
 
-/// What every backend does on the host before it reads arrival times.
+/// Host-side work common to all backends before arrival times are read.
 namespace voxherd::connect {
 
 struct region_cells {
@@ -17,22 +17,23 @@ struct region_cells {
   std::size_t regions() const { return offset.size() - 1; }
 };
 
-/// Throws std::invalid_argument for a voxel that is not inside, offsets that do not fit.
-region_cells cells_of(const lattice& l, const region_list& regions);
+/// Throws std::invalid_argument for a voxel outside the mask or inconsistent offsets.
+region_cells find_region_cells(const lattice& l, const region_list& regions);
 
-/// A cell's number among the voxels inside, 2^32 - 1 for none.
+/// Index of each cell among the voxels in the mask, 2^32 - 1 for none.
 std::vector<std::uint32_t> number_of_cell(const lattice& l);
 
-/// Throws std::invalid_argument for requests of fronts or voxels that there are not, settings out of range.
-void check_paths(std::span<const path_request> paths, std::size_t fronts, std::size_t voxels, const path_settings& how);
+/// Throws std::invalid_argument for missing fronts or voxels, or settings out of range.
+void check_paths(std::span<const path_request> paths, std::size_t fronts, std::size_t voxels,
+                 const path_settings& settings);
 
-/// Fronts whose flow is held at once, 16 bytes a cell.
-std::uint32_t fronts_at_once(const lattice& l, std::size_t fronts, std::size_t most_bytes);
+/// Number of fronts whose flow is held at once, 16 bytes per cell.
+std::uint32_t fronts_at_once(const lattice& l, std::size_t fronts, std::size_t max_bytes);
 
-/// Whether a path belongs to one of `count` fronts from `first` on.
+/// Whether any path belongs to one of `count` fronts from `first` on.
 bool any_of_fronts(std::span<const path_request> paths, std::uint32_t first, std::uint32_t count);
 
-/// What the host knows of a follower: settings, axes, origin.
-path_follower make_follower(const path_settings& how, const double (&axes_mm)[9], const double (&origin_mm)[3]);
+/// Sets the follower's members known on the host: settings, axes, origin.
+path_follower make_follower(const path_settings& settings, const double (&axes_mm)[9], const double (&origin_mm)[3]);
 
 }  // namespace voxherd::connect

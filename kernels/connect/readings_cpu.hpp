@@ -10,7 +10,7 @@
 
 namespace voxherd::connect {
 
-/// Reads fronts that CPU threads have finished.
+/// Reads the results of fronts solved on CPU threads.
 class cpu_readings {
  public:
   cpu_readings(const solver_parts& parts, int threads) : parts_(&parts), threads_(threads) {}
@@ -21,7 +21,7 @@ class cpu_readings {
   }
 
   void set_regions(const region_list& regions) {
-    regions_ = cells_of(parts_->where, regions);
+    regions_ = find_region_cells(parts_->where, regions);
     if (number_of_cell_.empty()) number_of_cell_ = number_of_cell(parts_->where);
   }
 
@@ -33,16 +33,16 @@ class cpu_readings {
                               number_of_cell_.data(), to});
   }
 
-  /// Scores, or points where `world_mm` is not null.
-  void follow(const float* arrival, std::span<const path_request> paths, const path_settings& how, path_score* scores,
-              const std::uint64_t* offsets, float* world_mm) const {
+  /// Computes scores, or points if `world_mm` is not null.
+  void follow(const float* arrival, std::span<const path_request> paths, const path_settings& settings,
+              path_score* scores, const std::uint64_t* offsets, float* world_mm) const {
     const lattice& l = parts_->where;
-    check_paths(paths, fronts_.fronts(), l.cell_of_number.size(), how);
+    check_paths(paths, fronts_.fronts(), l.cell_of_number.size(), settings);
     if (paths.empty()) return;
     if (started_.empty()) started_ = find_front_starts(l, fronts_);
     const std::uint32_t all = static_cast<std::uint32_t>(fronts_.fronts()), most = fronts_at_once(l, all, flow_bytes);
     std::vector<flow> flows(most * l.cells());
-    path_follower f = make_follower(how, parts_->axes_mm, parts_->origin_mm);
+    path_follower f = make_follower(settings, parts_->axes_mm, parts_->origin_mm);
     f.lattice = l.view();
     f.flows = flows.data();
     f.started = started_.data();

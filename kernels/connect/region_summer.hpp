@@ -10,15 +10,15 @@
 
 namespace voxherd::connect {
 
-/// What a front is in a region: index front * regions + region. One thread a pair, in the order of the region's list,
-/// so that a mean has the same bits everywhere.
+/// Statistics of a front in a region; index front * regions + region. One thread per pair, in the order of the region's
+/// list, so that the mean has the same bits on every device.
 struct region_summer {
-  const float* arrival;  ///< `cells` a front
+  const float* arrival;  ///< `cells` per front
   std::size_t cells;
   std::uint32_t regions;
   const std::uint64_t* region_offset;   ///< regions + 1
   const std::uint32_t* region_cell;     ///< cells of region r: region_offset[r] to region_offset[r + 1] - 1
-  const std::uint32_t* number_of_cell;  ///< a cell's number among the voxels in the mask
+  const std::uint32_t* number_of_cell;  ///< index of a cell among the voxels in the mask
   region_cost* to;
 
   VOXHERD_FUNCTION void operator()(std::uint32_t index) const {
@@ -34,7 +34,7 @@ struct region_summer {
       sum += static_cast<double>(here);
       if (!(here < cost.least)) continue;
       cost.least = here;
-      cost.least_voxel = number_of_cell[cell];
+      cost.min_voxel = number_of_cell[cell];
     }
     if (cost.reached > 0) cost.mean = static_cast<float>(sum / cost.reached);
     to[index] = cost;

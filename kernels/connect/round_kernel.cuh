@@ -6,19 +6,19 @@
 #include "kernels/connect/cuda_block_team.cuh"
 #include "kernels/device/cuda_check.cuh"
 
-/// All rounds of all fronts in one cooperative kernel: the host looks at nothing until it ends.
+/// All rounds of all fronts in one cooperative kernel, without involving the host.
 namespace voxherd::connect {
 
 using round_team = cuda_block_team<2>;
-/// Threads of a block, two blocks to a processor: as many as have the registers that the scheme needs.
+/// Threads per block, with two blocks per multiprocessor: limited by the registers that the scheme needs.
 template <class Scheme>
 inline constexpr int round_threads = Scheme::order == 2 ? 384 : 448;
-/// Blocks woken that a thread block collects before it puts them on the list of all.
+/// Woken blocks that a thread block collects before appending them to the global list.
 inline constexpr std::uint32_t collected = 1024;
-/// Up to so many fronts have their earliest trigger gathered by each thread block first.
+/// Up to this number of fronts, each thread block first reduces the earliest triggers locally.
 inline constexpr std::uint32_t gathered_fronts = 256;
-/// Entries that a team looks at together: as many as leave each team with several turns.
-inline constexpr std::uint32_t most_together = 32, turns = 4;
+/// Entries that a team examines together: few enough that each team has several turns.
+inline constexpr std::uint32_t max_together = 32, turns = 4;
 
 struct round_counts {
   std::uint64_t visits;
@@ -26,12 +26,12 @@ struct round_counts {
   std::uint32_t unused;
 };
 
-/// Who is awake. An entry is a block of a front, front * blocks + block. Lists are in no order: what a round does
-/// depends on none.
+/// Lists of awake blocks. An entry is a block of a front, front * blocks + block. The lists are unordered; no round
+/// depends on their order.
 struct round_lists {
   std::uint32_t* entry[2];  ///< (fronts * blocks), by parity of the round
   std::uint32_t* count[3];  ///< by round modulo 3
-  float* limit[2];          ///< (fronts), by parity: triggers later than this wait
+  float* limit[2];          ///< (fronts), by parity: blocks with later triggers wait
 };
 
 template <class Scheme>
@@ -41,17 +41,17 @@ class round_worker {
   static constexpr int threads = round_threads<Scheme>, teams_here = threads / round_team::lanes;
   struct shared {
     typename visit_type::scratch scratch[teams_here];
-    uint2 todo[teams_here][most_together];  ///< front, block
+    uint2 todo[teams_here][max_together];  ///< front, block
     std::uint32_t todo_count[teams_here];
     std::uint32_t woken[collected];
-    float earliest[gathered_fronts];  ///< what will wake somebody in the next round
+    float earliest[gathered_fronts];  ///< earliest trigger of the next round
     std::uint32_t woken_count, first_place;
   };
 
   __device__ round_worker(const visit_type& visit, const round_lists& lists, shared& s)
       : visit_(visit), lists_(lists), s_(s), team_number_(threadIdx.x / round_team::lanes) {}
 
-  /// Number of entries awake.
+  /// Returns the number of awake entries.
   __device__ std::uint32_t begin(std::uint32_t round) const {
     const front_view& f = visit_.front;
     const std::uint32_t awake = __ldcg(lists_.count[round % 3]);
@@ -61,9 +61,9 @@ class round_worker {
       for (std::uint32_t k = threadIdx.x; k < f.fronts; k += threads) {
         if (k < gathered_fronts) s_.earliest[k] = unreached;
         if (blockIdx.x != 0) continue;
-        // Nobody reads or writes those of the round after next in this one.
+        // No team reads or writes the entries for the round after next in this round.
         __stcg(f.least[(round + 2) % 3] + k, unreached);
-        __stcg(lists_.limit[round % 2] + k, limit_of(k, round));
+        __stcg(lists_.limit[round % 2] + k, wake_limit(k, round));
       }
     }
     __syncthreads();
@@ -72,7 +72,7 @@ class round_worker {
 
   __device__ std::uint64_t run(std::uint32_t round, std::uint32_t awake) const {
     const std::uint32_t teams = gridDim.x * teams_here;
-    const std::uint32_t together = min(max(awake / (turns * teams), 1u), most_together);
+    const std::uint32_t together = min(max(awake / (turns * teams), 1u), max_together);
     std::uint64_t visits = 0;
     for (std::uint32_t first = (blockIdx.x + gridDim.x * team_number_) * together; first < awake;
          first += teams * together) {
@@ -97,13 +97,14 @@ class round_worker {
  private:
   __device__ bool waits() const { return visit_.rules.cut < unreached; }
 
-  /// It rises whether or not the rear moves: values that creep there hold up nobody.
-  __device__ float limit_of(std::uint32_t k, std::uint32_t round) const {
+  /// Increases even if the earliest trigger does not, so that slowly converging values do not block the front.
+  __device__ float wake_limit(std::uint32_t k, std::uint32_t round) const {
     return fmaxf(__ldcg(visit_.front.least[round % 3] + k) + visit_.rules.cut,
                  __ldcg(lists_.limit[(round + 1) % 2] + k) + visit_.rules.growth);
   }
 
-  /// By the team's first warp, an entry a lane: those to be visited now, while the others go on waiting.
+  /// Called by the team's first warp, one entry per lane: selects the entries to visit now; the others continue to
+  /// wait.
   __device__ void choose(std::uint32_t round, std::uint32_t i, std::uint32_t end) const {
     const front_view& f = visit_.front;
     std::uint32_t entry = 0, k = 0;
@@ -112,10 +113,10 @@ class round_worker {
       entry = __ldcg(lists_.entry[round % 2] + i);
       float* trigger = f.triggers(0, round) + entry;
       k = f.fronts == 1 ? 0 : entry / f.blocks;
-      // Taken before any value is read: who wakes the block from now on does so for another visit.
+      // Reset before any value is read: from now on a wake-up is for another visit.
       const float t = __int_as_float(atomicExch(reinterpret_cast<int*>(trigger), __float_as_int(unreached)));
       if (waits()) {
-        now = t <= limit_of(k, round);
+        now = t <= wake_limit(k, round);
         if (!now) wake(round, entry, k, t);
       }
     }
@@ -124,7 +125,7 @@ class round_worker {
     if (team_.lane == 0) s_.todo_count[team_number_] = static_cast<std::uint32_t>(__popc(chosen));
   }
 
-  /// For the next round. Who comes first puts the entry on the list.
+  /// Wakes an entry for the next round. The first caller appends it to the list.
   __device__ void wake(std::uint32_t round, std::uint32_t entry, std::uint32_t k, float when) const {
     const front_view& f = visit_.front;
     if (waits()) team_.lower(k < gathered_fronts ? s_.earliest + k : f.least[(round + 1) % 3] + k, when);
@@ -173,7 +174,7 @@ __global__ void __launch_bounds__(round_threads<Scheme>, 2)
   if (blockIdx.x == 0 && threadIdx.x == 0) counts->next_round = round;
 }
 
-/// Puts the entries that have a trigger for `round` on its list. One index an entry.
+/// Appends the entries with a trigger for `round` to its list. One index per entry.
 struct list_starter {
   front_view front;
   round_lists lists;
@@ -185,7 +186,7 @@ struct list_starter {
   }
 };
 
-/// As many thread blocks as the device holds at once.
+/// Launches as many thread blocks as fit on the device at once.
 template <class Scheme>
 int resident_blocks(int device) {
   int per_processor = 0, processors = 0;

@@ -4,16 +4,16 @@
 
 namespace voxherd::connect {
 
-/// What second order takes from the solution of first order, for one cell: 3 bits a direction.
+/// What second order takes from the first-order solution, for one cell: 3 bits per direction.
 namespace choice {
 inline constexpr std::uint32_t used = 1, backward = 2, second = 4, bits = 7;  ///< backward: x - e_i
 inline constexpr int width = 3;
 inline constexpr std::uint32_t fixed = 1u << 31;  ///< a start: keeps its value
 }  // namespace choice
 
-/// Second order: u_i becomes u_i + (u_i - u_2i) / 3 and weight_i 9/4 of it, where x, x + e_i and x + 2 e_i rise one
-/// after the other (Mirebeau 2019). Which neighbours those are is taken from the solution of first order and stays:
-/// what is left depends on nothing later than itself, so that iterating ends.
+/// Second order: u_i becomes u_i + (u_i - u_2i) / 3 and its weight 9/4 weight_i where x, x + e_i and x + 2 e_i increase
+/// in turn (Mirebeau 2019). The neighbours are chosen from the first-order solution and stay fixed: the remaining
+/// system depends on nothing later than itself, so that the iteration ends.
 struct second_order_scheme {
   static constexpr int order = 2, values = block_cells;
   const float* weight;  ///< lattice_view's
@@ -47,13 +47,14 @@ struct second_order_scheme {
         team.each_cell(chunk, [&](int cell) {
           const std::uint32_t chosen = choices_[cell];
           fixed_.set(chunk, 0, cell, (chosen & choice::fixed) != 0 ? 1.0f : 0.0f);
-          // A neighbour in the block is known by its place, one elsewhere by its value, none by one beyond all others.
+          // A neighbour within the block is given by its index, one elsewhere by its value, and a missing one by a huge
+          // value.
           VOXHERD_UNROLL
           for (int m = 0; m < 2 * selling_directions; ++m) {
             const std::uint32_t c = chosen >> (choice::width * (m / 2)) & choice::bits;
             const bool is = (c & (m % 2 == 0 ? choice::used : choice::second)) != 0;
             const std::uint32_t there =
-                place_of(pairs_.get(chunk, m % 2 * first_pairs + m / 2, cell), (c & choice::backward) != 0 ? 1 : 0);
+                pair_index(pairs_.get(chunk, m % 2 * first_pairs + m / 2, cell), (c & choice::backward) != 0 ? 1 : 0);
             const bool inside = is && there < block_cells;
             outside_.set(chunk, m, cell,
                          team.fetch_if(is && !inside, others, s.base[there / block_cells] + there % block_cells,

@@ -4,7 +4,7 @@
 
 namespace voxherd::connect {
 
-/// S = sum of weight[i] e_i e_i^T with weight >= 0 and e of whole numbers.
+/// S = sum of weight[i] e_i e_i^T with weight >= 0 and integer vectors e_i.
 struct selling_decomposition {
   double weight[6];
   int offset[6][3];
@@ -19,17 +19,16 @@ VOXHERD_FUNCTION inline double product(const double (&s)[6], const int (&a)[3], 
 
 }  // namespace detail
 
-/// Selling's algorithm (Conway & Sloane 1992; Mirebeau, Numer Math 126:515, 2014, as for S in three dimensions): a
-/// superbase b_0..b_3, of sum zero, is changed until all b_i . S b_j <= 0; then the weight of b_k x b_l is
-/// -b_i . S b_j. S: xx, xy, xz, yy, yz, zz, positive definite. Offsets grow as the square root of the ratio of
-/// eigenvalues.
+/// Selling's algorithm (Conway & Sloane 1992; Mirebeau, Numer Math 126:515, 2014, for S in three dimensions): a
+/// superbase b_0..b_3 with sum zero is changed until all b_i . S b_j <= 0; the weight of b_k x b_l is then -b_i . S
+/// b_j. S: xx, xy, xz, yy, yz, zz, positive definite. Offsets grow with the square root of the ratio of eigenvalues.
 VOXHERD_FUNCTION inline selling_decomposition decompose(const double (&s)[6]) {
   constexpr int pair[6][4] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}, {1, 2, 0, 3}, {1, 3, 0, 2}, {2, 3, 0, 1}};
-  constexpr int most_changes = 4000;  // at most a few times the square root of the ratio are needed
+  constexpr int max_changes = 4000;  // at most a few times the square root of the ratio are needed
   int b[4][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {-1, -1, -1}};
   const double tolerance = 1e-14 * (s[0] + s[3] + s[5]);
   bool obtuse = false;
-  for (int change = 0; change < most_changes && !obtuse; ++change) {
+  for (int change = 0; change < max_changes && !obtuse; ++change) {
     obtuse = true;
     for (int n = 0; n < 6 && obtuse; ++n) {
       const int i = pair[n][0], j = pair[n][1], k = pair[n][2], l = pair[n][3];

@@ -4,8 +4,8 @@
 
 namespace voxherd::connect {
 
-/// First order along the directions of Selling's decomposition. Neighbours in other blocks are held still during a
-/// visit: the smaller of them is all that is kept of a pair.
+/// First order along the directions of Selling's decomposition. Neighbours in other blocks are fixed during a visit:
+/// only the smaller one of each pair is kept.
 struct selling_scheme {
   static constexpr int order = 1, values = block_cells;
   const float* weight;  ///< lattice_view's
@@ -31,13 +31,13 @@ struct selling_scheme {
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
         this->load_chunk(team, s, chunk, others, own);
         team.each_cell(chunk, [&](int cell) {
-          // All loads before the first use: they are under way together.
+          // All loads before the first use, so that they overlap.
           float outside[first_pairs][2];
           VOXHERD_UNROLL
           for (int i = 0; i < first_pairs; ++i) {
             VOXHERD_UNROLL
             for (int side = 0; side < 2; ++side) {
-              const std::uint32_t there = place_of(pairs_.get(chunk, i, cell), side);
+              const std::uint32_t there = pair_index(pairs_.get(chunk, i, cell), side);
               outside[i][side] =
                   team.fetch_if(there >= block_cells, others, s.base[there / block_cells] + there % block_cells,
                                 s.base[0] + static_cast<unsigned>(cell), unreached);
@@ -48,7 +48,7 @@ struct selling_scheme {
             outside_.set(chunk, i, cell, lane::min(outside[i][0], outside[i][1]));
             VOXHERD_UNROLL
             for (int side = 0; side < 2; ++side) {
-              const std::uint32_t there = place_of(pairs_.get(chunk, i, cell), side);
+              const std::uint32_t there = pair_index(pairs_.get(chunk, i, cell), side);
               inside_.set(s.value, chunk, 2 * i + side, cell, there < block_cells ? static_cast<int>(there) : cell);
             }
           }

@@ -12,10 +12,10 @@ namespace voxherd::connect {
 
 namespace {
 
-/// Way over speed, the speed being the mean over directions: what a voxel costs, for half of them.
+/// Median cost of a voxel: its size divided by the speed averaged over directions.
 float typical_cost(const lattice& l) {
-  constexpr std::size_t most_samples = 65536;
-  const std::size_t n = l.cell_of_number.size(), step = std::max<std::size_t>(1, n / most_samples);
+  constexpr std::size_t max_samples = 65536;
+  const std::size_t n = l.cell_of_number.size(), step = std::max<std::size_t>(1, n / max_samples);
   std::vector<float> cost;
   for (std::size_t i = 0; i < n; i += step) {
     float trace = 0;
@@ -29,8 +29,9 @@ float typical_cost(const lattice& l) {
 
 void check(const solver_settings& s) {
   if (s.order != 1 && !(s.order == 2 && s.scheme == scheme_kind::selling))
-    throw std::invalid_argument("eikonal: order is 1, or 2 with selling");
-  if (!(s.tolerance >= 0 && s.tolerance < 0.1f)) throw std::invalid_argument("eikonal: tolerance is from 0 to 0.1");
+    throw std::invalid_argument("connect: expected order 1, or order 2 with scheme selling");
+  if (!(s.tolerance >= 0 && s.tolerance < 0.1f))
+    throw std::invalid_argument("connect: expected a tolerance of 0 to 0.1");
 }
 
 }  // namespace
@@ -47,14 +48,14 @@ std::unique_ptr<solver> make_solver(const device& d, const speed_field& field, c
 }
 
 std::size_t device_bytes_per_front(std::uint64_t blocks) {
-  // two slots of values, second order's choices, gathered arrivals; state, two triggers, two lists
+  // Two slots of values, second order's choices, gathered arrivals; state, two triggers, two lists.
   return (blocks + 1) * (block_cells * (2 + 1 + 1) + 5) * sizeof(float);
 }
 
 std::uint32_t checked_cell(const lattice& l, const start& s) {
-  if (s.voxel >= l.cell_of_number.size()) throw std::invalid_argument("eikonal: a front starts outside the mask");
+  if (s.voxel >= l.cell_of_number.size()) throw std::invalid_argument("connect: a front starts outside the mask");
   if (!(s.arrival >= 0 && s.arrival < unreached))
-    throw std::invalid_argument("eikonal: a front starts at a time below 0, or none");
+    throw std::invalid_argument("connect: a front starts at a negative or invalid time");
   return l.cell_of_number[s.voxel];
 }
 
@@ -73,7 +74,7 @@ std::vector<start> starts_at_point(const speed_field& field, const std::array<do
            field.inside[linear(x, y, z)] != 0;
   };
   if (!inside(nearest[0], nearest[1], nearest[2]))
-    throw std::invalid_argument("eikonal: the nearest voxel to a starting point is not in the mask");
+    throw std::invalid_argument("connect: the voxel nearest to a starting point is not in the mask");
   const float* s = &field.tensors[8 * linear(nearest[0], nearest[1], nearest[2])];
   // adj(S) / det(S)
   const double a = double(s[3]) * s[5] - double(s[4]) * s[4], b = double(s[2]) * s[4] - double(s[1]) * s[5],
@@ -95,7 +96,7 @@ std::vector<start> starts_at_point(const speed_field& field, const std::array<do
         const double square = (a * p * p + e * q * q + g * r * r + 2 * (b * p * q + c * p * r + f * q * r)) / det;
         found.emplace_back(linear(x, y, z), static_cast<float>(std::sqrt(std::max(0.0, square))));
       }
-  // Linear indices to numbers among the voxels inside; `found` is in rising order.
+  // Converts linear indices to indices among the voxels in the mask; `found` is in increasing order.
   std::vector<start> starts;
   std::size_t v = 0;
   std::uint32_t number = 0;

@@ -18,7 +18,7 @@ namespace voxherd::connect {
 
 namespace {
 
-/// A narrow front visits few blocks twice; a thread has nothing else to fill a wider one with.
+/// A narrow front visits few blocks twice, and a wider one has no advantage on a single thread.
 constexpr float cut_voxels = 2, growth_voxels = 1;
 constexpr int inner_iterations = 4;
 
@@ -50,17 +50,17 @@ struct front_memory {
   }
 };
 
-/// Rounds of one front until nobody is awake.
+/// Runs rounds of one front until no block is awake.
 template <class Scheme>
 class round_loop {
  public:
   using visit = block_visit<cpu_block_team, Scheme>;
   round_loop(const visit& v, int threads) : visit_(v), threads_(threads) {}
 
-  /// From `round` on; returns the next one. `visits` grows.
+  /// Runs rounds from `round` on; returns the next one. Increases `visits`.
   std::uint32_t operator()(std::uint32_t k, std::uint32_t round, std::uint64_t& visits) {
     const front_view& f = visit_.front;
-    for (; f.least[round % 3][k] < unreached && round < most_rounds; ++round) {
+    for (; f.least[round % 3][k] < unreached && round < max_rounds; ++round) {
       f.least[(round + 1) % 3][k] = unreached;
       choose(k, round);
       const auto n = static_cast<std::int64_t>(now_.size());
@@ -79,12 +79,12 @@ class round_loop {
   }
 
  private:
-  /// Blocks awake that need not wait.
+  /// Selects the awake blocks that need not wait.
   void choose(std::uint32_t k, std::uint32_t round) {
     const front_view& f = visit_.front;
     float* trigger = f.triggers(k, round);
     float* next = f.triggers(k, round + 1);
-    // It rises whether or not the rear moves: values that creep there hold up nobody.
+    // Increases even if the earliest trigger does not, so that slowly converging values do not block the front.
     limit_ = std::max(f.least[round % 3][k] + visit_.rules.cut, limit_ + visit_.rules.growth);
     const float limit = limit_;
     now_.clear();
@@ -131,10 +131,12 @@ class cpu_solver final : public solver {
 
     std::uint64_t visits = 0;
     std::uint32_t rounds = 0;
-    if (static_cast<int>(count) >= threads_) {  // fronts side by side
+    if (static_cast<int>(count) >= threads_) {  // one front per thread
 #pragma omp parallel for num_threads(threads_) schedule(dynamic, 1) reduction(+ : visits) reduction(max : rounds)
       for (std::uint32_t k = 0; k < count; ++k) rounds = std::max(rounds, run(f, k, starts, 1, visits));
-    } else {  // blocks of a front; inside a parallel region, be it of one thread, each round would start threads anew
+    } else {
+      // Parallel over the blocks of a front. Within another parallel region, even of one thread, each round would start
+      // threads anew.
       for (std::uint32_t k = 0; k < count; ++k) rounds = std::max(rounds, run(f, k, starts, threads_, visits));
     }
     each_on_cpu(threads_, static_cast<std::uint32_t>(count * parts_.where.cells()),
@@ -143,7 +145,7 @@ class cpu_solver final : public solver {
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     report.visits = visits;
     report.rounds = rounds;
-    report.converged = rounds < most_rounds;
+    report.converged = rounds < max_rounds;
     return report;
   }
 
@@ -158,19 +160,19 @@ class cpu_solver final : public solver {
 
   void set_regions(const region_list& regions) override { readings_.set_regions(regions); }
   void region_costs(region_cost* to) const override { readings_.region_costs(memory_.arrival.data(), to); }
-  void score_paths(std::span<const path_request> paths, const path_settings& how, path_score* to) const override {
-    readings_.follow(memory_.arrival.data(), paths, how, to, nullptr, nullptr);
+  void score_paths(std::span<const path_request> paths, const path_settings& settings, path_score* to) const override {
+    readings_.follow(memory_.arrival.data(), paths, settings, to, nullptr, nullptr);
   }
-  void trace_paths(std::span<const path_request> paths, const path_settings& how,
+  void trace_paths(std::span<const path_request> paths, const path_settings& settings,
                    std::span<const std::uint64_t> offsets, float* world_mm) const override {
-    readings_.follow(memory_.arrival.data(), paths, how, nullptr, offsets.data(), world_mm);
+    readings_.follow(memory_.arrival.data(), paths, settings, nullptr, offsets.data(), world_mm);
   }
 
  private:
   template <class Scheme>
   std::uint32_t rounds(const front_view& f, const Scheme& scheme, std::uint32_t k, std::uint32_t from, int threads,
                        std::uint64_t& visits) const {
-    const round_rules rules{from, tolerance_of(Scheme::order, parts_.settings), cut_voxels * parts_.typical_cost,
+    const round_rules rules{from, solve_tolerance(Scheme::order, parts_.settings), cut_voxels * parts_.typical_cost,
                             growth_voxels * parts_.typical_cost, inner_iterations};
     return round_loop<Scheme>({parts_.graph.view(), f, rules, scheme}, threads)(k, from, visits);
   }

@@ -14,15 +14,15 @@ namespace voxherd::connect {
 
 namespace {
 
-/// How far blocks may be ahead of the front's rear, in voxels. A narrow front visits few blocks in vain, a wide one is
-/// done in fewer rounds; where blocks fill the device many times over it is narrow. Updates from nearest neighbours
-/// correct themselves so long that in small volumes it pays to let all go on. By the number of a front's blocks alone,
-/// so that its bits do not depend on which fronts are solved for together.
+/// How far blocks may be ahead of the earliest one, in voxels. A narrow front makes few useless visits, a wide one
+/// needs fewer rounds; it is narrow if its blocks fill the device several times. Nearest-neighbour schemes correct
+/// themselves for so long that a wide front is better in small volumes. Depends only on the front's number of blocks,
+/// so that results do not depend on which fronts are solved for together.
 constexpr std::uint32_t blocks_that_fill = 20000, blocks_that_fill_with_cubes = 6000;
 constexpr float narrow_cut_voxels = 8, wide_cut_voxels = 16, growth_voxels = 0.5;
 constexpr int inner_iterations = 4;
 
-/// A front's arrival times in the order of voxels, infinity for none.
+/// Copies a front's arrival times to voxel order, infinity where unreached.
 struct arrival_sorter {
   const float* arrival;  ///< of one front, by cell
   const std::uint32_t* cell_of_number;
@@ -51,7 +51,7 @@ class cuda_solver final : public solver {
   solve_report solve(const start_list& list) override {
     const auto count = static_cast<std::uint32_t>(list.fronts());
     const std::size_t cells = count * parts_.where.cells();
-    if (cells >> 32 != 0) throw std::invalid_argument("eikonal: too many fronts at once for so many voxels");
+    if (cells >> 32 != 0) throw std::invalid_argument("connect: too many fronts at once for this number of voxels");
     const front_view f = fronts_.reserve(count, parts_.where.blocks, parts_.settings.order, parts_.settings.in_place);
     arrival_.reserve(cells);
     readings_.set_fronts(list);
@@ -79,7 +79,7 @@ class cuda_solver final : public solver {
     each_on_gpu(stream_, static_cast<std::uint32_t>(cells), arrival_gatherer{f, arrival_.data()});
     end.record(stream_);
     const round_counts last = counts();
-    return {end.seconds_since(begin), last.visits, last.next_round, last.next_round < most_rounds};
+    return {end.seconds_since(begin), last.visits, last.next_round, last.next_round < max_rounds};
   }
 
   void arrivals(std::size_t first, std::size_t count, float* to) const override {
@@ -96,12 +96,12 @@ class cuda_solver final : public solver {
 
   void set_regions(const region_list& regions) override { readings_.set_regions(regions); }
   void region_costs(region_cost* to) const override { readings_.region_costs(arrival_.data(), to); }
-  void score_paths(std::span<const path_request> paths, const path_settings& how, path_score* to) const override {
-    readings_.score(arrival_.data(), paths, how, to);
+  void score_paths(std::span<const path_request> paths, const path_settings& settings, path_score* to) const override {
+    readings_.score(arrival_.data(), paths, settings, to);
   }
-  void trace_paths(std::span<const path_request> paths, const path_settings& how,
+  void trace_paths(std::span<const path_request> paths, const path_settings& settings,
                    std::span<const std::uint64_t> offsets, float* world_mm) const override {
-    readings_.trace(arrival_.data(), paths, how, offsets, world_mm);
+    readings_.trace(arrival_.data(), paths, settings, offsets, world_mm);
   }
 
  private:
@@ -125,12 +125,12 @@ class cuda_solver final : public solver {
 
   template <class Scheme>
   void run(const front_view& f, const Scheme& scheme, std::uint32_t round) {
-    const round_rules rules{round, tolerance_of(Scheme::order, parts_.settings), cut_for<Scheme>(f),
+    const round_rules rules{round, solve_tolerance(Scheme::order, parts_.settings), cut_for<Scheme>(f),
                             growth_voxels * parts_.typical_cost, inner_iterations};
     const std::uint32_t entries = f.fronts * f.blocks;
     const round_lists lists = fronts_.empty_lists(f.fronts, f.blocks, stream_);
     each_on_gpu(stream_, entries, list_starter{f, lists, round});
-    launch_rounds<Scheme>({graph_.view(), f, rules, scheme}, lists, round, most_rounds, counts_.data(),
+    launch_rounds<Scheme>({graph_.view(), f, rules, scheme}, lists, round, max_rounds, counts_.data(),
                           resident_blocks<Scheme>(ordinal_), stream_);
   }
 

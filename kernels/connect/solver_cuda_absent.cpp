@@ -3,7 +3,8 @@
 namespace voxherd::connect {
 
 std::unique_ptr<solver> make_solver_cuda(const device&, solver_parts&&) {
-  throw device_error("eikonal: built without CUDA");
+  throw device_error(
+      "connect: this program was built without CUDA; use --backend cpu, or rebuild with -DVOXHERD_CUDA=ON");
 }
 
 }  // namespace voxherd::connect

@@ -4,13 +4,13 @@
 
 namespace voxherd::connect {
 
-/// Whether a front may go straight from one voxel's centre to another's: all voxels that the segment passes are in the
-/// mask; where it passes exactly through an edge or a corner, so is one of the face-connected ways around it. What is
-/// not connected by faces thus stays apart, however long the step. The same in both directions.
+/// Whether a front may go straight from one voxel centre to another: all voxels that the segment passes through are in
+/// the mask; where it passes exactly through an edge or a corner, one of the face-connected detours is also in the
+/// mask. Components that are not connected by faces thus stay separate for steps of any length. Symmetric.
 template <class Inside>
 class step_rule {
  public:
-  /// inside(x, y, z): in the image and in the mask
+  /// inside(x, y, z): whether a voxel is in the image and in the mask.
   VOXHERD_FUNCTION explicit step_rule(const Inside& inside) : inside_(inside) {}
 
   VOXHERD_FUNCTION bool operator()(int x, int y, int z, const int (&e)[3]) const {
@@ -21,7 +21,7 @@ class step_rule {
       count[d] = e[d] < 0 ? -e[d] : e[d];
       towards[d] = e[d] < 0 ? -1 : 1;
     }
-    // The k-th face across axis d is passed at (2 k + 1) / (2 count[d]).
+    // The k-th face across axis d is crossed at (2 k + 1) / (2 count[d]).
     while (passed[0] < count[0] || passed[1] < count[1] || passed[2] < count[2]) {
       int next = -1;
       bool together[3] = {false, false, false};
@@ -46,7 +46,7 @@ class step_rule {
  private:
   VOXHERD_FUNCTION bool is_in(const int (&p)[3]) const { return inside_(p[0], p[1], p[2]); }
 
-  /// From `at` by one voxel along each of the axes in `together`, face by face in any order, inside all the way.
+  /// From `at` by one voxel along each of the axes in `together`, face by face in any order, always in the mask.
   VOXHERD_FUNCTION bool passes(const int (&at)[3], const bool (&together)[3], const int (&towards)[3]) const {
     // Bit d of a corner: moved along d. A corner is reached from those with one bit less.
     unsigned all = 0;

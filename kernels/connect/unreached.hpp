@@ -2,8 +2,8 @@
 
 namespace voxherd::connect {
 
-/// Arrival time where no front has come yet, and of a neighbour that there is not. Finite, so that differences of two
-/// of them are no NaN; infinity takes its place on the way out.
+/// Arrival time of cells not reached yet and of missing neighbours. Finite, so that the difference of two of them is
+/// not NaN; replaced by infinity in the output.
 inline constexpr float unreached = 1e30f;
 
 }  // namespace voxherd::connect

@@ -10,10 +10,10 @@
 
 namespace voxherd {
 
-/// Throws device_error (device_out_of_memory where that is the cause) with the failed call and the driver's words.
+/// Throws device_error (device_out_of_memory if that is the cause) with the failed call and the driver's message.
 inline void cuda_check(cudaError_t code, const char* call) {
   if (code == cudaSuccess) return;
-  cudaGetLastError();  // an out-of-memory error must not be reported again by the next check
+  cudaGetLastError();  // otherwise the next check would report an out-of-memory error again
   const std::string message = std::string("CUDA: ") + call + ": " + cudaGetErrorString(code);
   if (code == cudaErrorMemoryAllocation) throw device_out_of_memory(message);
   throw device_error(message);
@@ -23,7 +23,7 @@ inline void cuda_check(cudaError_t code, const char* call) {
 
 void count_device_bytes(std::ptrdiff_t change);
 
-/// Device memory of `count` values of T, counted in peak_device_bytes(). Throws device_out_of_memory.
+/// Device memory for `count` values of T, counted in peak_device_bytes(). Throws device_out_of_memory.
 template <class T>
 class device_buffer {
  public:
@@ -48,7 +48,7 @@ class device_buffer {
   T* data() const { return data_; }
   std::size_t size() const { return count_; }
 
-  /// Grows to at least `count`, old contents lost.
+  /// Grows to at least `count`; the old contents are lost.
   void reserve(std::size_t count) {
     if (count > count_) {
       *this = device_buffer();
@@ -61,7 +61,7 @@ class device_buffer {
   std::size_t count_ = 0;
 };
 
-/// A stream that does not wait for the default stream.
+/// A stream that does not synchronise with the default stream.
 class cuda_stream {
  public:
   cuda_stream() { VOXHERD_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }

@@ -7,8 +7,7 @@ namespace voxherd {
 bool built_with_cuda() { return false; }
 
 std::vector<gpu> visible_gpus(std::string* why_none) {
-  if (why_none)
-    *why_none = "this voxherd was built without CUDA; rebuild with -DVOXHERD_CUDA=ON where nvcc is installed";
+  if (why_none) *why_none = "this program was built without CUDA; rebuild with -DVOXHERD_CUDA=ON (needs nvcc)";
   return {};
 }
 

@@ -5,7 +5,7 @@
 
 #include "kernels/device/cuda_check.cuh"
 
-/// One GPU thread for each of `count` indices.
+/// Runs a callable with one GPU thread for each of `count` indices.
 namespace voxherd {
 
 inline constexpr unsigned each_block = 128;
@@ -42,7 +42,7 @@ class cuda_event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// A copy on the GPU; the host's array must stay until the stream is waited for.
+/// Copies to the GPU; the host array must exist until the stream has been synchronised.
 template <class T>
 device_buffer<T> copied(const T* from, std::size_t count, cudaStream_t stream) {
   device_buffer<T> to(count);

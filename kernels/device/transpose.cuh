@@ -4,10 +4,10 @@
 
 namespace voxherd {
 
-/// in: rows x columns, out: columns x rows. Blocks of 32 x 8 threads, a tile of 32 x 32 each.
+/// in: rows x columns, out: columns x rows. Blocks of 32 x 8 threads, each for a tile of 32 x 32.
 template <class T>
 __global__ void transpose_kernel(const T* in, T* out, std::size_t rows, std::size_t columns) {
-  __shared__ T tile[32][33];  // the odd width keeps a column's elements in different banks
+  __shared__ T tile[32][33];  // odd width: elements of a column are in different banks
   const std::size_t row = std::size_t{32} * blockIdx.x, column = std::size_t{32} * blockIdx.y;
   for (unsigned i = threadIdx.y; i < 32; i += 8)
     if (row + i < rows && column + threadIdx.x < columns)
@@ -18,7 +18,7 @@ __global__ void transpose_kernel(const T* in, T* out, std::size_t rows, std::siz
       out[(column + i) * rows + row + threadIdx.x] = tile[threadIdx.x][i];
 }
 
-/// Rows are the long side: they lie along the grid's x.
+/// Rows are the long dimension and are mapped to the grid's x.
 template <class T>
 void launch_transpose(const T* in, T* out, std::size_t rows, std::size_t columns, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>((rows + 31) / 32), static_cast<unsigned>((columns + 31) / 32));

@@ -6,10 +6,11 @@
 
 namespace voxherd::geodesic {
 
-/// Integrates the job's fibres by its form; all pointers are the device's. `begun`: a counter for the kernel's use.
-void launch_christoffel(const trace_job& job, unsigned long long* begun, cudaStream_t stream);
-void launch_finsler4(const trace_job& job, unsigned long long* begun, cudaStream_t stream);
-void launch_hamiltonian(const trace_job& job, unsigned long long* begun, cudaStream_t stream);
-void launch_streamline(const trace_job& job, unsigned long long* begun, cudaStream_t stream);
+/// Integrates the job's fibres with this form; all pointers refer to device memory. `next`: a counter used by the
+/// kernel.
+void launch_christoffel(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream);
+void launch_finsler4(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream);
+void launch_hamiltonian(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream);
+void launch_streamline(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream);
 
 }  // namespace voxherd::geodesic

@@ -18,65 +18,65 @@ VOXHERD_FUNCTION Reader make_reader(const trace_job& job) {
   }
 }
 
-/// The threads of a warp that integrate rays side by side. They stay together to the end: apart, each would read the
-/// field by itself.
+/// The threads of a warp that integrate rays together. They stay converged until the end; otherwise each would read the
+/// field separately.
 struct ray_warp {
-  unsigned lanes;  ///< one bit each
+  unsigned lanes;  ///< one bit per lane
   std::uint64_t own, threads;
-  unsigned long long* begun;
+  unsigned long long* next_fibre;
   bool first = true;
 
   __device__ bool any(bool value) const { return __any_sync(lanes, value) != 0; }
-  /// While a thread begins a ray the others stand still: a quarter of them begin at a time.
+  /// While a thread starts a ray the others wait: threads start rays only when a quarter of them are waiting.
   __device__ bool enough(bool waiting, bool active) const {
     const int wait = __popc(__ballot_sync(lanes, waiting));
     return 4 * wait >= wait + __popc(__ballot_sync(lanes, active));
   }
   __device__ std::uint64_t next() {
-    if (!first) own = threads + atomicAdd(begun, 1ull);
+    if (!first) own = threads + atomicAdd(next_fibre, 1ull);
     first = false;
     return own;
   }
 };
 
-/// Each thread integrates one fibre after another until none is left; of each block the first `used` threads.
+/// Each thread integrates one fibre after another until none is left; uses the first `used` threads of each block.
 template <class Form, class Reader, int Block>
 __global__ void __launch_bounds__(Block)
-    trace_kernel(const __grid_constant__ trace_job job, unsigned used, unsigned long long* begun) {
+    trace_kernel(const __grid_constant__ trace_job job, unsigned used, unsigned long long* next_fibre) {
   if (threadIdx.x >= used) return;
   ray_warp warp{used >= 32 ? 0xffffffffu : (1u << used) - 1, std::uint64_t{blockIdx.x} * used + threadIdx.x,
-                std::uint64_t{gridDim.x} * used, begun};
+                std::uint64_t{gridDim.x} * used, next_fibre};
   ray_tracer<Form>(job, Form{make_reader<Reader>(job)}).run(warp);
 }
 
 template <class Form, class Reader, int Block>
-void launch_blocks(const trace_job& job, unsigned long long* begun, int processors, unsigned used,
+void launch_blocks(const trace_job& job, unsigned long long* next_fibre, int processors, unsigned used,
                    cudaStream_t stream) {
   const auto kernel = trace_kernel<Form, Reader, Block>;
   int resident = 1;
   VOXHERD_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Block, 0));
-  // Rays of equal length end together: rounds of equal size leave no round half empty.
+  // Rays of equal length end together: rounds of equal size leave no round partially filled.
   const std::uint64_t wanted = (job.count + used - 1) / used, room = std::uint64_t(std::max(1, resident)) * processors;
   const std::uint64_t rounds = (wanted + room - 1) / room, blocks = (wanted + rounds - 1) / rounds;
-  VOXHERD_CUDA_CHECK(cudaMemsetAsync(begun, 0, sizeof *begun, stream));
-  kernel<<<static_cast<unsigned>(blocks), Block, 0, stream>>>(job, used, begun);
+  VOXHERD_CUDA_CHECK(cudaMemsetAsync(next_fibre, 0, sizeof *next_fibre, stream));
+  kernel<<<static_cast<unsigned>(blocks), Block, 0, stream>>>(job, used, next_fibre);
   VOXHERD_CUDA_CHECK(cudaGetLastError());
 }
 
 template <class Form, class Reader>
-void launch_reader(const trace_job& job, unsigned long long* begun, cudaStream_t stream) {
+void launch_reader(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream) {
   int ordinal = 0, processors = 1;
   VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
   VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, ordinal));
-  // A few fibres are spread over all schedulers, in warps that are not full: a step waits for its loads, and those of a
-  // warp come one after the other where its rays read different voxels.
+  // Few fibres are spread over all schedulers, in partially filled warps: a step waits for its loads, and the loads of
+  // a warp are serialised if its rays read different voxels.
   constexpr int schedulers = 4;
   const auto warps = std::uint64_t(processors) * schedulers;
   if (job.count <= 32 * warps) {
     const auto used = static_cast<unsigned>(std::max<std::uint64_t>(1, (job.count + warps - 1) / warps));
-    return launch_blocks<Form, Reader, 32>(job, begun, processors, used, stream);
+    return launch_blocks<Form, Reader, 32>(job, next_fibre, processors, used, stream);
   }
-  launch_blocks<Form, Reader, 128>(job, begun, processors, 128, stream);
+  launch_blocks<Form, Reader, 128>(job, next_fibre, processors, 128, stream);
 }
 
 }  // namespace voxherd::geodesic

@@ -3,12 +3,12 @@
 
 namespace voxherd::geodesic {
 
-void launch_streamline(const trace_job& job, unsigned long long* begun, cudaStream_t stream) {
+void launch_streamline(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream) {
   using linear = trilinear_reader<8>;
   using spline = spline_reader<8>;
   if (job.rays.reading == interpolation::bspline)
-    return launch_reader<streamline_form<spline>, spline>(job, begun, stream);
-  launch_reader<streamline_form<linear>, linear>(job, begun, stream);
+    return launch_reader<streamline_form<spline>, spline>(job, next_fibre, stream);
+  launch_reader<streamline_form<linear>, linear>(job, next_fibre, stream);
 }
 
 }  // namespace voxherd::geodesic

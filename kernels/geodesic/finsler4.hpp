@@ -4,28 +4,28 @@
 #include "kernels/tensor_field/symmetric3.hpp"
 
 /// The norm F(v) = (T_ijkl v^i v^j v^k v^l)^(1/4) of a symmetric fourth-order tensor (Astola & Florack, SSVM 2009) and
-/// its geodesics. Where T is the symmetric part of G x G, F(v)^2 = v^T G v and all is as with the metric G.
+/// its geodesics. If T is the symmetric part of G x G, F(v)^2 = v^T G v, and the geodesics are those of the metric G.
 ///
-/// A quartic is T's 15 components, each once: T_xxxx, xxxy, xxxz, xxyy, xxyz, xxzz, xyyy, xyyz, xyzz, xzzz, yyyy, yyyz,
-/// yyzz, yzzz, zzzz. They are components, not coefficients of the polynomial: T_xxxy occurs four times in T v v v v,
-/// T_xxyy six, T_xxyz twelve times. All indices are covariant: they go with displacements, as those of G do.
+/// A quartic is T's 15 independent components: T_xxxx, xxxy, xxxz, xxyy, xxyz, xxzz, xyyy, xyyz, xyzz, xzzz, yyyy,
+/// yyyz, yyzz, yzzz, zzzz. They are components, not coefficients of the polynomial: T_xxxy occurs four times in T v v v
+/// v, T_xxyy six, T_xxyz twelve times. All indices are covariant: they apply to displacements, as those of G do.
 namespace voxherd::geodesic {
 
 inline constexpr int quartic_size = 15;
 
 namespace detail {
-/// Of pair p of xx, xy, xz, yy, yz, zz: how many are not x, and how many are z.
+/// Pair p of xx, xy, xz, yy, yz, zz: number of indices that are not x, and number that are z.
 VOXHERD_FUNCTION constexpr int not_x(int p) { return p == 0 ? 0 : p < 3 ? 1 : 2; }
 VOXHERD_FUNCTION constexpr int are_z(int p) { return p == 0 ? 0 : p < 3 ? p - 1 : p - 3; }
 }  // namespace detail
 
-/// Place of the component whose four indices are those of two pairs.
+/// Index of the component whose four indices are those of two pairs.
 VOXHERD_FUNCTION constexpr int quartic_place(int pair, int other) {
   const int n = detail::not_x(pair) + detail::not_x(other);
   return n * (n + 1) / 2 + detail::are_z(pair) + detail::are_z(other);
 }
 
-/// T v v v v = sum of T[n] out[n]: products of four v's times how often they occur.
+/// T v v v v = sum of T[n] out[n]: products of four v's times their multiplicity.
 template <class Number>
 VOXHERD_FUNCTION inline void quartic_monomials(const Number (&v)[3], Number (&out)[quartic_size]) {
   const Number x = v[0], y = v[1], z = v[2], xx = x * x, yy = y * y, zz = z * z, xy = x * y, yz = y * z, xz = x * z;
@@ -105,7 +105,7 @@ VOXHERD_FUNCTION inline void quartic_of_metric(const Number (&g)[6], Number (&ou
   out[12] = third * (g[3] * g[5] + 2.0f * g[4] * g[4]);
 }
 
-/// What follows from T at one direction.
+/// Contractions of T with one direction.
 template <class Number>
 struct finsler4_at {
   Number q;      ///< T v v v v = F^4

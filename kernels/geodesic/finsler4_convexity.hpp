@@ -6,8 +6,9 @@
 
 namespace voxherd::geodesic {
 
-/// 160 unit vectors on a spiral over the half sphere z > 0 (Fibonacci: each next is turned by the golden angle), one
-/// after the other. With their opposites, 320 directions, none further than 8 degrees from the nearest.
+/// Iterates over 160 unit vectors on a Fibonacci spiral over the half sphere z > 0 (each rotated from the previous one
+/// by the golden angle). With their opposites these are 320 directions; every direction is within 8 degrees of one of
+/// them.
 class half_sphere {
  public:
   static constexpr int count = 160;
@@ -27,8 +28,8 @@ class half_sphere {
   int taken_ = 0;
 };
 
-/// Whether all eigenvalues of the fundamental tensor g(v) are above `margin` at 320 directions. With margin 0 at every
-/// direction, F would be a norm.
+/// Whether all eigenvalues of the fundamental tensor g(v) exceed `margin` in 320 directions. F is a norm if they exceed
+/// 0 in every direction.
 VOXHERD_FUNCTION inline bool finsler4_convex(const double (&t)[quartic_size], double margin) {
   half_sphere directions;
   for (int i = 0; i < half_sphere::count; ++i) {
@@ -46,10 +47,10 @@ VOXHERD_FUNCTION inline bool finsler4_convex(const double (&t)[quartic_size], do
   return true;
 }
 
-/// Mixes the least part of the Euclidean norm |v|^4 into `t` that makes its fundamental tensor exceed `margin` (below
-/// 1): t becomes (1 - part) t + part |v|^4. Returns the part, a multiple of 1/256; 0 where nothing was to be done.
-/// Sums of such tensors are convex again (F is then an l4 norm of norms), so that the parts that do are an interval
-/// up to 1, and bisection finds its end.
+/// Mixes the smallest part of the Euclidean norm |v|^4 into `t` that makes its fundamental tensor exceed `margin`
+/// (below 1): t becomes (1 - part) t + part |v|^4. Returns the part, a multiple of 1/256; 0 if nothing had to be done.
+/// Sums of such tensors are convex again (F is then an l4 norm of norms), so that the valid parts form an interval up
+/// to 1, whose end is found by bisection.
 VOXHERD_FUNCTION inline double finsler4_make_convex(double (&t)[quartic_size], double margin) {
   if (finsler4_convex(t, margin)) return 0;
   constexpr double unit[6] = {1, 0, 0, 1, 0, 1};
@@ -65,7 +66,7 @@ VOXHERD_FUNCTION inline double finsler4_make_convex(double (&t)[quartic_size], d
     (finsler4_convex(mixed, margin) ? enough : too_little) = middle;
   }
   mix(enough / 256.0);
-  // A tensor that is not finite is no part of the mixture.
+  // A tensor that is not finite does not enter the mixture.
   for (int n = 0; n < quartic_size; ++n) t[n] = enough == 256 ? round[n] : mixed[n];
   return enough / 256.0;
 }

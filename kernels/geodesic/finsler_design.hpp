@@ -7,7 +7,7 @@
 
 namespace voxherd::geodesic {
 
-/// The numbers behind a quartic_design, in host memory.
+/// Host memory of a quartic_design.
 struct quartic_design_table {
   /// Throws std::invalid_argument.
   quartic_design_table(const gradient_table& gradients, const quartic_settings& settings);

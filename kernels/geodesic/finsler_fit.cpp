@@ -13,7 +13,7 @@ namespace voxherd::geodesic {
 
 namespace {
 
-constexpr int harmonics = quartic_size;  ///< of degrees 0, 2 and 4: they span the quartics on the sphere
+constexpr int harmonics = quartic_size;  ///< of degrees 0, 2 and 4; they span the quartics on the sphere
 using row15 = std::array<double, harmonics>;
 using matrix15 = double[packed_size(harmonics)];
 
@@ -33,9 +33,9 @@ row15 harmonics_at(double x, double y, double z) {
   return values;
 }
 
-/// What the ODF in constant solid angle makes of a harmonic of ln(-ln E): the Funk-Radon transform of its
-/// Laplace-Beltrami operator, over 16 pi^2 (Aganj 2010, equation 14). Its mean is fixed.
-double odf_of_harmonic(int n) {
+/// Factor by which the ODF in constant solid angle scales a harmonic of ln(-ln E): the Funk-Radon transform of its
+/// Laplace-Beltrami operator, over 16 pi^2 (Aganj 2010, equation 14). The ODF's mean is fixed.
+double harmonic_odf_factor(int n) {
   constexpr double pi = std::numbers::pi;
   const int l = degree_of(n);
   const double legendre_at_0 = l == 0 ? 1 : l == 2 ? -0.5 : 0.375;
@@ -49,7 +49,7 @@ void add_outer(const double* a, matrix15& to) {
 
 bool is_used(const gradient_table& g, std::size_t k, const quartic_settings& s) {
   const double largest = *std::max_element(g.b_s_per_mm2.begin(), g.b_s_per_mm2.end());
-  return g.b_s_per_mm2[k] > 0 && g.b_s_per_mm2[k] >= s.least_b_of_largest * largest;
+  return g.b_s_per_mm2[k] > 0 && g.b_s_per_mm2[k] >= s.min_b_fraction * largest;
 }
 
 /// The normal matrix of harmonics at the used measurements, without regularisation.
@@ -59,7 +59,7 @@ void normal_matrix(const gradient_table& g, const quartic_settings& s, matrix15&
     if (is_used(g, k, s)) add_outer(harmonics_at(g.x[k], g.y[k], g.z[k]).data(), normal);
 }
 
-/// Columns of the matrix that turns coefficients of harmonics into quartics.
+/// Columns of the matrix that converts coefficients of harmonics to quartics.
 std::array<row15, harmonics> harmonics_as_quartics(const quartic_projector& project) {
   std::array<row15, harmonics> quartics;
   for (std::size_t n = 0; n < harmonics; ++n) {
@@ -93,12 +93,12 @@ quartic_projector make_projector() {
 
 void check(const gradient_table& g, const quartic_settings& s) {
   const auto refuse = [](const char* why) { throw std::invalid_argument(std::string("finsler4: ") + why); };
-  if (!(s.least_eigenvalue > 0) || s.least_eigenvalue > 1) refuse("least_eigenvalue not above 0 and up to 1");
+  if (!(s.min_eigenvalue > 0) || s.min_eigenvalue > 1) refuse("min_eigenvalue not above 0 and up to 1");
   if (!(s.regularisation >= 0)) refuse("regularisation below 0");
   if (!(s.convexity > 0) || !(s.convexity < 1)) refuse("convexity not between 0 and 1");
-  if (s.tensor.gradient_deviation) refuse("gradient deviation is not known to this fit");
+  if (s.tensor.gradient_deviation) refuse("gradient deviation is not supported");
   if (!determines_quartic(g, s))
-    refuse("the gradient table does not determine a fourth-order norm; it takes 15 directions at the larger b");
+    refuse("the gradient table does not determine a fourth-order norm; it needs 15 directions at the larger b");
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ bool determines_quartic(const gradient_table& g, const quartic_settings& s) {
   normal_matrix(g, s, normal);
   for (int i = 0; i < harmonics; ++i) diagonal[i] = normal[packed_index(i, i)];
   if (!cholesky_factor<harmonics>(normal)) return false;
-  // Pivots far above the rounding of directions given with three places.
+  // Pivots must be far above the rounding error of directions printed with three decimals.
   for (int i = 0; i < harmonics; ++i) {
     const double inverse_root = normal[packed_index(i, i)];
     if (1 / (inverse_root * inverse_root) < 1e-4 * diagonal[i]) return false;
@@ -137,7 +137,8 @@ quartic_design_table::quartic_design_table(const gradient_table& g, const quarti
     cholesky_solve<harmonics>(normal, coefficient);
     for (int n = 0; n < harmonics; ++n)
       for (std::size_t c = 0; c < quartic_size; ++c)
-        to_odf[quartic_size * k + c] += quartics[static_cast<std::size_t>(n)][c] * odf_of_harmonic(n) * coefficient[n];
+        to_odf[quartic_size * k + c] +=
+            quartics[static_cast<std::size_t>(n)][c] * harmonic_odf_factor(n) * coefficient[n];
   }
 }
 
@@ -148,12 +149,12 @@ std::unique_ptr<quartic_solver> make_quartic_solver(const device& d, const gradi
 }
 
 std::size_t quartic_device_bytes_per_voxel(std::size_t measurements) {
-  // The rows lie there twice: as come, transposed.
+  // The rows are stored twice: as read, and transposed.
   return (2 * measurements + 6 + quartic_size + 1) * sizeof(float) + 1;
 }
 
 void rotate_quartics(std::span<const double, 9> frame, std::span<float> quartics) {
-  double back[9];  // a world vector in the table's axes
+  double back[9];  // converts a world vector to the table's axes
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t j = 0; j < 3; ++j) back[3 * i + j] = frame[3 * j + i];
   for (std::size_t first = 0; first + quartic_size <= quartics.size(); first += quartic_size) {

@@ -15,9 +15,9 @@ struct quartic_design {
                          ///< where a measurement is not used
 };
 
-/// Samples at the directions of half_sphere to the quartic of least squares.
+/// Computes the least-squares quartic through samples in the directions of half_sphere.
 struct quartic_projector {
-  double factor[packed_size(quartic_size)];  ///< of the normal matrix, as cholesky_factor leaves it
+  double factor[packed_size(quartic_size)];  ///< of the normal matrix, from cholesky_factor
 
   VOXHERD_FUNCTION void operator()(double (&right)[quartic_size]) const { cholesky_solve<quartic_size>(factor, right); }
 };
@@ -29,7 +29,8 @@ struct quartic_fit {
   voxel_status status = voxel_status::singular;
 };
 
-/// finsler_fit.hpp says what is done. In double: it runs once a voxel, and CPU and GPU then find the same mixture.
+/// Implements finsler_fit.hpp for one voxel. In double, because it runs once per voxel and CPU and GPU must find the
+/// same mixture.
 class quartic_fitter {
  public:
   VOXHERD_FUNCTION quartic_fitter(quartic_design design, const quartic_projector& project,
@@ -37,7 +38,7 @@ class quartic_fitter {
       : design_(design),
         project_(project),
         tensor_(design.tensor, settings.tensor),
-        least_eigenvalue_(settings.least_eigenvalue),
+        min_eigenvalue_(settings.min_eigenvalue),
         convexity_(settings.convexity) {}
 
   VOXHERD_FUNCTION quartic_fit operator()(signal_row row) const {
@@ -50,7 +51,7 @@ class quartic_fitter {
       return result;
     }
     for (int i = 0; i < 6; ++i) result.tensor[i] = fitted.tensor[i];
-    const axes round = axes_of(fitted.eigen);
+    const axes round = unit_axes(fitted.eigen);
     double odf[quartic_size], t[quartic_size];
     odf_beyond_tensor(row, fitted.S0, round, odf);
     norm_in_round_axes(round, odf, t);
@@ -60,22 +61,22 @@ class quartic_fitter {
   }
 
  private:
-  /// Coordinates in which the tensor, its eigenvalues raised, is the identity.
+  /// Coordinates in which the tensor, with its eigenvalues raised, is the identity.
   struct axes {
     double to_world[9], from_world[9];  ///< row-major
     double root_of_determinant;
   };
 
-  static constexpr double least_ratio = 0.2;      ///< of the ODF to the tensor's; below, noise
-  static constexpr double largest_log_ADC = 2.1;  ///< of the ADC to the tensor's: a factor 8
+  static constexpr double min_ratio = 0.2;        ///< ODF divided by the tensor's; smaller values are noise
+  static constexpr double largest_log_ADC = 2.1;  ///< ADC divided by the tensor's: a factor of 8
   static constexpr double floor_of_S0 = 1e-6;
   static constexpr double pi = 3.14159265358979323846;
 
-  VOXHERD_FUNCTION axes axes_of(const eigen_system3<double>& e) const {
+  VOXHERD_FUNCTION axes unit_axes(const eigen_system3<double>& e) const {
     axes a;
     a.root_of_determinant = 1;
     for (int k = 0; k < 3; ++k) {
-      const double floor = least_eigenvalue_ * e.value[0];
+      const double floor = min_eigenvalue_ * e.value[0];
       const double root = std::sqrt(e.value[k] > floor ? e.value[k] : floor);
       a.root_of_determinant *= root;
       for (int i = 0; i < 3; ++i) {
@@ -118,11 +119,11 @@ class quartic_fitter {
       directions.next(w);
       for (int a = 0; a < 3; ++a)
         u[a] = round.to_world[3 * a] * w[0] + round.to_world[3 * a + 1] * w[1] + round.to_world[3 * a + 2] * w[2];
-      // |u| = (u^T D^-1 u)^(-1/2) of the unit vector there; psi_D is its cube over 4 pi det(D)^(1/2).
+      // |u| = (u^T D^-1 u)^(-1/2) of the unit vector along u; psi_D is its cube over 4 pi det(D)^(1/2).
       const double squared = dot(u, u), size = std::sqrt(squared);
       const double tensors = squared * size / (4 * pi * round.root_of_determinant);
       double ratio = 1 + quartic_value(odf, u) / (squared * squared) / tensors;
-      ratio = ratio > least_ratio ? ratio : least_ratio;
+      ratio = ratio > min_ratio ? ratio : min_ratio;
       const double target = 1 / (ratio * std::cbrt(ratio));
       quartic_monomials(w, monomials);
       for (int n = 0; n < quartic_size; ++n) t[n] += target * monomials[n];
@@ -136,7 +137,7 @@ class quartic_fitter {
   quartic_design design_;
   quartic_projector project_;
   tensor_fitter tensor_;
-  double least_eigenvalue_, convexity_;
+  double min_eigenvalue_, convexity_;
 };
 
 /// Writes item `i` of a batch's outputs.

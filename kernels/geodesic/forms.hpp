@@ -4,19 +4,19 @@
 #include "kernels/geodesic/place.hpp"
 #include "kernels/tensor_field/symmetric3.hpp"
 
-/// What a ray follows: first-order equations for its place x (index space) and a companion q. A form says
+/// The first-order equations of a ray, for its position x (index space) and a companion q. A form provides
 ///   start(at, v, q, E): q for the index velocity v, scaled so that the energy E = v^T G v is 1;
-///   read(at): what the field is there;
+///   read(at): the field at a position;
 ///   rates(there, q, velocity, force): dx/dt and dq/dt;
 ///   energy(there, q, velocity): E, constant along a geodesic.
 namespace voxherd::geodesic {
 
-/// q = p = G v; x' = D p, p' = -1/2 grad(p^T D p). Needs neither the inverse nor Christoffel symbols; of the field as
-/// it is interpolated, E is conserved exactly.
+/// q = p = G v; x' = D p, p' = -1/2 grad(p^T D p). Needs neither the inverse nor Christoffel symbols; E is exactly
+/// conserved for the interpolated field.
 template <class Reader>
 struct hamiltonian_form {
   using number = typename Reader::number;
-  // Read when p is known, so that derivatives can be contracted on the way; rk2-frozen reads the same voxels twice.
+  // Read when p is known, so that derivatives can be contracted immediately; rk2-frozen reads the same voxels twice.
   using there = place<number>;
   static constexpr bool follows_axis = false;
   Reader reader;
@@ -38,8 +38,8 @@ struct hamiltonian_form {
   }
 };
 
-/// q = v; v'^g = -Gamma^g_ab v^a v^b (van Aart 2011, equations 2 to 4). The 18 symbols are never formed:
-/// w_s = sum_k v_k (d_k G v)_s - 1/2 v^T (d_s G) v, v' = -D w.
+/// q = v; v'^g = -Gamma^g_ab v^a v^b (van Aart 2011, equations 2 to 4). The 18 symbols are never computed: w_s = sum_k
+/// v_k (d_k G v)_s - 1/2 v^T (d_s G) v, v' = -D w.
 template <class Reader>
 struct christoffel_form {
   using number = typename Reader::number;
@@ -83,8 +83,8 @@ struct christoffel_form {
   }
 };
 
-/// q = the direction before, in the world, for the sign of the main eigenvector. The tensor is interpolated, never the
-/// eigenvector. Not a geodesic: E is what the metric says of the speed, and is not conserved.
+/// q = the previous direction, in the world, which determines the sign of the main eigenvector. The tensor is
+/// interpolated, not the eigenvector. Not a geodesic: E is the metric's value of the speed, and is not conserved.
 template <class Reader>
 struct streamline_form {
   using number = typename Reader::number;

@@ -2,7 +2,7 @@
 
 #include "kernels/portable/lanes.hpp"
 
-/// A number a lane: a CUDA thread's ray, or the lanes of a SIMD register, each with a ray of its own.
+/// One number per lane: a CUDA thread's ray, or the lanes of a SIMD register with one ray each.
 namespace voxherd::geodesic {
 
 using lane::any;

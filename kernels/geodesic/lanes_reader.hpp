@@ -4,9 +4,8 @@
 
 #include "kernels/geodesic/scalar_reader.hpp"
 
-/// The readers of scalar_reader.hpp for the lanes of a CPU thread, each at a place of its own: a lane's samples are
-/// blocks of eight floats side by side, so that one lane's interpolation is SIMD, and then change places with the other
-/// lanes'.
+/// The readers of scalar_reader.hpp for the lanes of a CPU thread, each at its own position. A lane's samples are
+/// blocks of eight adjacent floats, so that one lane's interpolation is SIMD; the results are then transposed to lanes.
 namespace voxherd::geodesic {
 
 namespace detail {
@@ -19,7 +18,7 @@ inline block load_block(const float* from) {
   return b;
 }
 
-/// The cell of one lane, `first` its lowest corner.
+/// The cell of one lane; `first` is its lowest corner.
 struct lane_cell {
   const float* values;
   std::ptrdiff_t stride[3];  ///< in floats
@@ -27,7 +26,7 @@ struct lane_cell {
   float within[3];
 };
 
-/// Eight channels and their derivatives by index x, y, z.
+/// Eight channels and their derivatives with respect to the index x, y, z.
 struct block_sample {
   block value, gradient[3];
 };

@@ -7,23 +7,23 @@
 
 namespace voxherd::geodesic {
 
-/// The candidates of one region pair: places [first, last) of the rank order.
+/// The candidates of one region pair: positions [first, last) in rank order.
 struct pair_range {
   std::uint32_t pair;
   std::uint32_t first, last;
 };
 
-/// Goes through one pair's sketches in rank order and keeps those that are near to none kept before. A team takes as
-/// many candidates at a time as it has lanes: each lane compares its own with all that are kept, then the first that is
-/// left is kept, and the others are compared with that one, until none is left. What is kept is therefore the same
-/// for any number of lanes.
+/// Selects, from one pair's sketches in rank order, those that are not near to any previously selected one. A team
+/// loads as many candidates as it has lanes: each lane compares its own with all selected so far; then the first
+/// remaining one is selected and the others are compared with it, until none remains. The selection does not depend on
+/// the number of lanes.
 class distinct_picker {
  public:
   /// sketches: (order.size(), sketch_points, 3); means: (order.size(), 3); `top` 0: no limit.
   VOXHERD_FUNCTION distinct_picker(fibre_nearness near, const float* sketches, const float* means, std::uint32_t top)
       : near_(near), sketches_(sketches), means_(means), top_(top) {}
 
-  /// Writes the places kept to `kept`, which has room for the whole range; returns how many.
+  /// Writes the selected positions to `kept`, which has space for the complete range; returns their number.
   template <class Team>
   VOXHERD_FUNCTION std::uint32_t operator()(Team& team, const pair_range& range, std::uint32_t* kept) const {
     std::uint32_t count = 0;
@@ -64,14 +64,14 @@ class distinct_picker {
   std::uint32_t top_;
 };
 
-/// Sums over a share of one pair's candidates.
+/// Sums over one share of a pair's candidates.
 struct share_sums {
   double measure, length_mm;
-  std::uint64_t measured;  ///< candidates whose measure is a number
+  std::uint64_t measured;  ///< candidates whose measure is not NaN
 };
 
-/// A pair's candidates are summed in 32 shares, every 32nd candidate in rank order belonging to one, and the shares in
-/// order: the same additions on every device.
+/// A pair's candidates are summed in 32 shares (every 32nd candidate in rank order belongs to the same share), and the
+/// shares in order: the same additions on every device.
 inline constexpr std::uint32_t shares = 32;
 
 VOXHERD_FUNCTION inline share_sums sum_share(const pair_range& range, std::uint32_t share, const std::uint32_t* order,
@@ -85,7 +85,7 @@ VOXHERD_FUNCTION inline share_sums sum_share(const pair_range& range, std::uint3
   return sums;
 }
 
-VOXHERD_FUNCTION inline pair_summary summary_of(const pair_range& range, const share_sums* all, float best) {
+VOXHERD_FUNCTION inline pair_summary summarise_pair(const pair_range& range, const share_sums* all, float best) {
   share_sums sums{};
   for (std::uint32_t s = 0; s < shares; ++s) {
     sums.measure += all[s].measure, sums.length_mm += all[s].length_mm;

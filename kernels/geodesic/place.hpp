@@ -4,7 +4,7 @@
 
 namespace voxherd::geodesic {
 
-/// A point in index coordinates as a whole number and the rest in [0, 1): a float alone would lose 1e-4 voxel over
+/// A point in index coordinates as an integer and a remainder in [0, 1): a single float would lose 1e-4 voxel over
 /// thousands of steps in a large image.
 template <class Number>
 struct place {
@@ -12,7 +12,7 @@ struct place {
   Number rest[3];
 };
 
-/// `from` moved by `voxels` in index coordinates.
+/// Returns `from` displaced by `voxels` in index coordinates.
 template <class Number>
 VOXHERD_FUNCTION inline place<Number> moved(const place<Number>& from, const Number (&voxels)[3]) {
   place<Number> to;
@@ -24,14 +24,14 @@ VOXHERD_FUNCTION inline place<Number> moved(const place<Number>& from, const Num
   return to;
 }
 
-/// The voxel whose cube holds the point.
+/// The voxel that contains the point.
 template <class Number>
 VOXHERD_FUNCTION inline Number nearest(const place<Number>& p, int axis) {
   return p.cell[axis] + lane::select(p.rest[axis] >= 0.5f, Number(1.0f), Number(0.0f));
 }
 
-/// The cell [first, first + 1] to interpolate in and the place within it: inside the image for every point, with
-/// `within` beyond [0, 1] for points outside.
+/// The cell [first, first + 1] to interpolate in and the position within it. The cell is inside the image for every
+/// point; `within` is outside [0, 1] for points outside.
 template <class Number>
 VOXHERD_FUNCTION inline void cell_at(const place<Number>& p, int axis, int size, Number& first, Number& within) {
   const auto last = static_cast<float>(size > 1 ? size - 2 : 0);

@@ -12,14 +12,14 @@ namespace {
 
 void check(const candidates& c) {
   if (c.pair.size() != c.size() || c.measure.size() != c.size() || c.length_mm.size() != c.size())
-    throw std::invalid_argument("candidates: arrays of unlike length");
+    throw std::invalid_argument("candidates: the arrays have different lengths");
   if (c.size() > std::numeric_limits<std::uint32_t>::max())
     throw std::invalid_argument("candidates: more than 2^32 - 1");
 }
 
 void check(const candidates& c, std::span<const std::uint32_t> order) {
   check(c);
-  if (order.size() != c.size()) throw std::invalid_argument("candidates: an order of another length");
+  if (order.size() != c.size()) throw std::invalid_argument("candidates: the order has another length");
 }
 
 std::vector<pair_range> pair_ranges(const candidates& c, std::span<const std::uint32_t> order) {
@@ -47,7 +47,8 @@ std::vector<pair_summary> summarise(const device& d, const candidates& c, std::s
   std::vector<pair_summary> out(pairs);
   if (order.empty()) return out;
   const auto ranges = pair_ranges(c, order);
-  if (ranges.back().pair >= pairs) throw std::invalid_argument("candidates: a pair's number beyond the last pair");
+  if (ranges.back().pair >= pairs)
+    throw std::invalid_argument("candidates: a pair's number exceeds the number of pairs");
   if (d.kind == backend::cuda)
     summarise_cuda(c, order, ranges, out);
   else
@@ -59,7 +60,7 @@ std::vector<std::uint32_t> distinct(const device& d, const candidates& c, std::s
                                     std::span<const float> sketches, std::size_t top, double distance_mm) {
   check(c, order);
   if (sketches.size() != order.size() * 3 * sketch_points)
-    throw std::invalid_argument("candidates: sketches of another length");
+    throw std::invalid_argument("candidates: the sketches have another length");
   if (order.empty()) return {};
   const auto ranges = pair_ranges(c, order);
   const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(top, std::numeric_limits<std::uint32_t>::max()));

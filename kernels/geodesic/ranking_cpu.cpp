@@ -55,7 +55,7 @@ void summarise_cpu(const device& d, const candidates& c, std::span<const std::ui
     share_sums sums[shares];
     for (std::uint32_t s = 0; s < shares; ++s)
       sums[s] = sum_share(range, s, order.data(), c.measure.data(), c.length_mm.data());
-    out[range.pair] = summary_of(range, sums, c.measure[order[range.first]]);
+    out[range.pair] = summarise_pair(range, sums, c.measure[order[range.first]]);
   }
 }
 
@@ -65,7 +65,7 @@ picks distinct_cpu(const device& d, std::span<const float> sketches, std::span<c
   std::vector<float> means(3 * count);
   for (std::size_t i = 0; i < count; ++i) {
     float mean[3];
-    centre_of(sketches.data() + i * sketch_floats, mean);
+    mean_point(sketches.data() + i * sketch_floats, mean);
     std::copy_n(mean, 3, means.data() + 3 * i);
   }
   const distinct_picker pick(fibre_nearness(distance_mm), sketches.data(), means.data(), top);

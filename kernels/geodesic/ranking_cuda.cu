@@ -38,7 +38,7 @@ __global__ void make_keys(const std::uint32_t* places, const std::uint32_t* pair
   if (i < count) key[i] = rank_key(pair[places[i]], measure[places[i]]);
 }
 
-/// Keys and the places they stand for, each with the second buffer that a radix sort needs.
+/// Keys and their indices, each with the second buffer that a radix sort needs.
 class place_sorter {
  public:
   place_sorter(std::size_t count, cudaStream_t stream)
@@ -50,7 +50,7 @@ class place_sorter {
   std::uint64_t* keys() { return keys_.Current(); }
   std::uint32_t* places() { return places_.Current(); }
 
-  /// By the low `bits` of the keys. Stable.
+  /// Sorts by the low `bits` of the keys. Stable.
   void sort(int bits) {
     const auto run = [&](void* scratch, std::size_t& bytes) {
       return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys_, places_, static_cast<std::int64_t>(count_), 0, bits,
@@ -78,25 +78,25 @@ __global__ void summarise_kernel(const pair_range* ranges, const std::uint32_t* 
   const pair_range range = ranges[blockIdx.x];
   sums[threadIdx.x] = sum_share(range, threadIdx.x, order, measure, length_mm);
   __syncwarp();
-  if (threadIdx.x == 0) out[blockIdx.x] = summary_of(range, sums, measure[order[range.first]]);
+  if (threadIdx.x == 0) out[blockIdx.x] = summarise_pair(range, sums, measure[order[range.first]]);
 }
 
 __global__ void centre_kernel(const float* sketches, float* means, std::size_t count) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= count) return;
   float mean[3];
-  centre_of(sketches + i * sketch_floats, mean);
+  mean_point(sketches + i * sketch_floats, mean);
   for (std::size_t k = 0; k < 3; ++k) means[3 * i + k] = mean[k];
 }
 
-/// A block as a team, one candidate a thread.
+/// A block as a team, one candidate per thread.
 struct block_team {
   std::uint32_t* least;  ///< shared by the block
 
   __device__ static std::uint32_t width() { return blockDim.x; }
   __device__ static std::uint32_t lane() { return threadIdx.x; }
 
-  /// The first lane that is open, or width(). What lanes wrote before is known to all after.
+  /// The first lane that is open, or width(). Also makes earlier writes of lanes visible to all.
   __device__ std::uint32_t first(bool open) const {
     if (threadIdx.x == 0) *least = blockDim.x;
     __syncthreads();
@@ -124,7 +124,7 @@ std::vector<std::uint32_t> ranked_cuda(const candidates& c) {
   const std::size_t n = c.size();
   cuda_stream stream;
   place_sorter sorter(n, stream);
-  // The second sort is stable, so fibres of equal key stay as the first one left them.
+  // The second sort is stable, so fibres with equal keys stay in the order of the first.
   if (!std::is_sorted(c.fibre.begin(), c.fibre.end())) {
     VOXHERD_CUDA_CHECK(
         cudaMemcpyAsync(sorter.keys(), c.fibre.data(), n * sizeof(std::uint64_t), cudaMemcpyHostToDevice, stream));

@@ -7,15 +7,15 @@
 
 namespace voxherd::geodesic {
 
-/// What a ray is and what a fibre (one ray, or two) has gathered, for each lane.
+/// State of a ray, and accumulated values of its fibre (one or two rays), for each lane.
 template <class Number>
 struct ray_state {
   place<Number> at;
   Number q[3];
-  Number voxel[3];       ///< whose facts these are
+  Number voxel[3];       ///< voxel of these facts
   Number FA, speed;      ///< facts of that voxel
   Number chord[3];       ///< the last step, in the world (mm); zero before the first
-  Number remembered[3];  ///< a place of this ray, for loops: index coordinates
+  Number remembered[3];  ///< an earlier position of this ray, to detect loops: index coordinates
   Number steps, remembered_step;
   Number relative;  ///< relative speed in the last step
   Number first_energy;
@@ -29,15 +29,15 @@ struct ray_account {
   stop_reason stop;
 };
 
-/// The rest of a lane's fibre: touched when it enters a voxel, ends or begins. Two names in place of an array: a
-/// run-time index would send it to a GPU's memory.
+/// The remaining state of a lane's fibre, used when it enters a voxel, ends or starts. Two named members instead of an
+/// array, because a run-time index would move it from registers to memory.
 struct fibre_account {
-  std::uint64_t slot;      ///< where its results go, counted from the batch's first
+  std::uint64_t slot;      ///< position of its results in the batch
   std::uint32_t included;  ///< inclusion regions passed, one bit each
   std::uint32_t own_target;
   ray_account forth, back;  ///< along +u and -u
-  bool begun, excluded;
-  int ray;  ///< the present one: 0 forth, 1 back
+  bool started, excluded;
+  int ray;  ///< current ray: 0 forth, 1 back
 
   VOXHERD_FUNCTION std::uint32_t steps_of_ray() const { return ray == 0 ? forth.steps : back.steps; }
   VOXHERD_FUNCTION void reach(std::uint32_t target) {

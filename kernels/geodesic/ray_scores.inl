@@ -46,7 +46,7 @@ VOXHERD_FUNCTION inline verdict ray_tracer<Form>::judge(int lane, float measure)
   return measure >= rays.min_measure ? verdict::accepted : verdict::below_measure;
 }
 
-/// Writes the points of the fibre that lie at this step of its present ray.
+/// Writes the points of the fibre that are at this step of its current ray.
 template <class Form>
 VOXHERD_FUNCTION inline void ray_tracer<Form>::write_point(int lane, std::uint32_t step) const {
   const fibre_account& account = account_[lane];
@@ -55,7 +55,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::write_point(int lane, std::uint32
   const std::uint64_t first = job_.offsets[account.slot] - job_.offsets[0];
   const std::uint64_t points = job_.offsets[account.slot + 1] - job_.offsets[account.slot];
   if (points == 0) return;
-  // Point i lies floor(i all / (points - 1)) steps from the end.
+  // Point i is floor(i all / (points - 1)) steps from the end.
   std::uint64_t i = 0, end = points;
   if (all > 0 && points > 1) {
     i = (from_end * (points - 1) + all - 1) / all;

@@ -12,7 +12,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   auto there = form_.read(s.at);
   form_.rates(there, s.q, velocity, force);
   transform(job_.field.axes, velocity, chord);
-  // The parameter's step is chosen anew each time so that the step in the world is step_mm.
+  // The parameter's step is chosen anew each time so that the world step is step_mm.
   const number dt = rays.step_mm / lane::sqrt(dot(chord, chord));
   const number energy = form_.energy(there, s.q, velocity);
   const number metric_step = lane::sqrt(energy) * dt;
@@ -63,7 +63,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
         put(stop, i, static_cast<float>(static_cast<int>(stop_reason::length)));
     }
   } else {
-    stop = stops_of(to, chord, chord_mm, energy, drift);
+    stop = find_stops(to, chord, chord_mm, energy, drift);
     enter_voxels(to, stop, FA, speed);
     if (rays.stop_at_loops) look_for_loop(to, stop);
     stop = lane::select(stop == 0.0f && s.steps + 1.0f >= static_cast<float>(rays.max_steps),
@@ -99,17 +99,18 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   }
 }
 
-/// Stops that need no look at the voxels on the way.
+/// Stops that do not depend on the voxels along the step.
 template <class Form>
-VOXHERD_FUNCTION inline auto ray_tracer<Form>::stops_of(const place<number>& to, const number (&chord)[3],
-                                                        number chord_mm, number energy, number drift) const -> number {
+VOXHERD_FUNCTION inline auto ray_tracer<Form>::find_stops(const place<number>& to, const number (&chord)[3],
+                                                          number chord_mm, number energy, number drift) const
+    -> number {
   const ray_settings& rays = job_.rays;
   const auto code = [](stop_reason r) { return number(static_cast<float>(static_cast<int>(r))); };
   number stop = 0.0f;
   if (rays.max_drift > 0) stop = lane::select(drift > rays.max_drift, code(stop_reason::drift), stop);
-  if (job_.least_cosine >= -1.0f) {
+  if (job_.min_cosine >= -1.0f) {
     const number before_mm = lane::sqrt(dot(state_.chord, state_.chord));
-    const mask turned = state_.steps > 0.0f && dot(chord, state_.chord) < job_.least_cosine * chord_mm * before_mm;
+    const mask turned = state_.steps > 0.0f && dot(chord, state_.chord) < job_.min_cosine * chord_mm * before_mm;
     stop = lane::select(turned, code(stop_reason::curvature), stop);
   }
   mask outside = mask(false);
@@ -118,11 +119,11 @@ VOXHERD_FUNCTION inline auto ray_tracer<Form>::stops_of(const place<number>& to,
     outside = outside || index < 0.0f || index > static_cast<float>(job_.field.size[a] - 1);
   }
   stop = lane::select(outside, code(stop_reason::volume), stop);
-  // A step far longer than asked leaps over what the field does on the way. Also where a number is not one.
+  // A step far longer than requested skips parts of the field. Also catches NaN.
   return lane::select(energy > 0.0f && chord_mm < 2.0f * rays.step_mm, stop, code(stop_reason::numbers));
 }
 
-/// Walks lanes that leave their voxel through those they enter.
+/// Walks lanes that leave their voxel through the voxels that they enter.
 template <class Form>
 VOXHERD_FUNCTION inline void ray_tracer<Form>::enter_voxels(const place<number>& to, number& stop, number& FA,
                                                             number& speed) {
@@ -143,7 +144,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::enter_voxels(const place<number>&
     walk_voxels(from_index, to_index, from_voxel, to_voxel, [&](const int(&voxel)[3]) {
       const int* size = job_.field.size;
       for (int a = 0; a < 3; ++a) {
-        if (voxel[a] < 0 || voxel[a] >= size[a]) return false;  // a traced fibre may touch the rim by rounding
+        if (voxel[a] < 0 || voxel[a] >= size[a]) return false;  // a retraced fibre may touch the boundary by rounding
       }
       const voxel_facts facts =
           job_.field.facts[voxel[0] + size[0] * (voxel[1] + static_cast<std::ptrdiff_t>(size[1]) * voxel[2])];
@@ -158,7 +159,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::enter_voxels(const place<number>&
   }
 }
 
-/// What the regions of a voxel mean to a ray that enters it: the code of its stop, or 0.
+/// Evaluates the regions of a voxel that a ray enters: the code of its stop, or 0.
 template <class Form>
 VOXHERD_FUNCTION inline float ray_tracer<Form>::enter(fibre_account& account, std::uint32_t regions) const {
   const auto code = [](stop_reason r) { return static_cast<float>(static_cast<int>(r)); };
@@ -166,7 +167,7 @@ VOXHERD_FUNCTION inline float ray_tracer<Form>::enter(fibre_account& account, st
     account.excluded = true;
     return code(stop_reason::exclude);
   }
-  // Cortical labels often lie beyond a white-matter mask: the step that leaves it may still reach them.
+  // Cortical labels are often outside a white-matter mask: the step that leaves it may still reach them.
   pass_includes(account, regions);
   const std::uint32_t target = regions >> region::target_shift;
   if (job_.rays.targets && target != 0 && target != account.own_target) {
@@ -176,8 +177,8 @@ VOXHERD_FUNCTION inline float ray_tracer<Form>::enter(fibre_account& account, st
   return (regions & region::inside) == 0 ? code(stop_reason::mask) : 0;
 }
 
-/// A ray has made a loop when it comes back to a place that it remembers. It remembers where it was after 1, 2, 4, ...
-/// steps, so that a loop of any length is found after at most three rounds.
+/// A ray loops when it returns to a remembered position. It remembers its positions after 1, 2, 4, ... steps, so that a
+/// loop of any length is found after at most three rounds.
 template <class Form>
 VOXHERD_FUNCTION inline void ray_tracer<Form>::look_for_loop(const place<number>& to, number& stop) {
   constexpr float shortest_loop_steps = 20;

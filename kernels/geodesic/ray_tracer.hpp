@@ -10,7 +10,7 @@ namespace voxherd::geodesic {
 
 namespace detail {
 
-/// Whether the step that met this stop belongs to the fibre.
+/// Whether the step that caused this stop belongs to the fibre.
 template <class Number>
 VOXHERD_FUNCTION inline auto counted(const Number& stop) {
   const auto is = [&](stop_reason r) { return stop == static_cast<float>(static_cast<int>(r)); };
@@ -20,7 +20,7 @@ VOXHERD_FUNCTION inline auto counted(const Number& stop) {
 
 }  // namespace detail
 
-/// Integrates fibres, one in each lane. A lane whose fibre has ended takes the next one, so that lanes stay busy while
+/// Integrates fibres, one per lane. A lane whose fibre has ended takes the next one, so that lanes stay busy although
 /// fibres end at different times.
 template <class Form>
 class ray_tracer {
@@ -31,8 +31,8 @@ class ray_tracer {
 
   VOXHERD_FUNCTION ray_tracer(const trace_job& job, const Form& form) : job_(job), form_(form), state_{} {}
 
-  /// Of the team, the lanes that run together: next() is the place in the batch of a fibre nobody has begun, or one at
-  /// or past the batch's end; any() goes over all its lanes; enough() says whether lanes that wait for a ray get one
+  /// The team consists of the lanes that run together. next() returns the position in the batch of a fibre not started
+  /// yet, or at least the batch's size; any() combines all its lanes; enough() decides whether waiting lanes get a ray
   /// now.
   template <class Team>
   VOXHERD_FUNCTION void run(Team& team) {
@@ -48,7 +48,7 @@ class ray_tracer {
     return tracing() ? job_.chosen[slot] : job_.first + slot;
   }
 
-  /// Gives each waiting lane the next ray: the other one of its fibre, or that of a fibre nobody has begun.
+  /// Gives each waiting lane the next ray: the second one of its fibre, or the first of a fibre not started yet.
   template <class Team>
   VOXHERD_FUNCTION void begin_rays(Team& team) {
     number v[3] = {};
@@ -75,11 +75,11 @@ class ray_tracer {
     state_.remembered_step = lane::select(fresh, number(0.0f), state_.remembered_step);
   }
 
-  /// Ends the lane's ray, if it has one, and says what comes next. False when there is nothing left.
+  /// Ends the lane's ray, if it has one, and decides what follows. False if nothing is left.
   template <class Team>
   VOXHERD_FUNCTION bool begin_ray(int lane, Team& team) {
     fibre_account& account = account_[lane];
-    if (account.begun) {
+    if (account.started) {
       if (tracing()) write_point(lane, account.steps_of_ray());
       if (job_.rays.two_way && account.ray == 0 && !account.excluded) {
         account.ray = 1;
@@ -90,7 +90,7 @@ class ray_tracer {
     account = {};
     account.slot = team.next();
     if (account.slot >= job_.count) return false;
-    account.begun = true;
+    account.started = true;
     put(state_.length_mm, lane, 0.0f);
     put(state_.metric_length, lane, 0.0f);
     put(state_.fastest_length, lane, 0.0f);
@@ -103,14 +103,14 @@ class ray_tracer {
     return true;
   }
 
-  /// False when the ray ends where it begins.
+  /// False if the ray ends where it starts.
   VOXHERD_FUNCTION bool place_lane(int lane, number (&v)[3]) {
     fibre_account& account = account_[lane];
     const std::uint64_t fibre = fibre_at(account.slot);
     const std::uint32_t directions = job_.rays.directions_per_seed;
     const seed from = job_.seeds[fibre / directions];
     float u[3];
-    direction_of(job_.rays, from, fibre, static_cast<std::uint32_t>(fibre % directions), u);
+    start_direction(job_.rays, from, fibre, static_cast<std::uint32_t>(fibre % directions), u);
     bool inside = true;
     std::ptrdiff_t voxel = 0;
     for (int a = 2; a >= 0; --a) {
@@ -150,13 +150,13 @@ class ray_tracer {
       account.included |= here;
       return;
     }
-    // In order: region n counts when regions 0 to n - 1 have been passed. A voxel may lie in several.
+    // In order: region n counts after regions 0 to n - 1 have been passed. A voxel may be in several.
     while ((here & (account.included + 1)) != 0) account.included = 2 * account.included + 1;
   }
 
   VOXHERD_FUNCTION void step();
-  VOXHERD_FUNCTION number stops_of(const place<number>& to, const number (&chord)[3], number chord_mm, number energy,
-                                   number drift) const;
+  VOXHERD_FUNCTION number find_stops(const place<number>& to, const number (&chord)[3], number chord_mm, number energy,
+                                     number drift) const;
   VOXHERD_FUNCTION void enter_voxels(const place<number>& to, number& stop, number& FA, number& speed);
   VOXHERD_FUNCTION float enter(fibre_account& account, std::uint32_t regions) const;
   VOXHERD_FUNCTION void look_for_loop(const place<number>& to, number& stop);

@@ -6,7 +6,7 @@
 #include "kernels/tensor_field/field.hpp"
 #include "kernels/tensor_field/symmetric3.hpp"
 
-/// Readers of a field between voxel centres, for one point at a time: what a CUDA thread uses.
+/// Interpolates a field at one point at a time, as a CUDA thread does.
 namespace voxherd::geodesic {
 
 namespace detail {
@@ -15,7 +15,7 @@ struct four {
   float value[4];
 };
 
-/// 16 aligned bytes of the field.
+/// Loads 16 aligned bytes of the field.
 VOXHERD_FUNCTION inline four load_four(const float* from) {
 #if defined(__CUDA_ARCH__)
   const float4 v = __ldg(reinterpret_cast<const float4*>(from));
@@ -25,12 +25,12 @@ VOXHERD_FUNCTION inline four load_four(const float* from) {
 #endif
 }
 
-/// p^T T p for the six elements of a symmetric T, given the six products of p's elements, the mixed ones doubled.
+/// p^T T p for the six elements of a symmetric T, given the six products of p's elements, mixed ones doubled.
 VOXHERD_FUNCTION inline float contracted(const float (&t)[6], const float (&pp)[6]) {
   return t[0] * pp[0] + t[1] * pp[1] + (t[2] * pp[2] + t[3] * pp[3]) + (t[4] * pp[4] + t[5] * pp[5]);
 }
 
-VOXHERD_FUNCTION inline void products_of(const float (&p)[3], float (&pp)[6]) {
+VOXHERD_FUNCTION inline void component_products(const float (&p)[3], float (&pp)[6]) {
   pp[0] = p[0] * p[0], pp[1] = 2 * p[0] * p[1], pp[2] = 2 * p[0] * p[2];
   pp[3] = p[1] * p[1], pp[4] = 2 * p[1] * p[2], pp[5] = p[2] * p[2];
 }
@@ -42,7 +42,7 @@ VOXHERD_FUNCTION inline void load_six(const float* from, float (&t)[6]) {
 
 }  // namespace detail
 
-/// Linear in each direction, differentiated exactly.
+/// Trilinear, differentiated exactly.
 template <int Floats>
 class trilinear_reader {
  public:
@@ -54,7 +54,7 @@ class trilinear_reader {
   /// The first `Channels` values.
   template <int Channels>
   VOXHERD_FUNCTION void values(const place<float>& p, float (&out)[Channels]) const {
-    const cell c = cell_of(p);
+    const cell c = locate_cell(p);
     for (float& o : out) o = 0;
     for_corners(c, [&](const float* at, int i, int j, int k) {
       const float w = c.weight[0][i] * (c.weight[1][j] * c.weight[2][k]);
@@ -67,11 +67,11 @@ class trilinear_reader {
     });
   }
 
-  /// Values and their derivatives by index x, y, z.
+  /// Values and their derivatives with respect to the index x, y, z.
   template <int Channels>
   VOXHERD_FUNCTION void values_and_gradients(const place<float>& p, float (&out)[Channels],
                                              float (&gradient)[3][Channels]) const {
-    const cell c = cell_of(p);
+    const cell c = locate_cell(p);
     for (int n = 0; n < Channels; ++n) out[n] = gradient[0][n] = gradient[1][n] = gradient[2][n] = 0;
     for_corners(c, [&](const float* at, int i, int j, int k) {
       const float wx = c.weight[0][i], wy = c.weight[1][j], wz = c.weight[2][k];
@@ -88,13 +88,13 @@ class trilinear_reader {
     });
   }
 
-  /// The tensor applied to p, and the gradient of p^T T p: each corner is contracted as soon as it is read, which keeps
-  /// 18 derivatives out of the registers.
+  /// The tensor applied to p, and the gradient of p^T T p. Each corner is contracted as soon as it is read, so that 18
+  /// derivatives need no registers.
   VOXHERD_FUNCTION void flow(const place<float>& at_place, const float (&p)[3], float (&applied)[3],
                              float (&gradient)[3]) const {
-    const cell c = cell_of(at_place);
+    const cell c = locate_cell(at_place);
     float pp[6], t[6] = {}, s[2][2][2];
-    detail::products_of(p, pp);
+    detail::component_products(p, pp);
     for_corners(c, [&](const float* at, int i, int j, int k) {
       float corner[6];
       detail::load_six(at, corner);
@@ -127,7 +127,7 @@ class trilinear_reader {
     }
   };
 
-  VOXHERD_FUNCTION cell cell_of(const place<float>& p) const {
+  VOXHERD_FUNCTION cell locate_cell(const place<float>& p) const {
     cell c;
     const int* size = field_.size;
     int start[3];
@@ -162,7 +162,7 @@ class trilinear_reader {
 
 namespace detail {
 
-/// Weights of the four cubic B-splines that reach a point, and their derivatives; x in [0, 1] within the cell.
+/// Weights of the four cubic B-splines that contribute at a point, and their derivatives; x in [0, 1] within the cell.
 template <class Number>
 VOXHERD_FUNCTION inline void spline_weights(Number x, Number (&w)[4], Number (&d)[4]) {
   const Number y = 1.0f - x, xx = x * x, yy = y * y;
@@ -199,7 +199,7 @@ class spline_reader {
 
   template <int Channels>
   VOXHERD_FUNCTION void values(const place<float>& p, float (&out)[Channels]) const {
-    const taps s = taps_of(p);
+    const taps s = locate_taps(p);
     for (float& o : out) o = 0;
     VOXHERD_UNROLL for (int k = 0; k < 4; ++k) {
       VOXHERD_UNROLL for (int j = 0; j < 4; ++j) {
@@ -213,7 +213,7 @@ class spline_reader {
   template <int Channels>
   VOXHERD_FUNCTION void values_and_gradients(const place<float>& p, float (&out)[Channels],
                                              float (&gradient)[3][Channels]) const {
-    const taps s = taps_of(p);
+    const taps s = locate_taps(p);
     for (int n = 0; n < Channels; ++n) out[n] = gradient[0][n] = gradient[1][n] = gradient[2][n] = 0;
     VOXHERD_UNROLL for (int k = 0; k < 4; ++k) {
       VOXHERD_UNROLL for (int j = 0; j < 4; ++j) {
@@ -235,12 +235,12 @@ class spline_reader {
     }
   }
 
-  /// As trilinear_reader::flow. Each row of four is summed, then contracted.
+  /// As trilinear_reader::flow. Sums each row of four, then contracts.
   VOXHERD_FUNCTION void flow(const place<float>& at_place, const float (&p)[3], float (&applied)[3],
                              float (&gradient)[3]) const {
-    const taps s = taps_of(at_place);
+    const taps s = locate_taps(at_place);
     float pp[6], t[6] = {};
-    detail::products_of(p, pp);
+    detail::component_products(p, pp);
     gradient[0] = gradient[1] = gradient[2] = 0;
     VOXHERD_UNROLL for (int k = 0; k < 4; ++k) {
       VOXHERD_UNROLL for (int j = 0; j < 4; ++j) {
@@ -270,7 +270,7 @@ class spline_reader {
     VOXHERD_FUNCTION const float* row(int k, int j) const { return values + step[1][j] + step[2][k]; }
   };
 
-  VOXHERD_FUNCTION taps taps_of(const place<float>& p) const {
+  VOXHERD_FUNCTION taps locate_taps(const place<float>& p) const {
     taps s;
     const int* size = field_.size;
     const std::ptrdiff_t stride[3] = {Floats, std::ptrdiff_t{Floats} * size[0],

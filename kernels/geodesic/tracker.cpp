@@ -11,7 +11,7 @@ namespace voxherd::geodesic {
 
 namespace {
 
-step_rule rule_of(integrator method) {
+step_rule runge_kutta_step(integrator method) {
   switch (method) {
     case integrator::euler:
       return {1, {0}, {1}, false};
@@ -25,8 +25,8 @@ step_rule rule_of(integrator method) {
   return {4, {0, 0.5f, 0.5f, 1}, {1.0f / 6, 1.0f / 3, 1.0f / 3, 1.0f / 6}, false};
 }
 
-/// cos of the turn that a step makes on a circle of the least radius: chord = 2 r sin(turn / 2).
-float least_cosine(const ray_settings& s) {
+/// cos of the turn that a step makes on a circle of the minimum radius: chord = 2 r sin(turn / 2).
+float min_cosine(const ray_settings& s) {
   if (!(s.min_radius_mm > 0)) return -2;
   const float ratio = s.step_mm / s.min_radius_mm;
   return std::max(-1.0f, 1 - ratio * ratio / 2);
@@ -55,15 +55,16 @@ field_kind field_for(ray_form form) {
 }
 
 trace_job begin_job(const field& f, const ray_settings& settings) {
-  if (f.kind != field_for(settings.form)) throw std::invalid_argument("geodesic: the field is for another form");
+  if (f.kind != field_for(settings.form))
+    throw std::invalid_argument("geodesic: the field was prepared for another form");
   if (f.spline != (settings.reading == interpolation::bspline))
-    throw std::invalid_argument("geodesic: the field is for another interpolation");
+    throw std::invalid_argument("geodesic: the field was prepared for another interpolation");
   trace_job job{};
   job.field = f.view();
   job.rays = settings;
   job.rays.max_steps = steps_within(settings);
-  job.rule = rule_of(settings.method);
-  job.least_cosine = least_cosine(settings);
+  job.rule = runge_kutta_step(settings.method);
+  job.min_cosine = min_cosine(settings);
   job.unit_length = static_cast<float>(std::sqrt(f.scale));
   return job;
 }

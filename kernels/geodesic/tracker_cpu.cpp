@@ -11,11 +11,11 @@ namespace voxherd::geodesic {
 
 namespace {
 
-/// The lanes of one thread, which fetches a few fibres at a time: neighbours in the batch start at the same seed and
+/// The lanes of one thread, which takes several fibres at a time: neighbours in the batch start at the same seed and
 /// read the same voxels.
 struct ray_thread {
   static constexpr std::uint64_t portion = 64;
-  std::atomic<std::uint64_t>& begun;
+  std::atomic<std::uint64_t>& next_fibre;
   std::uint64_t at = 0, end = 0;
 
   template <class Mask>
@@ -28,7 +28,7 @@ struct ray_thread {
   }
   std::uint64_t next() {
     if (at == end) {
-      at = begun.fetch_add(portion, std::memory_order_relaxed);
+      at = next_fibre.fetch_add(portion, std::memory_order_relaxed);
       end = at + portion;
     }
     return at++;
@@ -37,10 +37,10 @@ struct ray_thread {
 
 template <class Form>
 void run_form(const trace_job& job, const Form& form, int threads) {
-  std::atomic<std::uint64_t> begun{0};
+  std::atomic<std::uint64_t> next_fibre{0};
 #pragma omp parallel num_threads(threads)
   {
-    ray_thread lanes{begun};
+    ray_thread lanes{next_fibre};
     ray_tracer<Form>(job, form).run(lanes);
   }
 }
@@ -101,7 +101,7 @@ class cpu_tracker final : public tracker {
 
 std::unique_ptr<tracker> make_tracker_cpu(const field& f, std::span<const seed> seeds, const ray_settings& settings) {
   if (settings.reading == interpolation::texture)
-    throw std::invalid_argument("geodesic: textures are read by GPUs alone");
+    throw std::invalid_argument("geodesic: texture interpolation needs a GPU");
   return std::make_unique<cpu_tracker>(f, seeds, settings);
 }
 

@@ -63,13 +63,13 @@ class score_arrays {
 class cuda_tracker final : public tracker {
  public:
   cuda_tracker(const field& f, std::span<const seed> seeds, const ray_settings& settings)
-      : job_(begin_job(f, settings)), begun_(1) {
+      : job_(begin_job(f, settings)), next_fibre_(1) {
     send(seeds_, seeds.data(), seeds.size(), stream_);
     stream_.wait();
     job_.seeds = seeds_.data();
     if (settings.reading != interpolation::texture) return;
     if (settings.form != ray_form::christoffel)
-      throw std::invalid_argument("geodesic: textures are read by the christoffel form alone");
+      throw std::invalid_argument("geodesic: texture interpolation needs the christoffel form");
     textures_ = std::make_unique<texture_field>(job_.field, stream_);
     std::copy(textures_->objects().begin(), textures_->objects().end(), job_.textures);
   }
@@ -87,10 +87,10 @@ class cuda_tracker final : public tracker {
 
   void trace(std::span<const std::uint64_t> fibres, const std::uint32_t* steps, std::span<const std::uint64_t> offsets,
              const point_view& out) override {
-    constexpr std::uint64_t most_points = 1 << 24;
+    constexpr std::uint64_t max_points = 1 << 24;
     for (std::size_t begin = 0; begin < fibres.size();) {
       std::size_t end = begin + 1;
-      while (end < fibres.size() && offsets[end + 1] - offsets[begin] <= most_points) ++end;
+      while (end < fibres.size() && offsets[end + 1] - offsets[begin] <= max_points) ++end;
       const std::uint64_t before = offsets[begin] - offsets[0];
       const point_view here{out.position + 3 * before, out.FA == nullptr ? nullptr : out.FA + before,
                             out.relative == nullptr ? nullptr : out.relative + before};
@@ -124,13 +124,13 @@ class cuda_tracker final : public tracker {
     if (job.count == 0) return;
     switch (job.rays.form) {
       case ray_form::christoffel:
-        return launch_christoffel(job, begun_.data(), stream_);
+        return launch_christoffel(job, next_fibre_.data(), stream_);
       case ray_form::hamiltonian:
-        return launch_hamiltonian(job, begun_.data(), stream_);
+        return launch_hamiltonian(job, next_fibre_.data(), stream_);
       case ray_form::streamline:
-        return launch_streamline(job, begun_.data(), stream_);
+        return launch_streamline(job, next_fibre_.data(), stream_);
       case ray_form::finsler4:
-        return launch_finsler4(job, begun_.data(), stream_);
+        return launch_finsler4(job, next_fibre_.data(), stream_);
     }
   }
 
@@ -138,7 +138,7 @@ class cuda_tracker final : public tracker {
   cuda_stream stream_;
   std::unique_ptr<texture_field> textures_;
   device_buffer<seed> seeds_;
-  device_buffer<unsigned long long> begun_;
+  device_buffer<unsigned long long> next_fibre_;
   score_arrays scores_;
   device_buffer<std::uint64_t> chosen_, offsets_;
   device_buffer<std::uint32_t> steps_;

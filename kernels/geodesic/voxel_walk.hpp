@@ -4,8 +4,8 @@
 
 namespace voxherd::geodesic {
 
-/// Calls visit(voxel) for each voxel that the straight piece from `from` to `to` enters after voxel `at`, in order,
-/// until it returns false (Amanatides & Woo 1987). Index coordinates; a voxel reaches half a unit to each side of its
+/// Calls visit(voxel) for each voxel that the straight segment from `from` to `to` enters after voxel `at`, in order,
+/// until it returns false (Amanatides & Woo 1987). Index coordinates; a voxel extends half a unit to each side of its
 /// centre. `at` is the voxel of `from`, `last` that of `to`.
 template <class Visit>
 VOXHERD_FUNCTION inline void walk_voxels(const float (&from)[3], const float (&to)[3], const int (&at)[3],
@@ -23,7 +23,7 @@ VOXHERD_FUNCTION inline void walk_voxels(const float (&from)[3], const float (&t
       nearest_crossing = crossing;
     }
     if (axis < 0) return;
-    for (int i = 0; i < 3; ++i) {  // not voxel[axis]: a run-time index would send the array to memory
+    for (int i = 0; i < 3; ++i) {  // not voxel[axis]: a run-time index would move the array from registers to memory
       if (i == axis) voxel[i] += last[i] > voxel[i] ? 1 : -1;
     }
     if (!visit(voxel)) return;

@@ -18,7 +18,7 @@ enum class t1_source {
   flip_angles,  ///< as many more numbers a row as there are flip angles: the signals to fit T1 to
 };
 
-inline constexpr int most_flip_angles = 16;
+inline constexpr int max_flip_angles = 16;
 
 /// How a voxel's signals become concentrations. A row holds the frames' signals, then what t1_source says.
 struct conversion {
@@ -29,7 +29,7 @@ struct conversion {
   t1_source t1 = t1_source::constant;
   double t1_s = 0;      ///< constant: before the agent
   int flip_angles = 0;  ///< of the T1 series
-  std::array<double, most_flip_angles> t1_flip_rad{};
+  std::array<double, max_flip_angles> t1_flip_rad{};
   double t1_repetition_s = 0;
 
   bool needs_t1() const { return signal == signal_kind::linear || signal == signal_kind::spoiled_echo; }

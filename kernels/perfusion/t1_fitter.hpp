@@ -150,7 +150,7 @@ class t1_fitter {
   int angles_;
   double repetition_s_;
   double least_ = 0, most_ = 0;  ///< of log(1 - E)
-  double sine_[most_flip_angles] = {}, cosine_[most_flip_angles] = {}, versine_[most_flip_angles] = {};
+  double sine_[max_flip_angles] = {}, cosine_[max_flip_angles] = {}, versine_[max_flip_angles] = {};
 };
 
 }  // namespace voxherd::perfusion

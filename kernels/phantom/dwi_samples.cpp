@@ -6,7 +6,7 @@ namespace voxherd {
 
 namespace {
 
-double signal_of(const tissue& t, const gradient_table& g, std::size_t k) {
+double noise_free_signal(const tissue& t, const gradient_table& g, std::size_t k) {
   const double bd = g.b_s_per_mm2[k] * t.d_mm2_per_s;
   double ball = 1, sticks = 0;
   for (std::size_t j = 0; j < t.fibres; ++j) {
@@ -23,7 +23,7 @@ double signal_of(const tissue& t, const gradient_table& g, std::size_t k) {
 void make_dwi_samples(std::span<const tissue> voxels, std::uint64_t first_voxel, const gradient_table& gradients,
                       std::size_t k, const noise_settings& noise, float* out) {
   for (std::size_t i = 0; i < voxels.size(); ++i)
-    out[i] = voxels[i].inside ? with_noise(signal_of(voxels[i], gradients, k), noise, first_voxel + i, k) : 0.f;
+    out[i] = voxels[i].inside ? with_noise(noise_free_signal(voxels[i], gradients, k), noise, first_voxel + i, k) : 0.f;
 }
 
 }  // namespace voxherd

@@ -9,14 +9,14 @@ namespace {
 
 constexpr double s_per_min = 60;
 
-/// Of time in minutes, before its area is made 1.
+/// Unnormalised response, t in minutes.
 double raw_response(double t) {
   if (t < 0.08) return 0;
-  if (t < 0.17) return std::fmax(24.16 * t - 2.01, 0.0);  // the line begins below 0
+  if (t < 0.17) return std::fmax(24.16 * t - 2.01, 0.0);  // the line starts below 0
   return 2.83 * std::exp(-10.8 * t) + 2.12 * std::exp(-1.82 * t);
 }
 
-/// Integral of raw_response, minutes: a triangle and two exponentials.
+/// Integral of raw_response in minutes: a triangle and two exponentials.
 double raw_area() {
   const double from = 2.01 / 24.16, to = 0.17;
   return 24.16 * (to - from) * (to - from) / 2 + 2.83 / 10.8 * std::exp(-10.8 * to) +
@@ -47,7 +47,7 @@ input_curves make_input_curves(double arrival_s, double step_s, std::size_t coun
   for (std::size_t i = 0; i < count; ++i) {
     const double since = static_cast<double>(i) * step_s - arrival_s;
     curves.arterial.push_back(parker_mM(since));
-    // Midpoints: neither curve is asked at a jump of its own, and errors are of second order.
+    // Midpoint rule: avoids the jumps of both curves, and is of second order.
     constexpr double fine_s = 0.02;
     const auto parts = static_cast<std::size_t>(std::ceil(std::fmax(since, 0.0) / fine_s));
     const double width_s = parts > 0 ? since / static_cast<double>(parts) : 0;

@@ -11,15 +11,15 @@ enum class noise_kind { none, gaussian, rician };
 
 struct noise_settings {
   noise_kind kind = noise_kind::rician;
-  double deviation = 0;  ///< of the noise of each channel, unit of the signal
+  double deviation = 0;  ///< standard deviation of the noise of each channel, in the unit of the signal
   std::uint64_t seed = 1;
 };
 
-/// A phantom's sample. Noise is keyed by (seed, voxel in the image, sample): the same for any number of ranks and
-/// threads.
+/// Adds noise to a sample. Noise is keyed by (seed, voxel in the image, sample) and does not depend on the number of
+/// ranks and threads.
 inline float with_noise(double signal, const noise_settings& noise, std::uint64_t voxel, std::uint64_t sample) {
   if (noise.kind == noise_kind::none) return static_cast<float>(signal);
-  // Not the streams that an estimator with the same seed draws from.
+  // Differs from the streams of an estimator with the same seed.
   constexpr std::uint64_t phantom_streams = 0x7068616e746f6d21;
   const draw_pair channels = draw(noise.seed ^ phantom_streams, voxel, sample);
   const double real = signal + noise.deviation * static_cast<double>(channels.normal[0]);

@@ -8,18 +8,18 @@ namespace voxherd {
 
 namespace {
 
-/// Voxels side by side: their recursions are independent, so that the compiler makes vectors of them.
+/// Voxels computed together: their recursions are independent, so that the compiler can vectorise them.
 constexpr std::size_t width = 8;
 using lanes = std::array<double, width>;
 
-/// What a time s at rate k does to a compartment whose input is c + m s: C -> decay C + constant c + slope m.
+/// Effect of a time s on a compartment with rate k and input c + m s: C -> decay C + constant c + slope m.
 struct step {
   double decay, constant, slope;
 };
 
 step step_over(double k, double s) {
   const double x = k * s;
-  if (x < 1e-3)  // the quotients below would lose digits
+  if (x < 1e-3)  // the quotients below would lose precision
     return {std::exp(-x), s * (1 - x / 2 + x * x / 6 - x * x * x / 24),
             s * s * (0.5 - x / 6 + x * x / 24 - x * x * x / 120)};
   const double recovered = -std::expm1(-x);
@@ -27,14 +27,14 @@ step step_over(double k, double s) {
   return {1 - recovered, constant, (s - constant) / k};
 }
 
-/// G at every node: the input's convolution with exp(-k t), for each lane's k.
+/// G at every node: the convolution of the input with exp(-k t), for each lane's k.
 void convolve(const std::vector<double>& input, double step_s, const lanes& k, std::vector<lanes>& G) {
   lanes decay, from, to;
   for (std::size_t l = 0; l < width; ++l) {
-    const step whole = step_over(k[l], step_s);
-    decay[l] = whole.decay;
-    to[l] = whole.slope / step_s;
-    from[l] = whole.constant - to[l];
+    const step full = step_over(k[l], step_s);
+    decay[l] = full.decay;
+    to[l] = full.slope / step_s;
+    from[l] = full.constant - to[l];
   }
   G.resize(input.size());
   G[0].fill(0);
@@ -58,10 +58,10 @@ tissue_curves::tissue_curves(input_curves inputs, std::vector<double> frame_s)
     : inputs_(std::move(inputs)), frame_s_(std::move(frame_s)) {
   const std::size_t nodes = inputs_.arterial.size();
   if (nodes < 2 || inputs_.portal.size() != nodes || !(inputs_.step_s > 0))
-    throw std::invalid_argument("input curves need two nodes or more, as many portal as arterial ones");
+    throw std::invalid_argument("expected input curves with at least two nodes, as many portal as arterial ones");
   const double last_s = inputs_.step_s * static_cast<double>(nodes - 1);
   if (frame_s_.empty() || frame_s_.front() < 0 || frame_s_.back() > last_s * (1 + 1e-12))
-    throw std::invalid_argument("frames lie beyond the input curves");
+    throw std::invalid_argument("a frame is outside the time range of the input curves");
 }
 
 void tissue_curves::make(std::span<const liver_parameters> voxels, double* out) const {

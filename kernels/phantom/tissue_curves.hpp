@@ -9,15 +9,15 @@
 
 namespace voxherd {
 
-/// A voxel's parameters in the order of perfusion::parameter, 1/s and s. kl above 0, delays 0 or more.
+/// A voxel's parameters in the order of perfusion::parameter, in 1/s and s; kl > 0, delays >= 0.
 using liver_parameters = std::array<double, perfusion::parameter_count>;
 
-/// Concentrations of the dual-input single-compartment model at the frames: for inputs that are linear between their
-/// own nodes the integral is exact, at any delay (Flouri et al., Magn Reson Med 76:998, 2016). Nothing here is shared
-/// with the fit, which knows the inputs at the frames only.
+/// Concentrations of the dual-input single-compartment model at the frames: exact integrals for inputs that are linear
+/// between their own nodes, at any delay (Flouri et al., Magn Reson Med 76:998, 2016). Shares no code with the fit,
+/// which knows the inputs only at the frames.
 class tissue_curves {
  public:
-  /// `frame_s`: rising, from 0 on, within the inputs' nodes; else std::invalid_argument.
+  /// `frame_s`: increasing, from 0 on, within the inputs' nodes; otherwise throws std::invalid_argument.
   tissue_curves(input_curves inputs, std::vector<double> frame_s);
 
   std::size_t frames() const { return frame_s_.size(); }

@@ -8,14 +8,14 @@
 
 namespace voxherd {
 
-/// Place of element (row, column), row >= column, in the packed lower triangle of a symmetric matrix.
+/// Index of element (row, column), row >= column, in the packed lower triangle of a symmetric matrix.
 VOXHERD_FUNCTION constexpr int packed_index(int row, int column) { return row * (row + 1) / 2 + column; }
 
-/// Elements of the packed lower triangle of an n x n matrix.
+/// Number of elements of the packed lower triangle of an n x n matrix.
 VOXHERD_FUNCTION constexpr int packed_size(int n) { return packed_index(n, 0); }
 
-/// Factors A = L L^T in place; `a` holds the packed lower triangle of A. The diagonal is left as 1 / L(i,i), which is
-/// what the solve needs. False, with `a` spoilt, where A is not positive definite (to rounding) or not finite.
+/// Factors A = L L^T in place; `a` contains the packed lower triangle of A. Leaves 1 / L(i,i) on the diagonal, as the
+/// solve needs. False, with `a` undefined, if A is not finite or not positive definite to rounding.
 template <int N, class T>
 VOXHERD_FUNCTION inline bool cholesky_factor(T (&a)[packed_size(N)]) {
   for (int i = 0; i < N; ++i) {
@@ -27,15 +27,15 @@ VOXHERD_FUNCTION inline bool cholesky_factor(T (&a)[packed_size(N)]) {
     const T diagonal = a[packed_index(i, i)];
     T pivot = diagonal;
     for (int k = 0; k < i; ++k) pivot -= a[packed_index(i, k)] * a[packed_index(i, k)];
-    // A pivot that is all rounding error means a row that depends on those before it.
+    // A pivot of the size of the rounding error means a row that depends on previous rows.
     if (!(pivot > std::numeric_limits<T>::epsilon() * diagonal)) return false;
     a[packed_index(i, i)] = 1 / std::sqrt(pivot);
   }
   return true;
 }
 
-/// The same for a number type of several lanes (or one): which lanes came out well, without a branch. Others hold
-/// numbers of no use, or NaN.
+/// The same for a number type of one or several lanes, without branches. Returns the mask of successful lanes; the
+/// others contain undefined values or NaN.
 template <int N, class Mask, class T>
 VOXHERD_FUNCTION inline Mask cholesky_factor_lanes(T (&a)[packed_size(N)]) {
   Mask good(true);
@@ -54,7 +54,7 @@ VOXHERD_FUNCTION inline Mask cholesky_factor_lanes(T (&a)[packed_size(N)]) {
   return good;
 }
 
-/// Solves A x = b with the factor that cholesky_factor left; `x` holds b on entry.
+/// Solves A x = b with the factor of cholesky_factor; `x` contains b on entry.
 template <int N, class T>
 VOXHERD_FUNCTION inline void cholesky_solve(const T (&factor)[packed_size(N)], T (&x)[N]) {
   for (int i = 0; i < N; ++i) {

@@ -6,9 +6,8 @@
 
 namespace voxherd {
 
-/// One CPU thread as a team: its lanes are the elements of one SIMD register, each holding one measurement.
-/// The same interface as cuda_team, so that one kernel source serves both: Real is a value per lane, a plain number is
-/// the team's.
+/// One CPU thread as a team: its lanes are the elements of a SIMD register, one measurement each. Same interface as
+/// cuda_team, so that both share one kernel source: Real is one value per lane, a plain number belongs to the team.
 template <class Number>
 struct cpu_team {
   using number = Number;
@@ -17,9 +16,9 @@ struct cpu_team {
   static constexpr int partial_sums = 1;  ///< the processor reorders
 
   int width() const { return lanes; }
-  /// Sum over the lanes, known to all of them.
+  /// Sum over the lanes, available to all of them.
   Number sum(real value) const { return lane::stdx::reduce(value); }
-  /// Sum over the lanes in double: for large sums whose small differences count.
+  /// Sum over the lanes in double, for large sums with significant small differences.
   double precise_sum(real value) const {
     double total = 0;
     for (int i = 0; i < lanes; ++i) total += value[static_cast<std::size_t>(i)];
@@ -27,9 +26,9 @@ struct cpu_team {
   }
   /// sum(value) times `scale`, for sums of non-negative values near 1/scale.
   Number scaled_sum(real value, Number scale) const { return sum(value) * scale; }
-  /// A decision that all lanes have come to alike.
+  /// A decision that is the same in all lanes.
   bool agreed(bool decision) const { return decision; }
-  /// Orders what lanes wrote to shared scratch before what others read from it.
+  /// Orders writes of lanes to shared scratch before reads by other lanes.
   void sync() const {}
   /// Calls work(i) for i in [0, count), shared out over the lanes.
   template <class Work>

@@ -8,7 +8,7 @@
 #include "kernels/portable/simd_math.hpp"
 #endif
 
-/// Double functions for one value, and on the CPU for a SIMD register of them.
+/// Double functions for one value and, on the CPU, for a SIMD register.
 namespace voxherd::lane {
 
 VOXHERD_FUNCTION inline double exp(double x) { return ::exp(x); }
@@ -37,7 +37,7 @@ inline double_lanes exp(double_lanes x) {
   const double_lanes shifted = x * 1.4426950408889634 + shift;
   const double_lanes k = shifted - shift;
   const double_lanes r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;
-  // Taylor's polynomial: |r| <= ln 2 / 2 leaves r^12 / 12! = 6e-15
+  // Taylor polynomial: |r| <= ln 2 / 2, so the remainder is r^12 / 12! = 6e-15.
   double_lanes p = 1.0 / 39916800;
   for (const double inverse_factorial : {1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120,
                                          1.0 / 24, 1.0 / 6, 1.0 / 2, 1.0, 1.0})
@@ -61,7 +61,7 @@ inline double_lanes log(double_lanes x) {
   return p * t + e * 0.693147180559945309;
 }
 
-/// log(1 + y) for y >= 0: the rounding of 1 + y is put back to first order.
+/// log(1 + y) for y >= 0; corrects the rounding of 1 + y to first order.
 inline double_lanes log1p(double_lanes y) {
   const double_lanes u = 1.0 + y;
   return log(u) + (y - (u - 1.0)) / u;

@@ -9,7 +9,7 @@
 
 namespace voxherd {
 
-/// Two standard normals and two uniforms: what two Metropolis updates need.
+/// Two standard normals and two uniforms, as needed by two Metropolis updates.
 struct draw_pair {
   float normal[2];
   float neg_log2_uniform[2];  ///< -log2(u), u in (0, 1)
@@ -47,7 +47,7 @@ VOXHERD_FUNCTION inline float neg_log2(float u) {
 
 }  // namespace detail
 
-/// Four random words, a function of the seed, an item's own number and the place in that item's stream (Philox4x32-10,
+/// Four random words as a function of the seed, the item's number and the position in the item's stream (Philox4x32-10,
 /// Salmon 2011).
 VOXHERD_FUNCTION inline philox4x32_ctr_t draw_words(std::uint64_t seed, std::uint64_t item, std::uint64_t place) {
   const philox4x32_ctr_t counter = {{static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32),
@@ -57,7 +57,7 @@ VOXHERD_FUNCTION inline philox4x32_ctr_t draw_words(std::uint64_t seed, std::uin
 }
 
 /// The draws of updates 2 * pair and 2 * pair + 1 of one voxel's chain, keyed by the seed and counted by (voxel, pair):
-/// the same for any number of ranks, batches and threads, on any device. Normals by Box-Muller.
+/// independent of the number of ranks, batches and threads, and of the device. Normals by Box-Muller.
 VOXHERD_FUNCTION inline draw_pair draw(std::uint64_t seed, std::uint64_t voxel, std::uint64_t pair) {
   const philox4x32_ctr_t words = draw_words(seed, voxel, pair);
 

@@ -5,8 +5,7 @@
 
 namespace voxherd {
 
-/// The diffusion weighting of each volume. Directions are unit vectors (or zero) along the image axes in FSL's bvec
-/// frame.
+/// Diffusion weighting of each volume. Directions are unit vectors (or zero) along the image axes in FSL's bvec frame.
 struct gradient_table {
   std::vector<double> x, y, z;
   std::vector<double> b_s_per_mm2;

@@ -4,8 +4,8 @@
 
 #include "kernels/portable/function.hpp"
 
-/// Float functions for one value. On the GPU they are the special-function unit's: 2 ulp or 2^-22 absolute, whichever
-/// is larger; on the CPU libm's. Overloads for many values at once are in simd_math.hpp.
+/// Float functions for one value. On the GPU they use the special-function unit: error 2 ulp or 2^-22 absolute,
+/// whichever is larger; on the CPU libm. Overloads for several values are in simd_math.hpp.
 namespace voxherd::lane {
 
 /// 2^x; 0 below -126.
@@ -49,7 +49,7 @@ VOXHERD_FUNCTION inline float sqrt(float x) {
 #endif
 }
 
-/// Sine and cosine of an angle within [-pi, pi].
+/// Sine and cosine of an angle in [-pi, pi].
 VOXHERD_FUNCTION inline void sincos(float x, float& sine, float& cosine) {
 #if defined(__CUDA_ARCH__)
   sine = __sinf(x);
@@ -74,12 +74,12 @@ VOXHERD_FUNCTION inline float round(float x) { return rintf(x); }
 VOXHERD_FUNCTION inline float max(float a, float b) { return a > b ? a : b; }
 VOXHERD_FUNCTION inline float min(float a, float b) { return a < b ? a : b; }
 VOXHERD_FUNCTION inline float select(bool condition, float a, float b) { return condition ? a : b; }
-/// Whether it holds in any lane: for leaving out what no lane needs.
+/// Whether the condition holds in any lane; used to skip work that no lane needs.
 VOXHERD_FUNCTION inline bool any(bool condition) { return condition; }
 
 }  // namespace voxherd::lane
 
-// Templates below call these names qualified, so every overload must be known before them.
+// Templates below call these names qualified, so every overload must be declared before them.
 #if !defined(__CUDACC__)
 #include "kernels/portable/simd_math.hpp"
 #endif

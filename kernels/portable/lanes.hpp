@@ -5,8 +5,8 @@
 #include "kernels/portable/double_math.hpp"
 #include "kernels/portable/lane_math.hpp"
 
-/// A number a lane, so that one source serves a CUDA thread (one lane) and a CPU thread (the lanes of a SIMD register,
-/// each with an item of its own).
+/// One number per lane, so that one source serves a CUDA thread (one lane) and a CPU thread (the lanes of a SIMD
+/// register, each with its own item).
 namespace voxherd::lane {
 
 template <class Number>

@@ -6,7 +6,7 @@
 
 namespace voxherd {
 
-/// One voxel's floats, `stride` apart, so that neighbouring GPU threads read neighbouring addresses.
+/// The floats of one voxel, `stride` apart, so that neighbouring GPU threads read neighbouring addresses.
 struct signal_row {
   const float* first;
   std::size_t stride;

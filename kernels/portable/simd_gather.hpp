@@ -10,8 +10,7 @@
 
 namespace voxherd::lane {
 
-/// values[places[0] + step], values[places[1] + step], ... for as many as a register holds. stdx has no gather of its
-/// own.
+/// values[places[0] + step], values[places[1] + step], ... for one register; stdx has no gather.
 inline float_lanes gather(const float* values, const std::int32_t* places, int step = 0) {
 #if defined(__AVX512F__)
   if constexpr (float_lanes::size() == 16)

@@ -7,7 +7,7 @@
 
 namespace voxherd {
 
-/// Eigenvalues in falling order; vector[k] is the unit eigenvector of value[k], its sign arbitrary.
+/// Eigenvalues in decreasing order; vector[k] is the unit eigenvector of value[k] with arbitrary sign.
 template <class T>
 struct eigen_system3 {
   T value[3];
@@ -16,8 +16,8 @@ struct eigen_system3 {
 
 namespace detail {
 
-/// One Jacobi rotation that brings the off-diagonal element `apq` to zero. `arp`, `arq` are the two elements that p and
-/// q share with the third axis; `vp`, `vq` the columns gathered so far. (Golub & Van Loan, 4th ed., section 8.5.2)
+/// One Jacobi rotation that zeroes the off-diagonal element `apq`. `arp`, `arq` are the elements that p and q share
+/// with the third axis; `vp`, `vq` the accumulated columns (Golub & Van Loan, 4th ed., section 8.5.2).
 template <class T>
 VOXHERD_FUNCTION inline void jacobi_rotate(T& app, T& aqq, T& apq, T& arp, T& arq, T (&vp)[3], T (&vq)[3]) {
   const T theta = (aqq - app) / (2 * apq);
@@ -56,16 +56,16 @@ VOXHERD_FUNCTION inline void order_pair(eigen_system3<T>& e, int high, int low) 
 
 }  // namespace detail
 
-/// Eigen-decomposition of the symmetric matrix with these six elements, any unit. Cyclic Jacobi: eigenvalues to a few
-/// rounding errors of the largest one, vectors orthogonal to rounding, also for equal eigenvalues, where the closed
-/// formula with arc cosines loses half of the digits. NaN in gives NaN out.
+/// Eigendecomposition of the symmetric matrix with these six elements, in any unit, by cyclic Jacobi rotations:
+/// eigenvalues accurate to a few rounding errors of the largest one, vectors orthogonal to rounding, also for equal
+/// eigenvalues, where the closed formula with arc cosines loses half of the digits. NaN in, NaN out.
 template <class T>
 VOXHERD_FUNCTION inline eigen_system3<T> symmetric_eigen3(T xx, T xy, T xz, T yy, T yz, T zz) {
   using detail::jacobi_rotate;
   using detail::negligible;
   T v0[3] = {1, 0, 0}, v1[3] = {0, 1, 0}, v2[3] = {0, 0, 1};
-  constexpr int most_sweeps = 12;  // it converges quadratically: five or six sweeps in double
-  for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+  constexpr int max_sweeps = 12;  // converges quadratically: five or six sweeps in double
+  for (int sweep = 0; sweep < max_sweeps; ++sweep) {
     const bool xy_done = negligible(xy, xx, yy), xz_done = negligible(xz, xx, zz), yz_done = negligible(yz, yy, zz);
     if (xy_done && xz_done && yz_done) break;
     if (xy != 0) jacobi_rotate(xx, yy, xy, xz, yz, v0, v1);

@@ -6,8 +6,8 @@
 
 namespace voxherd {
 
-/// What became of a voxel: the codes in every analysis's `status` map. All its other outputs are zero unless `fitted`.
-/// Numbers are part of the file format: add at the end, never renumber.
+/// Outcome of a voxel: the codes in every analysis's `status` map. All other outputs are zero unless `fitted`. The
+/// numbers are part of the file format: append new codes, never renumber.
 enum class voxel_status : std::uint8_t {
   fitted = 0,
   all_zero = 1,          ///< every sample is zero
@@ -15,10 +15,10 @@ enum class voxel_status : std::uint8_t {
   not_finite = 3,        ///< a sample is NaN or infinite
   too_few_positive = 4,  ///< fewer positive samples than unknowns
   singular = 5,          ///< the equations have no solution
-  diverged = 6,          ///< the fit ran away: its residual exceeds the largest sample
-  no_baseline = 7,       ///< no signal before the contrast agent to compare with
-  no_t1 = 8,             ///< T1 before the agent is unknown, or not within its bounds
-  saturated = 9,         ///< most samples are brighter than any concentration of the agent makes them
+  diverged = 6,          ///< the residual exceeds the largest sample
+  no_baseline = 7,       ///< no signal before the contrast agent
+  no_t1 = 8,             ///< T1 before the agent is unknown or out of bounds
+  saturated = 9,         ///< most samples are brighter than any concentration of the agent allows
 };
 
 struct voxel_status_text {
@@ -32,11 +32,11 @@ inline constexpr std::array<voxel_status_text, 10> voxel_status_texts{{
     {voxel_status::constant, "all samples equal"},
     {voxel_status::not_finite, "a sample is NaN or infinite"},
     {voxel_status::too_few_positive, "too few positive samples"},
-    {voxel_status::singular, "equations without a solution"},
-    {voxel_status::diverged, "fit worse than no fit"},
+    {voxel_status::singular, "equations have no solution"},
+    {voxel_status::diverged, "fit diverged"},
     {voxel_status::no_baseline, "no signal before the agent"},
-    {voxel_status::no_t1, "no T1 found"},
-    {voxel_status::saturated, "most samples brighter than any concentration"},
+    {voxel_status::no_t1, "T1 unknown or out of bounds"},
+    {voxel_status::saturated, "most samples brighter than any concentration allows"},
 }};
 
 }  // namespace voxherd

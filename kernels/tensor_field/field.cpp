@@ -24,11 +24,12 @@ std::vector<T> in_host_memory(const field& f, const T* from, std::size_t of_a_vo
 }  // namespace
 
 std::unique_ptr<field> make_field(const device& d, const tensor_image& image, std::span<const std::uint32_t> regions,
-                                  const preparation& how, field_kind kind, bool spline) {
-  if (kind == field_kind::quartic) throw std::invalid_argument("make_field: a quartic field is not made from tensors");
-  const prepare::recipe r = prepare::make_recipe(image, how, kind, spline);
+                                  const preparation& settings, field_kind kind, bool spline) {
+  if (kind == field_kind::quartic)
+    throw std::invalid_argument("make_field: a quartic field cannot be made from tensors");
+  const prepare::recipe r = prepare::make_recipe(image, settings, kind, spline);
   if (!regions.empty() && regions.size() != image.inside.size())
-    throw std::invalid_argument("make_field: regions of another number of voxels than the image");
+    throw std::invalid_argument("make_field: the regions do not have the image's number of voxels");
   auto made = d.kind == backend::cuda ? make_field_cuda(d, image, regions, r) : make_field_cpu(d, image, regions, r);
   made->where = d;
   made->kind = kind;
@@ -38,7 +39,7 @@ std::unique_ptr<field> make_field(const device& d, const tensor_image& image, st
 }
 
 std::vector<float> host_values(const field& f) {
-  return in_host_memory(f, f.view().values, static_cast<std::size_t>(floats_of(f.kind)));
+  return in_host_memory(f, f.view().values, static_cast<std::size_t>(field_floats(f.kind)));
 }
 
 std::vector<voxel_facts> host_facts(const field& f) { return in_host_memory(f, f.view().facts, 1); }

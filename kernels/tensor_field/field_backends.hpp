@@ -15,7 +15,7 @@ std::unique_ptr<field> make_quartic_field_cpu(const device& d, const tensor_imag
 std::unique_ptr<field> make_quartic_field_cuda(const tensor_image& image, std::span<const float> quartics,
                                                std::span<const std::uint32_t> regions, const prepare::recipe& r);
 
-/// `to` on the host, `from` on the GPU.
+/// `to` is host memory, `from` GPU memory.
 void copy_from_gpu(void* to, const void* from, std::size_t bytes);
 
 }  // namespace voxherd::geodesic

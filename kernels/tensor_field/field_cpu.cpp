@@ -5,7 +5,7 @@ namespace voxherd::geodesic {
 std::unique_ptr<field> make_field_cpu(const device& d, const tensor_image& image,
                                       std::span<const std::uint32_t> regions, const prepare::recipe& r) {
   const std::size_t n = r.size.voxels();
-  auto made = std::make_unique<cpu_field>(n, static_cast<std::size_t>(floats_of(r.kind)), prepare::make_view(image));
+  auto made = std::make_unique<cpu_field>(n, static_cast<std::size_t>(field_floats(r.kind)), prepare::make_view(image));
   const aligned_array<float> first(prepare::first_floats(r) * n), second(prepare::second_floats(r) * n);
   const aligned_array<prepare::tensor_state> before(n), after(n);
   const auto begin = std::chrono::steady_clock::now();

@@ -6,7 +6,8 @@ std::unique_ptr<field> make_field_cuda(const device&, const tensor_image& image,
                                        const prepare::recipe& r) {
   const std::size_t n = r.size.voxels();
   const cuda_stream stream;
-  auto made = std::make_unique<cuda_field>(n, static_cast<std::size_t>(floats_of(r.kind)), prepare::make_view(image));
+  auto made =
+      std::make_unique<cuda_field>(n, static_cast<std::size_t>(field_floats(r.kind)), prepare::make_view(image));
   const auto measured = copied(image.tensor.data(), image.tensor.size(), stream);
   const auto inside = copied(image.inside.data(), image.inside.size(), stream);
   const auto words = copied(regions.data(), regions.size(), stream);

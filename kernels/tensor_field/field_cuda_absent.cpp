@@ -4,7 +4,8 @@ namespace voxherd::geodesic {
 
 namespace {
 [[noreturn]] void refuse() {
-  throw device_error("voxherd geodesic: built without CUDA; use --backend cpu, or rebuild with -DVOXHERD_CUDA=ON");
+  throw device_error(
+      "tensor field: this program was built without CUDA; use --backend cpu, or rebuild with -DVOXHERD_CUDA=ON");
 }
 }  // namespace
 

@@ -4,7 +4,7 @@
 #include "kernels/tensor_field/field_backends.hpp"
 #include "kernels/tensor_field/prepare_pipeline.hpp"
 
-/// What prepares and holds fields on a GPU.
+/// Prepares and stores fields on a GPU.
 namespace voxherd::geodesic {
 
 static __global__ void __launch_bounds__(each_block)
@@ -34,7 +34,8 @@ class cuda_machine {
   unsigned* repaired_;
 };
 
-/// Loads the kernels of a preparation and runs none: CUDA would load each at its first launch, in the time measured.
+/// Loads the kernels of a preparation without running them: CUDA would otherwise load each at its first launch, within
+/// the measured time.
 struct kernel_loader {
   static constexpr int lines_at_a_time = cuda_machine::lines_at_a_time;
 

@@ -10,11 +10,11 @@
 #include "kernels/tensor_field/field_backends.hpp"
 #include "kernels/tensor_field/prepare_pipeline.hpp"
 
-/// What prepares and holds fields on CPU threads.
+/// Prepares and stores fields on CPU threads.
 namespace voxherd::geodesic {
 
-/// Memory that starts at a cache line; large arrays lie in large pages where the system has them: rays read at places
-/// all over a field, and with pages of 4 kB each of them would be looked up first.
+/// Memory aligned to cache lines; large arrays use large pages if the system has them, because rays read all over a
+/// field and each page of 4 kB would need a look-up.
 template <class T>
 class aligned_array {
  public:

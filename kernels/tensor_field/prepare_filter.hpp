@@ -2,18 +2,18 @@
 
 #include "kernels/tensor_field/prepare_steps.hpp"
 
-/// Smoothing of logarithms, and the filter that makes B-spline coefficients.
+/// Smoothing of logarithms, and the prefilter for B-spline coefficients.
 namespace voxherd::geodesic::prepare {
 
 inline constexpr int widest_radius = 31;
 
-/// Half of a Gaussian, cut at three deviations.
+/// Half of a Gaussian, truncated at three standard deviations.
 struct gaussian {
   int radius;
   float weight[widest_radius + 1];
 };
 
-/// Logarithms into the first six planes, 1 into the seventh; 0 where there was no measurement.
+/// Logarithms to the first six planes and the weight 1 to the seventh; 0 without a measurement.
 struct logarithm_taker {
   planes tensors;
   const tensor_state* state;
@@ -25,7 +25,7 @@ struct logarithm_taker {
   }
 };
 
-/// Along one axis, seven planes. What lies beyond the image counts 0.
+/// Smooths seven planes along one axis. Values outside the image are 0.
 struct smoother {
   grid size;
   planes from, to;
@@ -52,7 +52,8 @@ struct smoother {
   }
 };
 
-/// Sum of logarithms over the sum of weights (normalised convolution: nothing outside has a say), and back to tensors.
+/// Divides the sum of logarithms by the sum of weights (normalised convolution: voxels outside have no influence), and
+/// converts back to tensors.
 struct exponential_taker {
   planes sums, tensors;
   const tensor_state* state;
@@ -62,17 +63,17 @@ struct exponential_taker {
   }
 };
 
-/// Samples to the coefficients of the cubic B-spline through them, in place, along one axis (Unser, Aldroubi & Eden,
-/// IEEE Trans Signal Process 41:821, 1993). The line goes on beyond its ends as in a mirror that stands on the last
-/// sample: c[-1] = c[1], c[n] = c[n - 2]. A line of one sample is left as it is: constant.
-/// One call filters `Width` lines that lie side by side: 1 for a GPU thread, a SIMD register on a CPU.
+/// Replaces samples by the coefficients of the cubic B-spline through them, in place, along one axis (Unser, Aldroubi &
+/// Eden, IEEE Trans Signal Process 41:821, 1993). The line continues beyond its ends as mirrored at the end samples:
+/// c[-1] = c[1], c[n] = c[n - 2]. A line of one sample is constant and left unchanged. One call filters `Width`
+/// adjacent lines: 1 for a GPU thread, a SIMD register on a CPU.
 template <int Width>
 struct spline_filter {
   float* values;
-  std::size_t step;  ///< floats from one sample of a line to the next
+  std::size_t step;  ///< floats between consecutive samples of a line
   int n;
 
-  static constexpr int batch = 8;                          ///< loads under way at a time
+  static constexpr int batch = 8;                          ///< loads in flight at a time
   static constexpr float pole = -0.26794919243112270647f;  // sqrt(3) - 2
   static constexpr float gain = 6;
 
@@ -89,7 +90,7 @@ struct spline_filter {
   }
 
  private:
-  /// gain times the sum of pole^k s[k] over the line and its mirror images, down to float's rounding.
+  /// gain times the sum of pole^k s[k] over the line and its mirror images, to the precision of float.
   VOXHERD_FUNCTION void start(const float* line, float (&sum)[Width]) const {
     constexpr int horizon = 16;  // pole^16 = 7e-10
     for (int w = 0; w < Width; ++w) sum[w] = 0;
@@ -106,7 +107,7 @@ struct spline_filter {
     }
   }
 
-  /// c+[k] = gain s[k] + pole c+[k - 1]; c+[0] is carried in.
+  /// c+[k] = gain s[k] + pole c+[k - 1]; c+[0] is passed in `carried`.
   VOXHERD_FUNCTION void forth(float* line, float (&carried)[Width]) const {
     for (int w = 0; w < Width; ++w) line[w] = carried[w];
     for (int k = 1; k < n; k += batch) {
@@ -123,7 +124,7 @@ struct spline_filter {
     }
   }
 
-  /// c[k] = pole (c[k + 1] - c+[k]); c[n - 1] is carried in.
+  /// c[k] = pole (c[k + 1] - c+[k]); c[n - 1] is passed in `carried`.
   VOXHERD_FUNCTION void back(float* line, float (&carried)[Width]) const {
     for (int w = 0; w < Width; ++w) line[step * std::size_t(n - 1) + std::size_t(w)] = carried[w];
     for (int k = n - 2; k >= 0; k -= batch) {

@@ -8,14 +8,14 @@
 
 namespace voxherd::geodesic::prepare {
 
-/// Device memory that a preparation works in. Lengths in floats, or bytes for the states.
+/// Device memory used by a preparation.
 struct workspace {
-  const float* measured;         ///< 6 a voxel
-  const std::uint8_t* inside;    ///< 1 a voxel
-  const std::uint32_t* regions;  ///< 1 a voxel, or null
-  float* first;                  ///< first_floats() a voxel
-  float* second;                 ///< second_floats() a voxel
-  tensor_state* state[2];        ///< 1 a voxel each
+  const float* measured;         ///< 6 per voxel
+  const std::uint8_t* inside;    ///< 1 per voxel
+  const std::uint32_t* regions;  ///< 1 per voxel, or null
+  float* first;                  ///< first_floats() per voxel
+  float* second;                 ///< second_floats() per voxel
+  tensor_state* state[2];        ///< 1 per voxel each
   float* values;                 ///< the field
   voxel_facts* facts;
 };
@@ -33,7 +33,7 @@ inline gaussian make_gaussian(double deviation) {
   return g;
 }
 
-/// Voxels this far outside have their neighbours' tensors, those beyond are isotropic.
+/// Voxels up to this far outside get the tensors of their neighbours; those beyond are isotropic.
 inline constexpr int fill_rounds = 3;
 
 template <class Machine>
@@ -50,7 +50,7 @@ void smooth(Machine& machine, const recipe& r, const workspace& w) {
 
 template <class Machine>
 void to_coefficients(Machine& machine, const recipe& r, float* values) {
-  const std::size_t width = static_cast<std::size_t>(floats_of(r.kind)), total = width * r.size.voxels();
+  const std::size_t width = static_cast<std::size_t>(field_floats(r.kind)), total = width * r.size.voxels();
   std::size_t step = width;
   for (const std::uint32_t n : {r.size.nx, r.size.ny, r.size.nz}) {
     constexpr int side_by_side = Machine::lines_at_a_time;
@@ -73,22 +73,22 @@ void fill(Machine& machine, const recipe& r, const workspace& w, const std::arra
   }
 }
 
-/// The whole preparation on a machine that calls a callable for each of n indices, machine.each(n, callable), and
-/// counts the states `hole` and `repaired` among n, machine.count_repaired(states, n).
+/// The complete preparation on a machine that provides machine.each(n, callable), which calls the callable for each of
+/// n indices, and machine.count_repaired(states, n), which counts the states `hole` and `repaired`.
 template <class Machine>
 void prepare_field(Machine& machine, const recipe& r, const workspace& w) {
   const std::uint32_t n = r.size.voxels();
   const planes tensors{w.first, n};
   planes fields{}, metrics{};
   if (r.kind == field_kind::christoffel) fields = {w.second, n}, metrics = {w.second + std::size_t{6} * n, n};
-  machine.each(n, cleaner{w.measured, w.inside, tensors, w.state[0], r.input_unit, r.least_eigenvalue});
+  machine.each(n, cleaner{w.measured, w.inside, tensors, w.state[0], r.input_unit, r.min_eigenvalue});
   machine.count_repaired(w.state[0], n);
   if (r.smoothing_voxels > 0) smooth(machine, r, w);
   const float b = r.background;
   fill<6>(machine, r, w, {b, 0, 0, b, 0, b});
 
   metric_applier apply{r.metric, {}, {}, tensors, w.inside, w.regions, w.facts, r.kind, w.values, fields, metrics};
-  for (int k = 0; k < 9; ++k) apply.to_index[k] = r.to_index[k], apply.axes_turned[k] = r.axes_turned[k];
+  for (int k = 0; k < 9; ++k) apply.to_index[k] = r.to_index[k], apply.axes_transposed[k] = r.axes_transposed[k];
   machine.each(n, apply);
   if (r.kind == field_kind::christoffel) machine.each(n, differentiator{r.size, fields, metrics, w.values});
   if (r.spline) to_coefficients(machine, r, w.values);

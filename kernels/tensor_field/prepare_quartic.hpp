@@ -3,8 +3,8 @@
 #include "kernels/geodesic/finsler4_convexity.hpp"
 #include "kernels/tensor_field/prepare_pipeline.hpp"
 
-/// Steps of the preparation of a quartic field. The tensor of a voxel lies in planes 0 to 5 of the workspace's first
-/// block, its fourth-order tensor in those after.
+/// Steps of the preparation of a quartic field. The tensor of a voxel is in planes 0 to 5 of the workspace's first
+/// block, its fourth-order tensor in the planes after those.
 namespace voxherd::geodesic::prepare {
 
 inline constexpr int quartic_planes = 6 + quartic_size;
@@ -20,12 +20,12 @@ VOXHERD_FUNCTION inline void quartic_of_tensor(const double (&d)[6], double (&t)
   quartic_of_metric(g, t);
 }
 
-/// Measured quartics into planes, in the unit of the tensors there.
+/// Copies measured quartics to planes, in the unit of the tensors there.
 struct quartic_loader {
-  const float* measured;  ///< 15 a voxel
+  const float* measured;  ///< 15 per voxel
   planes to;
   tensor_state* state;
-  float unit;  ///< of tensors: stored over measured
+  float unit;  ///< unit of the tensors: stored divided by measured
 
   VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
     if (!is_measured(state[i])) return;
@@ -44,14 +44,14 @@ struct quartic_loader {
 
  private:
   VOXHERD_FUNCTION static bool is_sound(const double (&t)[quartic_size]) {
-    constexpr double most = static_cast<double>(most_medians) * static_cast<double>(most_medians);
+    constexpr double most = static_cast<double>(max_medians) * static_cast<double>(max_medians);
     double size = 0;
     for (const double c : t) size += std::fabs(c);
-    return size < most && t[0] * most > 1 && t[10] * most > 1 && t[14] * most > 1;  // NaN is not
+    return size < most && t[0] * most > 1 && t[10] * most > 1 && t[14] * most > 1;  // false for NaN
   }
 };
 
-/// A step of Newton's method towards a minimum of T u u u u on the sphere; `u` stays a unit vector.
+/// One step of Newton's method towards a minimum of T u u u u on the sphere; `u` stays a unit vector.
 VOXHERD_FUNCTION inline void step_to_minimum(const double (&t)[quartic_size], double (&u)[3]) {
   const finsler4_at<double> at(t, u);
   const bool x_is_least = std::fabs(u[0]) <= std::fabs(u[1]) && std::fabs(u[0]) <= std::fabs(u[2]);
@@ -63,7 +63,7 @@ VOXHERD_FUNCTION inline void step_to_minimum(const double (&t)[quartic_size], do
   const double f[3] = {u[1] * e[2] - u[2] * e[1], u[2] * e[0] - u[0] * e[2], u[0] * e[1] - u[1] * e[0]};
   double te[3];
   apply(at.t2, e, te);
-  // A quarter of gradient and Hessian in the tangent plane; the latter made positive where it is not.
+  // A quarter of gradient and Hessian in the tangent plane; the Hessian is made positive if necessary.
   const double along_e = dot(at.t1, e), along_f = dot(at.t1, f);
   double ee = 3 * dot(te, e) - at.q, ef = 3 * dot(te, f), ff = 3 * quadratic(at.t2, f) - at.q;
   const double half = (ee - ff) / 2, least = (ee + ff) / 2 - std::sqrt(half * half + ef * ef), floor = 1e-3 * at.q;
@@ -77,8 +77,8 @@ VOXHERD_FUNCTION inline void step_to_minimum(const double (&t)[quartic_size], do
   for (int i = 0; i < 3; ++i) u[i] = moved[i] / length;
 }
 
-/// The least F over unit vectors: the best of 160, refined.
-VOXHERD_FUNCTION inline double least_norm(const double (&t)[quartic_size]) {
+/// The minimum of F over unit vectors: the best of 160, refined.
+VOXHERD_FUNCTION inline double min_norm(const double (&t)[quartic_size]) {
   double best[3] = {0, 0, 1}, least = t[14];
   half_sphere directions;
   for (int i = 0; i < half_sphere::count; ++i) {
@@ -96,7 +96,7 @@ VOXHERD_FUNCTION inline double least_norm(const double (&t)[quartic_size]) {
   return std::sqrt(std::sqrt(least));
 }
 
-/// Scales as the metric says, writes the facts, goes to index space.
+/// Scales by the metric, writes the facts, and transforms to index space.
 struct quartic_finisher {
   metric_rule metric;  ///< D_eff is a multiple of D
   double axes[9];      ///< index to world mm
@@ -104,7 +104,7 @@ struct quartic_finisher {
   const std::uint8_t* inside;
   const std::uint32_t* regions;  ///< may be null
   voxel_facts* facts;
-  float* values;  ///< 16 a voxel
+  float* values;  ///< 16 per voxel
 
   VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
     const tensor6 d = tensors.load(i);
@@ -112,8 +112,8 @@ struct quartic_finisher {
     const double multiple = static_cast<double>(e.tensor.xx) / static_cast<double>(d.xx);
     double t[quartic_size], indexed[quartic_size];
     for (int n = 0; n < quartic_size; ++n) t[n] = static_cast<double>(tensors.at(6 + n, i)) / (multiple * multiple);
-    // Rays never ask for it outside.
-    const float speed = inside[i] ? static_cast<float>(1 / least_norm(t)) : std::sqrt(static_cast<float>(e.largest));
+    // Rays never use the speed outside.
+    const float speed = inside[i] ? static_cast<float>(1 / min_norm(t)) : std::sqrt(static_cast<float>(e.largest));
     facts[i] = {fractional_anisotropy(d), speed, region_word(regions, i, inside[i] != 0), 0};
     quartic_transformed(t, axes, indexed);
     float out[16] = {};
@@ -123,12 +123,12 @@ struct quartic_finisher {
   }
 };
 
-/// `quartics`: 15 a voxel, on the machine. w.first has quartic_planes planes.
+/// `quartics`: 15 per voxel, in the machine's memory. w.first has quartic_planes planes.
 template <class Machine>
 void prepare_quartic_field(Machine& machine, const recipe& r, const workspace& w, const float* quartics) {
   const std::uint32_t n = r.size.voxels();
   const planes all{w.first, n};
-  machine.each(n, cleaner{w.measured, w.inside, all, w.state[0], r.input_unit, r.least_eigenvalue});
+  machine.each(n, cleaner{w.measured, w.inside, all, w.state[0], r.input_unit, r.min_eigenvalue});
   machine.each(n, quartic_loader{quartics, all, w.state[0], r.input_unit});
   machine.count_repaired(w.state[0], n);
 
@@ -143,7 +143,7 @@ void prepare_quartic_field(Machine& machine, const recipe& r, const workspace& w
 
   quartic_finisher finish{r.metric, {}, all, w.inside, w.regions, w.facts, w.values};
   for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) finish.axes[3 * i + j] = r.axes_turned[3 * j + i];
+    for (int j = 0; j < 3; ++j) finish.axes[3 * i + j] = r.axes_transposed[3 * j + i];
   machine.each(n, finish);
   if (r.spline) to_coefficients(machine, r, w.values);
 }

@@ -21,24 +21,24 @@ matrix inverse(const matrix& a) {
           f * (a[3] * a[7] - a[4] * a[6]), f * (a[1] * a[6] - a[0] * a[7]), f * (a[0] * a[4] - a[1] * a[3])};
 }
 
-void check(const tensor_image& image, const preparation& how) {
+void check(const tensor_image& image, const preparation& settings) {
   const auto refuse = [](const char* why) { throw std::invalid_argument(std::string("make_field: ") + why); };
-  constexpr std::uint64_t most = std::uint64_t{1} << 28;  // line and voxel numbers stay in 32 bits
+  constexpr std::uint64_t most = std::uint64_t{1} << 28;  // line and voxel numbers fit into 32 bits
   std::uint64_t voxels = 1;
   for (const std::uint64_t n : image.size) {
-    if (n < 1 || n > most || voxels * n > most) refuse("an image of no voxels or of more than 2^28");
+    if (n < 1 || n > most || voxels * n > most) refuse("expected an image of 1 to 2^28 voxels");
     voxels *= n;
   }
   if (image.inside.size() != voxels || image.tensor.size() != 6 * voxels)
-    refuse("arrays of another number of voxels than size says");
-  if (!(std::abs(determinant(image.axes_mm)) > 0)) refuse("the image's axes lie in one plane");
-  if (!(how.smoothing_voxels >= 0) || how.smoothing_voxels > 10) refuse("smoothing_voxels not in 0 to 10");
-  if (!(how.least_eigenvalue >= 0) || how.least_eigenvalue > 1) refuse("least_eigenvalue not in 0 to 1");
-  if (!(how.alpha >= 0) || how.alpha > 16) refuse("alpha not in 0 to 16");
+    refuse("the arrays do not have the image's number of voxels");
+  if (!(std::abs(determinant(image.axes_mm)) > 0)) refuse("the image's axes are linearly dependent");
+  if (!(settings.smoothing_voxels >= 0) || settings.smoothing_voxels > 10) refuse("smoothing_voxels not in 0 to 10");
+  if (!(settings.min_eigenvalue >= 0) || settings.min_eigenvalue > 1) refuse("least_eigenvalue not in 0 to 1");
+  if (!(settings.alpha >= 0) || settings.alpha > 16) refuse("alpha not in 0 to 16");
 }
 
-/// Falling eigenvalues of up to 1024 sound tensors inside, evenly chosen.
-std::vector<std::array<double, 3>> sample_of(const tensor_image& image, double least) {
+/// Decreasing eigenvalues of up to 1024 valid tensors inside, evenly spaced.
+std::vector<std::array<double, 3>> eigenvalue_sample(const tensor_image& image, double least) {
   const auto inside = static_cast<std::size_t>(
       std::count_if(image.inside.begin(), image.inside.end(), [](std::uint8_t i) { return i != 0; }));
   const std::size_t every = std::max<std::size_t>(1, inside / 1024);
@@ -64,70 +64,70 @@ double median(const Sample& sample, const Number& number) {
   return *middle;
 }
 
-/// D_eff's largest eigenvalue is of this degree in the tensor.
-double degree_of(const preparation& how) {
-  switch (how.metric) {
+/// The largest eigenvalue of D_eff is homogeneous in the tensor of this degree.
+double homogeneity_degree(const preparation& settings) {
+  switch (settings.metric) {
     case metric_kind::adjugate:
       return -2;
     case metric_kind::power:
-      return how.alpha;
+      return settings.alpha;
     default:
       return 1;
   }
 }
 
-/// log2 of the largest eigenvalue of D_eff. `l`: falling eigenvalues, as logarithms to base 2.
-double log2_effective(const preparation& how, const std::array<double, 3>& l) {
+/// log2 of the largest eigenvalue of D_eff. `l`: decreasing eigenvalues, as logarithms to base 2.
+double log2_effective(const preparation& settings, const std::array<double, 3>& l) {
   const double log2_determinant = l[0] + l[1] + l[2];
-  switch (how.metric) {
+  switch (settings.metric) {
     case metric_kind::adjugate:
       return l[0] - log2_determinant;
     case metric_kind::power:
-      return how.alpha * l[0];
+      return settings.alpha * l[0];
     case metric_kind::jeong:
-      return (1 - how.alpha) / 3 * log2_determinant + how.alpha * l[0];
+      return (1 - settings.alpha) / 3 * log2_determinant + settings.alpha * l[0];
     default:
       return l[0];
   }
 }
 
-/// Powers of two from medians over a sample.
-void choose_units(const tensor_image& image, const preparation& how, recipe& r) {
-  auto sample = sample_of(image, r.least_eigenvalue);
+/// Chooses powers of two from medians over a sample.
+void choose_units(const tensor_image& image, const preparation& settings, recipe& r) {
+  auto sample = eigenvalue_sample(image, r.min_eigenvalue);
   if (sample.empty()) sample.push_back({1, 1, 1});
   const double log2_unit = -std::round(std::log2(median(sample, [](const auto& l) { return l[0]; })));
   r.input_unit = static_cast<float>(std::exp2(log2_unit));
   r.background =
       static_cast<float>(std::exp2(log2_unit) * median(sample, [](const auto& l) { return (l[0] + l[1] + l[2]) / 3; }));
   const double log2_typical = median(sample, [&](const auto& l) {
-    return log2_effective(how, {std::log2(l[0]), std::log2(l[1]), std::log2(l[2])});
+    return log2_effective(settings, {std::log2(l[0]), std::log2(l[1]), std::log2(l[2])});
   });
-  // A voxel's side is taken as the cube root of its volume, and D_eff goes with its square.
+  // The side of a voxel is taken as the cube root of its volume; D_eff scales with its square.
   const double log2_side = std::log2(std::abs(determinant(image.axes_mm))) / 3;
   const double log2_scale = std::round(2 * log2_side - log2_typical);
   r.scale = std::exp2(log2_scale);
-  r.metric.unit = static_cast<float>(std::exp2(log2_scale - degree_of(how) * log2_unit));
+  r.metric.unit = static_cast<float>(std::exp2(log2_scale - homogeneity_degree(settings) * log2_unit));
 }
 
 }  // namespace
 
-recipe make_recipe(const tensor_image& image, const preparation& how, field_kind kind, bool spline) {
-  check(image, how);
+recipe make_recipe(const tensor_image& image, const preparation& settings, field_kind kind, bool spline) {
+  check(image, settings);
   recipe r;
   const auto n = [&](int k) { return static_cast<std::uint32_t>(image.size[static_cast<std::size_t>(k)]); };
   r.size = {n(0), n(1), n(2)};
-  r.least_eigenvalue = std::max(least_of_largest, static_cast<float>(how.least_eigenvalue));
-  r.metric = {how.metric, static_cast<float>(how.alpha), 1};
-  r.smoothing_voxels = how.smoothing_voxels;
+  r.min_eigenvalue = std::max(min_eigenvalue_ratio, static_cast<float>(settings.min_eigenvalue));
+  r.metric = {settings.metric, static_cast<float>(settings.alpha), 1};
+  r.smoothing_voxels = settings.smoothing_voxels;
   r.kind = kind;
   r.spline = spline;
   const matrix inverted = inverse(image.axes_mm);
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t j = 0; j < 3; ++j) {
       r.to_index[3 * i + j] = inverted[3 * i + j];
-      r.axes_turned[3 * i + j] = image.axes_mm[3 * j + i];
+      r.axes_transposed[3 * i + j] = image.axes_mm[3 * j + i];
     }
-  choose_units(image, how, r);
+  choose_units(image, settings, r);
   return r;
 }
 

@@ -6,7 +6,7 @@
 
 namespace voxherd::geodesic::prepare {
 
-/// Voxels of the grid by number, x fastest.
+/// Voxel indices of the grid, x fastest.
 struct grid {
   std::uint32_t nx, ny, nz;
 
@@ -19,26 +19,26 @@ struct grid {
   }
 };
 
-/// Of make_field's arguments, all that kernels need.
+/// The arguments of make_field that kernels need.
 struct recipe {
   grid size{};
-  float input_unit = 1;  ///< makes the image's median largest eigenvalue about 1; a power of two
-  float background = 1;  ///< mean diffusivity given to voxels far outside, in that unit
-  float least_eigenvalue = 0;
+  float input_unit = 1;  ///< makes the median largest eigenvalue of the image about 1; a power of two
+  float background = 1;  ///< mean diffusivity of voxels far outside, in that unit
+  float min_eigenvalue = 0;
   metric_rule metric{};
-  double scale = 1;         ///< field::scale
-  double to_index[9]{};     ///< inverse of the axes: world mm to index
-  double axes_turned[9]{};  ///< transpose of the axes: G_idx = A^T G A
+  double scale = 1;             ///< field::scale
+  double to_index[9]{};         ///< inverse of the axes: world mm to index
+  double axes_transposed[9]{};  ///< transpose of the axes: G_idx = A^T G A
   double smoothing_voxels = 0;
   field_kind kind = field_kind::tensor;
   bool spline = false;
 };
 
-/// Units and scale come from a sample of the voxels inside, on the host: the same for every device and number of
-/// threads. Throws std::invalid_argument.
-recipe make_recipe(const tensor_image& image, const preparation& how, field_kind kind, bool spline);
+/// Units and scale are computed from a sample of the voxels inside, on the host, so that they do not depend on the
+/// device or the number of threads. Throws std::invalid_argument.
+recipe make_recipe(const tensor_image& image, const preparation& settings, field_kind kind, bool spline);
 
-/// View of what does not depend on the device.
+/// The parts of the view that do not depend on the device.
 field_view make_view(const tensor_image& image);
 
 }  // namespace voxherd::geodesic::prepare

@@ -2,8 +2,8 @@
 
 #include "kernels/tensor_field/prepare_recipe.hpp"
 
-/// Steps of the preparation, each a callable for one voxel that reads and writes whole arrays. Between steps tensors
-/// lie in planes, one array of all voxels for each element, so that neighbouring GPU threads read neighbouring
+/// Steps of the preparation, each a callable for one voxel that reads and writes complete arrays. Between steps tensors
+/// are stored in planes, one array of all voxels per element, so that neighbouring GPU threads read neighbouring
 /// addresses.
 namespace voxherd::geodesic::prepare {
 
@@ -27,9 +27,9 @@ struct alignas(16) four_floats {
   float a, b, c, d;
 };
 
-/// Measured tensors into planes; says which ones are any good.
+/// Copies measured tensors to planes and classifies them.
 struct cleaner {
-  const float* measured;  ///< 6 a voxel
+  const float* measured;  ///< 6 per voxel
   const std::uint8_t* inside;
   planes to;
   tensor_state* state;
@@ -47,15 +47,15 @@ struct cleaner {
   }
 };
 
-/// One round: voxels without a tensor take the mean of the neighbours (of 26) that have one, in all planes. In place:
-/// planes are read where `before` has a tensor, and written where it has none.
+/// One round of dilation: voxels without a tensor get the mean of those of their 26 neighbours that have one, in all
+/// planes. In place: reads planes only where `before` has a tensor, and writes only where it has none.
 template <int Elements>
 struct filler {
   grid size;
   planes tensors;
   const tensor_state* before;
   tensor_state* after;
-  bool last;                   ///< what is still without takes the background
+  bool last;                   ///< voxels still without a tensor get the background
   float background[Elements];  ///< isotropic
 
   VOXHERD_FUNCTION static bool has(tensor_state s) { return is_measured(s) || s == tensor_state::filled; }
@@ -64,7 +64,7 @@ struct filler {
     const tensor_state s = before[i];
     after[i] = s;
     if (has(s)) return;
-    double sum[Elements] = {};  // the mean of equal tensors is that tensor, to the bit
+    double sum[Elements] = {};  // exact: the mean of equal tensors is that tensor, to the bit
     const int count = gather(i, sum);
     if (count > 0) {
       for (int e = 0; e < Elements; ++e) tensors.at(e, i) = static_cast<float>(sum[e] / count);
@@ -92,23 +92,23 @@ struct filler {
   }
 };
 
-/// The region words that a ray reads: those given, or `inside` alone; never `inside` where there is no tensor to trust.
+/// The region word that a ray reads: `given`, or only `inside`; the flag `inside` is cleared without a valid tensor.
 VOXHERD_FUNCTION inline std::uint32_t region_word(const std::uint32_t* given, std::uint32_t i, bool inside) {
   const std::uint32_t word = given ? given[i] : region::inside;
   return inside ? word : word & ~region::inside;
 }
 
-/// Applies the metric; writes the facts and either the finished field (tensor, world) or its tensors and metric in
-/// planes (christoffel).
+/// Applies the metric and writes the facts; writes either the finished field (tensor, world) or its tensors and metric
+/// in planes (christoffel).
 struct metric_applier {
   metric_rule metric;
-  double to_index[9], axes_turned[9];
+  double to_index[9], axes_transposed[9];
   planes tensors;
   const std::uint8_t* inside;
   const std::uint32_t* regions;  ///< may be null
   voxel_facts* facts;
   field_kind kind;
-  float* values;           ///< 8 a voxel: tensor, world
+  float* values;           ///< 8 per voxel: tensor, world
   planes fields, metrics;  ///< christoffel
 
   VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
@@ -118,7 +118,7 @@ struct metric_applier {
     const auto t = cast<float>(kind == field_kind::world ? e.tensor : sandwiched(to_index, e.tensor));
     if (kind == field_kind::christoffel) {
       fields.store(i, t);
-      metrics.store(i, cast<float>(sandwiched(axes_turned, e.metric)));
+      metrics.store(i, cast<float>(sandwiched(axes_transposed, e.metric)));
     } else {
       auto* out = reinterpret_cast<four_floats*>(values + std::size_t{8} * i);
       out[0] = {t.xx, t.xy, t.xz, t.yy};
@@ -127,11 +127,12 @@ struct metric_applier {
   }
 };
 
-/// Derivatives by index of the metric: central differences, one-sided of second order at the volume's faces.
+/// Derivatives of the metric with respect to the index: central differences, second-order one-sided ones at the
+/// volume's faces.
 struct differentiator {
   grid size;
   planes fields, metrics;
-  float* values;  ///< 24 a voxel
+  float* values;  ///< 24 per voxel
 
   VOXHERD_FUNCTION void operator()(std::uint32_t i) const {
     int x, y, z;

@@ -6,8 +6,8 @@
 #include "kernels/portable/symmetric_eigen3.hpp"
 #include "kernels/tensor_field/field.hpp"
 
-/// What preparation does to the tensor of one voxel. Tensors are in units of the image's own median diffusivity, so
-/// that float neither overflows nor underflows in any metric.
+/// Operations on the tensor of one voxel. Tensors are in units of the image's median diffusivity, so that float neither
+/// overflows nor underflows in any metric.
 namespace voxherd::geodesic::prepare {
 
 template <class T>
@@ -15,8 +15,8 @@ struct symmetric6 {
   T xx, xy, xz, yy, yz, zz;
 };
 using tensor6 = symmetric6<float>;
-/// Where a chain of steps is to round once, at its end: sums of v v^T stay positive definite as far as float can hold
-/// it.
+/// For chains of operations that round only once at the end: sums of v v^T stay positive definite as far as float can
+/// represent it.
 using wide_tensor6 = symmetric6<double>;
 
 template <class To, class From>
@@ -29,7 +29,7 @@ VOXHERD_FUNCTION inline symmetric6<T> scaled(const symmetric6<T>& d, T f) {
   return {f * d.xx, f * d.xy, f * d.xz, f * d.yy, f * d.yz, f * d.zz};
 }
 
-VOXHERD_FUNCTION inline eigen_system3<float> eigen_of(const tensor6& d) {
+VOXHERD_FUNCTION inline eigen_system3<float> eigen_decomposition(const tensor6& d) {
   return symmetric_eigen3<float>(d.xx, d.xy, d.xz, d.yy, d.yz, d.zz);
 }
 
@@ -76,8 +76,7 @@ VOXHERD_FUNCTION inline wide_tensor6 sandwiched(const double (&m)[9], const wide
   return {element(0, 0), element(0, 1), element(0, 2), element(1, 1), element(1, 2), element(2, 2)};
 }
 
-/// Spread over size (Basser & Pierpaoli, J Magn Reson B 111:209, 1996); both are sums of squared elements, so that no
-/// eigenvalues are needed.
+/// Basser & Pierpaoli, J Magn Reson B 111:209, 1996; computed from sums of squared elements, without eigenvalues.
 VOXHERD_FUNCTION inline float fractional_anisotropy(const tensor6& d) {
   const float mean = (d.xx + d.yy + d.zz) / 3, x = d.xx - mean, y = d.yy - mean, z = d.zz - mean;
   const float across = 2 * (d.xy * d.xy + d.xz * d.xz + d.yz * d.yz);
@@ -88,7 +87,7 @@ VOXHERD_FUNCTION inline float fractional_anisotropy(const tensor6& d) {
 enum class tensor_state : std::uint8_t {
   absent = 0,    ///< outside
   good = 1,      ///< measured
-  hole = 2,      ///< inside, nothing to be saved
+  hole = 2,      ///< inside, invalid
   repaired = 3,  ///< was not positive definite
   filled = 4,    ///< from its neighbours
 };
@@ -100,8 +99,8 @@ VOXHERD_FUNCTION inline bool was_repaired(tensor_state s) {
   return s == tensor_state::hole || s == tensor_state::repaired;
 }
 
-/// Beyond this many times the median diffusivity, or below one over it, there is no diffusivity.
-inline constexpr float most_medians = 1e9f;
+/// A diffusivity above this many times the median, or below its inverse, is invalid.
+inline constexpr float max_medians = 1e9f;
 
 /// Whether all eigenvalues are above `floor`: the leading minors of d - floor are positive.
 VOXHERD_FUNCTION inline bool exceeds(const tensor6& d, float floor) {
@@ -109,16 +108,16 @@ VOXHERD_FUNCTION inline bool exceeds(const tensor6& d, float floor) {
   return e.xx > 0 && e.xx * e.yy - e.xy * e.xy > 0 && determinant(cast<double>(e)) > 0;
 }
 
-/// Raises eigenvalues below `least` times the largest one to that.
+/// Raises eigenvalues below `least` times the largest one to that value.
 VOXHERD_FUNCTION inline tensor_state clean(tensor6& d, float least) {
   const float size =
       std::fabs(d.xx) + std::fabs(d.xy) + std::fabs(d.xz) + std::fabs(d.yy) + std::fabs(d.yz) + std::fabs(d.zz);
-  if (!(size < most_medians)) return tensor_state::hole;  // NaN too
-  // The trace is at least the largest eigenvalue: most tensors need no eigenvalues to be seen to be sound.
+  if (!(size < max_medians)) return tensor_state::hole;  // also for NaN
+  // The trace is at least the largest eigenvalue, so that most tensors can be accepted without computing eigenvalues.
   const float trace = d.xx + d.yy + d.zz;
-  if (trace * most_medians > 1 && exceeds(d, least * trace)) return tensor_state::good;
-  auto e = eigen_of(d);
-  if (!(e.value[0] * most_medians > 1)) return tensor_state::hole;
+  if (trace * max_medians > 1 && exceeds(d, least * trace)) return tensor_state::good;
+  auto e = eigen_decomposition(d);
+  if (!(e.value[0] * max_medians > 1)) return tensor_state::hole;
   const bool positive = e.value[2] > 0;
   const float floor = least * e.value[0];
   if (e.value[2] < floor) {
@@ -129,22 +128,22 @@ VOXHERD_FUNCTION inline tensor_state clean(tensor6& d, float least) {
 }
 
 VOXHERD_FUNCTION inline tensor6 logarithm(const tensor6& d) {
-  auto e = eigen_of(d);
+  auto e = eigen_decomposition(d);
   for (float& l : e.value) l = std::log(l);
   return cast<float>(composed(e.value, e.vector));
 }
 
 VOXHERD_FUNCTION inline tensor6 exponential(const tensor6& d) {
-  auto e = eigen_of(d);
+  auto e = eigen_decomposition(d);
   for (float& l : e.value) l = std::exp(l);
   return cast<float>(composed(e.value, e.vector));
 }
 
-/// Eigenvalues of D_eff stay within these bounds, the typical one being of order 1: a tensor in float has no meaning
-/// beyond the first, and a number that is not finite would spread along the lines of the B-spline filter.
-inline constexpr float least_of_largest = 1e-6f, largest_stored = 1e10f;
+/// Limits for the eigenvalues of D_eff, the typical one being of order 1: a ratio below the first is not significant in
+/// float, and a value that is not finite would spread along the lines of the B-spline filter.
+inline constexpr float min_eigenvalue_ratio = 1e-6f, largest_stored = 1e10f;
 
-/// D_eff, stored units, and its inverse.
+/// D_eff in stored units, and its inverse.
 struct effective {
   wide_tensor6 tensor, metric;
   float largest;  ///< eigenvalue of `tensor`
@@ -153,7 +152,7 @@ struct effective {
 struct metric_rule {
   metric_kind kind;
   float alpha;
-  float unit;  ///< stored D_eff over the one that the rule gives for tensors in units of the median
+  float unit;  ///< stored D_eff divided by that of the rule for tensors in units of the median
 
   VOXHERD_FUNCTION effective operator()(const tensor6& d) const {
     return kind == metric_kind::inverse || kind == metric_kind::adjugate ? multiple(d) : power(d);
@@ -164,11 +163,11 @@ struct metric_rule {
     return largest > largest_stored ? largest_stored : largest * largest_stored < 1 ? 1 / largest_stored : largest;
   }
 
-  /// D_eff is the tensor times a number, and no rounding of eigenvectors enters.
+  /// D_eff is the tensor times a number, without rounding errors of eigenvectors.
   VOXHERD_FUNCTION effective multiple(const tensor6& d) const {
     const wide_tensor6 wide = cast<double>(d);
     const double factor = kind == metric_kind::adjugate ? unit / determinant(wide) : unit;
-    const double first = eigen_of(d).value[0];
+    const double first = eigen_decomposition(d).value[0];
     const float wanted = float(first * factor), largest = bounded(wanted);
     effective out;
     out.tensor = scaled(wide, largest == wanted ? factor : largest / first);
@@ -178,14 +177,14 @@ struct metric_rule {
   }
 
   VOXHERD_FUNCTION effective power(const tensor6& d) const {
-    auto e = eigen_of(d);
+    auto e = eigen_decomposition(d);
     float factor = unit;
     if (kind == metric_kind::jeong) factor *= std::pow(e.value[0] * e.value[1] * e.value[2], (1 - alpha) / 3);
     float l[3], inverse_l[3];
     l[0] = bounded(factor * std::pow(e.value[0], alpha));
     for (int k = 1; k < 3; ++k) {
       l[k] = factor * std::pow(e.value[k], alpha);
-      const float floor = least_of_largest * l[0];
+      const float floor = min_eigenvalue_ratio * l[0];
       if (!(l[k] > floor)) l[k] = floor;
       if (l[k] > l[0]) l[k] = l[0];
     }

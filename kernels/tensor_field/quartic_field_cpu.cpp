@@ -7,7 +7,7 @@ std::unique_ptr<field> make_quartic_field_cpu(const device& d, const tensor_imag
                                               std::span<const float> quartics, std::span<const std::uint32_t> regions,
                                               const prepare::recipe& r) {
   const std::size_t n = r.size.voxels();
-  auto made = std::make_unique<cpu_field>(n, static_cast<std::size_t>(floats_of(r.kind)), prepare::make_view(image));
+  auto made = std::make_unique<cpu_field>(n, static_cast<std::size_t>(field_floats(r.kind)), prepare::make_view(image));
   const aligned_array<float> first(prepare::quartic_planes * n);
   const aligned_array<prepare::tensor_state> before(n), after(n);
   const auto begin = std::chrono::steady_clock::now();

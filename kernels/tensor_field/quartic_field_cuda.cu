@@ -7,7 +7,8 @@ std::unique_ptr<field> make_quartic_field_cuda(const tensor_image& image, std::s
                                                std::span<const std::uint32_t> regions, const prepare::recipe& r) {
   const std::size_t n = r.size.voxels();
   const cuda_stream stream;
-  auto made = std::make_unique<cuda_field>(n, static_cast<std::size_t>(floats_of(r.kind)), prepare::make_view(image));
+  auto made =
+      std::make_unique<cuda_field>(n, static_cast<std::size_t>(field_floats(r.kind)), prepare::make_view(image));
   const auto measured = copied(image.tensor.data(), image.tensor.size(), stream);
   const auto norms = copied(quartics.data(), quartics.size(), stream);
   const auto inside = copied(image.inside.data(), image.inside.size(), stream);

@@ -41,8 +41,8 @@ VOXHERD_FUNCTION inline void transform(const float (&m)[9], const Number (&v)[3]
   for (int i = 0; i < 3; ++i) out[i] = m[3 * i] * v[0] + m[3 * i + 1] * v[1] + m[3 * i + 2] * v[2];
 }
 
-/// Unit eigenvector of the largest eigenvalue, its sign that of `along`. By squaring the matrix eight times: where the
-/// two largest eigenvalues differ by less than 3 % it turns towards `along`'s part in their plane.
+/// Unit eigenvector of the largest eigenvalue, in the half space of `along`, by squaring the matrix eight times. If the
+/// two largest eigenvalues differ by less than 3 %, it turns towards the component of `along` in their plane.
 template <class Number>
 VOXHERD_FUNCTION inline void main_axis(const Number (&t)[6], const Number (&along)[3], Number (&axis)[3]) {
   Number b[6];

@@ -20,13 +20,13 @@ batch_room largest_room(std::span<const batch> batches, std::span<const std::uin
   return room;
 }
 
-std::vector<batch> pieces_of(std::span<const std::uint64_t> point_offsets, std::uint64_t most_points,
-                             std::uint64_t most_items) {
+std::vector<batch> pieces_of(std::span<const std::uint64_t> point_offsets, std::uint64_t max_points,
+                             std::uint64_t max_items) {
   std::vector<batch> pieces;
   for (std::uint64_t first = 0; first + 1 < point_offsets.size();) {
     std::uint64_t end = first + 1;
-    while (end + 1 < point_offsets.size() && end - first < most_items &&
-           point_offsets[end + 1] - point_offsets[first] <= most_points) {
+    while (end + 1 < point_offsets.size() && end - first < max_items &&
+           point_offsets[end + 1] - point_offsets[first] <= max_points) {
       ++end;
     }
     pieces.push_back({pieces.size(), first, end - first});

@@ -23,9 +23,9 @@ struct batch_room {
 };
 batch_room largest_room(std::span<const batch> batches, std::span<const std::uint64_t> point_offsets);
 
-/// All items, cut into runs of at most `most_items` items and `most_points` points each (an item with more is alone),
+/// All items, cut into runs of at most `max_items` items and `max_points` points each (an item with more is alone),
 /// for those who go through the fibres of a result piece by piece. Both limits > 0.
-std::vector<batch> pieces_of(std::span<const std::uint64_t> point_offsets, std::uint64_t most_points,
-                             std::uint64_t most_items = std::uint64_t{1} << 20);
+std::vector<batch> pieces_of(std::span<const std::uint64_t> point_offsets, std::uint64_t max_points,
+                             std::uint64_t max_items = std::uint64_t{1} << 20);
 
 }  // namespace voxherd

@@ -221,7 +221,7 @@ bool study::await_middle() {
 
 std::vector<run_stage> study::stages() const {
   const staged_input* input = settings_.input;
-  return stages_of(layout_.batches, pending_, input == nullptr ? staged_input::all_items : input->most_items());
+  return stages_of(layout_.batches, pending_, input == nullptr ? staged_input::all_items : input->max_items());
 }
 
 bool study::await_stage(double& awaited) {

@@ -75,7 +75,7 @@ std::vector<batch> new_plan(const session& s, const analysis& a, const run_setti
       settings.batch_items > 0 ? batch_sizes(settings.batch_items) : automatic_sizes(a, settings, device, layout);
   // Every GPU has to have room. Ranks without one, beside ranks with one, take what is made for those.
   if (is_mixed(device) && device.free_bytes == 0) sizes = batch_sizes(std::numeric_limits<std::uint64_t>::max());
-  if (settings.input != nullptr) sizes.largest = std::min(sizes.largest, settings.input->most_items());
+  if (settings.input != nullptr) sizes.largest = std::min(sizes.largest, settings.input->max_items());
   sizes.last = std::min(sizes.last, sizes.largest);
   sizes.finest = std::min(sizes.finest, sizes.last);
   for (std::uint64_t* n : {&sizes.largest, &sizes.last, &sizes.finest}) {

@@ -67,9 +67,9 @@ int signal_before_stage(const session& s, staged_input& input) {
 
 }  // namespace
 
-std::uint64_t joined_input::most_items() const {
+std::uint64_t joined_input::max_items() const {
   std::uint64_t most = all_items;
-  for (const staged_input* part : parts_) most = std::min(most, part->most_items());
+  for (const staged_input* part : parts_) most = std::min(most, part->max_items());
   return most;
 }
 
@@ -103,7 +103,7 @@ void leave_if_told() {
 
 void for_each_stage(const session& s, staged_input& input, std::uint64_t items,
                     const std::function<void(std::uint64_t, std::uint64_t)>& work) {
-  const auto end_of = [&](std::uint64_t first) { return first + std::min(input.most_items(), items - first); };
+  const auto end_of = [&](std::uint64_t first) { return first + std::min(input.max_items(), items - first); };
   if (items > 0) input.begin(0, end_of(0));
   for (std::uint64_t first = 0; first < items;) {
     const std::uint64_t last = end_of(first);
@@ -115,20 +115,20 @@ void for_each_stage(const session& s, staged_input& input, std::uint64_t items,
 }
 
 std::vector<run_stage> stages_of(std::span<const batch> plan, std::span<const std::uint64_t> pending,
-                                 std::uint64_t most_items) {
+                                 std::uint64_t max_items) {
   std::vector<std::uint64_t> numbers(pending.begin(), pending.end());
   std::sort(numbers.begin(), numbers.end(),
             [&](std::uint64_t a, std::uint64_t b) { return plan[a].first_item < plan[b].first_item; });
   std::vector<run_stage> stages(1);
   for (const std::uint64_t number : numbers) {
     const batch& b = plan[number];
-    if (b.item_count > most_items)
+    if (b.item_count > max_items)
       throw failure(exit_status::usage,
                     fmt::format("--host-memory has room for {} voxels of the compressed images at once, but a batch of "
                                 "this result has {}; give more, or uncompressed images",
-                                most_items, b.item_count));
+                                max_items, b.item_count));
     const std::uint64_t end = b.first_item + b.item_count;
-    if (!stages.back().batches.empty() && end - stages.back().first > most_items) stages.emplace_back();
+    if (!stages.back().batches.empty() && end - stages.back().first > max_items) stages.emplace_back();
     run_stage& stage = stages.back();
     if (stage.batches.empty()) stage.first = b.first_item;
     stage.batches.push_back(number);

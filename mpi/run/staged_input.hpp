@@ -20,7 +20,7 @@ class staged_input {
   virtual ~staged_input() = default;
 
   /// Largest stage; at least 1, the same on every rank.
-  virtual std::uint64_t most_items() const { return all_items; }
+  virtual std::uint64_t max_items() const { return all_items; }
   /// Memory of a node that stages after the first take, in bytes; 0 where there is one for all items.
   virtual std::uint64_t later_bytes() const { return 0; }
 
@@ -36,7 +36,7 @@ class staged_input {
 class joined_input final : public staged_input {
  public:
   void add(staged_input& part) { parts_.push_back(&part); }
-  std::uint64_t most_items() const override;
+  std::uint64_t max_items() const override;
   std::uint64_t later_bytes() const override;
   void begin(std::uint64_t first, std::uint64_t last) override;
   bool there() override;
@@ -63,9 +63,9 @@ struct run_stage {
   std::vector<std::uint64_t> batches;  ///< numbers
   std::uint64_t first = 0, last = 0;   ///< items
 };
-/// Cuts `pending` batches, in the order of their items, into stages of at most `most_items` items; one stage without
+/// Cuts `pending` batches, in the order of their items, into stages of at most `max_items` items; one stage without
 /// batches where none is pending. Throws failure (usage) where one batch has more items.
 std::vector<run_stage> stages_of(std::span<const batch> plan, std::span<const std::uint64_t> pending,
-                                 std::uint64_t most_items);
+                                 std::uint64_t max_items);
 
 }  // namespace voxherd

@@ -17,11 +17,11 @@ using json = nlohmann::ordered_json;
 
 const json scalar_encoding{{"Type", "scalar"}};
 
-/// Directions are along FSL's bvec axes, as they were computed: along the voxel axes, x turned round where the
-/// affine's determinant is positive.
+/// Directions are along FSL's bvec axes, as computed: the voxel axes, with x negated if the determinant of the affine
+/// is positive.
 json direction_encoding(const char* type) { return {{"EncodingAxis", 3}, {"Reference", "bvec"}, {"Type", type}}; }
 
-json model_of(const result_reader& r) {
+json describe_model(const result_reader& r) {
   const nlohmann::json& c = r.configuration();
   static const char* const models[] = {"one diffusivity", "Gamma-distributed diffusivity",
                                        "Gamma-distributed diffusivity of the ball, zeppelins for sticks"};
@@ -37,11 +37,11 @@ json model_of(const result_reader& r) {
   return m;
 }
 
-/// Names of BEP016, "bs" being its label of this model.
+/// Uses the names of BEP016, whose label for this model is "bs".
 class bids_folder {
  public:
   bids_folder(const result_volumes& result, const std::string& subject, const std::string& session)
-      : result_(result), model_(model_of(result.result())), fibres_(result.count("mean_f")) {
+      : result_(result), model_(describe_model(result.result())), fibres_(result.count("mean_f")) {
     prefix_ = "sub-" + subject + (session.empty() ? "" : "/ses-" + session) + "/dwi/sub-" + subject +
               (session.empty() ? "" : "_ses-" + session) + "_model-bs";
   }
@@ -71,7 +71,7 @@ class bids_folder {
   }
 
   void add_scalar(const std::string& parameter, const std::string& map, const json& sidecar) {
-    export_image image = image_of_map(result_, map, "");
+    export_image image = map_image(result_, map, "");
     add("desc-mean_param-" + parameter, image.form, image.make, sidecar);
   }
 
@@ -81,8 +81,8 @@ class bids_folder {
     return list;
   }
 
-  /// Components of several maps, one map after the other.
-  static auto maps_of(const std::vector<std::string>& maps) {
+  /// Makes the components of several maps, one map after another.
+  static auto make_maps(const std::vector<std::string>& maps) {
     return [maps](const result_volumes& r, const volume_sink& sink) {
       for (const std::string& map : maps) {
         const auto values = r.map(map);
@@ -96,33 +96,34 @@ class bids_folder {
     const auto fibres = static_cast<std::uint64_t>(fibres_);
     const auto polar = [dyads = names("dyads")](const result_volumes& r, const volume_sink& sink) {
       for (const std::string& map : dyads) {
-        const direction_angles angles = angles_of(r.map(map));
+        const direction_angles angles = find_angles(r.map(map));
         sink(angles.polar);
         sink(angles.azimuth);
       }
     };
-    add("desc-mean_param-polar", form_of(result_, 2 * fibres, "[rad] polar angle and azimuth of each fibre's mean"),
-        polar, {{"OrientationEncoding", direction_encoding("unitspherical")}});
-    add("desc-mean_param-vector", form_of(result_, 3 * fibres, "[1] mean direction of each fibre", -1, 1),
-        maps_of(names("dyads")), {{"OrientationEncoding", direction_encoding("unit3vector")}});
-    add("desc-mean_param-vf", form_of(result_, fibres, "[1] mean volume fraction of each fibre", 0, 1),
-        maps_of(names("mean_f")), {{"OrientationEncoding", scalar_encoding}});
+    add("desc-mean_param-polar",
+        describe_image(result_, 2 * fibres, "[rad] polar angle and azimuth of each fibre's mean"), polar,
+        {{"OrientationEncoding", direction_encoding("unitspherical")}});
+    add("desc-mean_param-vector", describe_image(result_, 3 * fibres, "[1] mean direction of each fibre", -1, 1),
+        make_maps(names("dyads")), {{"OrientationEncoding", direction_encoding("unit3vector")}});
+    add("desc-mean_param-vf", describe_image(result_, fibres, "[1] mean volume fraction of each fibre", 0, 1),
+        make_maps(names("mean_f")), {{"OrientationEncoding", scalar_encoding}});
   }
 
   void add_merged() {
-    const auto samples_of = [](const std::vector<std::string>& outputs) {
+    const auto make_samples = [](const std::vector<std::string>& outputs) {
       return [outputs](const result_volumes& r, const volume_sink& sink) { r.samples(outputs, sink); };
     };
     std::vector<std::string> angles;
     for (int k = 1; k <= fibres_; ++k)
       for (const char* name : {"th", "ph"}) angles.push_back(name + std::to_string(k));
-    nifti_image polar = form_of(result_, angles.size(), "[rad] samples of each fibre's polar angle and azimuth");
-    nifti_image fraction =
-        form_of(result_, static_cast<std::uint64_t>(fibres_), "[1] samples of each fibre's volume fraction", 0, 1);
+    nifti_image polar = describe_image(result_, angles.size(), "[rad] samples of each fibre's polar angle and azimuth");
+    nifti_image fraction = describe_image(result_, static_cast<std::uint64_t>(fibres_),
+                                          "[1] samples of each fibre's volume fraction", 0, 1);
     polar.series = fraction.series = result_.components("f1");
-    add("desc-merged_param-polar", polar, samples_of(angles),
+    add("desc-merged_param-polar", polar, make_samples(angles),
         {{"OrientationEncoding", direction_encoding("unitspherical")}, {"BootstrapAxis", 4}});
-    add("desc-merged_param-vf", fraction, samples_of(names("f")),
+    add("desc-merged_param-vf", fraction, make_samples(names("f")),
         {{"OrientationEncoding", scalar_encoding}, {"BootstrapAxis", 4}});
   }
 
@@ -138,15 +139,15 @@ void check_label(const char* option, const std::string& label) {
                                                   [](unsigned char c) { return c < 128 && std::isalnum(c) != 0; });
   if (!good)
     throw failure(exit_status::usage,
-                  fmt::format("--{} {}: expected letters and digits, as BIDS wants them, e.g. 01", option, label));
+                  fmt::format("--{} {}: expected letters and digits as required by BIDS, such as 01", option, label));
 }
 
-/// BIDS derivatives, with the names and sidecars of BEP016. Labels: letters and digits; `session` "" for none.
+/// BIDS derivatives with the names and sidecars of BEP016. Labels: letters and digits; `session` may be "".
 export_plan plan_bids_folder(const result_volumes& result, const std::string& subject, const std::string& session) {
   require_ballstick(result, "bids");
   check_label("subject", subject);
   for (const char* map : {"mean_R", "mean_f0", "mean_tau"})
-    if (result.has(map)) spdlog::info("BEP016 has no name for {}: left out; --to nifti writes it", map);
+    if (result.has(map)) spdlog::info("BEP016 has no name for {}: left out; use --to nifti to write it", map);
   if (!session.empty()) check_label("session", session);
   return bids_folder(result, subject, session).plan();
 }
@@ -161,7 +162,7 @@ void options(po::options_description& description) {
 void run(session& s, const export_settings& settings, const arguments& args) {
   const auto label = [&](const char* name) { return args.has(name) ? args.get<std::string>(name) : std::string(); };
   if (!args.has("subject"))
-    throw failure(exit_status::usage, "--subject is missing: BIDS names begin with it, e.g. --subject 01");
+    throw failure(exit_status::usage, "--subject is missing: BIDS names begin with it, for example --subject 01");
   export_folder(s, settings, [&](const result_volumes& result) {
     return plan_bids_folder(result, label("subject"), label("session"));
   });

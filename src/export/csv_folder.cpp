@@ -14,13 +14,13 @@ constexpr auto group = "connectome", label_list = "labels";
 
 using names = std::vector<std::string>;
 
-/// Names of the regions where the run was given some; else none.
-names names_of(const result_reader& result) {
+/// Names of the regions, or none if the run had none.
+names region_names(const result_reader& result) {
   const auto& configuration = result.configuration();
   return configuration.contains("region-names") ? configuration.at("region-names").get<names>() : names{};
 }
 
-/// As spreadsheets read it: quoted where it holds what parts fields.
+/// A field in CSV syntax: quoted if it contains a separator or quote.
 std::string field(const std::string& name) {
   if (name.find_first_of(",\"") == std::string::npos) return name;
   std::string doubled;
@@ -28,7 +28,7 @@ std::string field(const std::string& name) {
   return fmt::format("\"{}\"", doubled);
 }
 
-/// A row of regions a line, as tck2connectome writes it; with a line and a column of names before where there are some.
+/// One row of regions per line, as tck2connectome writes it; with a header line and column if the regions have names.
 std::string matrix_text(const constant& matrix, const names& regions) {
   std::string text;
   const std::uint64_t columns = matrix.shape.at(1);
@@ -49,10 +49,10 @@ std::string node_text(const constant& labels, const names& regions) {
   return text;
 }
 
-/// Every matrix of the result's connectome as NAME.csv, and nodes.tsv, which says whose rows and columns they are.
+/// Every matrix of the result's connectome as NAME.csv, and nodes.tsv, which describes the rows and columns.
 export_plan plan_csv_folder(const result_volumes& volumes) {
   export_plan plan;
-  const names regions = names_of(volumes.result());
+  const names regions = region_names(volumes.result());
   for (const constant& c : volumes.result().constants()) {
     if (c.group != group) continue;
     if (c.name == label_list) plan.texts.push_back({"nodes.tsv", node_text(c, regions)});
@@ -61,7 +61,7 @@ export_plan plan_csv_folder(const result_volumes& volumes) {
   if (plan.texts.empty())
     throw failure(
         exit_status::bad_data,
-        fmt::format("{}: a result of {} without a connectome; run connect or geodesic with --connectome LABELS",
+        fmt::format("{}: is a result of {} without a connectome; run connect or geodesic with --connectome LABELS",
                     volumes.result().path(), volumes.result().analysis_name()));
   return plan;
 }

@@ -8,7 +8,7 @@
 
 namespace voxherd {
 
-// The one list of kinds: each is a file of src/output.
+// All export formats; each is defined in a file of src/export or src/io/tracts.
 extern const export_kind fsl_export, bids_export, nifti_export, tck_export, trk_export, trx_export, csv_export;
 
 namespace {
@@ -16,9 +16,9 @@ namespace {
 const export_kind* const kinds[] = {&fsl_export, &bids_export, &nifti_export, &tck_export,
                                     &trk_export, &trx_export,  &csv_export};
 
-/// One `part` of every kind, with `separator` between them.
+/// Joins one `part` of every format with `separator`.
 template <class Part>
-std::string of_all_kinds(const char* separator, const Part& part) {
+std::string join_kinds(const char* separator, const Part& part) {
   std::string text;
   for (const export_kind* kind : kinds) text += (text.empty() ? "" : separator) + part(*kind);
   return text;
@@ -35,7 +35,7 @@ option_list own_options(const export_kind& kind) {
 void options(po::options_description& description) {
   const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
   const std::string meanings =
-      of_all_kinds("; ", [](const export_kind& k) { return fmt::format("{}: {}", k.name, k.meaning); });
+      join_kinds("; ", [](const export_kind& k) { return fmt::format("{}: {}", k.name, k.meaning); });
   // clang-format off
   description.add_options()
     ("result", text("FILE"), "result file")
@@ -57,7 +57,7 @@ const export_kind& kind_named(const std::string& asked) {
     if (asked == kind->name) return *kind;
   throw failure(exit_status::usage,
                 fmt::format("--to {}: expected one of {}", asked,
-                            of_all_kinds(", ", [](const export_kind& k) { return std::string(k.name); })));
+                            join_kinds(", ", [](const export_kind& k) { return std::string(k.name); })));
 }
 
 void refuse_options_of_others(const export_kind& chosen, const arguments& args) {
@@ -81,7 +81,7 @@ exit_status run_command(session& s, const arguments& args) {
       throw failure(
           exit_status::usage,
           fmt::format("export: {} is missing; usage: voxherd export FILE --to KIND PATH, where KIND PATH is {}", name,
-                      of_all_kinds(", ", [](const export_kind& k) { return fmt::format("{} {}", k.name, k.place); })));
+                      join_kinds(", ", [](const export_kind& k) { return fmt::format("{} {}", k.name, k.place); })));
   const export_kind& kind = kind_named(args.get<std::string>("to"));
   refuse_options_of_others(kind, args);
   export_settings settings;

@@ -5,13 +5,13 @@
 
 namespace voxherd {
 
-/// One word after `--to`: what a result can be written as.
+/// A format that results can be exported to: one word after `--to`.
 struct export_kind {
   const char* name;
-  const char* place;    ///< what it writes: "DIR" or "FILE"
+  const char* place;    ///< type of its output: "DIR" or "FILE"
   const char* meaning;  ///< for the help text
-  /// Options of its own, null for none. Another kind may share one by name; given with a kind that has it not, it is an
-  /// error.
+  /// Declares the format's own options; null for none. Formats may share an option by name; giving an option that the
+  /// chosen format does not have is an error.
   void (*options)(po::options_description&);
   /// Collective. Throws failure.
   void (*run)(session&, const export_settings&, const arguments&);

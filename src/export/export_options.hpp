@@ -6,11 +6,11 @@
 
 namespace voxherd {
 
-/// Files that this rank compresses at once: as asked, or for 0 its share of the cores it may run on, 8 at most.
+/// Number of files that this rank compresses at once: `asked`, or for 0 its share of the available cores, at most 8.
 /// Throws failure (usage).
 int export_threads(const session& s, long long asked);
 
-/// Samples that each of `threads` may hold while it brings them from voxel order into volume order: 1 GiB a rank.
+/// Bytes of samples that each of `threads` may hold while reordering them from voxels to volumes: 1 GiB per rank.
 std::size_t chunk_bytes_for(int threads);
 
 }  // namespace voxherd

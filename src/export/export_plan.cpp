@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 std::uint64_t volumes_of(const export_image& image) { return image.form.volumes * image.form.series; }
 
-/// Threads that take one image after the other until one of them fails.
+/// Threads that write one image after another until one of them fails.
 class image_writers {
  public:
   image_writers(const result_volumes& result, const std::vector<const export_image*>& images, const std::string& folder,
@@ -75,8 +75,8 @@ class image_writers {
   std::exception_ptr error_;
 };
 
-/// This rank's share, longest first, so that the last ones to end are short.
-std::vector<const export_image*> share_of(const session& s, const export_plan& plan) {
+/// This rank's share of the images, largest first, so that the last ones to finish are short.
+std::vector<const export_image*> rank_share(const session& s, const export_plan& plan) {
   std::vector<const export_image*> all, own;
   for (const export_image& image : plan.images) all.push_back(&image);
   std::stable_sort(all.begin(), all.end(), [](auto* a, auto* b) { return volumes_of(*a) > volumes_of(*b); });
@@ -98,7 +98,7 @@ void make_folder(const fs::path& path) {
   fs::create_directories(path, code);
   if (code)
     throw failure(exit_status::disk,
-                  fmt::format("{}: the folder cannot be made: {}", printable(path.string()), code.message()));
+                  fmt::format("{}: cannot create the folder: {}", printable(path.string()), code.message()));
 }
 
 void make_folders(const export_plan& plan, const std::string& folder) {
@@ -126,7 +126,7 @@ void begin_folder(const export_plan& plan, const export_settings& settings) {
 void carry_out(const session& s, const result_volumes& result, const export_plan& plan,
                const export_settings& settings) {
   s.on_root([&] { begin_folder(plan, settings); });
-  const auto own = share_of(s, plan);
+  const auto own = rank_share(s, plan);
   std::uint64_t volumes = 0;
   for (const export_image* image : own) volumes += volumes_of(*image);
   s.agree([&] {
@@ -140,7 +140,7 @@ void carry_out(const session& s, const result_volumes& result, const export_plan
 
 }  // namespace
 
-nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const std::string& meaning) {
+nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, const std::string& meaning) {
   nifti_image form;
   form.grid = result.grid();
   form.volumes = volumes;
@@ -151,18 +151,18 @@ nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const s
   return form;
 }
 
-nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const std::string& meaning, float least,
-                    float most) {
-  nifti_image form = form_of(result, volumes, meaning);
+nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, const std::string& meaning, float least,
+                           float most) {
+  nifti_image form = describe_image(result, volumes, meaning);
   form.display_min = least;
   form.display_max = most;
   return form;
 }
 
-export_image image_of_map(const result_volumes& result, const std::string& map, const std::string& name) {
+export_image map_image(const result_volumes& result, const std::string& map, const std::string& name) {
   const output_spec& o = result.result().output(map);
   const std::size_t width = result.components(map);
-  return {name, form_of(result, width, fmt::format("[{}] {}", o.unit, o.meaning)),
+  return {name, describe_image(result, width, fmt::format("[{}] {}", o.unit, o.meaning)),
           [map, width](const result_volumes& r, const volume_sink& sink) {
             const auto values = r.map(map);
             const std::size_t voxels = values.size() / width;
@@ -173,7 +173,7 @@ export_image image_of_map(const result_volumes& result, const std::string& map, 
 void refuse_existing(const std::string& path, const export_settings& settings) {
   if (settings.overwrite || !fs::exists(path)) return;
   throw failure(exit_status::usage,
-                fmt::format("{} exists; --overwrite replaces it, or choose another place", printable(path)));
+                fmt::format("{} exists; choose another path, or replace it with --overwrite", printable(path)));
 }
 
 void export_folder(const session& s, const export_settings& settings, const export_planner& planner) {
@@ -184,7 +184,7 @@ void export_folder(const session& s, const export_settings& settings, const expo
     plan = planner(*result);
   });
   carry_out(s, *result, plan, settings);
-  spdlog::info("{} files in {}", plan.images.size() + plan.texts.size() + plan.marks.size(), settings.out);
+  spdlog::info("{} files written to {}", plan.images.size() + plan.texts.size() + plan.marks.size(), settings.out);
 }
 
 }  // namespace voxherd

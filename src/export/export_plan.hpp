@@ -10,9 +10,9 @@
 
 namespace voxherd {
 
-/// An image to be written: what it looks like, and how its volumes are made, one after the other.
+/// An image to write: its header, and a function that makes its volumes one after another.
 struct export_image {
-  std::string name;  ///< below the folder, with its ending
+  std::string name;  ///< relative to the folder, with extension
   nifti_image form;
   std::function<void(const result_volumes&, const volume_sink&)> make;
 };
@@ -20,42 +20,42 @@ struct export_image {
 struct export_text {
   std::string name;
   std::string text;
-  bool shared = false;  ///< may lie there already, from another export into the folder, and then stays
+  bool shared = false;  ///< may exist already from another export to the same folder, and is then kept
 };
 
 /// All files of an exported folder.
 struct export_plan {
-  std::vector<std::string> folders;  ///< to be made although they may stay empty
+  std::vector<std::string> folders;  ///< created even if they stay empty
   std::vector<export_image> images;
   std::vector<export_text> texts;
-  std::vector<export_text> marks;  ///< written when all else is there; removed before anything is replaced
+  std::vector<export_text> marks;  ///< written last; removed before anything is replaced
 };
 
-/// An image's form with grid and geometry of the result's input. `meaning` goes into descrip.
-nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const std::string& meaning);
-/// The same with the range that viewers are to show.
-nifti_image form_of(const result_volumes& result, std::uint64_t volumes, const std::string& meaning, float least,
-                    float most);
+/// Describes an image with the grid and geometry of the result's input; `meaning` becomes descrip.
+nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, const std::string& meaning);
+/// The same with a display range for viewers.
+nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, const std::string& meaning, float least,
+                           float most);
 
-/// A map of the result under another name.
-export_image image_of_map(const result_volumes& result, const std::string& map, const std::string& name);
+/// Exports a map of the result under another name.
+export_image map_image(const result_volumes& result, const std::string& map, const std::string& name);
 
 struct export_settings {
   std::string result;  ///< file
   std::string out;     ///< folder or file
   bool overwrite = false;
   bool quiet = false;
-  int threads = 1;  ///< of this rank, at most; each compresses a file of its own
+  int threads = 1;  ///< maximum of this rank; each compresses a file of its own
 };
 
 using export_planner = std::function<export_plan(const result_volumes&)>;
 
-/// Opens the result, plans, and writes the folder, images shared out among ranks and threads. Collective. Throws
-/// failure, the same on every rank: what the planner throws, missing_input or bad_data of the result, usage when a file
-/// is there and is not to be overwritten, disk.
+/// Opens the result, plans the files, and writes the folder; images are distributed over ranks and threads. Collective.
+/// Throws failure, the same on every rank: errors of the planner, missing_input or bad_data for the result, usage if a
+/// file exists and must not be overwritten, disk.
 void export_folder(const session& s, const export_settings& settings, const export_planner& planner);
 
-/// Throws failure (usage) when `path` exists and is not to be overwritten.
+/// Throws failure (usage) if `path` exists and must not be overwritten.
 void refuse_existing(const std::string& path, const export_settings& settings);
 
 }  // namespace voxherd

@@ -17,10 +17,11 @@ namespace fs = std::filesystem;
 void check_place(const export_settings& settings, const std::string& ending) {
   const std::string& out = settings.out;
   if (!out.ends_with(ending))
-    throw failure(exit_status::usage, fmt::format("{}: expected a name that ends in {}: programs know the format by it",
-                                                  printable(out), ending));
+    throw failure(exit_status::usage,
+                  fmt::format("{}: expected a name that ends in {}, by which programs recognise the format",
+                              printable(out), ending));
   if (fs::is_directory(out))
-    throw failure(exit_status::usage, fmt::format("{} is a folder; name a file in it", printable(out)));
+    throw failure(exit_status::usage, fmt::format("{} is a folder; expected a file name", printable(out)));
   refuse_existing(out, settings);
 }
 

@@ -8,9 +8,9 @@
 
 namespace voxherd {
 
-/// Writes the fibres of a result into one file, on rank 0. `ending`: of the file's name, by which readers know the
-/// format. Collective. Throws failure: what result_fibres and the writer throw; usage for a wrong name, a folder, or a
-/// file that is there and is not to be overwritten.
+/// Writes the fibres of a result to one file, on rank 0. `ending`: the required extension, by which readers recognise
+/// the format. Collective. Throws failure: errors of result_fibres and of the writer; usage for a wrong extension, a
+/// folder, or an existing file that must not be overwritten.
 void export_fibres(const session& s, const export_settings& settings, const std::string& ending,
                    const std::function<void(const fibre_source&, const std::string& path)>& write);
 

@@ -12,23 +12,23 @@ namespace voxherd {
 
 namespace {
 
-constexpr float least_fraction = 0.05f;  // of FSL's dyads_thr0.05
+constexpr float min_fraction = 0.05f;  // the threshold of FSL's dyads_thr0.05
 
 export_image samples_image(const result_volumes& r, const std::string& output, const std::string& name) {
   const output_spec& o = r.result().output(output);
   const float most = output.front() == 'f' ? 1.0f : 0.0f;
-  return {name, form_of(r, r.components(output), fmt::format("[{}] {}", o.unit, o.meaning), 0, most),
+  return {name, describe_image(r, r.components(output), fmt::format("[{}] {}", o.unit, o.meaning), 0, most),
           [output](const result_volumes& result, const volume_sink& sink) { result.samples({output}, sink); }};
 }
 
 export_image fraction_image(const result_volumes& r, const std::string& map, const std::string& name) {
-  export_image image = image_of_map(r, map, name);
+  export_image image = map_image(r, map, name);
   image.form.display_max = 1;
   return image;
 }
 
 export_image direction_image(const result_volumes& r, const std::string& map, const std::string& name) {
-  export_image image = image_of_map(r, map, name);
+  export_image image = map_image(r, map, name);
   image.form.display_min = -1;
   image.form.display_max = 1;
   return image;
@@ -37,26 +37,26 @@ export_image direction_image(const result_volumes& r, const std::string& map, co
 export_image angle_image(const result_volumes& r, int k, bool polar) {
   const std::string dyads = fmt::format("dyads{}", k);
   const std::string meaning = fmt::format("[rad] {} of {}", polar ? "polar angle from z" : "azimuth from x", dyads);
-  return {fmt::format("mean_{}{}samples.nii.gz", polar ? "th" : "ph", k), form_of(r, 1, meaning),
+  return {fmt::format("mean_{}{}samples.nii.gz", polar ? "th" : "ph", k), describe_image(r, 1, meaning),
           [dyads, polar](const result_volumes& result, const volume_sink& sink) {
-            const direction_angles angles = angles_of(result.map(dyads));
+            const direction_angles angles = find_angles(result.map(dyads));
             sink(polar ? angles.polar : angles.azimuth);
           }};
 }
 
-/// dyadsK where the fraction reaches 0.05; `modulated`: times mean_fK / mean_f1.
+/// dyadsK where the fraction is at least 0.05; if `modulated`, times mean_fK / mean_f1.
 export_image thresholded_image(const result_volumes& r, int k, bool modulated) {
   const std::string name = fmt::format("dyads{}_thr0.05{}", k, modulated ? fmt::format("_modf{}", k) : "");
   const std::string meaning = fmt::format("[1] dyads{} where mean_f{} is at least 0.05{}", k, k,
                                           modulated ? fmt::format(", times mean_f{}/mean_f1", k) : "");
-  return {name + ".nii.gz", form_of(r, 3, meaning, -1, 1),
+  return {name + ".nii.gz", describe_image(r, 3, meaning, -1, 1),
           [k, modulated](const result_volumes& result, const volume_sink& sink) {
             auto directions = result.map(fmt::format("dyads{}", k));
             auto factor = result.map(fmt::format("mean_f{}", k));
             const auto first = modulated ? result.map("mean_f1") : std::vector<float>();
             const std::size_t voxels = factor.size();
             for (std::size_t v = 0; v < voxels; ++v) {
-              const bool supported = factor[v] >= least_fraction;
+              const bool supported = factor[v] >= min_fraction;
               factor[v] = !supported ? 0 : !modulated ? 1 : first[v] > 0 ? factor[v] / first[v] : 0;
             }
             for (std::size_t c = 0; c < 3; ++c) {
@@ -68,7 +68,7 @@ export_image thresholded_image(const result_volumes& r, int k, bool modulated) {
 }
 
 export_image mask_image(const result_volumes& r) {
-  return {"nodif_brain_mask.nii.gz", form_of(r, 1, "voxels that were analysed", 0, 1),
+  return {"nodif_brain_mask.nii.gz", describe_image(r, 1, "voxels that were analysed", 0, 1),
           [](const result_volumes& result, const volume_sink& sink) { sink(result.mask()); }};
 }
 
@@ -79,7 +79,7 @@ export_image nodif_brain_image(const result_volumes& r, const std::string& nodif
     throw failure(exit_status::bad_data,
                   fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in the series", printable(nodif),
                               found[0], found[1], found[2], expected[0], expected[1], expected[2]));
-  return {"nodif_brain.nii.gz", form_of(r, 1, "nodif inside the mask"),
+  return {"nodif_brain.nii.gz", describe_image(r, 1, "nodif inside the mask"),
           [header](const result_volumes& result, const volume_sink& sink) {
             auto brain = result.mask();
             const auto all = read_volume(header);
@@ -103,7 +103,7 @@ void add_fibre(export_plan& plan, const result_volumes& r, int k) {
 }
 
 /// Rows of a constant as text: 1xN or 3xN.
-std::string table_of(const result_volumes& r, const std::string& name) {
+std::string constant_text(const result_volumes& r, const std::string& name) {
   for (const constant& c : r.result().constants()) {
     if (c.name != name) continue;
     const std::size_t columns = c.shape.back();
@@ -113,10 +113,10 @@ std::string table_of(const result_volumes& r, const std::string& name) {
     return text;
   }
   throw failure(exit_status::bad_data,
-                fmt::format("{}: found no /inputs/{}, expected it in a result of ballstick", r.result().path(), name));
+                fmt::format("{}: /inputs/{} is missing, expected in a result of ballstick", r.result().path(), name));
 }
 
-std::string log_of(const result_volumes& r) {
+std::string analysis_log(const result_volumes& r) {
   const nlohmann::ordered_json log{{"result", r.result().path()},
                                    {"version", r.result().version()},
                                    {"configuration", r.result().configuration()},
@@ -129,17 +129,17 @@ std::string log_of(const result_volumes& r) {
 
 void require_ballstick(const result_volumes& result, const char* kind) {
   if (result.result().analysis_name() == "ballstick" && result.count("mean_f") > 0) return;
-  throw failure(exit_status::bad_data, fmt::format("{}: --to {}: found a result of {}, expected one of ballstick; "
-                                                   "--to nifti writes the maps of any result",
+  throw failure(exit_status::bad_data, fmt::format("{}: --to {}: is a result of {}, expected one of ballstick; "
+                                                   "use --to nifti for the maps of any result",
                                                    result.result().path(), kind, result.result().analysis_name()));
 }
 
-direction_angles angles_of(std::span<const float> directions) {
+direction_angles find_angles(std::span<const float> directions) {
   const std::size_t voxels = directions.size() / 3;
   direction_angles angles{std::vector<float>(voxels), std::vector<float>(voxels)};
   for (std::size_t v = 0; v < voxels; ++v) {
     const float x = directions[v], y = directions[voxels + v], z = directions[2 * voxels + v];
-    // Not the arc cosine of z, which is blind to small angles. atan2(0, 0) is 0: no direction, no angle.
+    // Not the arc cosine of z, which is inaccurate for small angles. atan2(0, 0) is 0, as wanted for a zero direction.
     angles.polar[v] = std::atan2(std::hypot(x, y), z);
     angles.azimuth[v] = std::atan2(y, x);
   }
@@ -152,14 +152,14 @@ export_plan plan_fsl_folder(const result_volumes& result, const std::string& nod
   for (int k = 1; k <= result.count("mean_f"); ++k) add_fibre(plan, result, k);
   plan.images.push_back(fraction_image(result, "mean_fsum", "mean_fsumsamples.nii.gz"));
   for (const char* name : {"mean_d", "mean_d_std", "mean_R", "mean_S0", "mean_tau"})
-    if (result.has(name)) plan.images.push_back(image_of_map(result, name, fmt::format("{}samples.nii.gz", name)));
+    if (result.has(name)) plan.images.push_back(map_image(result, name, fmt::format("{}samples.nii.gz", name)));
   if (result.has("mean_f0")) plan.images.push_back(fraction_image(result, "mean_f0", "mean_f0samples.nii.gz"));
   plan.images.push_back(mask_image(result));
   if (!nodif.empty()) plan.images.push_back(nodif_brain_image(result, nodif));
-  plan.texts.push_back({"bvals", table_of(result, "bvals")});
-  plan.texts.push_back({"bvecs", table_of(result, "bvecs")});
+  plan.texts.push_back({"bvals", constant_text(result, "bvals")});
+  plan.texts.push_back({"bvecs", constant_text(result, "bvecs")});
   plan.texts.push_back({"commands.txt", result.result().provenance().value("command_line", "") + "\n"});
-  plan.texts.push_back({"logs/voxherd.json", log_of(result)});
+  plan.texts.push_back({"logs/voxherd.json", analysis_log(result)});
   plan.folders = {"logs", "xfms"};
   plan.marks.push_back({"xfms/eye.mat", "1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n"});
   return plan;
@@ -173,6 +173,6 @@ void run(session& s, const export_settings& settings, const arguments&) {
 
 }  // namespace
 
-extern const export_kind fsl_export{"fsl", "DIR", "what bedpostX leaves, for probtrackx2", nullptr, run};
+extern const export_kind fsl_export{"fsl", "DIR", "bedpostX's output folder, for probtrackx2", nullptr, run};
 
 }  // namespace voxherd

@@ -11,9 +11,9 @@ namespace {
 export_plan plan_nifti_folder(const result_volumes& result) {
   export_plan plan;
   for (const output_spec& o : result.result().outputs())
-    if (o.layout == output_layout::volume) plan.images.push_back(image_of_map(result, o.name, o.name + ".nii.gz"));
+    if (o.layout == output_layout::volume) plan.images.push_back(map_image(result, o.name, o.name + ".nii.gz"));
   if (plan.images.empty())
-    throw failure(exit_status::bad_data, fmt::format("{}: a result of {} holds no maps; --to trx writes fibres",
+    throw failure(exit_status::bad_data, fmt::format("{}: is a result of {} without maps; use --to trx for fibres",
                                                      result.result().path(), result.result().analysis_name()));
   return plan;
 }

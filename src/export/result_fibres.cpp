@@ -20,8 +20,8 @@ void require_fibres(const result_reader& r) {
   };
   if (std::any_of(r.outputs().begin(), r.outputs().end(), holds)) return;
   throw failure(exit_status::bad_data,
-                fmt::format("{}: a result of {} holds no fibres, expected one of geodesic, or of connect "
-                            "--paths; --to nifti writes the maps of any result",
+                fmt::format("{}: is a result of {} without fibres, expected one of geodesic, or of connect "
+                            "--paths; use --to nifti for the maps of any result",
                             r.path(), r.analysis_name()));
 }
 
@@ -29,7 +29,7 @@ void require_fibres(const result_reader& r) {
 
 result_fibres::result_fibres(const std::string& path) : result_(path) {
   require_fibres(result_);
-  require_whole(result_);
+  require_complete(result_);
   for (const output_spec& o : result_.outputs()) {
     const fibre_array array{o.name, o.type, o.bytes_per_item() / size_of(o.type)};
     if (o.layout == output_layout::items) fibre_arrays_.push_back(array);

@@ -7,10 +7,10 @@
 
 namespace voxherd {
 
-/// The fibres of a whole result: outputs laid out as points (`position` being where they are) and as items.
+/// The fibres of a complete result: its outputs with layout `points` (including `position`) and `items`.
 class result_fibres : public fibre_source {
  public:
-  /// Throws failure: missing_input, bad_data (unfinished, or without fibres).
+  /// Throws failure: missing_input, bad_data (incomplete, or without fibres).
   explicit result_fibres(const std::string& path);
 
   const image_grid& grid() const override { return result_.grid(); }

@@ -10,22 +10,22 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::size_t rows_bytes = std::size_t{4} << 20;  // read at once, while columns are picked
+constexpr std::size_t rows_bytes = std::size_t{4} << 20;  // read at once while columns are extracted
 
 }  // namespace
 
-void require_whole(const result_reader& result) {
+void require_complete(const result_reader& result) {
   const auto& journal = result.journal();
   const auto done = std::count_if(journal.begin(), journal.end(), [](const journal_entry& e) { return e.done == 1; });
   if (static_cast<std::size_t>(done) == journal.size()) return;
-  throw failure(exit_status::bad_data, fmt::format("{}: {} of {} batches are done, expected all; finish it with "
+  throw failure(exit_status::bad_data, fmt::format("{}: {} of {} batches are done, expected all; complete it with "
                                                    "--resume first",
                                                    result.path(), done, journal.size()));
 }
 
 result_volumes::result_volumes(const std::string& path, std::size_t chunk_bytes)
     : result_(path), chunk_bytes_(chunk_bytes) {
-  require_whole(result_);
+  require_complete(result_);
 }
 
 std::size_t result_volumes::components(const std::string& output) const {
@@ -59,7 +59,7 @@ std::vector<float> result_volumes::mask() const {
   return inside;
 }
 
-/// Samples [first, first + columns.size() / items) of an output, sample after sample.
+/// Reads samples [first, first + columns.size() / items) of an output, sample by sample.
 void result_volumes::read_columns(const std::string& output, std::size_t first, std::span<float> columns) const {
   const std::size_t items = result_.item_voxels().size(), width = components(output);
   const std::size_t samples = columns.size() / items;

@@ -11,32 +11,33 @@
 
 namespace voxherd {
 
-/// Takes one volume on the image grid, x fastest, zero outside the mask.
+/// Receives one volume on the image grid, x fastest, zero outside the mask.
 using volume_sink = std::function<void(std::span<const float>)>;
 
-/// Throws failure (bad_data) when batches are missing.
-void require_whole(const result_reader& result);
+/// Throws failure (bad_data) if the result is incomplete.
+void require_complete(const result_reader& result);
 
-/// A whole result, read volume by volume by several threads: HDF5 bears only one caller, so they take turns.
+/// A complete result, read volume by volume by several threads, which take turns because HDF5 allows only one caller.
 class result_volumes {
  public:
-  /// `chunk_bytes`: what one call of samples() may hold, one volume's worth of voxels at least.
-  /// Throws failure (missing_input, bad_data), also where batches are missing.
+  /// `chunk_bytes`: memory that one call of samples() may use, at least one volume of voxels. Throws failure
+  /// (missing_input, bad_data), also if the result is incomplete.
   result_volumes(const std::string& path, std::size_t chunk_bytes);
 
-  const result_reader& result() const { return result_; }  ///< not to be read from while threads are at work
+  const result_reader& result() const { return result_; }  ///< do not read from it while threads are running
   const image_grid& grid() const { return result_.grid(); }
   bool has(const std::string& output) const { return result_.has(output); }
-  /// Values of one voxel, or samples of one item.
+  /// Number of values per voxel, or of samples per item.
   std::size_t components(const std::string& output) const;
-  /// How many of NAME1, NAME2, ... there are.
+  /// Number of outputs NAME1, NAME2, ...
   int count(const std::string& name) const;
 
-  /// A map, component after component.
+  /// A map, one component after another.
   std::vector<float> map(const std::string& name) const;
   /// 1 inside the mask, 0 outside.
   std::vector<float> mask() const;
-  /// For each stored sample one volume of each output, in the order given. The outputs have equally many samples.
+  /// Passes one volume of each output, in the given order, for each stored sample. The outputs must have the same
+  /// number of samples.
   void samples(const std::vector<std::string>& outputs, const volume_sink& sink) const;
 
  private:

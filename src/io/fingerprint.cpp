@@ -15,7 +15,7 @@ namespace voxherd {
 
 namespace {
 
-/// JSON holds UTF-8; a name in another encoding would stop the whole document from being written.
+/// Replaces invalid UTF-8, because a path in another encoding would make the JSON document unwritable.
 nlohmann::json utf8(const std::string& text) {
   using json = nlohmann::json;
   return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));

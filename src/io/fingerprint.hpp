@@ -6,12 +6,13 @@
 
 namespace voxherd {
 
-/// {"path", "bytes", "fingerprint", "method"}: enough to see later that an input is another one. XXH64 of the whole
-/// file up to 256 MiB; above, of its size and of 256 blocks of 1 MiB spread evenly from the first byte to the last.
-/// Throws failure (missing_input, disk).
+/// Identifies an input file so that a later run can detect a change: {"path", "bytes", "fingerprint", "method"}. The
+/// fingerprint is the XXH64 of the complete file up to 256 MiB; above that, of the size and of 256 blocks of 1 MiB
+/// spread evenly over the file. Throws failure (missing_input, disk).
 nlohmann::json fingerprint(const std::string& path);
 
-/// Of several files in their order, as one: the first one's path, how many, all bytes, and XXH64 of their fingerprints.
+/// One fingerprint for an ordered list of files: the first path, the number of files, their total size, and the XXH64
+/// of their fingerprints.
 nlohmann::json fingerprint(const std::vector<std::string>& paths);
 
 }  // namespace voxherd

@@ -76,12 +76,12 @@ void input_file::read(std::uint64_t offset, void* out, std::size_t bytes) const 
   const std::size_t done = read_some(offset, out, bytes);
   if (done == bytes) return;
   throw failure(exit_status::disk, fmt::format("{}: ends at byte {}, expected {} bytes as at the start; was it changed "
-                                               "while being read? leave it alone and start again",
+                                               "while it was read? Do not modify it during a run; start again",
                                                name(), offset + done, size_));
 }
 
 void input_file::will_need(std::uint64_t offset, std::uint64_t bytes) const {
-  // Advice only: whatever it answers, the read itself tells.
+  // Only advice: a failure here does not matter.
   (void)::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
 }
 

@@ -6,13 +6,13 @@
 
 namespace voxherd {
 
-/// A path as it may stand in a one-line message: control characters escaped, overlong ones shortened.
+/// The path as printed in one-line messages: control characters escaped, long paths shortened.
 std::string printable(const std::string& path);
 
 /// A regular file open for reading.
 class input_file {
  public:
-  /// Throws failure (missing_input): absent, a directory, a device, not readable.
+  /// Throws failure (missing_input) if the path does not exist, is not a regular file, or is not readable.
   explicit input_file(const std::string& path);
   ~input_file();
   input_file(input_file&& other) noexcept;
@@ -23,11 +23,11 @@ class input_file {
   std::string name() const { return printable(path_); }
   std::uint64_t size() const { return size_; }
 
-  /// Up to `bytes` bytes from `offset`; fewer only at the end of the file. Throws failure (disk).
+  /// Reads up to `bytes` bytes at `offset`; fewer only at the end of the file. Throws failure (disk).
   std::size_t read_some(std::uint64_t offset, void* out, std::size_t bytes) const;
-  /// All of them, or failure (disk): the file was long enough when it was checked.
+  /// Reads exactly `bytes` bytes. Throws failure (disk), also if the file has become shorter since it was opened.
   void read(std::uint64_t offset, void* out, std::size_t bytes) const;
-  /// Tells the kernel what will be read soon.
+  /// Advises the kernel that this range will be read soon.
   void will_need(std::uint64_t offset, std::uint64_t bytes) const;
 
  private:

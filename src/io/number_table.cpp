@@ -31,7 +31,7 @@ std::string quoted(std::string_view token) {
   return fmt::format("\"{}\"", printable(std::string(token.substr(0, longest))));
 }
 
-/// The byte order mark goes; the no-break space (U+00A0) that word processors leave becomes a plain one.
+/// Removes the byte order mark and replaces no-break spaces (U+00A0, inserted by word processors) with spaces.
 std::string plain_text(std::string text) {
   if (text.rfind("\xef\xbb\xbf", 0) == 0) text.erase(0, 3);
   for (std::size_t at = text.find("\xc2\xa0"); at != std::string::npos; at = text.find("\xc2\xa0", at)) {
@@ -54,7 +54,7 @@ bool is_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// "0,5" beside other words in the line: a decimal comma, not two values.
+/// Whether `word` is a number with a decimal comma such as "0,5", not two values; only asked in lines of several words.
 bool has_decimal_comma(std::string_view word) {
   if (word.front() == '-' || word.front() == '+') word.remove_prefix(1);
   const std::size_t comma = word.find(',');
@@ -100,7 +100,7 @@ std::string read_text(const std::string& path) {
   file.read(0, text.data(), text.size());
   if (text.find('\0') != std::string::npos) {
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: holds binary data, expected a text file of numbers", file.name()));
+                  fmt::format("{}: contains binary data, expected a text file of numbers", file.name()));
   }
   return text;
 }
@@ -113,7 +113,7 @@ number_table read_number_table(const std::string& path, header_line header) {
   table.name = printable(path);
   std::size_t line_number = 0;
   for (std::size_t at = 0; at < text.size();) {
-    // Old Macintosh files end lines with CR alone; CRLF leaves a blank line that is skipped without being counted.
+    // Classic Mac OS files end lines with CR only.
     const std::size_t end = std::min(text.find_first_of("\r\n", at), text.size());
     const std::string_view line(text.data() + at, end - at);
     at = end + (text.compare(end, 2, "\r\n") == 0 ? 2 : 1);
@@ -128,14 +128,15 @@ number_table read_number_table(const std::string& path, header_line header) {
     if (found == 0) continue;
     if (table.rows > 0 && found != table.columns) {
       where.refuse(fmt::format("{} values", found),
-                   fmt::format("{} as in line {}", table.columns, table.line_of_row.front()).c_str());
+                   fmt::format("{} as in line {}", table.columns, table.row_line.front()).c_str());
     }
     table.columns = found;
-    table.line_of_row.push_back(line_number);
+    table.row_line.push_back(line_number);
     ++table.rows;
   }
   if (table.rows == 0) {
-    throw failure(exit_status::bad_data, fmt::format("{}: holds no number, expected a table of them", table.name));
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: contains no numbers, expected a table of numbers", table.name));
   }
   return table;
 }

@@ -6,21 +6,21 @@
 
 namespace voxherd {
 
-/// Numbers of a text file, row by row; every row has as many.
+/// A rectangular table of numbers read from a text file.
 struct number_table {
   std::string name;  ///< the path, printable
   std::size_t rows = 0, columns = 0;
-  std::vector<double> values;            ///< row after row; NaN and infinity are let through
-  std::vector<std::size_t> line_of_row;  ///< counted from 1
+  std::vector<double> values;         ///< row-major; may contain NaN and infinity
+  std::vector<std::size_t> row_line;  ///< counted from 1
 
   double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
 };
 
 enum class header_line { none, allowed };
 
-/// Reads numbers separated by white space, commas or both; blank lines, CRLF and a byte order mark are skipped, and
-/// where `header` allows it a first line that begins with no number (names of columns). Independent of the locale.
-/// Throws failure (missing_input, bad_data) with file, line, what was found and expected.
+/// Reads numbers separated by white space, commas or both. Skips blank lines, CRLF, a byte order mark and, if `header`
+/// allows it, a first line that does not begin with a number (column names). Independent of the locale. Throws failure
+/// (missing_input, bad_data) that names the file, the line, what was found and what was expected.
 number_table read_number_table(const std::string& path, header_line header = header_line::none);
 
 }  // namespace voxherd

@@ -20,8 +20,8 @@ namespace voxherd {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
-constexpr int gzip_window_bits = 15 + 16;  // zlib: 16 added means a gzip wrapper
-constexpr int gzip_level = 4;              // maps of float32 gain little from more, and it takes much longer
+constexpr int gzip_window_bits = 15 + 16;  // zlib: adding 16 selects the gzip format
+constexpr int gzip_level = 4;              // higher levels are much slower and hardly reduce float32 maps
 constexpr int gzip_memory_level = 8;
 
 }  // namespace
@@ -101,7 +101,7 @@ void output_file::write(const void* data, std::size_t bytes) {
   }
 }
 
-void output_file::write_again(std::uint64_t place, const void* data, std::size_t bytes) {
+void output_file::overwrite(std::uint64_t place, const void* data, std::size_t bytes) {
   const char* at = static_cast<const char*>(data);
   while (bytes > 0) {
     const ssize_t n = ::pwrite(state_->descriptor, at, bytes, static_cast<off_t>(place));
@@ -117,7 +117,7 @@ void output_file::finish() {
     while (deflate(&s.z, Z_FINISH) != Z_STREAM_END) s.drain();
     s.drain();
   }
-  // Network file systems may tell of a full disk only now.
+  // Network file systems may report a full disk only on close.
   const int code = ::close(std::exchange(s.descriptor, -1));
   if (code != 0) s.refuse("cannot be written");
   if (std::rename(s.temporary.c_str(), s.path.c_str()) != 0) s.refuse("cannot be renamed from its temporary name");

@@ -7,8 +7,8 @@
 
 namespace voxherd {
 
-/// A file that appears under its name only when it is whole: bytes go to NAME.part, which finish() renames.
-/// Dropped without finish(), it leaves nothing behind. Throws failure (disk).
+/// A file that appears under its name only when it is complete: data are written to NAME.part, which finish() renames.
+/// Without finish(), the destructor removes NAME.part. Throws failure (disk).
 class output_file {
  public:
   enum class coding { plain, gzip };
@@ -18,8 +18,8 @@ class output_file {
   output_file(output_file&&) noexcept;
 
   void write(const void* data, std::size_t bytes);
-  /// Replaces bytes that are written already, of a plain file.
-  void write_again(std::uint64_t place, const void* data, std::size_t bytes);
+  /// Overwrites bytes already written at `offset`; plain files only.
+  void overwrite(std::uint64_t place, const void* data, std::size_t bytes);
   void finish();
 
  private:

@@ -10,13 +10,13 @@ namespace voxherd {
 
 constexpr std::size_t cache_line_bytes = 64;
 
-/// Volumes that are turned into rows together: a cache line of each row.
-inline std::uint64_t volumes_turned_at_once(std::size_t value_bytes, std::uint64_t volumes) {
+/// Number of volumes transposed together, so that each row gets a cache line.
+inline std::uint64_t volumes_per_group(std::size_t value_bytes, std::uint64_t volumes) {
   return std::min<std::uint64_t>(cache_line_bytes / value_bytes, volumes);
 }
 
-/// A line more keeps columns from meeting in the same cache sets where there is a power of two of voxels.
-inline std::size_t bytes_of_column(std::size_t value_bytes, std::uint64_t voxels) {
+/// Padded by a cache line, so that a power of two of voxels does not map all columns to the same cache sets.
+inline std::size_t padded_column_bytes(std::size_t value_bytes, std::uint64_t voxels) {
   return (voxels * value_bytes / cache_line_bytes + 2) * cache_line_bytes;
 }
 
@@ -27,8 +27,8 @@ void transpose_as(const std::byte* columns, std::size_t column_bytes, std::size_
             reinterpret_cast<Number*>(out), row_bytes / sizeof(Number));
 }
 
-/// For values of 1, 2 or 4 bytes, whatever they mean.
-inline auto transposer_of(std::size_t value_bytes) {
+/// Returns the transpose for values of 1, 2 or 4 bytes; their type does not matter.
+inline auto find_transpose(std::size_t value_bytes) {
   return value_bytes == 1   ? transpose_as<std::uint8_t>
          : value_bytes == 2 ? transpose_as<std::uint16_t>
                             : transpose_as<std::uint32_t>;

@@ -7,19 +7,19 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/scan/check_same_file.hpp"
 #include "src/scan/gradients.hpp"
 #include "src/scan/host_memory.hpp"
 #include "src/scan/mask.hpp"
-#include "src/scan/open_like_root.hpp"
 #include "src/scan/voxel_rows.hpp"
 
 namespace voxherd {
 
 namespace {
 
-constexpr std::uint64_t deviation_volumes = 9;  // a 3 x 3 tensor a voxel
+constexpr std::uint64_t deviation_volumes = 9;  // a 3 x 3 tensor per voxel
 
-std::string path_of(const arguments& args, const char* option, const char* what) {
+std::string required_path(const arguments& args, const char* option, const char* what) {
   if (args.values.count(option) == 0 || args.get<std::string>(option).empty()) {
     throw failure(exit_status::usage, fmt::format("--{} is missing, expected {}", option, what));
   }
@@ -43,24 +43,24 @@ void add_dwi_options(po::options_description& options) {
 
 struct dwi_series::state {
   state(const session& s, const arguments& args)
-      : dwi_path(path_of(args, "dwi", "a diffusion-weighted NIfTI image")),
-        bvals_path(path_of(args, "bvals", "a file of b-values")),
-        bvecs_path(path_of(args, "bvecs", "a file of gradient directions")),
+      : dwi_path(required_path(args, "dwi", "a diffusion-weighted NIfTI image")),
+        bvals_path(required_path(args, "bvals", "a file of b-values")),
+        bvecs_path(required_path(args, "bvecs", "a file of gradient directions")),
         mask_path(optional_path(args, "mask")),
         deviation_path(optional_path(args, "grad-dev")) {
     s.on_root([&] { check(); });
     share(s);
     std::vector<std::vector<nifti_header>> series{{image}};
     if (!deviation_path.empty()) series.push_back({deviation});
-    const std::uint64_t most_items = items_within(host_memory_bytes(args), series, voxels.size());
-    signals = begin_rows(s, series.front(), voxels, most_items);
+    const std::uint64_t max_items = items_within(host_memory_bytes(args), series, voxels.size());
+    signals = start_rows(s, series.front(), voxels, max_items);
     input.add(*signals);
     if (deviation_path.empty()) return;
-    deviations = begin_rows(s, series.back(), voxels, most_items);
+    deviations = start_rows(s, series.back(), voxels, max_items);
     input.add(*deviations);
   }
 
-  /// Rank 0: everything that can be wrong with the inputs, but for the compressed data themselves.
+  /// Checks all inputs on rank 0, except the compressed data themselves.
   void check() {
     image = read_nifti_header(dwi_path);
     auto series = std::async(std::launch::async, [this] { return fingerprint(dwi_path); });
@@ -91,7 +91,7 @@ struct dwi_series::state {
     provenance["bvals"] = fingerprint(bvals_path);
     provenance["bvecs"] = fingerprint(bvecs_path);
     if (mask_path.empty()) {
-      provenance["mask"] = {{"rule", fmt::format("positive mean over b <= {} s/mm2", largest_b0_s_per_mm2)}};
+      provenance["mask"] = {{"rule", fmt::format("positive mean over b <= {} s/mm2", max_b0_s_per_mm2)}};
     } else {
       provenance["mask"] = fingerprint(mask_path);
     }
@@ -108,8 +108,8 @@ struct dwi_series::state {
     std::string text = provenance.dump();
     s.broadcast(text);
     provenance = nlohmann::json::parse(text);
-    open_like_root(s, dwi_path, image);
-    if (!deviation_path.empty()) open_like_root(s, deviation_path, deviation);
+    check_same_file(s, dwi_path, image);
+    if (!deviation_path.empty()) check_same_file(s, deviation_path, deviation);
   }
 
   std::string dwi_path, bvals_path, bvecs_path, mask_path, deviation_path;

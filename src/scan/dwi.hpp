@@ -17,9 +17,9 @@ namespace voxherd {
 /// --dwi, --bvals, --bvecs, --mask, --grad-dev
 void add_dwi_options(po::options_description& options);
 
-/// A diffusion-weighted series with its mask: what all that begins with diffusion reads. Made by all ranks together;
-/// everything is checked before it returns (rank 0 reads headers, gradients and mask, and broadcasts), but for
-/// compressed data: a .nii.gz is inflated while the caller goes on, who has all ranks wait for input() before load().
+/// A diffusion-weighted series with its mask; the input of all diffusion analyses. Collective. All inputs are checked
+/// before the constructor returns (rank 0 reads headers, gradients and mask, and broadcasts them), except compressed
+/// data: a .nii.gz is inflated in the background, and all ranks must wait for input() before load().
 class dwi_series {
  public:
   dwi_series(const session& s, const arguments& args);
@@ -27,24 +27,24 @@ class dwi_series {
   dwi_series(dwi_series&&) noexcept;
 
   const image_grid& grid() const;
-  const std::vector<std::uint64_t>& item_voxels() const;  ///< voxels inside the mask, increasing
+  const std::vector<std::uint64_t>& item_voxels() const;  ///< linear indices of the voxels inside the mask, increasing
   const gradient_table& gradients() const;
-  std::size_t measurements() const;  ///< volumes, K
+  std::size_t measurements() const;  ///< number of volumes, K
   bool has_gradient_deviation() const;
 
-  /// Floats per item in load()'s output: K signals, then 9 of the gradient deviation where there is one
-  /// (FSL's volume order: column-wise).
+  /// Floats per item in load()'s output: K signals, then the 9 of the gradient deviation if given (FSL's volume order,
+  /// column-major).
   std::size_t floats_per_item() const;
 
-  /// Signals of the batch's voxels, one row an item. Plain NIfTI: this rank reads its own part. .nii.gz: inflated once
-  /// per node into memory that the node's ranks share, masked voxels only; in several passes where they exceed
-  /// --host-memory. Thread: the talking one.
+  /// Loads the signals of a batch, one row per item. From plain NIfTI, this rank reads its own part. A .nii.gz is
+  /// inflated once per node into memory shared by the node's ranks, only masked voxels, in several passes if they
+  /// exceed --host-memory. Call only from the thread that makes MPI calls.
   void load(const batch& items, std::span<float> out);
 
-  /// What load() reads from.
+  /// The input that load() reads from.
   staged_input& input();
 
-  /// Paths, sizes, fingerprints and image header for the provenance; bvals and bvecs for /inputs.
+  /// For the result file: paths, sizes, fingerprints and image header as JSON; bvals and bvecs as constants in /inputs.
   nlohmann::json provenance() const;
   std::vector<constant> constants() const;
 

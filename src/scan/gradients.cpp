@@ -14,12 +14,12 @@ namespace voxherd {
 
 namespace {
 
-/// Where entry `index` of a table stands, whichever way the table lies.
+/// Orientation of a table, whose entries are either rows or columns.
 enum class lying { along_rows, along_columns };
 
-constexpr double smallest_top_b_s_per_mm2 = 10;  // below: ms/um2
-constexpr double largest_top_b_s_per_mm2 = 1e6;  // above: s/m2
-constexpr double norm_tolerance = 0.01;          // rounding of printed directions stays far below
+constexpr double smallest_top_b_s_per_mm2 = 10;  // below: probably ms/um2
+constexpr double largest_top_b_s_per_mm2 = 1e6;  // above: probably s/m2
+constexpr double norm_tolerance = 0.01;          // printed directions are rounded far below this
 constexpr double smallest_norm = 0.5, largest_norm = 1.5;
 
 [[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
@@ -33,27 +33,28 @@ bool is_triples(const number_table& t) { return t.rows == 3 || t.columns == 3; }
 
 void check_shapes(const number_table& bvals, const number_table& bvecs) {
   if (!is_list(bvals) && is_triples(bvals) && is_list(bvecs)) {
-    refuse(
-        fmt::format("{}: holds {}, expected b-values; and {} holds {}, expected directions: --bvals and --bvecs seem "
-                    "swapped",
-                    bvals.name, shape(bvals), bvecs.name, shape(bvecs)));
+    refuse(fmt::format(
+        "{}: contains {}, expected b-values; and {} contains {}, expected directions: --bvals and --bvecs seem "
+        "swapped",
+        bvals.name, shape(bvals), bvecs.name, shape(bvecs)));
   }
   if (!is_list(bvals)) {
     const char* hint = is_triples(bvals) ? " (it looks like a bvecs file)" : "";
-    refuse(fmt::format("{}: holds {}{}, expected b-values as one row or one column", bvals.name, shape(bvals), hint));
+    refuse(
+        fmt::format("{}: contains {}{}, expected b-values as one row or one column", bvals.name, shape(bvals), hint));
   }
   if (is_triples(bvecs)) return;
   const char* hint = is_list(bvecs) ? " (it looks like a bvals file)"
                      : bvecs.columns == 4
                          ? " (it looks like an MRtrix table x y z b; mrconvert -export_grad_fsl converts it)"
                          : "";
-  refuse(fmt::format("{}: holds {}{}, expected directions as three rows or three columns", bvecs.name, shape(bvecs),
+  refuse(fmt::format("{}: contains {}{}, expected directions as three rows or three columns", bvecs.name, shape(bvecs),
                      hint));
 }
 
 void check_count(const number_table& t, std::size_t found, std::uint64_t volumes) {
   if (found == volumes) return;
-  refuse(fmt::format("{}: holds {} {}, expected {}: one for each volume of the image", t.name, found,
+  refuse(fmt::format("{}: contains {} {}, expected {}: one for each volume of the image", t.name, found,
                      is_list(t) ? "b-values" : "directions", volumes));
 }
 
@@ -61,8 +62,9 @@ std::vector<double> b_values(const number_table& t) {
   for (std::size_t k = 0; k < t.values.size(); ++k) {
     const double b = t.values[k];
     if (std::isfinite(b) && b >= 0) continue;
-    refuse(fmt::format("{}: line {}: b-value of volume {} (counted from 0) is {}, expected a finite number, 0 or more",
-                       t.name, t.line_of_row[k / t.columns], k, b));
+    refuse(
+        fmt::format("{}: line {}: b-value of volume {} (counted from 0) is {}, expected a finite number of at least 0",
+                    t.name, t.row_line[k / t.columns], k, b));
   }
   return t.values;
 }
@@ -78,11 +80,11 @@ void check_range(const std::vector<double>& b, const std::string& name) {
     refuse(fmt::format("{}: the largest b-value is {}, expected at most {} s/mm2: s/m2? divide by 1e6", name, highest,
                        largest_top_b_s_per_mm2));
   }
-  if (lowest > largest_b0_s_per_mm2) {
+  if (lowest > max_b0_s_per_mm2) {
     refuse(fmt::format(
         "{}: the smallest b-value is {}, expected at least one volume without diffusion weighting (b up to {} "
         "s/mm2)",
-        name, lowest, largest_b0_s_per_mm2));
+        name, lowest, max_b0_s_per_mm2));
   }
 }
 
@@ -93,9 +95,9 @@ direction direction_at(const number_table& t, lying way, std::size_t k) {
   return {t.at(k, 0), t.at(k, 1), t.at(k, 2)};
 }
 
-/// Unit vector, or zero where b is next to nothing. Some scanners write nan for the direction of b=0: it has none.
+/// The unit vector, or zero if b is almost 0: some scanners write nan as the direction of b=0.
 direction checked_direction(const number_table& t, std::size_t k, direction g, double b, double& worst_norm) {
-  const bool weighted = b > largest_b0_s_per_mm2;
+  const bool weighted = b > max_b0_s_per_mm2;
   const bool any_infinite = std::any_of(g.begin(), g.end(), [](double v) { return std::isinf(v); });
   const double norm = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   const auto wrong = [&](const char* expected) {

@@ -7,12 +7,13 @@
 
 namespace voxherd {
 
-/// Up to this b (s/mm2) a volume counts as b=0 where one is asked for; the fits use the value given.
-constexpr double largest_b0_s_per_mm2 = 50;
+/// A volume with b (s/mm2) up to this counts as b=0 when a b=0 volume is needed; the fits use the given b.
+constexpr double max_b0_s_per_mm2 = 50;
 
-/// Reads FSL's bvals (1xN or Nx1) and bvecs (3xN or Nx3; 3x3 is taken as three rows), any white space or commas.
-/// Non-zero directions are normalised. Throws failure naming file, line, value found, value expected (counts against
-/// `volumes`, finite, b >= 0, b with a zero vector, no b=0, units that are not s/mm2); odd but usable: spdlog::warn.
+/// Reads FSL's bvals (1xN or Nx1) and bvecs (3xN or Nx3; 3x3 is read as three rows), separated by white space or
+/// commas. Normalises nonzero directions. Requires one entry for each of `volumes`, finite numbers, b >= 0, a direction
+/// wherever b is above 0, at least one b=0, and units of s/mm2. Throws failure that names the file, the line, the value
+/// found and the value expected; logs a warning for unusual but usable values.
 gradient_table read_gradients(const std::string& bvals, const std::string& bvecs, std::uint64_t volumes);
 
 }  // namespace voxherd

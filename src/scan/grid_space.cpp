@@ -11,7 +11,7 @@ vector3 times(const matrix3& m, const vector3& v) {
           m[6] * v[0] + m[7] * v[1] + m[8] * v[2]};
 }
 
-/// The orthogonal factor of a matrix, by Newton's iteration (Higham, SIAM J Sci Stat Comput 7:1160, 1986), which
+/// The orthogonal factor of a matrix by Newton's iteration (Higham, SIAM J Sci Stat Comput 7:1160, 1986), which
 /// converges quadratically from axes of unit length.
 matrix3 nearest_orthogonal(matrix3 m) {
   for (int i = 0; i < 30; ++i) {

@@ -12,7 +12,7 @@ namespace voxherd {
 namespace {
 
 constexpr double standard_gb = 2.5;
-constexpr double turned_bytes = 3 * 64;  // a voxel and file, while volumes become rows (row_inflater)
+constexpr double turned_bytes = 3 * 64;  // per voxel and file, during the transpose to rows (row_inflater)
 
 }  // namespace
 
@@ -33,7 +33,7 @@ std::uint64_t items_within(std::uint64_t bytes, const std::vector<std::vector<ni
   for (const auto& files : series) {
     if (!is_compressed(files)) continue;
     a_row += stored_rows::bytes_per_voxel(files);
-    turned += turned_bytes * static_cast<double>(std::min(most_files_at_once, files.size()));
+    turned += turned_bytes * static_cast<double>(std::min(max_files_at_once, files.size()));
   }
   const auto limit = static_cast<double>(bytes);
   if (static_cast<double>(items) * (a_row + turned) <= limit) return staged_input::all_items;

@@ -8,17 +8,18 @@
 
 namespace voxherd {
 
-/// --host-memory: what compressed images may take of a node's memory, 2.5 GB where it is not given.
+/// --host-memory: limit for decompressed images in a node's memory, 2.5 GB by default.
 void add_host_memory_option(po::options_description& options);
-/// In bytes. Throws failure (usage).
+/// The limit in bytes. Throws failure (usage).
 std::uint64_t host_memory_bytes(const arguments& args);
 
-/// Files inflated side by side; each takes two or three times 64 bytes a voxel.
-constexpr std::size_t most_files_at_once = 8;
+/// Maximum number of files inflated at the same time; each needs two or three times 64 bytes per voxel.
+constexpr std::size_t max_files_at_once = 8;
 
-/// How many of `items` voxels are kept at once, of each of some series on one grid, so that their rows and the buffers
-/// of inflating take at most `bytes` on a node: all where they fit, else as many as fit two times, since the next ones
-/// are brought while the ones before are computed. Series without a compressed file take nothing. At least 1.
+/// Number of voxels, of `items`, whose rows are kept in memory at once so that the rows of all series (on one grid) and
+/// the inflation buffers need at most `bytes` on a node. All items if they fit; otherwise half of what fits, because
+/// the next stage is loaded while the current one is computed. At least 1. Series without a compressed file need
+/// nothing.
 std::uint64_t items_within(std::uint64_t bytes, const std::vector<std::vector<nifti_header>>& series,
                            std::uint64_t items);
 

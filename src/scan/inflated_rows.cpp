@@ -23,15 +23,15 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-/// Threads that inflate; more would only wait for memory.
-constexpr std::size_t most_threads = 32;
+/// Maximum number of inflating threads; memory bandwidth limits more.
+constexpr std::size_t max_threads = 32;
 
-std::string name_of(const std::vector<nifti_header>& files) {
+std::string describe_files(const std::vector<nifti_header>& files) {
   return printable(files.front().path) +
          (files.size() > 1 ? fmt::format(" and {} more files", files.size() - 1) : std::string());
 }
 
-/// Items brought at once, in one of two buffers.
+/// Items held in one of the two buffers.
 struct row_stage {
   std::uint64_t first = 0, last = 0;
   bool there = false;
@@ -41,30 +41,31 @@ struct row_stage {
 class inflated_rows : public voxel_rows {
  public:
   inflated_rows(const session& s, const std::vector<nifti_header>& files, const std::vector<std::uint64_t>& voxels,
-                std::uint64_t most_items)
+                std::uint64_t max_items)
       : files_(files),
         voxels_(voxels),
-        room_(std::min<std::uint64_t>(most_items, voxels.size())),
-        is_whole_(room_ == voxels.size()),
-        layout_(files, room_),
+        buffer_items_(std::min<std::uint64_t>(max_items, voxels.size())),
+        has_one_stage_(buffer_items_ == voxels.size()),
+        layout_(files, buffer_items_),
         cores_(s),
         tells_(s.is_root()),
         inflates_(s.node_rank() == 0),
         over_(s, sizeof(std::uint32_t), purpose()) {
-    for (int i = 0; i < (is_whole_ ? 1 : 2); ++i) memory_.emplace_back(s, layout_.bytes(), purpose());
+    for (int i = 0; i < (has_one_stage_ ? 1 : 2); ++i) memory_.emplace_back(s, layout_.bytes(), purpose());
     if (tells_) tell_plan();
-    begin(0, room_);
+    begin(0, buffer_items_);
   }
 
   ~inflated_rows() override { stop_ = true; }
 
-  std::uint64_t most_items() const override { return is_whole_ ? all_items : room_; }
-  std::uint64_t later_bytes() const override { return is_whole_ ? 0 : layout_.bytes(); }
+  std::uint64_t max_items() const override { return has_one_stage_ ? all_items : buffer_items_; }
+  std::uint64_t later_bytes() const override { return has_one_stage_ ? 0 : layout_.bytes(); }
 
   void begin(std::uint64_t first, std::uint64_t last) override {
     if (begun_ > 0 && latest().has(first, last)) return;
-    if (last > voxels_.size() || last - first > room_)
-      throw failure(exit_status::ours, fmt::format("{}: no room for items {} to {}", name_of(files_), first, last));
+    if (last > voxels_.size() || last - first > buffer_items_)
+      throw failure(exit_status::ours,
+                    fmt::format("{}: items {} to {} do not fit into the buffer", describe_files(files_), first, last));
     abandon();
     stop_ = false;
     ++begun_;
@@ -88,14 +89,14 @@ class inflated_rows : public voxel_rows {
       if (!stage.there || !stage.has(first, first + count)) continue;
       return layout_.load(memory_[i].bytes().data(), first - stage.first, count, out, stride);
     }
-    throw failure(exit_status::ours, name_of(files_) + ": read before it was inflated");
+    throw failure(exit_status::ours, describe_files(files_) + ": read before it was inflated");
   }
 
  private:
   std::size_t place() const { return begun_ % memory_.size(); }
   row_stage& latest() { return stages_[place()]; }
 
-  /// What nobody waits for any more, such as a first stage that turns out to be done already.
+  /// Stops a stage that is no longer needed, such as a first stage that turns out to be complete already.
   void abandon() {
     if (!inflating_.valid()) return;
     stop_ = true;
@@ -103,7 +104,7 @@ class inflated_rows : public voxel_rows {
     inflating_ = {};
   }
 
-  /// How many stages the node's first rank is through with, however they ended.
+  /// Number of stages that the node's first rank has finished, successfully or not.
   std::atomic_ref<std::uint32_t> is_over() const {
     return std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(over_.bytes().data()));
   }
@@ -114,23 +115,23 @@ class inflated_rows : public voxel_rows {
       const inflated_rows& rows;
       ~at_the_end() { rows.is_over().store(rows.begun_, std::memory_order_release); }
     } said{*this};
-    // The node's other ranks sleep, get their buffers ready, or compute the stage before: where they are GPU ranks
-    // their cores are free.
-    cores_.let_in();
-    const std::size_t threads = std::min(most_threads, static_cast<std::size_t>(cores_.count()));
-    const std::size_t files_at_once = std::min({most_files_at_once, files_.size(), threads});
+    // The node's other ranks sleep, allocate their buffers, or compute the previous stage, for which GPU ranks do not
+    // need their cores.
+    cores_.use_all();
+    const std::size_t threads = std::min(max_threads, static_cast<std::size_t>(cores_.count()));
+    const std::size_t files_at_once = std::min({max_files_at_once, files_.size(), threads});
     inflating_threads how;
     how.parallel.threads = static_cast<unsigned>(threads / files_at_once);
     const auto from = voxels_.begin();
     const std::vector<std::uint64_t> voxels(from + static_cast<std::ptrdiff_t>(latest().first),
                                             from + static_cast<std::ptrdiff_t>(latest().last));
-    const std::vector<volume_piece> pieces = pieces_of(voxels);
+    const std::vector<volume_piece> pieces = split_into_pieces(voxels);
     std::byte* const rows = memory_[place()].bytes().data();
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
       try {
         for (std::size_t i = next++; i < files_.size() && !stop_; i = next++)
-          inflate_file(files_[i], pieces, voxels.size(), layout_.place_of(i), rows, how, stop_);
+          inflate_file(files_[i], pieces, voxels.size(), layout_.file_place(i), rows, how, stop_);
       } catch (...) {
         stop_ = true;
         throw;
@@ -143,18 +144,21 @@ class inflated_rows : public voxel_rows {
     seconds_ = std::chrono::duration<double>(steady::now() - start).count();
   }
 
-  std::string purpose() const { return fmt::format("{}: holding the mask's voxels inflated", name_of(files_)); }
+  std::string purpose() const {
+    return fmt::format("{}: memory for the decompressed voxels of the mask", describe_files(files_));
+  }
 
   void tell_plan() const {
     const double gb = static_cast<double>(layout_.bytes() * memory_.size()) * 1e-9;
-    if (is_whole_) {
-      spdlog::info("{}: inflating once a node; {:.2f} GB of the mask's voxels stay in memory that its ranks share",
-                   name_of(files_), gb);
+    if (has_one_stage_) {
+      spdlog::info("{}: inflating once per node; {:.2f} GB of masked voxels are kept in memory shared by its ranks",
+                   describe_files(files_), gb);
     } else {
       spdlog::info(
-          "{}: {} of the mask's {} voxels at a time, in {:.2f} GB of memory that a node's ranks share; the "
+          "{}: {} of the mask's {} voxels at a time, in {:.2f} GB of memory shared by a node's ranks; the "
           "file is inflated about {} times (--host-memory)",
-          name_of(files_), room_, voxels_.size(), gb, (voxels_.size() + room_ - 1) / room_);
+          describe_files(files_), buffer_items_, voxels_.size(), gb,
+          (voxels_.size() + buffer_items_ - 1) / buffer_items_);
     }
   }
 
@@ -163,31 +167,31 @@ class inflated_rows : public voxel_rows {
     for (const nifti_header& h : files_)
       bytes += static_cast<double>(h.grid.voxel_count() * h.volumes * h.bytes_per_value);
     const std::string part =
-        is_whole_ ? std::string() : fmt::format(" for voxels {} to {} of the mask", latest().first, latest().last);
-    spdlog::info("{}: {:.2f} GB inflated{} in {:.1f} s", name_of(files_), bytes * 1e-9, part, seconds_);
+        has_one_stage_ ? std::string() : fmt::format(" for voxels {} to {} of the mask", latest().first, latest().last);
+    spdlog::info("{}: {:.2f} GB inflated{} in {:.1f} s", describe_files(files_), bytes * 1e-9, part, seconds_);
   }
 
   std::vector<nifti_header> files_;
   const std::vector<std::uint64_t>& voxels_;
-  std::uint64_t room_;  ///< items a buffer
-  bool is_whole_;
+  std::uint64_t buffer_items_;  ///< items per buffer
+  bool has_one_stage_;
   stored_rows layout_;
   node_cores cores_;
   bool tells_, inflates_;
   node_memory over_;
-  std::vector<node_memory> memory_;  ///< one buffer, or two that take turns
-  std::array<row_stage, 2> stages_;  ///< what they hold
+  std::vector<node_memory> memory_;  ///< one buffer, or two used alternately
+  std::array<row_stage, 2> stages_;  ///< contents of the buffers
   std::uint32_t begun_ = 0;
   double seconds_ = 0;
   std::atomic<bool> stop_{false};
-  std::future<void> inflating_;  ///< last, so that it ends before what it uses does
+  std::future<void> inflating_;  ///< last member, so that it ends before the members that it uses are destroyed
 };
 
 }  // namespace
 
-std::unique_ptr<voxel_rows> begin_inflating(const session& s, const std::vector<nifti_header>& files,
-                                            const std::vector<std::uint64_t>& voxels, std::uint64_t most_items) {
-  return std::make_unique<inflated_rows>(s, files, voxels, most_items);
+std::unique_ptr<voxel_rows> start_inflating(const session& s, const std::vector<nifti_header>& files,
+                                            const std::vector<std::uint64_t>& voxels, std::uint64_t max_items) {
+  return std::make_unique<inflated_rows>(s, files, voxels, max_items);
 }
 
 }  // namespace voxherd

@@ -19,16 +19,16 @@ namespace voxherd {
 
 namespace {
 
-/// float32 holds every whole number up to here.
+/// float32 represents every integer up to this.
 constexpr std::int32_t largest_label = 1 << 24;
 
 [[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
 
-std::int32_t label_of(float value, label_kind kind, std::uint64_t voxel, const std::string& name) {
+std::int32_t to_label(float value, label_kind kind, std::uint64_t voxel, const std::string& name) {
   if (!std::isfinite(value) || value <= 0) return 0;
   if (kind == label_kind::mask) return 1;
   if (value > static_cast<float>(largest_label) || value != std::floor(value))
-    refuse(fmt::format("{}: voxel {} holds {}, expected whole numbers up to {}: a parcellation", name, voxel, value,
+    refuse(fmt::format("{}: voxel {} is {}, expected a parcellation of integers up to {}", name, voxel, value,
                        largest_label));
   return static_cast<std::int32_t>(value);
 }
@@ -55,7 +55,7 @@ std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_
   if (on_same_grid(h, grid)) return labels;
   if (has_no_orientation(h))
     refuse(
-        fmt::format("{}: says nothing of its place in the world (qform_code and sform_code are 0) and has {}, "
+        fmt::format("{}: has no orientation (qform_code and sform_code are 0) and has {}, "
                     "expected {}",
                     name, size_text(h.grid), size_text(grid)));
   std::uint64_t mostly_none = 0;
@@ -63,11 +63,12 @@ std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_
   const auto labelled = found.size() - static_cast<std::size_t>(std::count(found.begin(), found.end(), 0));
   const auto n = samples_per_axis(grid, h.grid);
   spdlog::info(
-      "{}: lies on another grid ({}); looked up in the world at {} x {} x {} points a voxel, the most "
-      "frequent label above 0 counts: {} voxels, {} of them labelled in less than half",
+      "{}: is on another grid ({}); sampled by world coordinates at {} x {} x {} points per voxel, the most "
+      "frequent label above 0 is used: {} voxels, {} of them labelled in less than half of their points",
       name, size_text(h.grid), n[0], n[1], n[2], labelled, mostly_none);
   if (labelled == 0)
-    refuse(fmt::format("{}: none of its labels lies on the image; is it of another subject or space?", name));
+    refuse(
+        fmt::format("{}: none of its labels is inside the image; does it belong to another subject or space?", name));
   return found;
 }
 
@@ -80,11 +81,11 @@ void count_values(label_image& image, const std::vector<std::int32_t>& in_file) 
   for (const std::int32_t l : image.label) ++count[static_cast<std::size_t>(l)];
   std::vector<std::int32_t> lost;
   for (const std::int32_t l : image.values) {
-    image.voxels_of.push_back(count[static_cast<std::size_t>(l)]);
-    if (image.voxels_of.back() == 0) lost.push_back(l);
+    image.voxel_count.push_back(count[static_cast<std::size_t>(l)]);
+    if (image.voxel_count.back() == 0) lost.push_back(l);
   }
   if (!lost.empty())
-    spdlog::warn("{}: {} of its {} labels have no voxel on the image: {}", printable(image.path), lost.size(),
+    spdlog::warn("{}: {} of its {} labels have no voxels in the image: {}", printable(image.path), lost.size(),
                  image.values.size(), fmt::join(lost, ", "));
 }
 
@@ -108,7 +109,7 @@ label_image read_labels(const std::string& path, const image_grid& grid, label_k
   const std::vector<float> values = read_volume(header);
   std::vector<std::int32_t> labels(values.size());
   const std::string name = printable(path);
-  for (std::size_t v = 0; v < values.size(); ++v) labels[v] = label_of(values[v], kind, v, name);
+  for (std::size_t v = 0; v < values.size(); ++v) labels[v] = to_label(values[v], kind, v, name);
   if (std::all_of(labels.begin(), labels.end(), [](std::int32_t l) { return l == 0; }))
     refuse(fmt::format("{}: 0 of {} voxels are above 0, expected at least one", name, labels.size()));
   label_image image;
@@ -121,9 +122,9 @@ label_image read_labels(const std::string& path, const image_grid& grid, label_k
 void check_labels(const label_image& image, const std::vector<std::int32_t>& wanted, const char* option) {
   for (const std::int32_t l : wanted) {
     if (std::binary_search(image.values.begin(), image.values.end(), l)) continue;
-    constexpr std::size_t most_named = 20;
-    const std::size_t named = std::min(most_named, image.values.size());
-    refuse(fmt::format("--{} {}: {} has no such label; it has {}{}", option, l, printable(image.path),
+    constexpr std::size_t max_named = 20;
+    const std::size_t named = std::min(max_named, image.values.size());
+    refuse(fmt::format("--{} {}: {} does not contain this label; it contains {}{}", option, l, printable(image.path),
                        fmt::join(image.values.begin(), image.values.begin() + static_cast<long>(named), ", "),
                        image.values.size() > named ? ", ..." : ""));
   }
@@ -138,7 +139,7 @@ std::vector<std::int32_t> parse_labels(const std::string& list, const char* opti
     const auto [stopped, code] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (code != std::errc{} || stopped != word.data() + word.size() || value < 1 || value > largest_label)
       throw failure(exit_status::usage,
-                    fmt::format("--{} {}: found {}, expected whole numbers of 1 to {} with commas between, as 3,17",
+                    fmt::format("--{} {}: found {}, expected integers from 1 to {} separated by commas, such as 3,17",
                                 option, printable(list),
                                 word.empty() ? "nothing" : '"' + printable(std::string(word)) + '"', largest_label));
     labels.push_back(value);

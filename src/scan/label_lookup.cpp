@@ -9,7 +9,7 @@ namespace voxherd {
 
 namespace {
 
-/// From index coordinates of one grid to those of another.
+/// Maps index coordinates of one grid to those of another.
 struct crossing {
   crossing(const image_grid& from, const image_grid& to) {
     const grid_space a(from), b(to);
@@ -30,11 +30,11 @@ class label_sampler {
  public:
   label_sampler(const std::vector<std::int32_t>& labels, const image_grid& of) : labels_(labels), size_(of.size) {}
 
-  /// Of the voxel that the point lies in; 0 beyond the image.
+  /// The label of the voxel that contains the point; 0 outside the image.
   std::int32_t operator()(const vector3& index) const {
     std::uint64_t linear = 0;
     for (std::size_t axis = 3; axis-- > 0;) {
-      // Half-way points fall to the upper voxel; the nudge keeps rounding from choosing for them.
+      // Halfway points belong to the upper voxel; the offset makes this robust against rounding.
       const double nearest = std::floor(index[axis] + 0.5 + 1e-6);
       if (!(nearest >= 0 && nearest < static_cast<double>(size_[axis]))) return 0;
       linear = linear * size_[axis] + static_cast<std::uint64_t>(nearest);
@@ -47,7 +47,7 @@ class label_sampler {
   std::array<std::uint64_t, 3> size_;
 };
 
-/// Sorts the samples and gives the most frequent one.
+/// Sorts the samples and returns the most frequent one.
 std::int32_t most_frequent(std::vector<std::int32_t>& samples) {
   std::sort(samples.begin(), samples.end());
   std::int32_t best = 0;
@@ -69,7 +69,7 @@ std::int32_t most_frequent(std::vector<std::int32_t>& samples) {
 std::array<int, 3> samples_per_axis(const image_grid& grid, const image_grid& labels) {
   const double side = *std::min_element(labels.voxel_size_mm.begin(), labels.voxel_size_mm.end());
   std::array<int, 3> n{};
-  constexpr double slack = 0.05;  // 2.02 mm over 1 mm is two, not three
+  constexpr double slack = 0.05;  // 2.02 mm over 1 mm gives two, not three
   for (std::size_t axis = 0; axis < 3; ++axis)
     n[axis] = static_cast<int>(std::clamp(std::ceil(grid.voxel_size_mm[axis] / side - slack), 1.0, 10.0));
   return n;

@@ -58,12 +58,13 @@ std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_he
       inside.push_back(v);
     }
   }
-  if (not_finite > 0) spdlog::warn("{}: {} voxels are nan or infinite; taken as outside the mask", name, not_finite);
+  if (not_finite > 0) spdlog::warn("{}: {} voxels are nan or infinite and count as outside the mask", name, not_finite);
   if (inside.empty()) {
     throw failure(exit_status::bad_data,
                   fmt::format("{}: 0 of {} voxels are above 0, expected at least one", name, values.size()));
   }
-  if (inside.size() == values.size()) spdlog::warn("{}: every voxel is inside; background will be fitted too", name);
+  if (inside.size() == values.size())
+    spdlog::warn("{}: every voxel is inside the mask; the background is analysed too", name);
   return inside;
 }
 
@@ -72,13 +73,14 @@ std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, cons
   std::vector<float> volume(sum.size());
   nifti_reader reader(image);
   std::uint64_t used = 0;
-  const auto is_b0 = [&](std::uint64_t k) { return gradients.b_s_per_mm2[k] <= largest_b0_s_per_mm2; };
+  const auto is_b0 = [&](std::uint64_t k) { return gradients.b_s_per_mm2[k] <= max_b0_s_per_mm2; };
   std::uint64_t end = image.volumes;
   while (end > 0 && !is_b0(end - 1)) --end;
   for (std::uint64_t k = 0; k < end; ++k) {
     leave_if_told();
     if (!is_b0(k)) {
-      reader.read_stored(k, 0, 0, nullptr);  // a compressed file is inflated up to here: a volume between two looks
+      reader.read_stored(k, 0, 0,
+                         nullptr);  // inflates a compressed file up to here: at most a volume between two checks
       continue;
     }
     reader.read(k, 0, volume.size(), volume.data());
@@ -94,10 +96,10 @@ std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, cons
         exit_status::bad_data,
         fmt::format("{}: 0 of {} voxels have a positive mean over the {} volumes with b up to {} s/mm2, expected "
                     "at least one",
-                    printable(image.path), sum.size(), used, largest_b0_s_per_mm2));
+                    printable(image.path), sum.size(), used, max_b0_s_per_mm2));
   }
   spdlog::info("no --mask: {} of {} voxels have a positive mean over the {} volumes with b up to {} s/mm2",
-               inside.size(), sum.size(), used, largest_b0_s_per_mm2);
+               inside.size(), sum.size(), used, max_b0_s_per_mm2);
   return inside;
 }
 

@@ -8,7 +8,7 @@ namespace voxherd {
 node_cores::node_cores(const session& s) {
   cpu_set_t own;
   CPU_ZERO(&own);
-  // More cores than a cpu_set_t has (1024) leave it empty: then one thread.
+  // With more cores than a cpu_set_t holds (1024) the set stays empty: then one thread.
   if (sched_getaffinity(0, sizeof own, &own) != 0) CPU_ZERO(&own);
   std::vector<cpu_set_t> of_node(static_cast<std::size_t>(s.node_size()));
   MPI_Allgather(&own, sizeof own, MPI_BYTE, of_node.data(), sizeof own, MPI_BYTE, s.node());
@@ -18,6 +18,6 @@ node_cores::node_cores(const session& s) {
 
 int node_cores::count() const { return std::max(1, CPU_COUNT(&cores_)); }
 
-void node_cores::let_in() const { (void)sched_setaffinity(0, sizeof cores_, &cores_); }
+void node_cores::use_all() const { (void)sched_setaffinity(0, sizeof cores_, &cores_); }
 
 }  // namespace voxherd

@@ -9,24 +9,24 @@ namespace voxherd {
 
 namespace {
 
-/// A chunk's floats, all volumes together. Longer reads save system calls, shorter ones stay in a nearer cache: 8 MiB
-/// was within a tenth of the best from 0.25 to 64 MiB for 288 volumes (6 GB/s of a cached file, one thread).
+/// Floats per chunk, all volumes together. Longer reads save system calls, shorter ones stay in a faster cache: 8 MiB
+/// was within 10 % of the best from 0.25 to 64 MiB for 288 volumes (6 GB/s from a cached file, one thread).
 constexpr std::size_t chunk_floats = std::size_t{1} << 21;
-constexpr std::size_t fewest_chunk_items = 64;
-/// Reading on across a gap costs less than another system call, up to here.
+constexpr std::size_t min_chunk_items = 64;
+/// Up to this size, reading a gap is faster than another system call.
 constexpr std::uint64_t largest_gap_bytes = 16384;
 constexpr std::uint64_t longest_read_bytes = 1 << 20;
-/// Keeps columns from meeting in the same cache sets when the chunk is a power of two long.
+/// Avoids mapping all columns to the same cache sets when the chunk length is a power of two.
 constexpr std::size_t column_padding = 16;
 
-/// One file, open.
+/// One open file.
 struct plain_image {
   explicit plain_image(const nifti_header& h)
       : header(h),
         file(h.path),
         convert(find_converter(h.datatype, h.byte_swapped, h.slope != 1 || h.intercept != 0)) {}
 
-  std::uint64_t offset_of(std::uint64_t volume, std::uint64_t voxel) const {
+  std::uint64_t byte_offset(std::uint64_t volume, std::uint64_t voxel) const {
     return header.data_offset + (volume * header.grid.voxel_count() + voxel) * header.bytes_per_value;
   }
 
@@ -39,12 +39,12 @@ class plain_rows : public voxel_rows {
  public:
   plain_rows(const std::vector<nifti_header>& files, const std::vector<std::uint64_t>& voxels)
       : voxels_(voxels),
-        volumes_(volumes_of(files)),
-        chunk_items_(std::max(chunk_floats / volumes_, fewest_chunk_items)),
+        volumes_(total_volumes(files)),
+        chunk_items_(std::max(chunk_floats / volumes_, min_chunk_items)),
         columns_((chunk_items_ + column_padding) * volumes_) {
     for (const nifti_header& h : files) {
       images_.emplace_back(h);
-      most_bytes_per_value_ = std::max(most_bytes_per_value_, h.bytes_per_value);
+      max_bytes_per_value_ = std::max(max_bytes_per_value_, h.bytes_per_value);
     }
   }
 
@@ -61,18 +61,19 @@ class plain_rows : public voxel_rows {
  private:
   std::size_t column_stride() const { return chunk_items_ + column_padding; }
 
-  /// On a disk, or a file system across a network, the volumes' parts can then arrive while others are worked on.
+  /// Announces the reads of all volumes, so that later parts arrive from the disk or network while earlier ones are
+  /// used.
   void announce(std::uint64_t first, std::uint64_t last) const {
     if (first == last) return;
     for (const plain_image& image : images_) {
       const std::uint64_t bytes = (voxels_[last - 1] + 1 - voxels_[first]) * image.header.bytes_per_value;
       for (std::uint64_t k = 0; k < image.header.volumes; ++k)
-        image.file.will_need(image.offset_of(k, voxels_[first]), bytes);
+        image.file.will_need(image.byte_offset(k, voxels_[first]), bytes);
     }
   }
 
   std::uint64_t chunk_end(std::uint64_t item, std::uint64_t last) const {
-    const std::uint64_t bytes = most_bytes_per_value_;
+    const std::uint64_t bytes = max_bytes_per_value_;
     last = std::min<std::uint64_t>(last, item + chunk_items_);
     std::uint64_t end = item + 1;
     while (end < last && (voxels_[end] - voxels_[end - 1]) * bytes <= largest_gap_bytes &&
@@ -83,15 +84,15 @@ class plain_rows : public voxel_rows {
   }
 
   void gather(std::uint64_t item, std::uint64_t end) {
-    const auto runs = runs_of(voxels_, item, end);
+    const auto runs = find_runs(voxels_, item, end);
     const std::uint64_t from = voxels_[item];
     const std::uint64_t span = voxels_[end - 1] + 1 - from;
-    stored_.resize(std::max(stored_.size(), span * most_bytes_per_value_));
+    stored_.resize(std::max(stored_.size(), span * max_bytes_per_value_));
     float* column = columns_.data();
     for (const plain_image& image : images_) {
       const nifti_header& h = image.header;
       for (std::uint64_t k = 0; k < h.volumes; ++k, column += column_stride()) {
-        image.file.read(image.offset_of(k, from), stored_.data(), span * h.bytes_per_value);
+        image.file.read(image.byte_offset(k, from), stored_.data(), span * h.bytes_per_value);
         for (const voxel_run& run : runs) {
           image.convert(stored_.data() + (run.first_voxel - from) * h.bytes_per_value, run.count, h.slope, h.intercept,
                         column + (run.first_item - item));
@@ -103,7 +104,7 @@ class plain_rows : public voxel_rows {
   const std::vector<std::uint64_t>& voxels_;
   std::uint64_t volumes_;
   std::vector<plain_image> images_;
-  std::size_t most_bytes_per_value_ = 1;
+  std::size_t max_bytes_per_value_ = 1;
   std::size_t chunk_items_;
   std::vector<float> columns_;
   std::vector<std::byte> stored_;

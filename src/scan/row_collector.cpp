@@ -15,8 +15,8 @@ row_collector::row_collector(const nifti_header& header, const std::vector<voxel
       grid_voxels_(header.grid.voxel_count()),
       place_(place),
       memory_(memory),
-      volumes_at_once_(volumes_turned_at_once(place.value_bytes, header.volumes)),
-      column_bytes_(bytes_of_column(place.value_bytes, voxels)),
+      volumes_at_once_(volumes_per_group(place.value_bytes, header.volumes)),
+      column_bytes_(padded_column_bytes(place.value_bytes, voxels)),
       turners_(std::max(1U, turners)),
       groups_((header.volumes + volumes_at_once_ - 1) / volumes_at_once_) {
   for (auto& columns : columns_) columns.resize(volumes_at_once_ * column_bytes_);
@@ -26,7 +26,7 @@ row_collector::row_collector(const nifti_header& header, const std::vector<voxel
   }
 }
 
-row_collector::~row_collector() { give_up(); }
+row_collector::~row_collector() { cancel(); }
 
 void row_collector::take(std::uint64_t position, const std::byte* bytes, std::size_t count) {
   const std::uint64_t begin = header_.data_offset;
@@ -35,7 +35,7 @@ void row_collector::take(std::uint64_t position, const std::byte* bytes, std::si
   if (from < to) take_part(from - begin, bytes + (from - position), to - from);
 }
 
-/// Bytes of the data from `offset` on: values that are whole, and what belongs to one that is not.
+/// Takes data bytes from `offset` on: complete values, and parts of a split value.
 void row_collector::take_part(std::uint64_t offset, const std::byte* bytes, std::size_t count) {
   const std::size_t width = header_.bytes_per_value;
   const auto split = [&](std::size_t part) {
@@ -68,7 +68,7 @@ void row_collector::take_values(std::uint64_t first_value, std::uint64_t count, 
     const std::uint64_t volume = first_value / grid_voxels_, voxel = first_value % grid_voxels_;
     const std::uint64_t some = std::min(count, grid_voxels_ - voxel), index = volume / volumes_at_once_;
     if (!wait_for_columns(index)) return;
-    pick(voxel, some, bytes, columns_of(index) + volume % volumes_at_once_ * column_bytes_);
+    pick(voxel, some, bytes, group_columns(index) + volume % volumes_at_once_ * column_bytes_);
     if (groups_[index].values_left.fetch_sub(some) == some) turn(index);
     first_value += some;
     count -= some;
@@ -76,7 +76,7 @@ void row_collector::take_values(std::uint64_t first_value, std::uint64_t count, 
   }
 }
 
-/// Until the group that had these columns has been turned into rows. False where nobody waits for them any more.
+/// Waits until the previous group in these columns has been transposed. False if waiting was cancelled.
 bool row_collector::wait_for_columns(std::uint64_t index) {
   if (index < slots) return true;
   std::unique_lock lock(mutex_);
@@ -112,18 +112,18 @@ void row_collector::turn(std::uint64_t index) {
 
 void row_collector::turn_part(std::uint64_t index, unsigned part) {
   const std::uint64_t lines = voxels_ / cache_line_bytes + 1;
-  const auto row_of = [&](std::uint64_t p) { return std::min(voxels_, lines * p / turners_ * cache_line_bytes); };
-  const std::uint64_t first = row_of(part), end = row_of(part + 1), volume = index * volumes_at_once_;
+  const auto first_row = [&](std::uint64_t p) { return std::min(voxels_, lines * p / turners_ * cache_line_bytes); };
+  const std::uint64_t first = first_row(part), end = first_row(part + 1), volume = index * volumes_at_once_;
   std::byte* const rows = memory_ + place_.offset + first * place_.row_bytes + volume * place_.value_bytes;
-  transposer_of(place_.value_bytes)(columns_of(index) + first * place_.value_bytes, column_bytes_, end - first,
-                                    std::min(volumes_at_once_, header_.volumes - volume), rows, place_.row_bytes);
+  find_transpose(place_.value_bytes)(group_columns(index) + first * place_.value_bytes, column_bytes_, end - first,
+                                     std::min(volumes_at_once_, header_.volumes - volume), rows, place_.row_bytes);
   if (groups_[index].turners_left.fetch_sub(1) != 1) return;
   const std::lock_guard lock(mutex_);
   groups_[index].is_turned = true;
   changed_.notify_all();
 }
 
-void row_collector::give_up() {
+void row_collector::cancel() {
   const std::lock_guard lock(mutex_);
   given_up_ = true;
   changed_.notify_all();

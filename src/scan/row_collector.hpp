@@ -17,20 +17,20 @@
 
 namespace voxherd {
 
-/// Bytes of a NIfTI file, from several threads and in pieces that begin and end anywhere, into rows: chosen voxels go
-/// into columns, a column a volume; once all of a group of volumes is there, further threads turn its columns into
-/// rows. Uses three times 64 bytes a voxel beside the rows.
+/// Collects the bytes of a NIfTI file, arriving from several threads in arbitrary pieces, into rows. Chosen voxels are
+/// stored in columns, one per volume; when a group of volumes is complete, further threads transpose its columns to
+/// rows. Needs three times 64 bytes per voxel in addition to the rows.
 class row_collector : public inflated_sink {
  public:
-  /// `runs` are the chosen voxels, `voxels` their number; rows are written from `place` in `memory` on by `turners`
-  /// threads a group. All must outlive the collector.
+  /// `runs` are the chosen voxels, `voxels` their number. Rows are written to `memory` at `place` by `turners` threads
+  /// per group. All references must outlive the collector.
   row_collector(const nifti_header& header, const std::vector<voxel_run>& runs, std::uint64_t voxels,
                 const stored_rows::place& place, std::byte* memory, unsigned turners);
   ~row_collector() override;
 
   void take(std::uint64_t position, const std::byte* bytes, std::size_t count) override;
-  void give_up() override;
-  /// Waits for the threads. Whether all rows are there.
+  void cancel() override;
+  /// Waits for the threads. True if all rows are complete.
   bool finish();
 
  private:
@@ -40,7 +40,7 @@ class row_collector : public inflated_sink {
     std::atomic<unsigned> turners_left{0};
     bool is_turned = false;
   };
-  /// A value of which one piece has the front and another the end.
+  /// A value whose bytes are split between two pieces.
   struct split_value {
     std::array<std::byte, 16> bytes{};
     std::size_t found = 0;
@@ -51,7 +51,7 @@ class row_collector : public inflated_sink {
   void pick(std::uint64_t first_voxel, std::uint64_t count, const std::byte* bytes, std::byte* column) const;
   void turn(std::uint64_t index);
   void turn_part(std::uint64_t index, unsigned part);
-  std::byte* columns_of(std::uint64_t index) { return columns_[index % slots].data(); }
+  std::byte* group_columns(std::uint64_t index) { return columns_[index % slots].data(); }
 
   const nifti_header& header_;
   const std::vector<voxel_run>& runs_;
@@ -67,7 +67,7 @@ class row_collector : public inflated_sink {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool given_up_ = false;
-  std::map<std::uint64_t, split_value> split_;  ///< by the value's number
+  std::map<std::uint64_t, split_value> split_;  ///< by index of the value
   std::vector<std::future<void>> turning_;
 };
 

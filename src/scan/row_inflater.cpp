@@ -13,12 +13,12 @@ namespace voxherd {
 
 namespace {
 
-/// What is inflated stays in the cache until the voxels are picked out of it.
+/// The inflated bytes stay in the cache until the voxels are extracted.
 constexpr std::uint64_t piece_voxels = 1 << 16;
-/// Threads that turn a group of volumes into rows; memory sets their pace.
-constexpr unsigned most_turners = 4;
+/// Threads that transpose a group of volumes; limited by memory bandwidth.
+constexpr unsigned max_turners = 4;
 
-/// Picks the chosen voxels out of one volume after another.
+/// Extracts the chosen voxels from one volume after another.
 class picker {
  public:
   picker(const nifti_header& header, const std::vector<volume_piece>& pieces, const stored_rows::place& place,
@@ -53,27 +53,27 @@ class picker {
   std::vector<std::byte> stored_;
 };
 
-/// False where the file is damaged or too short, or `stop` was set.
+/// False if the file is damaged or too short, or `stop` was set.
 bool inflate_by_threads(const nifti_header& header, const std::vector<volume_piece>& pieces, std::uint64_t voxels,
                         const stored_rows::place& place, std::byte* memory, const parallel_gzip_settings& settings,
                         const std::atomic<bool>& stop) {
   std::vector<voxel_run> runs;
   for (const volume_piece& piece : pieces) runs.insert(runs.end(), piece.runs.begin(), piece.runs.end());
   const input_file file(header.path);
-  row_collector rows(header, runs, voxels, place, memory, std::min(most_turners, settings.threads));
+  row_collector rows(header, runs, voxels, place, memory, std::min(max_turners, settings.threads));
   const bool is_whole = inflate_in_parallel(file, settings, stop, rows).whole;
   return rows.finish() && is_whole;
 }
 
 }  // namespace
 
-std::vector<volume_piece> pieces_of(const std::vector<std::uint64_t>& voxels) {
+std::vector<volume_piece> split_into_pieces(const std::vector<std::uint64_t>& voxels) {
   std::vector<volume_piece> pieces;
   for (std::uint64_t first = 0; first < voxels.size();) {
     const auto end = std::lower_bound(voxels.begin() + static_cast<std::ptrdiff_t>(first), voxels.end(),
                                       voxels[first] + piece_voxels);
     const auto last = static_cast<std::uint64_t>(end - voxels.begin());
-    pieces.push_back({voxels[first], voxels[last - 1] + 1 - voxels[first], runs_of(voxels, first, last)});
+    pieces.push_back({voxels[first], voxels[last - 1] + 1 - voxels[first], find_runs(voxels, first, last)});
     first = last;
   }
   return pieces;
@@ -83,16 +83,16 @@ void inflate_file(const nifti_header& header, const std::vector<volume_piece>& p
                   const stored_rows::place& place, std::byte* memory, const inflating_threads& how,
                   const std::atomic<bool>& stop) {
   const bool is_worth_it =
-      header.compressed && how.parallel.threads > 1 && input_file(header.path).size() >= how.smallest_file_bytes;
+      header.compressed && how.parallel.threads > 1 && input_file(header.path).size() >= how.min_file_bytes;
   if (is_worth_it && inflate_by_threads(header, pieces, voxels, place, memory, how.parallel, stop)) return;
   if (stop) return;
-  // By one thread, which also says what is wrong with a damaged file.
-  const std::uint64_t at_once = volumes_turned_at_once(place.value_bytes, header.volumes);
-  const std::size_t column_bytes = bytes_of_column(place.value_bytes, voxels);
-  const auto transposer = transposer_of(place.value_bytes);
+  // A single thread, which also reports what is wrong with a damaged file.
+  const std::uint64_t at_once = volumes_per_group(place.value_bytes, header.volumes);
+  const std::size_t column_bytes = padded_column_bytes(place.value_bytes, voxels);
+  const auto transposer = find_transpose(place.value_bytes);
   picker picked(header, pieces, place, stop);
   std::array<std::vector<std::byte>, 2> columns;
-  std::future<void> turning;  // goes before the columns do
+  std::future<void> turning;  // destroyed before the columns that it uses
   for (std::uint64_t k0 = 0; k0 < header.volumes; k0 += at_once) {
     const std::uint64_t count = std::min(at_once, header.volumes - k0);
     std::vector<std::byte>& now = columns[k0 / at_once % 2];

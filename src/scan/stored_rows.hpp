@@ -9,9 +9,9 @@
 
 namespace voxherd {
 
-/// How rows of voxels lie in memory as their files store them, so that int16 takes half of what float does: a section
-/// for each run of files of one type and scaling, in it a row a voxel of as many values as the files have volumes.
-/// Types wider than float are kept as float.
+/// Layout of voxel rows in memory as stored in the files, so that int16 needs half as much memory as float. Consecutive
+/// files of the same type and scaling form a section with one row per voxel and one value per volume. Types wider than
+/// float are stored as float.
 class stored_rows {
  public:
   stored_rows(const std::vector<nifti_header>& files, std::uint64_t voxels);
@@ -20,15 +20,15 @@ class stored_rows {
   static double bytes_per_voxel(const std::vector<nifti_header>& files);
   std::uint64_t volumes() const { return volumes_; }
 
-  /// Where volume 0 of a file's voxel 0 lies. Volumes follow each other, rows are row_bytes apart.
+  /// Position of volume 0 of voxel 0 of a file. Volumes are consecutive; rows are row_bytes apart.
   struct place {
     std::size_t offset = 0, row_bytes = 0, value_bytes = 0;
-    /// From the file's values to floats where these are kept; null where values are kept as they are.
+    /// Converts the file's values to float if they are stored as float; null if they are stored unchanged.
     nifti_converter widen = nullptr;
   };
-  const place& place_of(std::size_t file) const { return places_[file]; }
+  const place& file_place(std::size_t file) const { return places_[file]; }
 
-  /// Rows [first, first + count) as floats, scaled, to out + i * stride.
+  /// Writes rows [first, first + count) as scaled floats to out + i * stride.
   void load(const std::byte* memory, std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) const;
 
  private:

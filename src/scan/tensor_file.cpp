@@ -21,20 +21,20 @@ tensor_volume from_result(const std::string& path) {
   const result_reader result(path);
   if (!result.complete())
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: is an unfinished result; finish it with --resume first", printable(path)));
+                  fmt::format("{}: is an incomplete result; complete it with --resume first", printable(path)));
   tensor_volume v;
   v.grid = result.grid();
   const auto& inputs = result.provenance().value("inputs", nlohmann::json::object());
   v.geometry = inputs.value("image", nlohmann::json());
   v.tensor = result.read_map("tensor");
   if (result.output("tensor").shape != std::vector<std::uint64_t>{6})
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("{}: its `tensor` has not six components; expected a result of `voxherd tensor`", printable(path)));
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: its `tensor` does not have six components; expected a result of `voxherd tensor`",
+                              printable(path)));
   return v;
 }
 
-/// Place of xx, xy, xz, yy, yz, zz among the volumes.
+/// Index of xx, xy, xz, yy, yz, zz among the volumes.
 constexpr std::size_t fsl_order[6] = {0, 1, 2, 3, 4, 5};
 constexpr std::size_t mrtrix_order[6] = {0, 3, 4, 1, 5, 2};
 
@@ -51,7 +51,7 @@ tensor_volume from_nifti(const std::string& path, const std::size_t (&order)[6])
   v.tensor.resize(6 * voxels);
   std::vector<float> volume(voxels);
   nifti_reader reader(header);
-  for (std::size_t k = 0; k < 6; ++k) {  // forward, as .nii.gz is read
+  for (std::size_t k = 0; k < 6; ++k) {  // increasing order, required for .nii.gz
     reader.read(k, 0, voxels, volume.data());
     const auto element = static_cast<std::size_t>(std::find(order, order + 6, k) - order);
     for (std::size_t i = 0; i < voxels; ++i) v.tensor[6 * i + element] = volume[i];
@@ -59,7 +59,7 @@ tensor_volume from_nifti(const std::string& path, const std::size_t (&order)[6])
   return v;
 }
 
-/// Marks the voxels to be trusted and zeroes the others.
+/// Marks the voxels with a valid tensor and zeroes the others.
 void examine(tensor_volume& v, const std::string& name) {
   const std::size_t voxels = v.grid.voxel_count();
   v.inside.assign(voxels, 0);
@@ -74,12 +74,12 @@ void examine(tensor_volume& v, const std::string& name) {
     if (v.inside[i] == 0) std::fill(d, d + 6, 0.0f);
   }
   if (strange > 0)
-    spdlog::warn("{}: {} voxels hold no tensor (not finite, or a trace that is not positive); taken as outside", name,
-                 strange);
+    spdlog::warn("{}: {} voxels have no valid tensor (not finite, or the trace is not positive) and count as outside",
+                 name, strange);
   if (good == 0)
     throw failure(
         exit_status::bad_data,
-        fmt::format("{}: 0 of {} voxels hold a tensor with a positive trace, expected at least one", name, voxels));
+        fmt::format("{}: 0 of {} voxels have a tensor with a positive trace, expected at least one", name, voxels));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace voxherd {
 
-/// Whose tensors a file holds: order of the six numbers and frame of the axes.
+/// The program that wrote a tensor file, which determines the order of the six elements and the frame of the axes.
 enum class tensor_origin {
   voxherd,  ///< `tensor` of a result of `voxherd tensor`: xx, xy, xz, yy, yz, zz, FSL's bvec frame
   fsl,      ///< dtifit's NAME_tensor: xx, xy, xz, yy, yz, zz, FSL's bvec frame
@@ -19,13 +19,13 @@ enum class tensor_origin {
 /// Tensors along world axes on an image grid.
 struct tensor_volume {
   image_grid grid;
-  nlohmann::json geometry;           ///< nifti_header::geometry, null where not known
-  std::vector<float> tensor;         ///< (nz, ny, nx, 6): xx, xy, xz, yy, yz, zz along world axes; unit of the file
-  std::vector<std::uint8_t> inside;  ///< (nz, ny, nx): 1 where all six are finite and the trace is positive
+  nlohmann::json geometry;           ///< nifti_header::geometry, or null if unknown
+  std::vector<float> tensor;         ///< (nz, ny, nx, 6): xx, xy, xz, yy, yz, zz along world axes, in the file's unit
+  std::vector<std::uint8_t> inside;  ///< (nz, ny, nx): 1 if all six elements are finite and the trace is positive
 };
 
-/// By one process. Voxels that hold no tensor (all zero, not finite, a trace that is not positive) are outside; those
-/// that are not all zero are counted in the log. Throws failure (missing_input, bad_data).
+/// Reads a tensor file on one rank. Voxels without a valid tensor (all zero, not finite, or trace not positive) are
+/// outside; those that are not all zero are counted in the log. Throws failure (missing_input, bad_data).
 tensor_volume read_tensor_file(const std::string& path, tensor_origin origin);
 
 }  // namespace voxherd

@@ -10,21 +10,22 @@
 
 namespace voxherd {
 
-/// Puts tensors along the axes of the bvecs (6 a voxel) into an image along the world's axes, and marks their voxels as
-/// inside. A voxel that was not fitted (`status`: voxel_status), or whose trace is not positive, is left as it is.
-/// Returns how many were left. `voxels`: linear indices.
+/// Rotates tensors from the bvec frame (6 per voxel) to world axes, writes them into an image and marks their voxels as
+/// inside. Skips voxels that were not fitted (`status`: voxel_status) or whose trace is not positive, and returns their
+/// number. `voxels`: linear indices.
 std::size_t place_tensors(const image_grid& grid, std::span<const std::uint64_t> voxels, std::span<const float> tensors,
                           std::span<const std::uint8_t> status, geodesic::tensor_image& image);
 
-/// The signals that tensors were fitted to, of the voxels that have a tensor.
+/// The signals of the voxels that have a tensor.
 struct kept_signals {
   std::vector<std::uint64_t> voxels;  ///< linear indices, increasing
-  std::vector<float> rows;            ///< K a voxel, then nine of the gradient deviation where there is one
+  std::vector<float> rows;            ///< K per voxel, then the 9 of the gradient deviation if given
   gradient_table gradients;
   bool gradient_deviation = false;
 };
 
-/// Of the voxels that are inside, for this rank. Collective. Throws failure (disk, or as bring_stage()).
+/// Loads the signals of all voxels that are inside, on this rank. Collective. Throws failure (disk, or as
+/// bring_stage()).
 kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<std::uint8_t>& inside);
 
 }  // namespace voxherd

@@ -14,14 +14,14 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::uint64_t batch_items = 32768;  // as a run's batches: what a GPU wants at once
+constexpr std::uint64_t batch_items = 32768;  // as in a run; enough for a GPU
 
-/// First item of a rank's share; of one rank more, the end.
+/// First item of a rank's share; for rank s.size(), the end.
 std::uint64_t share_begin(const session& s, std::uint64_t items, int rank) {
   return items * static_cast<std::uint64_t>(rank) / static_cast<std::uint64_t>(s.size());
 }
 
-/// Room for what the solver gives beside tensor and status.
+/// Buffers for the solver's other outputs, which are not used.
 class unused_outputs {
  public:
   explicit unused_outputs(std::size_t count) : stride_(3 * count), room_(12 * stride_) {}
@@ -41,17 +41,17 @@ class unused_outputs {
   std::vector<float> room_;
 };
 
-/// A rank's part of items that are fitted by all ranks together.
+/// This rank's part of the items.
 struct item_share {
   std::uint64_t first = 0, count = 0;
 };
 
-item_share share_of(const session& s, std::uint64_t first, std::uint64_t last) {
+item_share rank_share(const session& s, std::uint64_t first, std::uint64_t last) {
   const std::uint64_t own = share_begin(s, last - first, s.rank());
   return {first + own, share_begin(s, last - first, s.rank() + 1) - own};
 }
 
-/// Fits a share a batch at a time: fit(count, rows, first row of the share).
+/// Fits a share batch by batch: fit(count, rows, first row of the share).
 template <class Fit>
 void fit_share(dwi_series& dwi, const item_share& share, Fit fit) {
   std::vector<float> rows(std::min(batch_items, share.count) * dwi.floats_per_item());
@@ -71,13 +71,13 @@ void append(std::vector<T>& all, std::vector<T> more) {
   }
 }
 
-/// Everybody's shares, stage after stage of the input: own(share) fits one.
+/// Fits the shares of all ranks, stage by stage of the input; own(share) fits this rank's.
 template <class Own>
 fitted_tensors fit_stages(const session& s, dwi_series& dwi, Own own) {
   fitted_tensors all;
   for_each_stage(s, dwi.input(), dwi.item_voxels().size(), [&](std::uint64_t first, std::uint64_t last) {
     fitted_tensors part;
-    s.agree([&] { part = own(share_of(s, first, last)); });
+    s.agree([&] { part = own(rank_share(s, first, last)); });
     append(all.tensor, s.all_gather(part.tensor));
     append(all.quartic, s.all_gather(part.quartic));
     append(all.status, s.all_gather(part.status));
@@ -91,8 +91,8 @@ fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d) {
   if (!determines_tensor(dwi.gradients()))
     throw failure(exit_status::bad_data,
                   "--bvecs: the gradients do not determine a tensor (it needs b=0 and at least six directions that are "
-                  "not all on one plane or cone); use another series");
-  std::unique_ptr<tensor_solver> solver;  // made while a compressed series is inflated
+                  "not all in one plane or on one cone); use another series");
+  std::unique_ptr<tensor_solver> solver;  // created while a compressed series is inflated
   s.agree([&] {
     use_device(d);
     tensor_settings settings;
@@ -111,7 +111,7 @@ fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d) {
 
 fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
   if (dwi.has_gradient_deviation())
-    throw failure(exit_status::usage, "--grad-dev: --form finsler4 does not know it yet; leave it out");
+    throw failure(exit_status::usage, "--grad-dev: not supported with --form finsler4; leave it out");
   if (!geodesic::determines_quartic(dwi.gradients(), {}))
     throw failure(
         exit_status::bad_data,
@@ -137,7 +137,7 @@ fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
   });
   mixed = s.all_gather(mixed);
   const auto repaired = std::count_if(mixed.begin(), mixed.end(), [](float part) { return part > 0; });
-  spdlog::info("fourth-order norms: {} of {} voxels were made convex by a part of their tensor's norm", repaired,
+  spdlog::info("fourth-order norms: {} of {} voxels were made convex by adding part of their tensor's norm", repaired,
                mixed.size());
   return all;
 }

@@ -27,11 +27,11 @@ bool is_result(const std::string& path) {
   return path.size() > 3 && (path.ends_with(".h5") || path.ends_with(".hdf5"));
 }
 
-tensor_origin origin_of(const arguments& args) {
+tensor_origin read_origin(const arguments& args) {
   const auto& path = args.get<std::string>("tensor");
   if (!given(args, "tensor-from")) {
     if (is_result(path)) return tensor_origin::voxherd;
-    misused(fmt::format("--tensor-from is missing: whose order and axes {} has, fsl or mrtrix", printable(path)));
+    misused(fmt::format("--tensor-from is missing: the order and axes of {}, fsl or mrtrix", printable(path)));
   }
   const auto& word = args.get<std::string>("tensor-from");
   if (word == "voxherd") return tensor_origin::voxherd;
@@ -40,9 +40,9 @@ tensor_origin origin_of(const arguments& args) {
   misused(fmt::format("--tensor-from {}: expected one of voxherd, fsl, mrtrix", word));
 }
 
-/// Only the mask's voxels stay inside.
+/// Removes voxels outside the mask.
 void apply_mask(const std::string& mask, const std::string& tensor_path, tensor_volume& v) {
-  nifti_header place;  // what voxels_inside wants to know of the image
+  nifti_header place;  // the fields that voxels_inside needs
   place.path = tensor_path;
   place.grid = v.grid;
   std::vector<std::uint8_t> kept(v.inside.size(), 0);
@@ -54,7 +54,7 @@ void apply_mask(const std::string& mask, const std::string& tensor_path, tensor_
   }
   if (count == 0)
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: no voxel of the mask has a tensor in {}", printable(mask), printable(tensor_path)));
+                  fmt::format("{}: none of its voxels has a tensor in {}", printable(mask), printable(tensor_path)));
   if (without > 0) spdlog::warn("{}: {} of its voxels have no tensor; left out", printable(mask), without);
   v.inside = std::move(kept);
 }
@@ -66,7 +66,7 @@ void place_image(const image_grid& grid, geodesic::tensor_image& image) {
   image.origin_mm = space.origin_mm;
 }
 
-/// Rank 0's grid to all.
+/// Broadcasts rank 0's grid.
 void share_grid(const session& s, image_grid& grid) {
   s.broadcast_bytes(grid.size.data(), sizeof grid.size);
   s.broadcast_bytes(grid.voxel_to_world.data(), sizeof grid.voxel_to_world);
@@ -74,7 +74,7 @@ void share_grid(const session& s, image_grid& grid) {
 }
 
 tensor_source from_file(const session& s, const arguments& args) {
-  const tensor_origin origin = origin_of(args);
+  const tensor_origin origin = read_origin(args);
   const auto& path = args.get<std::string>("tensor");
   tensor_volume v;
   tensor_source source;
@@ -112,10 +112,10 @@ tensor_source from_dwi(const session& s, const arguments& args, const device& d,
   const auto& voxels = dwi.item_voxels();
   const std::size_t without = place_tensors(source.grid, voxels, fitted.tensor, fitted.status, source.image);
   if (without == voxels.size())
-    throw failure(exit_status::bad_data, fmt::format("{}: a tensor could be fitted in none of {} voxels",
+    throw failure(exit_status::bad_data, fmt::format("{}: no tensor could be fitted in any of {} voxels",
                                                      printable(args.get<std::string>("dwi")), voxels.size()));
   if (without > 0)
-    spdlog::warn("{} of {} voxels have no tensor (no fit, or a trace that is not positive); left out", without,
+    spdlog::warn("{} of {} voxels have no tensor (not fitted, or the trace is not positive); left out", without,
                  voxels.size());
   if (wanted.quartics) {
     source.quartics.assign(15 * source.grid.voxel_count(), 0);
@@ -141,7 +141,7 @@ void add_tensor_source_options(po::options_description& options) {
 
 tensor_input check_tensor_source_options(const arguments& args) {
   if (!given(args, "tensor") && !given(args, "dwi"))
-    misused("neither --dwi nor --tensor is given: a diffusion-weighted series, or diffusion tensors");
+    misused("give --dwi (a diffusion-weighted series) or --tensor (diffusion tensors)");
   if (given(args, "tensor") && given(args, "dwi")) misused("--dwi and --tensor exclude each other; give one");
   if (given(args, "dwi")) {
     if (given(args, "tensor-from")) misused("--tensor-from has no meaning without --tensor; leave it out");
@@ -149,7 +149,7 @@ tensor_input check_tensor_source_options(const arguments& args) {
   }
   for (const char* name : {"bvals", "bvecs", "grad-dev"})
     if (given(args, name)) misused(fmt::format("--{} has no meaning with --tensor; leave it out", name));
-  (void)origin_of(args);
+  (void)read_origin(args);
   return tensor_input::file;
 }
 

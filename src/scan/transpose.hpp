@@ -5,7 +5,7 @@
 
 namespace voxherd {
 
-/// out[i * stride + k] = columns[k * column_stride + i] for i < rows, k < volumes; in blocks that stay in the cache.
+/// out[i * stride + k] = columns[k * column_stride + i] for i < rows, k < volumes, in blocks that fit into the cache.
 template <class Number>
 void transpose(const Number* columns, std::size_t column_stride, std::size_t rows, std::size_t volumes, Number* out,
                std::size_t stride) {

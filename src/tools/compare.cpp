@@ -22,11 +22,11 @@ struct tolerance {
   bool bitwise() const { return absolute == 0 && relative == 0; }
 };
 
-/// How one output of the two files differs.
+/// The differences of one output.
 struct difference {
   std::uint64_t values = 0, beyond = 0;
   double largest = 0;
-  std::uint64_t where = 0;  ///< value number of the largest one
+  std::uint64_t where = 0;  ///< index of the value with the largest difference
 };
 
 double value_at(const std::byte* at, element_type type) {
@@ -57,7 +57,7 @@ void count_difference(const std::byte* a, const std::byte* b, element_type type,
   const double x = value_at(a, type), y = value_at(b, type);
   if (std::isnan(x) && std::isnan(y) && !t.bitwise()) return;
   const double apart = x == y ? 0 : std::abs(x - y);
-  // Written so that a NaN or an infinity on one side is beyond every tolerance.
+  // Written so that a NaN or an infinity on only one side exceeds every tolerance.
   const bool within = apart <= std::max(t.absolute, t.relative * std::max(std::abs(x), std::abs(y)));
   if (t.bitwise() || !within) ++d.beyond;
   if (std::isnan(d.largest) || (apart <= d.largest && d.largest > 0)) return;
@@ -92,8 +92,8 @@ difference compare_constant(const constant& a, const constant& b, const toleranc
   return d;
 }
 
-/// Item and point of a value of an output laid out as points.
-std::string place_of_point(const result_reader& r, std::uint64_t point) {
+/// Item and point of a value with layout `points`.
+std::string describe_point(const result_reader& r, std::uint64_t point) {
   const auto& offsets = r.point_offsets();
   const auto next = std::upper_bound(offsets.begin(), offsets.end(), point);
   return fmt::format("item {}, point {}", next - offsets.begin() - 1, point - *(next - 1));
@@ -104,7 +104,7 @@ std::string place(const result_reader& r, const output_spec& o, std::uint64_t va
   std::uint64_t voxel = value / components;
   std::string text;
   if (o.layout == output_layout::points) {
-    text = place_of_point(r, voxel);
+    text = describe_point(r, voxel);
     return components > 1 ? fmt::format("{}, component {}", text, value % components) : text;
   }
   if (o.layout == output_layout::items) {
@@ -116,18 +116,19 @@ std::string place(const result_reader& r, const output_spec& o, std::uint64_t va
   return components > 1 ? fmt::format("{}, component {}", text, value % components) : text;
 }
 
-/// What makes a value-by-value comparison impossible; empty for nothing.
+/// The reason why the values cannot be compared; empty if they can.
 std::string unlike(const result_reader& a, const result_reader& b) {
   for (const result_reader* r : {&a, &b}) {
-    if (!r->complete()) return fmt::format("{} is not whole", r->path());
+    if (!r->complete()) return fmt::format("{} is incomplete", r->path());
   }
   if (a.grid().size != b.grid().size) {
     return fmt::format("the images have {} and {} voxels", fmt::join(a.grid().size, "x"),
                        fmt::join(b.grid().size, "x"));
   }
   if (a.item_voxels() != b.item_voxels()) return "the items' voxels (the masks) differ";
-  if (a.point_offsets() != b.point_offsets()) return "the items have other numbers of points";
-  if (a.grid().voxel_to_world != b.grid().voxel_to_world) return "the images lie differently in space (voxel_to_world)";
+  if (a.point_offsets() != b.point_offsets()) return "the items have different numbers of points";
+  if (a.grid().voxel_to_world != b.grid().voxel_to_world)
+    return "the images have different positions in space (voxel_to_world)";
   return "";
 }
 
@@ -135,7 +136,7 @@ void print_row(const std::string& name, element_type type, const difference& d, 
   fmt::print("{:<24} {:>8} {:>14} {:>12} {:>14.6g}  {}\n", name, name_of(type), d.values, d.beyond, d.largest, where);
 }
 
-/// Constants that are results (a connectome), not inputs.
+/// Compares constants that are results (a connectome), not inputs.
 bool compare_constants(const result_reader& a, const result_reader& b, const tolerance& t) {
   bool same = true;
   const auto in = [](const result_reader& r, const constant& wanted) -> const constant* {
@@ -149,7 +150,7 @@ bool compare_constants(const result_reader& a, const result_reader& b, const tol
     const std::string name = c.group + "/" + c.name;
     const constant* other = in(b, c);
     if (other == nullptr) {
-      fmt::print("{:<24} only in {}, or of another shape in {}\n", name, a.path(), b.path());
+      fmt::print("{:<24} only in {}, or with another shape in {}\n", name, a.path(), b.path());
       same = false;
       continue;
     }
@@ -159,7 +160,7 @@ bool compare_constants(const result_reader& a, const result_reader& b, const tol
   }
   for (const constant& c : b.constants()) {
     if (c.group == "inputs" || in(a, c) != nullptr) continue;
-    fmt::print("{:<24} only in {}, or of another shape in {}\n", c.group + "/" + c.name, b.path(), a.path());
+    fmt::print("{:<24} only in {}, or with another shape in {}\n", c.group + "/" + c.name, b.path(), a.path());
     same = false;
   }
   return same;
@@ -171,7 +172,7 @@ bool compare_outputs(const result_reader& a, const result_reader& b, const toler
   for (const output_spec& o : a.outputs()) {
     if (!b.has(o.name) || b.output(o.name).shape != o.shape || b.output(o.name).type != o.type ||
         b.output(o.name).layout != o.layout) {
-      fmt::print("{:<24} only in {}, or of another type or shape in {}\n", o.name, a.path(), b.path());
+      fmt::print("{:<24} only in {}, or with another type or shape in {}\n", o.name, a.path(), b.path());
       same = false;
       continue;
     }
@@ -198,11 +199,11 @@ void compare_options(po::options_description& options) {
 
 exit_status compare(session& s, const arguments& args) {
   if (!args.has("first") || !args.has("second")) {
-    throw failure(exit_status::usage, "compare: two results are wanted; usage: voxherd compare FILE FILE");
+    throw failure(exit_status::usage, "compare: expected two results; usage: voxherd compare FILE FILE");
   }
   const tolerance t{args.get<double>("tolerance"), args.get<double>("relative")};
   if (!(t.absolute >= 0) || !(t.relative >= 0)) {
-    throw failure(exit_status::usage, "--tolerance, --relative: expected a number from 0");
+    throw failure(exit_status::usage, "--tolerance, --relative: expected a number of at least 0");
   }
   int same = 1;
   s.on_root([&] {

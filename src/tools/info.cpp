@@ -37,7 +37,7 @@ void print_program(const session& s) {
   if (gpus.empty()) fmt::print("GPU        none: {}\n", why_none);
 }
 
-/// Name, type, unit and meaning of each dataset, in columns.
+/// Prints name, type, unit and meaning of each dataset in columns.
 void print_outputs(const result_reader& r) {
   std::vector<std::array<std::string, 4>> rows;
   for (const output_spec& o : r.outputs()) {
@@ -58,7 +58,7 @@ void print_result(const result_reader& r) {
   for (const journal_entry& e : r.journal()) done += e.done == 1 ? 1 : 0;
   const auto& grid = r.grid();
   fmt::print("{}: {} by voxherd {}, {} of {} batches, {}\n", r.path(), r.analysis_name(), r.version(), done,
-             r.batches().size(), r.complete() ? "whole" : "not whole: --resume goes on with it");
+             r.batches().size(), r.complete() ? "complete" : "incomplete: continue with --resume");
   const bool has_points = !r.point_offsets().empty();
   fmt::print("image      {} voxels of {:.4g} mm, {}\n", fmt::join(grid.size, " x "),
              fmt::join(grid.voxel_size_mm, " x "),
@@ -88,6 +88,6 @@ exit_status info(session& s, const arguments& args) {
 
 extern const command info_command;
 const command info_command{
-    "info", "this program and its devices, or what is in a result", "[FILE]", "result", info_options, info};
+    "info", "describe this program and its devices, or a result", "[FILE]", "result", info_options, info};
 
 }  // namespace voxherd

@@ -41,7 +41,7 @@ inline void expect_region_costs(const device& d) {
       }
       const connect::region_cost& cost = costs[k * regions.regions() + r];
       EXPECT_EQ(cost.least, least) << "front " << k << ", region " << r;
-      EXPECT_EQ(cost.least_voxel, where);
+      EXPECT_EQ(cost.min_voxel, where);
       EXPECT_EQ(cost.reached, reached);
       EXPECT_EQ(cost.mean, reached > 0 ? static_cast<float>(sum / reached) : INFINITY);
     }

@@ -85,7 +85,7 @@ class DwiSeries : public ::testing::Test {
     write_file(at("grad_dev.nii.gz"), gzipped(image.content()));
   }
 
-  /// No rank waits for this.
+  /// Opens the series without waiting for its voxels.
   dwi_series begin(const std::vector<std::string>& more, const std::string& dwi = "dwi.nii") const {
     std::vector<std::string> line = {"--dwi", at(dwi), "--bvals", at("bvals"), "--bvecs", at("bvecs")};
     for (const std::string& word : more) {
@@ -106,7 +106,6 @@ class DwiSeries : public ::testing::Test {
     return series;
   }
 
-  /// Every rank must get the same failure, and its message must contain the words.
   void write_series_with_wrong_checksum() {
     if (world->is_root()) {
       auto packed = testing::read_file(at("dwi.nii.gz"));
@@ -116,6 +115,7 @@ class DwiSeries : public ::testing::Test {
     world->barrier();
   }
 
+  /// Every rank must get the same failure, and its message must contain the words.
   void expect_refused(const std::vector<std::string>& more, exit_status status, const std::vector<std::string>& words,
                       const std::string& dwi = "dwi.nii") const {
     std::string line = "read without complaint";

@@ -5,24 +5,24 @@
 
 namespace voxherd::connect {
 
-/// Arrival time at a voxel from its six neighbours' by Godunov's Hamiltonian over 27 cases (Jeong 2007, section 4.2).
-/// The paper puts along each axis a one-sided difference p_d = s_d (u - v_d) or the critical one, where q = S p has
-/// q_d = 0, solves p . S p = 1, and asks of each solution whether Godunov's choice would have been the same one.
+/// Arrival time at a voxel from its six neighbours by Godunov's Hamiltonian over 27 cases (Jeong 2007, section 4.2).
+/// Along each axis the paper uses a one-sided difference p_d = s_d (u - v_d) or the critical one, at which q = S p has
+/// q_d = 0, solves p . S p = 1, and tests for each solution whether Godunov's selection would be the same.
 ///
-/// That test holds only where s_d q_d >= 0 for all one-sided axes, and then u is the cost of the straight path from the
-/// best point of the vertex, edge or face that those neighbours span. The smallest such u is never below a solution: in
-/// H of any of them, each min over an interval is at least the min over the line, and each max at least the value at
-/// v_d. So the rest of the test is not done. Where u is before the mean of both neighbours on each axis, the result is
-/// the paper's, the only solution. Where neighbours on both sides are early, the smallest case that passes the whole
-/// test is the same one but in 1 of 2000 random draws, where a smaller u is found; and none passes at all in some (one
-/// voxel in 16 to 4 where S turns fast, none where it is constant). There the paper steps along an axis; the u taken
-/// here is smaller, nearer the solution, and grows with each neighbour's, so that sweeps in any order end alike.
-/// tests/connect/reference/connect_local.cpp has the paper's test to the letter.
+/// That test holds only if s_d q_d >= 0 for all one-sided axes. Then u is the cost of the straight path from the best
+/// point of the vertex, edge or face spanned by those neighbours. The smallest such u is never below a solution: in H
+/// of any of them, each min over an interval is at least the min over the line, and each max at least the value at v_d.
+/// The rest of the test is therefore omitted. If u is before the mean of both neighbours on each axis, the result is
+/// the paper's, the only solution. If neighbours on both sides are early, the smallest case that passes the complete
+/// test is the same one except in 1 of 2000 random draws, where this function finds a smaller u; sometimes no case
+/// passes (one voxel in 16 to 4 where S turns fast, none where it is constant). There the paper steps along an axis;
+/// the u found here is smaller, nearer to the solution, and monotonic in each neighbour's, so that sweeps in any order
+/// give the same result. tests/connect/reference/connect_local.cpp contains the paper's test literally.
 template <class Number>
 struct godunov27 {
   /// S: xx, xy, xz, yy, yz, zz in index space.
   VOXHERD_FUNCTION explicit godunov27(const Number (&s)[6]) : s_{s[0], s[1], s[2], s[3], s[4], s[5]} {
-    // Schur complements keep the error at that of S itself, where cofactors square the ratio of eigenvalues.
+    // Schur complements keep the error at that of S itself; cofactors would square the ratio of eigenvalues.
     per_s_[0] = lane::reciprocal(s[0]);
     per_s_[1] = lane::reciprocal(s[3]);
     per_s_[2] = lane::reciprocal(s[5]);
@@ -36,13 +36,13 @@ struct godunov27 {
     step_[2] = lane::sqrt(xz.aa * lane::reciprocal(det_xz));
   }
 
-  /// `before[d]`: u one voxel down axis d, `after[d]`: up; `unreached` or more where there is none. The smallest valid
-  /// u, or `old` where that is smaller.
+  /// `before[d]`, `after[d]`: u one voxel down and up axis d; `unreached` or more if missing. Returns the smallest
+  /// valid u, or `old` if that is smaller.
   VOXHERD_FUNCTION Number operator()(const Number (&before)[3], const Number (&after)[3], Number old) const {
     Number best = old;
     VOXHERD_UNROLL
     for (int d = 0; d < 3; ++d) best = lane::min(best, lane::min(before[d], after[d]) + step_[d]);
-    // d . G d det S of the differences d of two vertices, the second on the same or the other side of its axis
+    // d . G d det S of the differences d of two vertices, the second on the same or the other side of its axis.
     Number xy[2], xz[2], yz[2];
     planes(best, 0, 1, eliminated(s_[0], s_[3], s_[1], s_[2], s_[4], per_s_[2]), 2, s_[5], before, after, xy);
     planes(best, 0, 2, eliminated(s_[0], s_[5], s_[2], s_[1], s_[4], per_s_[1]), 1, s_[3], before, after, xz);
@@ -59,7 +59,7 @@ struct godunov27 {
   }
 
  private:
-  /// S on two axes after the third one's difference is the critical one
+  /// S on two axes if the difference along the third is the critical one.
   struct plane {
     Number aa, bb, ab;
   };
@@ -68,7 +68,7 @@ struct godunov27 {
     return {lane::fma(-f, ac, aa), lane::fma(-g, bc, bb), lane::fma(-f, bc, ab)};
   }
 
-  /// Two differences one-sided: four pairs of neighbours.
+  /// Two one-sided differences: four pairs of neighbours.
   VOXHERD_FUNCTION void planes(Number& best, int a, int b, const plane& q, int c, Number s_cc,
                                const Number (&before)[3], const Number (&after)[3], Number (&length)[2]) const {
     const Number det = det_ * per_s_[c];
@@ -84,7 +84,7 @@ struct godunov27 {
     edge(best, ya, yb, sum, per_sum, det, other_a, other_b - other_a);
     return sum;
   }
-  /// p_a = u - a, p_b = p_a - d. A negative discriminant is no number and passes no comparison.
+  /// p_a = u - a, p_b = p_a - d. A negative discriminant gives NaN, which fails every comparison.
   VOXHERD_FUNCTION static void edge(Number& best, Number ya, Number yb, Number sum, Number per_sum, Number det,
                                     Number a, Number d) {
     const Number z = det * d;
@@ -93,7 +93,7 @@ struct godunov27 {
     best = lane::select((z <= yb * root) & (-z <= ya * root) & (u < best), u, best);
   }
 
-  /// All three one-sided: two octants on opposite sides.
+  /// Three one-sided differences: two octants on opposite sides.
   VOXHERD_FUNCTION void octants(Number& best, Number s_xy, Number s_xz, Number s_yz, Number xy, Number xz, Number yz,
                                 Number x, Number y, Number z, Number other_x, Number other_y, Number other_z) const {
     const face f{s_[0] + s_xy + s_xz, s_[3] + s_xy + s_yz, s_[5] + s_xz + s_yz, xz, xy, 0.5f * (yz - xy - xz)};
@@ -106,7 +106,7 @@ struct godunov27 {
     Number yx, yy, yz;     ///< row sums of S
     Number kyy, kzz, kyz;  ///< sum(S) S - y y^T on the second and third axis
   };
-  /// p = u - x, less dy and dz on the second and third axis
+  /// p = u - x, minus dy and dz on the second and third axis.
   VOXHERD_FUNCTION static void octant(Number& best, const face& f, Number sum, Number per_sum, Number x, Number dy,
                                       Number dz) {
     const Number zy = lane::fma(f.kyy, dy, f.kyz * dz);

@@ -5,14 +5,14 @@
 
 namespace voxherd::connect {
 
-/// Arrival time at a voxel from its 26 neighbours' by the formula of Hopf and Lax (Bornemann & Rasch, Comput Visual Sci
-/// 9:57, 2006): the least, over points y of the surface that 48 triangles between the neighbours form, of u(y),
-/// linear in each triangle, plus the cost of the straight path from y. Found as the least over the stationary points in
-/// 48 triangles, 72 edges and 26 vertices that lie inside of them; each is an upper bound by itself.
+/// Arrival time at a voxel from its 26 neighbours by the Hopf-Lax formula (Bornemann & Rasch, Comput Visual Sci 9:57,
+/// 2006): the minimum, over points y of the surface formed by 48 triangles between the neighbours, of u(y), linear in
+/// each triangle, plus the cost of the straight path from y. Computed as the minimum over the interior stationary
+/// points of 48 triangles and 72 edges, and 26 vertices; each is an upper bound by itself.
 ///
 /// On a simplex with vertices f_i, p . f_i = u - v_i for the unknown p, so differences of the v_i are components of p
-/// in a basis of whole numbers, and one unknown component remains of p . S p = 1. The stationary point lies inside
-/// where q = S p is a positive sum of the f_i. Bases are such that S enters, and its inverse never does.
+/// in an integer basis, and p . S p = 1 determines the remaining component. The stationary point is inside if q = S p
+/// is a positive combination of the f_i. The bases are chosen such that only S is needed, not its inverse.
 template <class Number>
 struct hopf_lax26 {
   /// S: xx, xy, xz, yy, yz, zz in index space.
@@ -21,12 +21,12 @@ struct hopf_lax26 {
     per_s_[1] = lane::reciprocal(s[3]);
     per_s_[2] = lane::reciprocal(s[5]);
     const plane xy = eliminated(s[0], s[3], s[1], s[2], s[4], per_s_[2]);
-    least_step_ = lane::sqrt(lane::min(per_s_[0], lane::min(per_s_[1], per_s_[2])));
+    min_step_ = lane::sqrt(lane::min(per_s_[0], lane::min(per_s_[1], per_s_[2])));
     det_ = (xy.aa * xy.bb - xy.ab * xy.ab) * s[5];
   }
 
-  /// `u(dx, dy, dz)`: arrival time at that neighbour, `unreached` or more where there is none; dx, dy, dz are -1, 0, 1
-  /// and not all 0. The smallest u, or `old` where that is smaller.
+  /// `u(dx, dy, dz)`: arrival time at a neighbour, `unreached` or more if missing; dx, dy, dz are -1, 0 or 1, not all
+  /// 0. Returns the smallest u, or `old` if that is smaller.
   template <class Neighbours>
   VOXHERD_FUNCTION Number operator()(const Neighbours& u, Number old) const {
     Number best = old;
@@ -39,7 +39,7 @@ struct hopf_lax26 {
   }
 
  private:
-  /// S on two axes where the third component of S p is 0
+  /// S on two axes if the third component of S p is 0.
   struct plane {
     Number aa, bb, ab;
   };
@@ -48,22 +48,22 @@ struct hopf_lax26 {
     return {lane::fma(-f, ac, aa), lane::fma(-g, bc, bb), lane::fma(-f, bc, ab)};
   }
 
-  /// Edges of triangles between the neighbour f of value `near` and f + d of value `far`. S on the plane of f and d:
-  /// first for f, mixed for both.
+  /// Edges of triangles between the neighbour f with value `near` and f + d with value `far`. S on the plane of f and
+  /// d: `first` for f, `mixed` for both.
   struct edge {
     Number first, mixed, det, per_first;
     VOXHERD_FUNCTION edge(Number a, Number b, Number d) : first(a), mixed(b), det(d), per_first(lane::reciprocal(a)) {}
     VOXHERD_FUNCTION void lower(Number& best, Number near, Number far) const {
       const Number d = near - far;
       const Number z = det * d;
-      const Number root = lane::sqrt(lane::fma(-z, d, first));  // no number passes no comparison
+      const Number root = lane::sqrt(lane::fma(-z, d, first));  // NaN fails every comparison
       const Number q = lane::fma(mixed, root, z);
       const Number u = lane::fma(lane::fma(-mixed, d, root), per_first, near);
       best = lane::select((q >= 0.0f) & (q <= first * root) & (u < best), u, best);
     }
   };
 
-  /// Vertices a, a + b and edges between them in the plane of two axes, and the vertices on the axes.
+  /// Vertices a, a + b and the edges between them in the plane of two axes, and the vertices on the axes.
   template <int A, int B, class Neighbours>
   VOXHERD_FUNCTION void plane_neighbours(Number& best, const Neighbours& u, const plane& q, Number per_cc) const {
     const Number det = det_ * per_cc, per_det = lane::reciprocal(det);
@@ -86,14 +86,14 @@ struct hopf_lax26 {
     }
   }
 
-  /// The corner of an octant, edges to it, and the triangles.
+  /// The corner of an octant, the edges to it, and the triangles.
   template <class Neighbours>
   VOXHERD_FUNCTION void octant(Number& best, const Neighbours& u, int sx, int sy, int sz) const {
     const Number x = u(sx, 0, 0), y = u(0, sy, 0), z = u(0, 0, sz);
     const Number x_y = u(sx, sy, 0), x_z = u(sx, 0, sz), y_z = u(0, sy, sz), far = u(sx, sy, sz);
     const Number earliest =
         lane::min(lane::min(lane::min(x, y), lane::min(z, far)), lane::min(x_y, lane::min(x_z, y_z)));
-    if (!lane::any(earliest + least_step_ < best)) return;
+    if (!lane::any(earliest + min_step_ < best)) return;
 
     const Number xx = s_[0], yy = s_[3], zz = s_[5];
     const Number xy = static_cast<float>(sx * sy) * s_[1], xz = static_cast<float>(sx * sz) * s_[2];
@@ -148,9 +148,9 @@ struct hopf_lax26 {
   }
 
   Number s_[6];
-  Number per_s_[3];    ///< 1 / S_dd
-  Number det_;         ///< of S
-  Number least_step_;  ///< no way from the surface costs less: sqrt(S_dd) is the speed across axis d
+  Number per_s_[3];  ///< 1 / S_dd
+  Number det_;       ///< of S
+  Number min_step_;  ///< lower bound of the cost from the surface: sqrt(S_dd) is the speed across axis d
 };
 
 }  // namespace voxherd::connect

@@ -12,7 +12,7 @@ __global__ void copy_channels(field_view f, int first_channel, cudaSurfaceObject
               x * static_cast<int>(sizeof(float4)), y, z);
 }
 
-cudaTextureObject_t texture_of(cudaArray_t array) {
+cudaTextureObject_t make_texture(cudaArray_t array) {
   cudaResourceDesc from{};
   from.resType = cudaResourceTypeArray;
   from.res.array.array = array;
@@ -48,7 +48,7 @@ texture_field::texture_field(const field_view& f, cudaStream_t stream) {
   for (int i = 0; i < 6; ++i) {
     VOXHERD_CUDA_CHECK(cudaMalloc3DArray(&arrays_[i], &four_floats, extent, cudaArraySurfaceLoadStore));
     fill(arrays_[i], f, 4 * i, stream);
-    objects_[i] = texture_of(arrays_[i]);
+    objects_[i] = make_texture(arrays_[i]);
   }
 }
 

@@ -7,7 +7,7 @@
 
 namespace voxherd::geodesic {
 
-/// Trilinear reading by the GPU's filtering unit, whose weights are multiples of 1/256: the paper's way.
+/// Trilinear interpolation by the GPU's texture unit, whose weights are multiples of 1/256, as in the paper.
 class texture_reader {
  public:
   using number = float;
@@ -18,7 +18,7 @@ class texture_reader {
   template <int Channels>
   VOXHERD_FUNCTION void values(const place<float>& p, float (&out)[Channels]) const {
 #if defined(__CUDA_ARCH__)
-    // Voxel centres lie at 0.5 of a texture.
+    // Voxel centres are at 0.5 in a texture.
     const float x = p.cell[0] + (p.rest[0] + 0.5f), y = p.cell[1] + (p.rest[1] + 0.5f),
                 z = p.cell[2] + (p.rest[2] + 0.5f);
     VOXHERD_UNROLL for (int t = 0; 4 * t < Channels; ++t) {

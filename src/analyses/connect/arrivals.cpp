@@ -44,7 +44,7 @@ class arrival_runner final : public batch_runner {
       rows_of<float>(outputs, 1)[at + i] = costs_[i].least * scale_;
       rows_of<float>(outputs, 2)[at + i] = costs_[i].mean * scale_;
       rows_of<std::uint32_t>(outputs, 3)[at + i] = costs_[i].reached;
-      rows_of<std::uint32_t>(outputs, 4)[at + i] = costs_[i].least_voxel;
+      rows_of<std::uint32_t>(outputs, 4)[at + i] = costs_[i].min_voxel;
     }
   }
 
@@ -57,7 +57,7 @@ class arrival_runner final : public batch_runner {
       rows_of<std::uint32_t>(outputs, 7)[at + i] = 0;
       rows_of<std::uint8_t>(outputs, 8)[at + i] = static_cast<std::uint8_t>(path_end::never_reached);
       if (costs_[i].reached == 0) continue;
-      asked.push_back({static_cast<std::uint32_t>(i / regions_), costs_[i].least_voxel});
+      asked.push_back({static_cast<std::uint32_t>(i / regions_), costs_[i].min_voxel});
       place.push_back(at + i);
     }
     std::vector<connect::path_score> scores(asked.size());

@@ -77,7 +77,7 @@ class replicate_runner final : public batch_runner {
     if (inputs_.options.connectome) {
       region_costs(*solver, field, cost);
     } else {
-      *cost = least_total(*solver, field);
+      *cost = min_total(*solver, field);
     }
     spent.solves = timer.lap();
     spent.replicates = 1;
@@ -95,7 +95,7 @@ class replicate_runner final : public batch_runner {
     });
   }
 
-  float least_total(connect::solver& solver, const front_field& field) {
+  float min_total(connect::solver& solver, const front_field& field) {
     const std::size_t voxels = inputs_.voxels.size();
     arrival_.resize(2 * voxels);
     solve_fronts(solver, field.starts, 0, 2, [&](std::size_t first, std::size_t count) {

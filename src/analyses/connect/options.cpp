@@ -82,7 +82,7 @@ void read_regions(const arguments& args, connect_options& o) {
 }
 
 /// Raising D's eigenvalues caps those of S, a power of D.
-double least_eigenvalue(const geodesic::preparation& how, double max_ratio) {
+double min_eigenvalue(const geodesic::preparation& how, double max_ratio) {
   const bool power = how.metric == metric_kind::power || how.metric == metric_kind::jeong;
   return power ? std::pow(max_ratio, -1 / how.alpha) : 1 / max_ratio;
 }
@@ -92,7 +92,7 @@ void read_metric_options(const arguments& args, connect_options& o) {
   o.how.alpha = read_alpha(args, o.how.metric, o.how.metric == metric_kind::jeong ? 3 : 1);
   o.how.smoothing_voxels = option::number(args, "smooth", 0, 10);
   o.max_ratio = option::number(args, "max-ratio", 1, 10000);
-  o.how.least_eigenvalue = least_eigenvalue(o.how, o.max_ratio);
+  o.how.min_eigenvalue = min_eigenvalue(o.how, o.max_ratio);
 }
 
 void read_solver(const arguments& args, connect_options& o) {
@@ -160,7 +160,7 @@ void add_region_options(po::options_description& options) {
 void add_solver_options(po::options_description& options) {
   // clang-format off
   options.add_options()
-    ("metric", option::text("jeong"), "inverse | adjugate | power | jeong: how the tensor D makes costs (the manual has formulas)")
+    ("metric", option::text("jeong"), "inverse | adjugate | power | jeong: how the tensor D makes costs (formulas: docs/commands/geodesic.md)")
     ("alpha", option::real_by_others("3; power 1"), "exponent of power and jeong, 0.1 to 10")
     ("smooth", option::real(0, "0"), "deviation of log-Euclidean smoothing, 0 to 10 voxels; 0: none")
     ("max-ratio", option::real(100, "100"), "largest ratio of the squared speeds along and across fibres, 1 to 10000")

@@ -93,14 +93,14 @@ void add_costs(pathway& p, const region_table& table) {
   p.total.resize(voxels);
   p.excess.resize(voxels);
   for (std::size_t v = 0; v < voxels; ++v) p.total[v] = p.from[v] + p.to[v];
-  p.cost.least_total = *std::min_element(p.total.begin(), p.total.end());
+  p.cost.min_total = *std::min_element(p.total.begin(), p.total.end());
   p.cost.from_at_to = table.cost[1];
   p.cost.to_at_from = table.cost[2];
-  if (!std::isfinite(p.cost.least_total))
+  if (!std::isfinite(p.cost.min_total))
     throw failure(exit_status::bad_data,
                   "no path joins the two regions: they lie in parts of the mask that do not hang together; give a "
                   "wider --mask or --within");
-  const double least = p.cost.least_total;
+  const double least = p.cost.min_total;
   for (std::size_t v = 0; v < voxels; ++v)
     p.excess[v] = static_cast<float>((static_cast<double>(p.total[v]) - least) / least);
 }
@@ -108,7 +108,7 @@ void add_costs(pathway& p, const region_table& table) {
 }  // namespace
 
 double pathway_cost::gap() const {
-  const auto [least, most] = std::minmax({least_total, from_at_to, to_at_from});
+  const auto [least, most] = std::minmax({min_total, from_at_to, to_at_from});
   return (static_cast<double>(most) - least) / least;
 }
 
@@ -175,7 +175,7 @@ std::vector<constant> constants_of(const pathway& p, const region_table& table, 
                 [&](const pathway_extent& e) { return static_cast<double>(e.voxels) * voxel_mm3; }),
           curve("mean_FA", "1", "mean fractional anisotropy in it", [](const auto& e) { return e.mean_FA; }),
           curve("min_FA", "1", "smallest fractional anisotropy in it", [](const auto& e) { return e.min_FA; }),
-          one("cost", unit, "of the cheapest path: least total of all voxels", p.cost.least_total),
+          one("cost", unit, "of the cheapest path: least total of all voxels", p.cost.min_total),
           one("cost_from_at_to", unit, "least arrival_from in the region `to`; the same if solving were exact",
               p.cost.from_at_to),
           one("cost_to_at_from", unit, "least arrival_to in the region `from`; the same if solving were exact",
@@ -191,7 +191,7 @@ void log_pathway(const pathway& p, const region_table& table, const std::string&
   spdlog::info(
       "cheapest path: cost {:.5g} {}, {:.4g} mm long; by the front from --from alone {:.5g}, from --to alone {:.5g}: "
       "{:.2g} % apart (0 if solving were exact)",
-      p.cost.least_total, unit, table.length_mm[1], p.cost.from_at_to, p.cost.to_at_from, 100 * p.cost.gap());
+      p.cost.min_total, unit, table.length_mm[1], p.cost.from_at_to, p.cost.to_at_from, 100 * p.cost.gap());
   spdlog::info("pathway: joins both regions from an excess of {:.2g} % on, and grows with epsilon from there",
                100 * p.cost.joining_excess);
   spdlog::info("  epsilon   volume (mm3)   mean FA   min FA");

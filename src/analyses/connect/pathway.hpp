@@ -22,7 +22,7 @@ struct pathway_extent {
 
 /// The first three would be one number if solving were exact.
 struct pathway_cost {
-  float least_total = 0;      ///< min of u1 + u2
+  float min_total = 0;        ///< min of u1 + u2
   float from_at_to = 0;       ///< least u1 in the region `to`
   float to_at_from = 0;       ///< least u2 in the region `from`
   double joining_excess = 0;  ///< of the joining total

@@ -15,7 +15,7 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::uint64_t most_bytes = 16 << 20;
+constexpr std::uint64_t max_bytes = 16 << 20;
 constexpr const char* separators = ", \t;";
 
 struct named_label {
@@ -25,7 +25,7 @@ struct named_label {
 
 std::string read_text(const std::string& path) {
   const input_file file(path);
-  if (file.size() > most_bytes)
+  if (file.size() > max_bytes)
     throw failure(exit_status::bad_data,
                   fmt::format("{}: has {} bytes, expected a text of label and name a line", file.name(), file.size()));
   std::string text(file.size(), '\0');

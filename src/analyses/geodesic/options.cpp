@@ -106,16 +106,16 @@ void read_measure(const arguments& args, ray_settings& r) {
   r.min_measure = real(args, "min-measure", 0, r.measure == measure_kind::ratio ? 1e6 : 1);
 }
 
-/// Geodesics need a field that a cubic B-spline leaves positive between voxels; docs/performance.md has what these two
-/// numbers do to them in a real brain.
+/// Geodesics need a field that a cubic B-spline leaves positive between voxels; docs/papers/van-aart-2011.md has what
+/// these two numbers do to them in a real brain.
 geodesic::preparation read_preparation(const arguments& args, ray_form form) {
   geodesic::preparation how;
   how.metric = read_metric(args);
   how.alpha = read_alpha(args, how.metric, 1);
   const bool tensor_geodesics = form == ray_form::christoffel || form == ray_form::hamiltonian;
   how.smoothing_voxels = args.has("smooth") ? option::number(args, "smooth", 0, 10) : (tensor_geodesics ? 0.7 : 0.0);
-  how.least_eigenvalue = args.has("least-eigenvalue") ? option::number(args, "least-eigenvalue", 0.0001, 1)
-                                                      : (tensor_geodesics ? 0.1 : 0.01);
+  how.min_eigenvalue = args.has("least-eigenvalue") ? option::number(args, "least-eigenvalue", 0.0001, 1)
+                                                    : (tensor_geodesics ? 0.1 : 0.01);
   return how;
 }
 
@@ -222,7 +222,7 @@ void add_to_configuration(const ray_choice& choice, const arguments& args, nlohm
   configuration["min-measure"] = decimal(r.min_measure);
   configuration["alpha"] = choice.how.alpha;
   configuration["smooth"] = choice.how.smoothing_voxels;
-  configuration["least-eigenvalue"] = choice.how.least_eigenvalue;
+  configuration["least-eigenvalue"] = choice.how.min_eigenvalue;
   configuration["top"] = choice.selection.top;
   configuration["distinct"] = choice.selection.distinct_mm;
   configuration["output-step"] = choice.selection.output_step_mm;

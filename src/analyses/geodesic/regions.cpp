@@ -61,10 +61,10 @@ void region_words::include(int number, std::span<const std::uint64_t> voxels) {
 
 void region_words::targets(const label_image& image, const std::vector<std::int32_t>& wanted) {
   const std::vector<std::int32_t>& labels = wanted.empty() ? image.values : wanted;
-  if (labels.size() > static_cast<std::size_t>(region::most_targets))
+  if (labels.size() > static_cast<std::size_t>(region::max_targets))
     throw failure(exit_status::bad_data, fmt::format("{}: has {} labels, expected at most {}; choose some with "
                                                      "--target-labels",
-                                                     printable(image.path), labels.size(), region::most_targets));
+                                                     printable(image.path), labels.size(), region::max_targets));
   target_labels_.assign(labels.begin(), labels.end());
   for (std::size_t v = 0; v < words_.size(); ++v) {
     const auto at = std::lower_bound(labels.begin(), labels.end(), image.label[v]);
@@ -90,8 +90,8 @@ region_settings read_region_options(const arguments& args) {
   region_settings r;
   r.excludes = paths_of(args, "exclude");
   r.includes = paths_of(args, "include");
-  if (r.includes.size() > static_cast<std::size_t>(region::most_includes))
-    refuse(fmt::format("--include is given {} times, expected at most {}", r.includes.size(), region::most_includes));
+  if (r.includes.size() > static_cast<std::size_t>(region::max_includes))
+    refuse(fmt::format("--include is given {} times, expected at most {}", r.includes.size(), region::max_includes));
   r.ordered = args.get<bool>("ordered");
   if (r.ordered && r.includes.size() < 2)
     refuse(fmt::format("--ordered has no meaning with {} --include; give at least two", r.includes.size()));

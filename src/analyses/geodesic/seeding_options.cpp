@@ -21,11 +21,11 @@ seed_list from_points(const std::string& path, const tensor_source& tensors) {
   const number_table table = read_number_table(path);
   if (table.columns != 3)
     throw failure(exit_status::bad_data, fmt::format("{}: line {}: found {} values, expected 3: x y z in world mm",
-                                                     table.name, table.line_of_row.front(), table.columns));
+                                                     table.name, table.row_line.front(), table.columns));
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     if (!std::isfinite(table.values[i]))
       throw failure(exit_status::bad_data, fmt::format("{}: line {}: found {}, expected a finite number of mm",
-                                                       table.name, table.line_of_row[i / 3], table.values[i]));
+                                                       table.name, table.row_line[i / 3], table.values[i]));
   }
   return seeds_at_points(table.values, tensors.image, tensors.grid);
 }

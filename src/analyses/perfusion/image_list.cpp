@@ -10,8 +10,8 @@
 
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
+#include "src/scan/check_same_file.hpp"
 #include "src/scan/mask.hpp"
-#include "src/scan/open_like_root.hpp"
 #include "src/scan/voxel_rows.hpp"
 
 namespace voxherd {
@@ -105,7 +105,7 @@ void share_image_list(const session& s, image_list& images) {
   std::size_t count = 0;
   for (std::string path; std::getline(lines, path); ++count) {
     if (images.files.size() <= count) images.files.emplace_back();
-    open_like_root(s, path, images.files[count]);
+    check_same_file(s, path, images.files[count]);
   }
 }
 

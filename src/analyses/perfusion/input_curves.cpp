@@ -125,10 +125,10 @@ std::vector<double> read_curve(const std::string& path, std::size_t column, cons
   if (t.rows < 2) refuse(fmt::format("{}: has {} row of numbers, expected at least 2", t.name, t.rows));
   for (std::size_t r = 0; r < t.rows; ++r) {
     if (!std::isfinite(t.at(r, 0)) || !std::isfinite(t.at(r, column)))
-      refuse(fmt::format("{}: line {}: found {} {}, expected numbers", t.name, t.line_of_row[r], t.at(r, 0),
+      refuse(fmt::format("{}: line {}: found {} {}, expected numbers", t.name, t.row_line[r], t.at(r, 0),
                          t.at(r, column)));
     if (r > 0 && t.at(r, 0) <= t.at(r - 1, 0))
-      refuse(fmt::format("{}: line {}: {} s does not come after {} s; times must rise", t.name, t.line_of_row[r],
+      refuse(fmt::format("{}: line {}: {} s does not come after {} s; times must rise", t.name, t.row_line[r],
                          t.at(r, 0), t.at(r - 1, 0)));
   }
   // A curve may begin or end up to a frame short of the series: its nearest value is held there.

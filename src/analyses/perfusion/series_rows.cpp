@@ -22,17 +22,17 @@ std::vector<std::uint64_t> places_in(const std::vector<std::uint64_t>& all, cons
 }  // namespace
 
 series_rows::series_rows(const session& s, const image_list& images, const std::vector<std::uint64_t>& items,
-                         const std::vector<std::uint64_t>& looked_at, std::uint64_t most_items)
+                         const std::vector<std::uint64_t>& looked_at, std::uint64_t max_items)
     : volumes_(images.volumes()), looked_at_count_(looked_at.size()) {
-  if (!is_compressed(images.files) || most_items < items.size()) {
-    looked_at_ = begin_rows(s, images.files, looked_at);
-    items_ = begin_rows(s, images.files, items, most_items);
+  if (!is_compressed(images.files) || max_items < items.size()) {
+    looked_at_ = start_rows(s, images.files, looked_at);
+    items_ = start_rows(s, images.files, items, max_items);
     return;
   }
   std::set_union(items.begin(), items.end(), looked_at.begin(), looked_at.end(), std::back_inserter(all_));
   item_places_ = places_in(all_, items);
   look_places_ = places_in(all_, looked_at);
-  items_ = begin_rows(s, images.files, all_);
+  items_ = start_rows(s, images.files, all_);
 }
 
 void series_rows::load_items(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) {
@@ -46,7 +46,7 @@ void series_rows::load_looked_at(float* out, std::size_t stride) {
 void series_rows::load(voxel_rows& rows, const places& where, std::uint64_t first, std::uint64_t count, float* out,
                        std::size_t stride) const {
   if (where.empty()) return rows.load(first, count, out, stride);
-  for (const voxel_run& run : runs_of(where, first, first + count))
+  for (const voxel_run& run : find_runs(where, first, first + count))
     rows.load(run.first_voxel, run.count, out + (run.first_item - first) * stride, stride);
 }
 

@@ -14,10 +14,10 @@ namespace voxherd {
 /// looked at and once for each part.
 class series_rows {
  public:
-  /// Both lists are increasing and outlive this. `most_items`: items in memory at once. Collective; throws failure, the
+  /// Both lists are increasing and outlive this. `max_items`: items in memory at once. Collective; throws failure, the
   /// same on every rank.
   series_rows(const session& s, const image_list& images, const std::vector<std::uint64_t>& items,
-              const std::vector<std::uint64_t>& looked_at, std::uint64_t most_items);
+              const std::vector<std::uint64_t>& looked_at, std::uint64_t max_items);
 
   staged_input& items() { return *items_; }                                 ///< to be waited for before load_items()
   staged_input& looked_at() { return looked_at_ ? *looked_at_ : *items_; }  ///< before load_looked_at()

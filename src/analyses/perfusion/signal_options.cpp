@@ -26,8 +26,8 @@ void read_flip_angles(const arguments& args, perfusion_options& o) {
   o.vfa = args.get<std::vector<std::string>>("vfa");
   if (!args.has("vfa-flip-angles")) refuse("--vfa-flip-angles is missing: those of --vfa in degrees, as 2,10,20");
   const auto degrees = perfusion::parse_numbers(args.get<std::string>("vfa-flip-angles"), "vfa-flip-angles");
-  if (degrees.size() < 2 || degrees.size() > perfusion::most_flip_angles)
-    refuse(fmt::format("--vfa-flip-angles: {} angles, expected 2 to {}", degrees.size(), perfusion::most_flip_angles));
+  if (degrees.size() < 2 || degrees.size() > perfusion::max_flip_angles)
+    refuse(fmt::format("--vfa-flip-angles: {} angles, expected 2 to {}", degrees.size(), perfusion::max_flip_angles));
   bool differ = false;
   for (std::size_t i = 0; i < degrees.size(); ++i) {
     if (!(degrees[i] >= 0.1 && degrees[i] <= 90))

@@ -4,12 +4,12 @@
 
 namespace voxherd {
 
-// bit_cursor::refill() takes eight bytes as a number.
+// bit_cursor::refill() loads eight bytes as one number.
 static_assert(std::endian::native == std::endian::little);
 
 namespace {
 
-/// Zeros behind the file's end: a whole block's head may be read from there before the end is noticed.
+/// Zeros after the end of the file: a complete block header may be read from them before the end is detected.
 constexpr std::size_t spare_bytes = 2 * bit_input::ahead_bytes;
 constexpr std::size_t past_end_bytes = 64;
 

@@ -9,14 +9,14 @@
 
 namespace voxherd {
 
-/// Bits in deflate's order, the lowest of each byte first (RFC 1951, 3.1.1). Knows no end: what it points to must be
-/// followed by enough bytes.
+/// Reads bits in deflate's order, lowest bit of each byte first (RFC 1951, 3.1.1). Does no bounds checks: enough
+/// readable bytes must follow `next`.
 struct bit_cursor {
   const std::uint8_t* next = nullptr;
   std::uint64_t bits = 0;
   unsigned count = 0;
 
-  /// At least 56 bits are there afterwards. What lies above `count` is already what follows.
+  /// Loads at least 56 bits. Bits above `count` are already those that follow.
   void refill() {
     std::uint64_t more;
     std::memcpy(&more, next, sizeof more);
@@ -34,7 +34,7 @@ struct bit_cursor {
     drop(n);
     return value;
   }
-  /// Gives back the bytes that are not begun yet.
+  /// Gives back the bytes of which no bit has been taken.
   void unread() {
     next -= count >> 3;
     count &= 7;
@@ -42,25 +42,25 @@ struct bit_cursor {
   }
 };
 
-/// The bits of a file from any bit on, read piece by piece.
+/// Reads the bits of a file from any bit offset, buffer by buffer.
 class bit_input : public bit_cursor {
  public:
-  /// What may be read from `next` on after fetch(); zeros follow the file's end.
+  /// Bytes readable from `next` on after fetch(); zeros follow the end of the file.
   static constexpr std::size_t ahead_bytes = 1024;
 
   bit_input(const input_file& file, std::uint64_t bit, std::size_t bytes_at_once = std::size_t{1} << 17);
   bit_input(bit_input&&) = default;
   bit_input& operator=(bit_input&&) = default;
 
-  /// Bits of the file before the next one.
+  /// Bit offset in the file of the next bit.
   std::uint64_t position() const { return 8 * (base_ + static_cast<std::uint64_t>(next - buffer_.data())) - count; }
-  /// Whether more was taken than the file has.
+  /// Whether more bits were taken than the file has.
   bool is_past_end() const { return at_end_ && position() > 8 * end_position(); }
-  /// Beyond it fetch() is due before the next few bits are taken.
+  /// When `next` passes this, call fetch() before taking more bits.
   const std::uint8_t* safe_end() const { return safe_end_; }
-  /// Throws failure (disk). False where `next` has gone past the end of the file.
+  /// Reads more of the file. False if `next` is past the end of the file. Throws failure (disk).
   bool fetch();
-  /// Bytes at `next` that are the file's, after unread() with count 0.
+  /// Number of file bytes at `next`; call unread() first, so that `count` is 0.
   std::size_t available() const { return static_cast<std::size_t>(data_end_ - next); }
 
  private:
@@ -68,7 +68,7 @@ class bit_input : public bit_cursor {
 
   const input_file* file_;
   std::vector<std::uint8_t> buffer_;
-  std::uint64_t base_;  ///< the file's byte at the buffer's front
+  std::uint64_t base_;  ///< file offset of the buffer's first byte
   const std::uint8_t* data_end_;
   const std::uint8_t* safe_end_;
   bool at_end_ = false;

@@ -11,8 +11,8 @@ namespace voxherd {
 
 namespace {
 
-/// What is searched at a time, and what a guess may look at beyond it: a stored block and a head behind it.
-constexpr std::size_t searched_bytes = std::size_t{1} << 15, looked_at_bytes = 65535 + 1024;
+/// Bytes searched at a time, and bytes beyond them that a check may read: a stored block and the header after it.
+constexpr std::size_t searched_bytes = std::size_t{1} << 15, checked_bytes = 65535 + 1024;
 
 std::uint64_t load(const std::uint8_t* from) {
   std::uint64_t value;
@@ -20,10 +20,10 @@ std::uint64_t load(const std::uint8_t* from) {
   return value;
 }
 
-/// At least 57 bits from a bit on.
+/// At least 57 bits starting at `bit`.
 std::uint64_t bits_at(const std::uint8_t* data, std::uint64_t bit) { return load(data + bit / 8) >> bit % 8; }
 
-/// The space that four lengths of three bits use, in 128ths.
+/// Code space used by four lengths of three bits each, in units of 1/128.
 constexpr auto spaces_of_four = [] {
   std::array<std::uint16_t, 4096> spaces{};
   for (unsigned four = 0; four < spaces.size(); ++four) {
@@ -35,8 +35,8 @@ constexpr auto spaces_of_four = [] {
   return spaces;
 }();
 
-/// Of 48 bits from `data` on those at which the three bits of a dynamic block's head and two counts in range begin: 286
-/// and 30 at most, or 29 in both fields of five bits.
+/// Bit mask of 48 candidate bit offsets from `data` on at which a dynamic block's type bits and two valid counts start:
+/// at most 286 and 30, that is at most 29 in both five-bit fields.
 std::uint64_t possible_dynamic(const std::uint8_t* data) {
   const std::uint64_t word = load(data);
   const auto after = [&](unsigned bits) { return word >> bits; };
@@ -46,7 +46,7 @@ std::uint64_t possible_dynamic(const std::uint8_t* data) {
   return type & ~many_literals & ~many_distances & 0xffffffffffff;
 }
 
-/// The rest of what possible_dynamic() looks at.
+/// Checks the rest of a candidate of possible_dynamic().
 bool is_dynamic(const std::uint8_t* data, std::uint64_t bit) {
   const std::uint64_t head = bits_at(data, bit);
   const unsigned given = static_cast<unsigned>(head >> 13 & 15) + 4;
@@ -58,19 +58,19 @@ bool is_dynamic(const std::uint8_t* data, std::uint64_t bit) {
   in.refill();
   in.drop(static_cast<unsigned>(bit % 8) + 3);
   code_lengths found;
-  if (!read_code_lengths(in, found) || space_of(found.literal) != code_space::full) return false;
-  const code_space distances = space_of(found.distance);
+  if (!read_code_lengths(in, found) || measure_code_space(found.literal) != code_space::full) return false;
+  const code_space distances = measure_code_space(found.distance);
   return distances == code_space::full ||
          (distances == code_space::open && *std::max_element(found.distance.begin(), found.distance.end()) <= 1);
 }
 
-/// Whether the lengths of a stored block stand there; `byte` is behind its head's bits.
+/// Whether a valid length of a stored block is at `byte`, which follows the block's type bits.
 bool has_stored_length(const std::uint8_t* data, std::size_t byte) {
   const std::uint64_t lengths = load(data + byte);
   return ((lengths ^ lengths >> 16) & 0xffff) == 0xffff;
 }
 
-/// A stored block whose head ends at `byte`; zlib fills up with zeros.
+/// Whether a stored block's type bits end at `byte`; zlib pads with zeros.
 bool is_stored(const std::uint8_t* data, std::size_t byte) {
   if (!has_stored_length(data, byte)) return false;
   const std::size_t next = byte + 4 + (load(data + byte) & 0xffff);
@@ -83,7 +83,7 @@ bool is_member(const std::uint8_t* at) { return at[0] == 0x1f && at[1] == 0x8b &
 
 constexpr std::size_t bytes_at_once = 6;
 
-/// The first guess in 48 bits from `byte` on, but not before bit `from`; all bits are those of `data`.
+/// The first candidate within 48 bits from `byte` on, but not before bit `from`; bit offsets are relative to `data`.
 std::optional<deflate_decoder::place> first_of_48(const std::uint8_t* data, std::size_t byte, std::uint64_t from) {
   std::optional<deflate_decoder::place> found;
   for (std::uint64_t possible = possible_dynamic(data + byte); possible != 0; possible &= possible - 1) {
@@ -108,9 +108,9 @@ std::optional<deflate_decoder::place> find_deflate_block(const input_file& file,
   std::vector<std::uint8_t> data;
   for (std::uint64_t bit = from; bit < end;) {
     const std::uint64_t first = bit / 8, last = std::min((end + 7) / 8, first + searched_bytes);
-    data.assign(last - first + looked_at_bytes, 0);
+    data.assign(last - first + checked_bytes, 0);
     data.resize(file.read_some(first, data.data(), data.size()));
-    data.resize(last - first + looked_at_bytes, 0);
+    data.resize(last - first + checked_bytes, 0);
     const std::uint64_t stop = std::min(end, 8 * last);
     for (std::uint64_t byte = 0; 8 * (first + byte) < stop; byte += bytes_at_once) {
       const auto found = first_of_48(data.data(), byte, bit - std::min(bit, 8 * first));

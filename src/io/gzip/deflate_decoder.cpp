@@ -9,14 +9,14 @@ namespace voxherd {
 
 namespace {
 
-/// Up to 16 bytes more than asked for.
+/// May write up to 16 bytes more than requested.
 template <class Symbol>
 inline Symbol* copy_match(Symbol* out, std::size_t distance, std::size_t length) {
   constexpr std::size_t step = 16 / sizeof(Symbol);
   Symbol* const end = out + length;
   const Symbol* from = out - distance;
   if (distance < step) {
-    // The pattern, repeated until a step does not read what it writes.
+    // Repeat the pattern until no step reads what it writes.
     const std::size_t repeated = (step + distance - 1) / distance * distance;
     for (std::size_t i = 0; i < repeated; ++i) out[i] = from[i];
     out += repeated;
@@ -61,7 +61,7 @@ bool deflate_decoder::begin_block() {
   return tables_->build(lengths);
 }
 
-/// Whether the block has been copied; false, too, where the file ends or the room.
+/// Copies a stored block. False if it is incomplete: the file ends or the output is full.
 template <class Symbol>
 bool deflate_decoder::copy_stored(Symbol*& out, Symbol* end) {
   while (stored_left_ > 0 && out < end) {
@@ -113,7 +113,7 @@ deflate_decoder::block deflate_decoder::decode(Symbol*& out, Symbol* end, const 
         }
       }
     }
-    // At least 34 bits are left.
+    // At least 34 bits are loaded.
     if ((entry & huffman::special) != 0) {
       if ((entry & huffman::second_table) != 0) {
         in.drop(huffman_tables::literal_bits);

@@ -8,17 +8,17 @@
 
 namespace voxherd {
 
-/// How far back a match reaches.
+/// Maximum distance of a match, bytes.
 constexpr std::size_t deflate_window = 32768;
 
-/// Inflates a gzip file from any block or member on, and goes on where it paused. Bytes are written as Symbol: as
-/// 16 bits each where what lies before the start is not known yet (marked_window.hpp), else as they are.
+/// Inflates a gzip file from any block or member on; resumes where it paused. The output is 16-bit symbols while the
+/// preceding 32 KiB are unknown (marked_window.hpp), otherwise bytes.
 class deflate_decoder {
  public:
-  /// A match may end, and its copying write, that many symbols beyond the end of the room given.
+  /// Number of symbols that a match may write beyond the end of the output.
   static constexpr std::size_t overshoot = 258 + 32;
 
-  /// Where a block or a member begins.
+  /// The start of a block or a member.
   struct place {
     std::uint64_t bit = 0;
     bool before_member = true;
@@ -28,20 +28,20 @@ class deflate_decoder {
 
   enum class pause {
     output_full,
-    at_limit,      ///< at the first block or member that begins at or behind the limit
+    at_limit,      ///< at the first block or member that starts at or after the limit
     member_end,    ///< the footer has been read
-    member_begin,  ///< matches do not reach further back than this
+    member_begin,  ///< no match may refer to data before this point
     stream_end,
     damaged,  ///< or truncated
   };
-  /// Writes to `out` on, at most until `end`; matches reach back to `history`. Before history there must be nothing
-  /// else: 32 KiB before `out` are read where history allows. `limit` is a bit of the file. Throws failure (disk).
+  /// Appends to `out`, at most up to `end`. Matches may refer back to `history`; the 32 KiB before `out` that lie after
+  /// `history` must be readable. `limit` is a bit offset in the file. Throws failure (disk).
   template <class Symbol>
   pause run(Symbol*& out, Symbol* end, const Symbol* history, std::uint64_t limit);
 
-  /// After at_limit.
+  /// Valid after at_limit.
   place where() const { return {in_.position(), phase_ == phase::before_member}; }
-  /// After member_end.
+  /// Valid after member_end.
   std::uint32_t checksum() const { return checksum_; }
   std::uint32_t length() const { return length_; }
 

@@ -8,15 +8,15 @@ namespace {
 
 constexpr unsigned longest_length_code = 7;
 constexpr unsigned length_codes = 19;
-/// In which order the lengths of the lengths' codes come (RFC 1951, 3.2.7).
+/// Order in which the lengths of the code length codes are stored (RFC 1951, 3.2.7).
 constexpr std::array<std::uint8_t, length_codes> order = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                                           11, 4,  12, 3, 13, 2, 14, 1, 15};
 
-/// Symbol << 4 | bits by the next seven bits.
+/// symbol << 4 | number of bits, indexed by the next seven bits.
 using length_table = std::array<std::uint16_t, 1 << longest_length_code>;
 
 bool fill(const std::array<std::uint8_t, length_codes>& lengths, length_table& table) {
-  if (space_of(lengths) != code_space::full) return false;
+  if (measure_code_space(lengths) != code_space::full) return false;
   std::uint32_t code = 0;
   for (unsigned bits = 1; bits <= longest_length_code; ++bits) {
     for (unsigned s = 0; s < length_codes; ++s) {

@@ -5,13 +5,13 @@
 
 namespace voxherd {
 
-/// The longest head of a block with dynamic codes: 17 bits, 19 lengths of 3, 316 of at most 14.
-constexpr std::size_t longest_block_head_bytes = 563;
+/// Maximum size of the header of a block with dynamic codes: 17 bits, 19 lengths of 3 bits, 316 of at most 14.
+constexpr std::size_t max_block_header_bytes = 563;
 
 enum class block_type { stored = 0, fixed = 1, dynamic = 2, reserved = 3 };
 
-/// The lengths of a dynamic block's codes, read after the three bits that say so (RFC 1951, 3.2.7). False where they
-/// break a rule that zlib checks. Reads up to longest_block_head_bytes.
+/// Reads the code lengths of a block with dynamic codes, after its three type bits (RFC 1951, 3.2.7). False if they
+/// break a rule that zlib checks. Reads at most max_block_header_bytes.
 bool read_code_lengths(bit_cursor& in, code_lengths& out);
 
 }  // namespace voxherd

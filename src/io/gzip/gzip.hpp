@@ -9,28 +9,29 @@
 
 namespace voxherd {
 
-/// Whether the file begins as a gzip file does; its name does not matter.
+/// Whether the file starts with a gzip header; its name does not matter.
 bool is_gzip(const input_file& file);
 
-/// The inflated bytes of a gzip file (any number of members), from the front to the back. ISA-L's igzip does it, 1.9
-/// to 2.8 times as fast as zlib (docs/performance.md).
-/// Throws failure (bad_data) where the stream is damaged or its checksum wrong, (disk) where it cannot be read.
+/// Inflates a gzip file (any number of members) sequentially with ISA-L's igzip, 1.9 to 2.8 times as fast as zlib
+/// (docs/performance.md). Throws failure: bad_data if the stream is damaged or a checksum is wrong, disk if the file
+/// cannot be read.
 class gzip_stream {
  public:
-  /// The file must outlive the stream, and is read `input_bytes` at a time.
+  /// The file must outlive the stream; `input_bytes` is the size of each read.
   explicit gzip_stream(const input_file& file, std::size_t input_bytes = std::size_t{1} << 20);
   ~gzip_stream();
   gzip_stream(gzip_stream&&) noexcept;
 
-  /// Inflated bytes delivered or skipped so far.
+  /// Number of inflated bytes read or skipped so far.
   std::uint64_t position() const;
-  /// Up to `bytes` bytes; fewer only at the end of the last member. A file that stops in mid-member is a failure.
+  /// Reads up to `bytes` bytes; fewer only at the end of the last member. Throws failure (bad_data) if the file is
+  /// truncated.
   std::size_t read_some(void* out, std::size_t bytes);
-  /// Exactly `bytes` bytes, else failure (bad_data).
+  /// Reads exactly `bytes` bytes. Throws failure (bad_data) if there are fewer.
   void read(void* out, std::size_t bytes);
-  /// Inflates and drops what lies before `position`; going back begins again from the front.
+  /// Inflates and discards data up to `position`. Going back starts again from the beginning.
   void seek(std::uint64_t position);
-  /// Whether nothing follows; when so, every member's checksum has been verified.
+  /// Whether the end has been reached; if so, the checksums of all members have been verified.
   bool at_end();
 
  private:
@@ -38,40 +39,40 @@ class gzip_stream {
   std::unique_ptr<state> state_;
 };
 
-/// Where the bytes of a file go that several threads inflate.
+/// Receives the inflated bytes of inflate_in_parallel().
 class inflated_sink {
  public:
   virtual ~inflated_sink() = default;
-  /// Called by several threads at once, for every byte once, about in order: bytes [position, position + count). May
-  /// wait for calls made before it. What it throws ends the inflating.
+  /// Receives bytes [position, position + count). Called by several threads at once, roughly in order, once for each
+  /// byte. May wait for calls with lower positions. An exception ends the inflation.
   virtual void take(std::uint64_t position, const std::byte* bytes, std::size_t count) = 0;
-  /// Nothing more will come: a take() that waits returns. Must not throw.
-  virtual void give_up() = 0;
+  /// No more calls will follow: a waiting take() must return. Must not throw.
+  virtual void cancel() = 0;
 };
 
 struct parallel_gzip_settings {
   unsigned threads = 1;
-  /// Of the file; each is inflated without knowing what is before it.
+  /// Compressed bytes per chunk; chunks are inflated independently.
   std::size_t chunk_bytes = std::size_t{1} << 19;
-  /// Inflated in one go; what a chunk has beyond it is inflated in order.
+  /// Maximum inflated bytes of a chunk; the remainder of a larger chunk is inflated in order.
   std::size_t piece_bytes = std::size_t{1} << 23;
 };
 
 struct parallel_gzip_result {
-  /// Whether all members were inflated and have their checksums. If not, the file is damaged or `stop` was set:
-  /// gzip_stream says why.
+  /// Whether all members were inflated with correct checksums. Otherwise the file is damaged or `stop` was set; read it
+  /// with gzip_stream to get the error.
   bool whole = false;
-  std::uint64_t bytes = 0;           ///< all of them
-  std::uint64_t bytes_marked = 0;    ///< inflated as 16 bits, without knowing what is before
-  std::uint64_t bytes_in_order = 0;  ///< inflated after all before them, for want of a block found in time
+  std::uint64_t bytes = 0;           ///< inflated in total
+  std::uint64_t bytes_marked = 0;    ///< inflated as 16-bit symbols, before the preceding data were known
+  std::uint64_t bytes_in_order = 0;  ///< inflated sequentially, because no block start was found in time
 };
 
-/// Inflates a gzip file of any number of members by several threads in two passes (Kerbiriou and Chikhi 2019, pugz;
-/// Knespel and Brunst 2023, rapidgzip): each looks for a block in a chunk of its own and inflates from there with marks
-/// for bytes that it cannot know; these are filled in once the chunk before is whole and ended just there. Where it did
-/// not, the chunk is inflated again: a wrong guess costs time, never a byte.
-/// Memory: 3 bytes for each inflated byte of (2 * threads + 2) chunks, each piece_bytes at most. Throws failure
-/// (disk), and what the sink throws.
+/// Inflates a gzip file with several threads in two passes (Kerbiriou and Chikhi 2019, pugz; Knespel and Brunst 2023,
+/// rapidgzip). Each thread searches its chunk for a block start and inflates from there, with marks for unknown
+/// preceding bytes. The marks are replaced once the previous chunk is complete and ends exactly there; otherwise the
+/// chunk is inflated again, so a wrong guess costs time but never changes the result. Needs up to 3 bytes for each
+/// inflated byte of (2 * threads + 2) chunks of at most piece_bytes. Throws failure (disk) and whatever the sink
+/// throws.
 parallel_gzip_result inflate_in_parallel(const input_file& file, const parallel_gzip_settings& settings,
                                          const std::atomic<bool>& stop, inflated_sink& sink);
 

@@ -8,11 +8,11 @@ namespace {
 
 constexpr unsigned has_checksum = 2, has_extra = 4, has_name = 8, has_comment = 16;
 
-/// Bytes of a gzip header and the checksum over them.
+/// Reads the bytes of a gzip header and computes their checksum.
 class header_bytes {
  public:
   explicit header_bytes(bit_input& in) : in_(in) {}
-  /// Zero behind the file's end, where is_past_end() becomes true.
+  /// Returns 0 after the end of the file; is_past_end() is then true.
   std::uint8_t take() {
     if (in_.next > in_.safe_end()) in_.fetch();
     if (in_.is_past_end()) return 0;
@@ -41,7 +41,7 @@ class header_bytes {
 
 }  // namespace
 
-/// RFC 1952, 2.3. What is not a gzip header ends the stream.
+/// RFC 1952, 2.3. Anything that is not a gzip header ends the stream.
 deflate_decoder::pause deflate_decoder::begin_member() {
   if (!in_.fetch()) return pause::stream_end;
   header_bytes header(in_);
@@ -49,7 +49,7 @@ deflate_decoder::pause deflate_decoder::begin_member() {
   if (in_.is_past_end() || magic != 0x8b1f) return pause::stream_end;
   const unsigned method = header.take(), flags = header.take();
   if (method != 8) return pause::damaged;
-  header.skip(6);  // time, flags of the compressor, system
+  header.skip(6);  // modification time, compressor flags, operating system
   if ((flags & has_extra) != 0) header.skip(header.take_two());
   if ((flags & has_name) != 0) header.skip_text();
   if ((flags & has_comment) != 0) header.skip_text();

@@ -12,12 +12,12 @@ namespace voxherd {
 
 namespace {
 
-/// What is dropped at a time on the way to a place.
+/// Bytes discarded at a time by seek().
 constexpr std::size_t dropped_bytes = std::size_t{1} << 18;
-/// What igzip counts in 32 bits.
-constexpr std::size_t most_at_once = std::size_t{1} << 30;
+/// igzip counts in 32 bits.
+constexpr std::size_t max_at_once = std::size_t{1} << 30;
 
-const char* reason_of(int code) {
+const char* describe_error(int code) {
   switch (code) {
     case ISAL_INVALID_BLOCK:
       return "invalid block";
@@ -26,7 +26,7 @@ const char* reason_of(int code) {
     case ISAL_INVALID_LOOKBACK:
       return "distance too far back";
     case ISAL_INVALID_WRAPPER:
-      return "no gzip header";
+      return "not a gzip header";
     case ISAL_UNSUPPORTED_METHOD:
       return "unknown compression method";
     case ISAL_INCORRECT_CHECKSUM:
@@ -63,7 +63,7 @@ struct gzip_stream::state {
     in_header = true;
   }
 
-  /// More of the file, all that was there being used up.
+  /// Reads more of the file; the previous input must have been used up.
   void fill() {
     const std::size_t got = file.read_some(file_position, input.data(), input.size());
     if (got == 0) {
@@ -77,7 +77,8 @@ struct gzip_stream::state {
     z.avail_in = static_cast<std::uint32_t>(got);
   }
 
-  /// After a member's end: another member, or the end. Anything that is not gzip is ignored, as gzip itself does.
+  /// After the end of a member: starts the next one, or ends. Trailing data that are not gzip are ignored, as gzip
+  /// does.
   void next_member() {
     unsigned char magic[2] = {};
     const std::uint64_t next = file_position - z.avail_in;
@@ -92,10 +93,10 @@ struct gzip_stream::state {
     if (code >= 0) return;
     throw failure(exit_status::bad_data,
                   fmt::format("{}: the gzip stream is damaged after {} inflated bytes ({}); copy the file again",
-                              file.name(), position, reason_of(code)));
+                              file.name(), position, describe_error(code)));
   }
 
-  /// Inflating would read the header as well, but forgets where it was when the input stops in the middle of it.
+  /// Inflating would also read the header, but loses its position if the input ends within it.
   void read_header() {
     const int code = isal_read_gzip_header(&z, &header);
     check(code);
@@ -110,7 +111,7 @@ struct gzip_stream::state {
         read_header();
         continue;
       }
-      const std::size_t room = std::min<std::uint64_t>(end - position, most_at_once);
+      const std::size_t room = std::min<std::uint64_t>(end - position, max_at_once);
       z.next_out = out + (position - start);
       z.avail_out = static_cast<std::uint32_t>(room);
       const std::uint32_t unread = z.avail_in;
@@ -122,7 +123,7 @@ struct gzip_stream::state {
       } else if (z.avail_in == 0 && z.avail_out > 0) {
         fill();
       } else if (z.avail_out == room && z.avail_in == unread) {
-        check(ISAL_INVALID_BLOCK);  // neither reads nor writes: it would do so for ever
+        check(ISAL_INVALID_BLOCK);  // neither reads nor writes; would loop forever
       }
     }
     return position - start;
@@ -153,7 +154,7 @@ void gzip_stream::read(void* out, std::size_t bytes) {
   const std::uint64_t expected = position() + bytes;
   if (read_some(out, bytes) == bytes) return;
   throw failure(exit_status::bad_data,
-                fmt::format("{}: holds {} inflated bytes, expected at least {}; the image data are "
+                fmt::format("{}: contains {} inflated bytes, expected at least {}; the image data are "
                             "truncated",
                             state_->file.name(), position(), expected));
 }

@@ -9,7 +9,7 @@ namespace {
 constexpr unsigned longest_code = 15;
 constexpr std::uint32_t no_code = huffman::special | huffman::invalid;
 
-/// Without the code's length: value and extra bits of length symbols 257 to 285 (RFC 1951, 3.2.5).
+/// Entries without the code length: base value and extra bits of length symbols 257 to 285 (RFC 1951, 3.2.5).
 std::array<std::uint32_t, 288> literal_entries() {
   std::array<std::uint32_t, 288> entries{};
   for (std::uint32_t s = 0; s < 256; ++s) entries[s] = huffman::literal | s << 16;
@@ -37,14 +37,14 @@ std::array<std::uint32_t, 32> distance_entries() {
   return entries;
 }
 
-/// The next code of the same length, its bits reversed as they come in the stream.
+/// The next code of the same length, bits reversed as they appear in the stream.
 std::uint32_t next_reversed(std::uint32_t code, unsigned length) {
   std::uint32_t bit = 1U << (length - 1);
   for (; (code & bit) != 0; bit >>= 1) code ^= bit;
   return code | bit;
 }
 
-/// Fills a table chosen in by `bits` bits; codes longer than that go on in second tables behind it, all of one size.
+/// Fills a table indexed by `bits` bits; longer codes continue in second tables after it, all of the same size.
 template <std::size_t N>
 void fill(const std::array<std::uint8_t, N>& lengths, const std::array<std::uint32_t, N>& entries, unsigned bits,
           bool is_full, std::uint32_t* table) {
@@ -107,7 +107,8 @@ code_lengths fixed_code_lengths() {
 bool huffman_tables::build(const code_lengths& lengths) {
   static const auto of_literals = literal_entries();
   static const auto of_distances = distance_entries();
-  const code_space literal_space = space_of(lengths.literal), distance_space = space_of(lengths.distance);
+  const code_space literal_space = measure_code_space(lengths.literal),
+                   distance_space = measure_code_space(lengths.distance);
   if (!is_code(lengths.literal, literal_space, 1) || !is_code(lengths.distance, distance_space, 1)) return false;
   fill(lengths.literal, of_literals, literal_bits, literal_space == code_space::full, literals_.data());
   fill(lengths.distance, of_distances, distance_bits, distance_space == code_space::full, distances_.data());

@@ -9,7 +9,7 @@ namespace voxherd {
 
 namespace {
 
-/// How often it is looked whether marks are still about, and whether to quit.
+/// Symbols decoded between checks whether marks remain and whether to quit.
 constexpr std::size_t marked_at_once = std::size_t{1} << 16, plain_at_once = std::size_t{1} << 20;
 
 void go_on_plain(inflated_piece& piece, piece_buffers& buffers) {
@@ -39,7 +39,7 @@ std::unique_ptr<Symbol[]> history_buffers<Symbol>::take() {
       return buffer;
     }
   }
-  // Not filled with zeros: most pages of a buffer are never touched.
+  // Not zero-initialised: most pages of a buffer are never touched.
   std::unique_ptr<Symbol[]> buffer(new Symbol[deflate_window + room_ + deflate_decoder::overshoot]);
   if constexpr (sizeof(Symbol) == 2) {
     write_marks(buffer.get());
@@ -50,7 +50,7 @@ std::unique_ptr<Symbol[]> history_buffers<Symbol>::take() {
 }
 
 template <class Symbol>
-void history_buffers<Symbol>::give_back(std::unique_ptr<Symbol[]> buffer) {
+void history_buffers<Symbol>::release(std::unique_ptr<Symbol[]> buffer) {
   if (!buffer) return;
   const std::lock_guard lock(mutex_);
   spare_.push_back(std::move(buffer));
@@ -73,9 +73,9 @@ inflated_piece inflated_piece::after(const byte_window& window, std::size_t know
   return piece;
 }
 
-void inflated_piece::give_back(piece_buffers& buffers) {
-  buffers.marked.give_back(std::move(marked));
-  buffers.plain.give_back(std::move(plain));
+void inflated_piece::release(piece_buffers& buffers) {
+  buffers.marked.release(std::move(marked));
+  buffers.plain.release(std::move(plain));
 }
 
 void inflated_piece::find_window(const byte_window& before, byte_window& after) const {

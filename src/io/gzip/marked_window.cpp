@@ -7,7 +7,7 @@ namespace voxherd {
 
 namespace {
 
-/// Symbols looked at together; the compiler makes vectors of them.
+/// Symbols processed together; the compiler vectorises over them.
 constexpr std::size_t block = 32;
 
 std::uint16_t all_of(const std::uint16_t* symbols) {
@@ -23,7 +23,7 @@ void write_marks(std::uint16_t* window) {
 }
 
 bool has_marks(const std::uint16_t* symbols, std::size_t count) {
-  // From the back: a mark there is the common reason to say yes.
+  // From the end: marks are most likely there.
   for (; count >= block; count -= block) {
     if (all_of(symbols + count - block) >= first_mark) return true;
   }

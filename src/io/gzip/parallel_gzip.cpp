@@ -21,19 +21,19 @@ namespace {
 
 using pause = deflate_decoder::pause;
 
-/// Bytes handed on at a time: they stay in the cache from the filling in of marks to the sink.
-constexpr std::size_t handed_on_at_once = std::size_t{1} << 16;
+/// Bytes passed to the sink at a time; they stay in the cache between the replacement of marks and the sink.
+constexpr std::size_t sink_bytes = std::size_t{1} << 16;
 
-/// Inflated from a guessed block on.
+/// A chunk inflated from a guessed block start.
 struct guessed_chunk {
-  std::uint64_t end = 0;  ///< bit of the file; what begins before it belongs to the chunk
+  std::uint64_t end = 0;  ///< bit offset in the file; blocks that start before it belong to the chunk
   std::optional<deflate_decoder::place> start;
   std::optional<deflate_decoder> decoder;
   pause why = pause::damaged;
   inflated_piece piece;
 };
 
-/// In its place: what is left is to fill in marks and hand on.
+/// A piece whose position is known; its marks have to be replaced and its bytes passed to the sink.
 struct linked_piece {
   std::uint64_t position = 0;
   std::shared_ptr<const byte_window> before;
@@ -41,7 +41,7 @@ struct linked_piece {
   piece_checksum* checksum = nullptr;
 };
 
-/// The threads, and what they share. One thread at a time inflates in order what could not be guessed.
+/// The threads and their shared state. One thread at a time inflates sequentially what could not be guessed.
 class inflating_team {
  public:
   inflating_team(const input_file& file, const parallel_gzip_settings& settings, const std::atomic<bool>& stop,
@@ -51,7 +51,7 @@ class inflating_team {
         stop_(stop),
         sink_(sink),
         chunks_(std::max<std::uint64_t>(1, (file.size() + settings.chunk_bytes - 1) / settings.chunk_bytes)),
-        most_in_flight_(2 * settings.threads + 2),
+        max_in_flight_(2 * settings.threads + 2),
         buffers_(settings.piece_bytes) {}
 
   parallel_gzip_result run() {
@@ -71,8 +71,8 @@ class inflating_team {
     std::unique_lock lock(mutex_);
     try {
       while (!is_over(lock)) {
-        if (!take_a_step(lock)) {
-          changed_.wait_for(lock, std::chrono::milliseconds(20));  // whoever sets `stop` does not say so
+        if (!run_step(lock)) {
+          changed_.wait_for(lock, std::chrono::milliseconds(20));  // setting `stop` does not notify
         } else {
           changed_.notify_all();
         }
@@ -86,24 +86,24 @@ class inflating_team {
 
   bool is_over(std::unique_lock<std::mutex>& lock) {
     if (stop_ && !quit_) quit(lock);
-    return quit_ || (ended_ && in_hand_ == 0);
+    return quit_ || (ended_ && pending_ == 0);
   }
 
   void quit(std::unique_lock<std::mutex>& lock) {
     quit_ = true;
     changed_.notify_all();
     lock.unlock();
-    sink_.give_up();
+    sink_.cancel();
     lock.lock();
   }
 
-  /// What brings the end nearest comes first. False where there is nothing to do yet.
-  bool take_a_step(std::unique_lock<std::mutex>& lock) {
-    if (in_order_.due && in_hand_ < most_in_flight_) {
+  /// Prefers the step closest to completion. False if there is nothing to do yet.
+  bool run_step(std::unique_lock<std::mutex>& lock) {
+    if (in_order_.due && pending_ < max_in_flight_) {
       inflate_in_order(lock);
     } else if (!linked_.empty()) {
-      hand_on(lock);
-    } else if (!ended_ && next_guess_ < chunks_ && next_guess_ - next_link_ + in_hand_ < most_in_flight_) {
+      pass_on(lock);
+    } else if (!ended_ && next_guess_ < chunks_ && next_guess_ - next_link_ + pending_ < max_in_flight_) {
       guess(lock);
     } else {
       return false;
@@ -111,7 +111,7 @@ class inflating_team {
     return true;
   }
 
-  std::uint64_t end_of(std::uint64_t chunk) const {
+  std::uint64_t chunk_end(std::uint64_t chunk) const {
     return chunk + 1 < chunks_ ? (chunk + 1) * settings_.chunk_bytes * 8 : std::numeric_limits<std::uint64_t>::max();
   }
 
@@ -121,7 +121,7 @@ class inflating_team {
     const std::uint64_t ahead = index + settings_.threads;
     file_.will_need(ahead * settings_.chunk_bytes, settings_.chunk_bytes);
     guessed_chunk chunk;
-    chunk.end = end_of(index);
+    chunk.end = chunk_end(index);
     chunk.piece = inflated_piece::after_unknown(buffers_);
     const std::uint64_t searched_end = std::min(chunk.end, 8 * file_.size());
     for (std::uint64_t bit = index * settings_.chunk_bytes * 8; !quit_;) {
@@ -132,7 +132,7 @@ class inflating_team {
       chunk.why = fill_piece(*chunk.decoder, chunk.end, buffers_, quit_, chunk.piece);
       if (chunk.why != pause::damaged) break;
       chunk.start.reset();
-      chunk.piece.give_back(buffers_);
+      chunk.piece.release(buffers_);
       chunk.piece = inflated_piece::after_unknown(buffers_);
       if (index == 0) break;
     }
@@ -141,32 +141,32 @@ class inflating_team {
     link(lock);
   }
 
-  bool begins_here(const guessed_chunk& chunk) const {
-    return *chunk.start == here_ || (!chunk.start->before_member && !here_.before_member &&
-                                     is_same_stored_block(file_, here_.bit, chunk.start->bit));
+  bool starts_here(const guessed_chunk& chunk) const {
+    return *chunk.start == linked_end_ || (!chunk.start->before_member && !linked_end_.before_member &&
+                                           is_same_stored_block(file_, linked_end_.bit, chunk.start->bit));
   }
 
   void drop_first_guess() {
-    guessed_.begin()->second.piece.give_back(buffers_);
+    guessed_.begin()->second.piece.release(buffers_);
     guessed_.erase(guessed_.begin());
     ++next_link_;
   }
 
-  /// Puts guessed chunks in their places as far as there are any, until something has to be inflated in order.
+  /// Gives consecutive guessed chunks their positions, until part of the file has to be inflated in order.
   void link(std::unique_lock<std::mutex>& lock) {
-    if (is_linking_ || in_order_.running) return;  // who does it goes on with what has come meanwhile
+    if (is_linking_ || in_order_.running) return;  // the linking thread also handles chunks that arrive meanwhile
     is_linking_ = true;
     while (!ended_ && !quit_ && !in_order_.due && guessed_.contains(next_link_)) {
       guessed_chunk& chunk = guessed_.at(next_link_);
-      if (here_.bit >= chunk.end) {
+      if (linked_end_.bit >= chunk.end) {
         drop_first_guess();
-      } else if (chunk.start && begins_here(chunk)) {
+      } else if (chunk.start && starts_here(chunk)) {
         chunk.start.reset();
         accept(lock, std::move(chunk.piece));
-        go_on(chunk.why, std::move(chunk.decoder), chunk.end);
+        continue_from(chunk.why, std::move(chunk.decoder), chunk.end);
       } else {
-        // A guess further on may still be right: what lies before it is missing, such as a block with fixed codes.
-        if (chunk.start && chunk.start->bit <= here_.bit) chunk.start.reset();
+        // A later guess may still be correct: the part before it is missing, such as a block with fixed codes.
+        if (chunk.start && chunk.start->bit <= linked_end_.bit) chunk.start.reset();
         in_order_.limit = chunk.start ? chunk.start->bit : chunk.end;
         in_order_.decoder.reset();
         in_order_.due = true;
@@ -175,11 +175,11 @@ class inflating_team {
     is_linking_ = false;
   }
 
-  void go_on(pause why, std::optional<deflate_decoder> decoder, std::uint64_t limit) {
+  void continue_from(pause why, std::optional<deflate_decoder> decoder, std::uint64_t limit) {
     if (why == pause::stream_end) {
       ended_ = true;
     } else if (why == pause::at_limit) {
-      here_ = decoder->where();
+      linked_end_ = decoder->where();
     } else {
       in_order_.decoder = std::move(decoder);
       in_order_.limit = limit;
@@ -195,7 +195,7 @@ class inflating_team {
     const std::uint64_t limit = in_order_.limit;
     const auto window = window_;
     const std::size_t known = known_;
-    const deflate_decoder::place from = here_;
+    const deflate_decoder::place from = linked_end_;
     lock.unlock();
     if (!decoder) decoder.emplace(file_, from);
     inflated_piece piece = inflated_piece::after(*window, known, buffers_);
@@ -205,12 +205,12 @@ class inflating_team {
     result_.bytes_in_order += piece.count();
     accept(lock, std::move(piece));
     in_order_.running = false;
-    go_on(why, std::move(decoder), limit);
+    continue_from(why, std::move(decoder), limit);
     link(lock);
   }
 
-  /// The next piece of the file. Quits where it refers to bytes before its member's first. The others go on meanwhile:
-  /// only one thread at a time links.
+  /// Appends the next piece of the file. Quits if it refers to bytes before the start of its member. Other threads
+  /// continue meanwhile, because only one thread at a time links.
   void accept(std::unique_lock<std::mutex>& lock, inflated_piece piece) {
     lock.unlock();
     linked_piece linked;
@@ -228,15 +228,15 @@ class inflating_team {
     linked.checksum = &checksums_.emplace_back(std::move(piece.ends));
     linked.piece = std::move(piece);
     linked_.push(std::move(linked));
-    ++in_hand_;
+    ++pending_;
     changed_.notify_one();
   }
 
-  void hand_on(std::unique_lock<std::mutex>& lock) {
+  void pass_on(std::unique_lock<std::mutex>& lock) {
     linked_piece linked = std::move(linked_.front());
     linked_.pop();
     lock.unlock();
-    std::vector<std::uint8_t> filled(std::min(handed_on_at_once, linked.piece.marked_count));
+    std::vector<std::uint8_t> filled(std::min(sink_bytes, linked.piece.marked_count));
     std::uint64_t position = linked.position;
     const auto give = [&](const std::uint8_t* bytes, std::size_t count) {
       linked.checksum->add(bytes, count);
@@ -250,12 +250,12 @@ class inflating_team {
       marks.replace(piece.symbols() + done, count, filled.data());
       give(filled.data(), count);
     }
-    for (std::size_t done = 0; done < piece.plain_count; done += handed_on_at_once)
-      give(piece.bytes() + done, std::min(handed_on_at_once, piece.plain_count - done));
+    for (std::size_t done = 0; done < piece.plain_count; done += sink_bytes)
+      give(piece.bytes() + done, std::min(sink_bytes, piece.plain_count - done));
     if (piece.count() == 0) give(nullptr, 0);
-    linked.piece.give_back(buffers_);
+    linked.piece.release(buffers_);
     lock.lock();
-    --in_hand_;
+    --pending_;
   }
 
   bool are_members_right() {
@@ -268,28 +268,28 @@ class inflating_team {
   const std::atomic<bool>& stop_;
   inflated_sink& sink_;
   const std::uint64_t chunks_;
-  const std::uint64_t most_in_flight_;
+  const std::uint64_t max_in_flight_;
   piece_buffers buffers_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<bool> quit_{false};
   std::exception_ptr error_;
-  std::uint64_t next_guess_ = 0, next_link_ = 0;  ///< chunks
+  std::uint64_t next_guess_ = 0, next_link_ = 0;  ///< chunk indices
   std::map<std::uint64_t, guessed_chunk> guessed_;
   struct {
     bool due = false, running = false;
-    std::optional<deflate_decoder> decoder;  ///< else a new one begins here
+    std::optional<deflate_decoder> decoder;  ///< empty: start a new one at linked_end_
     std::uint64_t limit = 0;
   } in_order_;
-  deflate_decoder::place here_;  ///< up to where pieces are in their places
+  deflate_decoder::place linked_end_;  ///< end of the pieces whose positions are known
   std::uint64_t position_ = 0;
   std::shared_ptr<const byte_window> window_ = std::make_shared<byte_window>(deflate_window);
   std::size_t known_ = 0;
   bool is_linking_ = false;
   bool ended_ = false;
   std::queue<linked_piece> linked_;
-  std::uint64_t in_hand_ = 0;  ///< pieces in their places that have not been handed on whole
+  std::uint64_t pending_ = 0;  ///< pieces with known positions that have not been passed on completely
   std::deque<piece_checksum> checksums_;
   parallel_gzip_result result_;
 };

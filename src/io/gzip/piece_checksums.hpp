@@ -9,7 +9,7 @@
 
 namespace voxherd {
 
-/// The checksum of one piece's bytes, up to each member's end and from there on.
+/// Checksums of a piece, one for each part between member ends.
 class piece_checksum {
  public:
   explicit piece_checksum(std::vector<inflated_piece::member_end> ends) : ends_(std::move(ends)) {}
@@ -27,10 +27,10 @@ class piece_checksum {
   std::size_t count_ = 0;
 };
 
-/// Puts the pieces' checksums together, in order, and compares them with what the members' footers say.
+/// Combines the checksums of consecutive pieces and compares them with the footers of the members.
 class member_checker {
  public:
-  /// False where a member that ends in it is not what its footer says.
+  /// False if a member that ends in this piece does not match its footer.
   bool add(const piece_checksum& piece);
 
  private:

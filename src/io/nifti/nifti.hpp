@@ -24,20 +24,22 @@ struct nifti_header {
   std::size_t bytes_per_value = 0;
   double slope = 1, intercept = 0;  ///< stored value * slope + intercept
   std::uint64_t data_offset = 0;
-  /// What an export copies, see nifti_writer.hpp: qform_code, sform_code, quatern [b,c,d], qoffset [x,y,z],
-  /// srow [[4],[4],[4]], pixdim [0..3], xyzt_units; as stored, but zero where a field is not finite.
+  /// Fields that an export copies (see nifti_writer.hpp): qform_code, sform_code, quatern [b,c,d], qoffset [x,y,z],
+  /// srow [[4],[4],[4]], pixdim [0..3], xyzt_units. As stored, but zero where a field is not finite.
   nlohmann::json geometry;
-  std::vector<std::string> warnings;  ///< odd but usable: one line each, without the path
+  std::vector<std::string> warnings;  ///< unusual but usable properties, one line each, without the path
 };
 
-/// Throws failure (missing_input, bad_data): one line with file, field, value found, value expected.
+/// Reads and checks a header. Throws failure (missing_input, bad_data) that names the file, the field, the value found
+/// and the value expected.
 nifti_header read_nifti_header(const std::string& path);
 
-/// The largest distance (mm) between the places that two matrices give to a corner of the grid.
+/// Largest distance (mm) between the world positions that two matrices (4x4, row-major) give to a corner of a grid of
+/// `size` voxels.
 double largest_displacement_mm(const std::array<std::uint64_t, 3>& size, const std::array<double, 16>& one,
                                const std::array<double, 16>& other);
 
-/// Values of a NIfTI file as float, scaled, NaN kept.
+/// Reads values as float, scaled by slope and intercept. NaN stays NaN.
 class nifti_reader {
  public:
   explicit nifti_reader(nifti_header header);
@@ -45,12 +47,12 @@ class nifti_reader {
   nifti_reader(nifti_reader&&) noexcept;
   const nifti_header& header() const;
 
-  /// Voxels [first, first + count) of one volume, x fastest. Any order for plain files; for .gz files
-  /// going forward inflates only what lies between, going back begins again. Throws failure.
+  /// Reads voxels [first_voxel, first_voxel + count) of one volume, x fastest. Plain files allow any order. In .gz
+  /// files, going forward inflates what lies between; going back starts again. Throws failure.
   void read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, float* out);
-  /// The same as they are stored: count * bytes_per_value bytes.
+  /// The same without conversion: count * bytes_per_value bytes.
   void read_stored(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, std::byte* out);
-  /// Goes on to the end of the data; of a .gz file this makes the last member's checksum count. Throws failure.
+  /// Reads on to the end of the data; in a .gz file this verifies the last checksum. Throws failure.
   void check_end();
 
  private:
@@ -58,7 +60,7 @@ class nifti_reader {
   std::unique_ptr<state> state_;
 };
 
-/// A whole 3-D image (or volume 0 of a 4-D one).
+/// Reads a complete 3-D image, or one volume of a 4-D image.
 std::vector<float> read_volume(const nifti_header& header, std::uint64_t volume = 0);
 
 }  // namespace voxherd

@@ -32,7 +32,7 @@ bool all_finite(const matrix& m) {
   return std::all_of(m.begin(), m.end(), [](double v) { return std::isfinite(v); });
 }
 
-/// Metres and microns are stated by the header's xyzt_units; anything else is taken for mm.
+/// The header's xyzt_units distinguishes metres and microns; anything else is taken as mm.
 double mm_per_unit(int xyzt_units) {
   switch (XYZT_TO_SPACE(xyzt_units)) {
     case NIFTI_UNITS_METER:
@@ -52,11 +52,11 @@ matrix sform_matrix(const nifti_fields& f) {
   return m;
 }
 
-/// None when the quaternion is no rotation.
+/// Empty if the quaternion is not a rotation.
 std::optional<matrix> qform_matrix(const nifti_fields& f) {
   const auto [b, c, d] = f.quatern;
   const double norm_squared = b * b + c * c + d * d;
-  // Headers hold floats, so a rotation by 180 degrees may come out a little above 1.
+  // Headers store floats, so a rotation by 180 degrees may be slightly above 1.
   constexpr double slack = 1e-5;
   if (!(norm_squared <= 1 + slack)) return std::nullopt;
   const double qfac = f.pixdim[0] < 0 ? -1 : 1;
@@ -74,7 +74,7 @@ matrix voxel_size_matrix(const nifti_fields& f) {
 
 void check_matrix(const matrix& m, const char* field, const std::string& name, std::vector<std::string>& warnings) {
   if (!all_finite(m))
-    refuse(fmt::format("{}: {} holds a value that is not finite, expected finite numbers", name, field));
+    refuse(fmt::format("{}: {} contains a value that is not finite, expected finite numbers", name, field));
   const vec3 a = column(m, 0), b = column(m, 1), c = column(m, 2);
   const double volume = length(a) * length(b) * length(c);
   constexpr double smallest_relative_volume = 1e-6;
@@ -118,9 +118,9 @@ void place_grid(const nifti_fields& f, const std::string& name, image_grid& grid
     m = sform_matrix(f);
     check_matrix(m, "sform (srow_x, srow_y, srow_z)", name, warnings);
     if (f.qform_code > 0 && !qform) {
-      warnings.push_back("the qform's quaternion is no rotation; the sform is used");
+      warnings.push_back("the qform's quaternion is not a rotation; using the sform");
     } else if (qform && largest_displacement_mm(grid.size, m, *qform) > 0.1 * smallest_voxel) {
-      warnings.push_back(fmt::format("qform and sform place the image up to {:.3g} units apart; the sform is used",
+      warnings.push_back(fmt::format("qform and sform place the image up to {:.3g} units apart; using the sform",
                                      largest_displacement_mm(grid.size, m, *qform)));
     }
   } else if (f.qform_code > 0) {
@@ -134,7 +134,7 @@ void place_grid(const nifti_fields& f, const std::string& name, image_grid& grid
     check_matrix(m, "qform", name, warnings);
   } else {
     m = voxel_size_matrix(f);
-    warnings.push_back("qform_code and sform_code are 0: orientation unknown, voxel sizes alone are used");
+    warnings.push_back("qform_code and sform_code are 0: the orientation is unknown; using only the voxel sizes");
   }
 
   const double unit = mm_per_unit(f.xyzt_units);
@@ -147,14 +147,13 @@ void place_grid(const nifti_fields& f, const std::string& name, image_grid& grid
     const bool agree = std::abs(stated - actual) <= 1e-3 * actual;
     grid.voxel_size_mm[axis] = agree ? stated : actual;
     if (!agree) {
-      warnings.push_back(
-          fmt::format("pixdim[{}] is {:.6g} mm, but the matrix in use gives {:.6g} mm; the matrix is used", axis + 1,
-                      stated, actual));
+      warnings.push_back(fmt::format("pixdim[{}] is {:.6g} mm, but the matrix in use gives {:.6g} mm; using the matrix",
+                                     axis + 1, stated, actual));
     }
   }
 }
 
-nlohmann::json geometry_of(const nifti_fields& f) {
+nlohmann::json copied_geometry(const nifti_fields& f) {
   nlohmann::json g;
   g["qform_code"] = f.qform_code;
   g["sform_code"] = f.sform_code;

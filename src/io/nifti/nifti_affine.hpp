@@ -9,13 +9,13 @@
 
 namespace voxherd {
 
-/// Fills voxel_to_world and voxel_size_mm from sform, else qform, else voxel sizes (NIfTI's methods 3, 2, 1), in mm
-/// whatever unit the header states. `grid.size` must be set. Throws failure (bad_data) for a matrix that places no
-/// image: not finite, singular; oddities that can be lived with go to `warnings`.
+/// Sets voxel_to_world and voxel_size_mm, in mm, from sform, else qform, else voxel sizes (NIfTI methods 3, 2, 1).
+/// `grid.size` must be set. Appends tolerable irregularities to `warnings`. Throws failure (bad_data) if the matrix is
+/// singular or not finite.
 void place_grid(const nifti_fields& fields, const std::string& name, image_grid& grid,
                 std::vector<std::string>& warnings);
 
-/// nifti_header::geometry.
-nlohmann::json geometry_of(const nifti_fields& fields);
+/// Returns nifti_header::geometry.
+nlohmann::json copied_geometry(const nifti_fields& fields);
 
 }  // namespace voxherd

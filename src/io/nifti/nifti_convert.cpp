@@ -71,7 +71,7 @@ nifti_converter find_converter(int datatype, bool byte_swapped, bool scaled) {
   }
 }
 
-std::size_t bytes_of_datatype(int datatype) {
+std::size_t datatype_bytes(int datatype) {
   switch (datatype) {
     case NIFTI_TYPE_UINT8:
     case NIFTI_TYPE_INT8:
@@ -92,7 +92,7 @@ std::size_t bytes_of_datatype(int datatype) {
   }
 }
 
-const char* name_of_datatype(int datatype) {
+const char* datatype_name(int datatype) {
   switch (datatype) {
     case NIFTI_TYPE_UINT8:
       return "uint8";

@@ -4,17 +4,18 @@
 
 namespace voxherd {
 
-/// Turns `count` stored values into floats: value * slope + intercept, computed in double; NaN stays NaN.
+/// Converts `count` stored values to float: value * slope + intercept, computed in double. NaN stays NaN.
 using nifti_converter = void (*)(const std::byte* stored, std::size_t count, double slope, double intercept,
                                  float* out);
 
-/// The loop for a NIfTI datatype; null when this program does not read it. `scaled` false ignores slope and intercept.
+/// Returns the conversion for a NIfTI datatype, or null if the datatype is not supported. If not `scaled`, slope and
+/// intercept are ignored.
 nifti_converter find_converter(int datatype, bool byte_swapped, bool scaled);
 
-/// Bytes of one value of a datatype that is read, else 0.
-std::size_t bytes_of_datatype(int datatype);
+/// Bytes per value, or 0 if the datatype is not supported.
+std::size_t datatype_bytes(int datatype);
 
 /// "float32", "RGB24 colour", ...
-const char* name_of_datatype(int datatype);
+const char* datatype_name(int datatype);
 
 }  // namespace voxherd

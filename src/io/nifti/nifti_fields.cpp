@@ -56,7 +56,7 @@ void check_magic_2(const char (&magic)[8], const std::string& name) {
                        how_to_convert));
   }
   const char* what =
-      std::memcmp(magic, "n+2", 4) == 0 ? "damaged after \"n+2\" (a transfer in text mode does that)" : "unknown";
+      std::memcmp(magic, "n+2", 4) == 0 ? "damaged after \"n+2\" (probably by a transfer in text mode)" : "unknown";
   refuse(fmt::format("{}: magic is {}, expected \"n+2\\0\\r\\n\\032\\n\"; copy the file again", name, what));
 }
 
@@ -76,7 +76,7 @@ nifti_fields decode_nifti_fields(std::span<const std::byte> bytes, const std::st
                        static_cast<std::int32_t>(size)));
   }
   if (bytes.size() < header_bytes) {
-    refuse(fmt::format("{}: ends after {} bytes, expected a header of {} bytes; the file is truncated", name,
+    refuse(fmt::format("{}: has only {} bytes, expected a header of {} bytes; the file is truncated", name,
                        bytes.size(), header_bytes));
   }
   if (header_bytes == nifti1_bytes) {

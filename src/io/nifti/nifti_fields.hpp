@@ -7,7 +7,7 @@
 
 namespace voxherd {
 
-/// The fields of a NIfTI-1 or -2 header that matter here, as stored, in this machine's byte order.
+/// The header fields of NIfTI-1 or -2 that are used, as stored, in native byte order.
 struct nifti_fields {
   int version = 1;
   bool byte_swapped = false;
@@ -23,12 +23,12 @@ struct nifti_fields {
   int xyzt_units = 0;
 
   int header_bytes() const { return version == 1 ? 348 : 540; }
-  /// Header, then the four bytes that say whether extensions follow.
+  /// Offset of the first byte that may contain data: the header and the four bytes of the extension flag.
   int first_data_byte() const { return header_bytes() + 4; }
 };
 
-/// Recognises version and byte order. `bytes`: the first 540 bytes of the file, or all that it has.
-/// Throws failure (bad_data) when it is no single-file NIfTI; `name` is the path to print.
+/// Detects version and byte order. `bytes`: the first 540 bytes of the file, or the complete file if it is shorter;
+/// `name` is the path to print. Throws failure (bad_data) if it is not a single-file NIfTI.
 nifti_fields decode_nifti_fields(std::span<const std::byte> bytes, const std::string& name);
 
 }  // namespace voxherd

@@ -16,10 +16,10 @@ namespace voxherd {
 namespace {
 
 constexpr std::size_t longest_header = 540;
-/// Deflate turns at most 1032 bytes into one (zlib's technical notes).
+/// Deflate expands one byte to at most 1032 bytes (zlib's technical notes).
 constexpr std::uint64_t largest_gzip_ratio = 1032;
 
-/// The first bytes of the image, inflated where need be.
+/// The first bytes of the image, inflated if necessary.
 class front {
  public:
   explicit front(const input_file& file) : file_(file), compressed_(is_gzip(file)) {}
@@ -61,10 +61,10 @@ std::uint64_t extent(const nifti_fields& f, std::size_t axis) {
   return axis <= static_cast<std::size_t>(f.dim[0]) ? static_cast<std::uint64_t>(f.dim[axis]) : 1;
 }
 
-/// Bytes of all values. Each dimension is below 2^63, so the product is watched as it grows.
+/// Number of bytes of all values. Each dimension is below 2^63, so the product is checked for overflow at each step.
 std::uint64_t check_data_bytes(const nifti_fields& f, const std::string& name) {
   constexpr unsigned __int128 most = std::uint64_t{1} << 62;
-  unsigned __int128 bytes = bytes_of_datatype(f.datatype);
+  unsigned __int128 bytes = datatype_bytes(f.datatype);
   for (std::size_t axis = 1; axis <= 4; ++axis) {
     bytes *= extent(f, axis);
     if (bytes > most) {
@@ -76,14 +76,14 @@ std::uint64_t check_data_bytes(const nifti_fields& f, const std::string& name) {
 }
 
 void check_type(const nifti_fields& f, const std::string& name) {
-  const std::size_t bytes = bytes_of_datatype(f.datatype);
+  const std::size_t bytes = datatype_bytes(f.datatype);
   if (bytes == 0) {
-    wrong(name, "datatype", fmt::format("{} ({})", f.datatype, name_of_datatype(f.datatype)),
+    wrong(name, "datatype", fmt::format("{} ({})", f.datatype, datatype_name(f.datatype)),
           "a real type: int8 to int64, uint8 to uint64, float32 or float64; convert the image");
   }
   if (f.bitpix != static_cast<int>(8 * bytes)) {
     wrong(name, "bitpix", f.bitpix,
-          fmt::format("{} for datatype {} ({})", 8 * bytes, f.datatype, name_of_datatype(f.datatype)));
+          fmt::format("{} for datatype {} ({})", 8 * bytes, f.datatype, datatype_name(f.datatype)));
   }
 }
 
@@ -98,7 +98,7 @@ void check_voxel_sizes(nifti_fields& f, const std::string& name) {
   if (f.qform_code > 0 && std::isnan(f.pixdim[0])) wrong(name, "pixdim[0] (qfac)", f.pixdim[0], "1 or -1");
 }
 
-/// scl_slope 0 means that values are as stored; scl_inter is then without meaning.
+/// scl_slope 0 means that values are as stored; scl_inter is then ignored.
 void check_scaling(const nifti_fields& f, const std::string& name, nifti_header& h) {
   if (f.slope == 0) return;
   if (!std::isfinite(f.slope)) wrong(name, "scl_slope", f.slope, "a finite number (0 for values as stored)");
@@ -108,10 +108,10 @@ void check_scaling(const nifti_fields& f, const std::string& name, nifti_header&
 }
 
 std::uint64_t check_offset(const nifti_fields& f, const std::string& name) {
-  constexpr double most = 9007199254740992.0;  // 2^53: beyond it a double is no longer every integer
+  constexpr double most = 9007199254740992.0;  // 2^53: beyond it a double does not represent every integer
   const bool whole = std::isfinite(f.vox_offset) && f.vox_offset == std::floor(f.vox_offset);
   if (!whole || f.vox_offset < f.first_data_byte() || f.vox_offset > most) {
-    wrong(name, "vox_offset", f.vox_offset, fmt::format("a whole number, at least {}", f.first_data_byte()));
+    wrong(name, "vox_offset", f.vox_offset, fmt::format("an integer of at least {}", f.first_data_byte()));
   }
   return static_cast<std::uint64_t>(f.vox_offset);
 }
@@ -132,7 +132,7 @@ void check_length(const input_file& file, bool compressed, std::uint64_t expecte
     h.warnings.push_back(fmt::format("{} bytes follow the data; ignored", file.size() - expected));
 }
 
-/// Extensions are not used, but a chain that runs off its room is worth a word.
+/// Extensions are not used, but a chain that exceeds its space is worth a warning.
 void check_extensions(const front& bytes, const nifti_fields& f, std::uint64_t data_offset, nifti_header& h) {
   std::uint64_t at = static_cast<std::uint64_t>(f.first_data_byte());
   const auto flag = bytes.read(at - 4, 4);
@@ -144,8 +144,9 @@ void check_extensions(const front& bytes, const nifti_fields& f, std::uint64_t d
     std::memcpy(&stored, raw.data(), sizeof stored);
     const auto esize = static_cast<std::int32_t>(f.byte_swapped ? __builtin_bswap32(stored) : stored);
     if (esize < 8 || at + static_cast<std::uint64_t>(esize) > data_offset) {
-      h.warnings.push_back(fmt::format("a header extension at byte {} says it has {} bytes, expected 8 to {}; ignored",
-                                       at, esize, data_offset - at));
+      h.warnings.push_back(
+          fmt::format("a header extension at byte {} has a size field of {} bytes, expected 8 to {}; ignored", at,
+                      esize, data_offset - at));
       return;
     }
     at += static_cast<std::uint64_t>(esize);
@@ -167,7 +168,7 @@ void refuse_other_formats(const std::string& path) {
   for (const auto& f : formats) {
     if (!ends_with(path, f.end)) continue;
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: is an image in {}'s own format, expected NIfTI; `{} {} NAME.nii.gz` makes one",
+                  fmt::format("{}: is an image in {}'s own format, expected NIfTI; convert it with `{} {} NAME.nii.gz`",
                               printable(path), f.whose, f.tool, printable(path)));
   }
 }
@@ -185,8 +186,8 @@ void refuse_pairs(const std::string& path) {
 
 void note_name(nifti_header& h) {
   const bool says_gzip = ends_with(h.path, ".gz");
-  if (h.compressed && !says_gzip) h.warnings.push_back("is gzip-compressed, though its name does not end in .gz");
-  if (!h.compressed && says_gzip) h.warnings.push_back("is not compressed, though its name ends in .gz");
+  if (h.compressed && !says_gzip) h.warnings.push_back("is gzip-compressed although its name does not end in .gz");
+  if (!h.compressed && says_gzip) h.warnings.push_back("is not compressed although its name ends in .gz");
 }
 
 }  // namespace
@@ -209,14 +210,14 @@ nifti_header read_nifti_header(const std::string& path) {
   check_voxel_sizes(f, name);
   check_scaling(f, name, h);
   h.datatype = f.datatype;
-  h.bytes_per_value = bytes_of_datatype(f.datatype);
+  h.bytes_per_value = datatype_bytes(f.datatype);
   h.grid.size = {extent(f, 1), extent(f, 2), extent(f, 3)};
   h.volumes = extent(f, 4);
   h.data_offset = check_offset(f, name);
   check_length(file, h.compressed, h.data_offset + check_data_bytes(f, name), h);
   check_extensions(bytes, f, h.data_offset, h);
   place_grid(f, name, h.grid, h.warnings);
-  h.geometry = geometry_of(f);
+  h.geometry = copied_geometry(f);
   return h;
 }
 

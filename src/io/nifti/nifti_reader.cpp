@@ -22,13 +22,13 @@ struct nifti_reader::state {
     return header.data_offset + header.grid.voxel_count() * header.volumes * header.bytes_per_value;
   }
 
-  /// Throws failure (ours) for voxels that are not there.
-  std::uint64_t offset_of(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count) const {
+  /// Throws failure (ours) for voxels outside the image.
+  std::uint64_t byte_offset(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count) const {
     const std::uint64_t voxels = header.grid.voxel_count();
     if (volume >= header.volumes || first_voxel > voxels || count > voxels - first_voxel) {
       throw failure(
           exit_status::ours,
-          fmt::format("{}: voxels {} to {} of volume {} asked for, the image has {} voxels and {} volumes",
+          fmt::format("{}: requested voxels {} to {} of volume {}, but the image has {} voxels and {} volumes",
                       printable(header.path), first_voxel, first_voxel + count, volume, voxels, header.volumes));
     }
     return header.data_offset + (volume * voxels + first_voxel) * header.bytes_per_value;
@@ -41,7 +41,7 @@ struct nifti_reader::state {
     }
     if (stream->position() != offset) stream->seek(offset);
     stream->read(out, bytes);
-    // Going on to the end of the stream makes it compare its checksum.
+    // Reading to the end of the stream verifies its checksum.
     if (offset + bytes == end_of_data()) (void)stream->at_end();
   }
 
@@ -61,8 +61,8 @@ const nifti_header& nifti_reader::header() const { return state_->header; }
 void nifti_reader::read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, float* out) {
   state& s = *state_;
   const nifti_header& h = s.header;
-  const std::uint64_t offset = s.offset_of(volume, first_voxel, count);
-  constexpr std::uint64_t piece = 1 << 16;  // values: what is read stays in the cache until it is converted
+  const std::uint64_t offset = s.byte_offset(volume, first_voxel, count);
+  constexpr std::uint64_t piece = 1 << 16;  // values that stay in the cache between reading and conversion
   for (std::uint64_t done = 0; done < count; done += piece) {
     const std::uint64_t n = std::min(piece, count - done);
     s.stored.resize(std::max<std::size_t>(s.stored.size(), n * h.bytes_per_value));
@@ -72,7 +72,7 @@ void nifti_reader::read(std::uint64_t volume, std::uint64_t first_voxel, std::ui
 }
 
 void nifti_reader::read_stored(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, std::byte* out) {
-  state_->read(state_->offset_of(volume, first_voxel, count), count * header().bytes_per_value, out);
+  state_->read(state_->byte_offset(volume, first_voxel, count), count * header().bytes_per_value, out);
 }
 
 void nifti_reader::check_end() {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t longest_nifti1_dimension = 32767;
 
-/// Fields that NIfTI-1 and -2 name alike.
+/// Fields with the same name in NIfTI-1 and -2.
 template <class Header>
 void fill_common(const nifti_image& image, Header& h) {
   using dimension = std::remove_reference_t<decltype(h.dim[0])>;
@@ -58,7 +58,7 @@ void copy_geometry(const nlohmann::json& g, Header& h) {
   h.xyzt_units = static_cast<decltype(h.xyzt_units)>(g.at("xyzt_units").get<int>());
 }
 
-/// The sform holds any matrix; the qform only a rotation with voxel sizes, so it is left out for a sheared one.
+/// The sform can hold any matrix, the qform only a rotation with voxel sizes; it is left out for a sheared matrix.
 nlohmann::json geometry_from_matrix(const image_grid& grid) {
   nifti_dmat44 m{};
   for (std::size_t i = 0; i < 16; ++i) m.m[i / 4][i % 4] = grid.voxel_to_world[i];
@@ -81,7 +81,7 @@ nlohmann::json geometry_from_matrix(const image_grid& grid) {
 }
 
 template <class Header>
-std::vector<std::byte> bytes_of(const Header& h) {
+std::vector<std::byte> to_bytes(const Header& h) {
   std::vector<std::byte> bytes(sizeof h + 4);  // four zeros: no extension
   std::memcpy(bytes.data(), &h, sizeof h);
   return bytes;
@@ -100,13 +100,13 @@ std::vector<std::byte> nifti_header_bytes(const nifti_image& image) {
     fill_common(image, h);
     copy_geometry(geometry, h);
     std::memcpy(h.magic, "n+1", 4);
-    return bytes_of(h);
+    return to_bytes(h);
   }
   nifti_2_header h{};
   fill_common(image, h);
   copy_geometry(geometry, h);
   std::memcpy(h.magic, "n+2\0\r\n\032\n", 8);
-  return bytes_of(h);
+  return to_bytes(h);
 }
 
 struct nifti_writer::state {

@@ -21,11 +21,11 @@ shared_file::shared_file(const session& s, const std::string& path, std::uint64_
   s.on_root([&] {
     descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (descriptor_ < 0) refuse("cannot be created");
-    if (bytes > 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) refuse("cannot be given its size");
+    if (bytes > 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) refuse("cannot be resized");
   });
   s.agree([&] {
     if (descriptor_ < 0) descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CLOEXEC);
-    if (descriptor_ < 0) refuse("cannot be opened on every rank; use a folder that all nodes share");
+    if (descriptor_ < 0) refuse("cannot be opened on every rank; use a folder shared by all nodes");
   });
 }
 
@@ -60,7 +60,7 @@ void shared_file::read(std::uint64_t offset, void* data, std::size_t bytes) cons
 }
 
 void shared_file::finish() {
-  // Network file systems may tell of a full disk only when the file is closed.
+  // Network file systems may report a full disk only on close.
   session_.agree([&] {
     if (::close(std::exchange(descriptor_, -1)) != 0) refuse("cannot be written");
   });
@@ -75,7 +75,7 @@ namespace {
 using bytes_vector = std::vector<unsigned char>;
 
 bytes_vector gzip_member(const bytes_vector& plain) {
-  constexpr int gzip_window_bits = 15 + 16, memory_level = 8, level = 1;  // noise hardly shrinks; time counts
+  constexpr int gzip_window_bits = 15 + 16, memory_level = 8, level = 1;  // level 1, because noise hardly compresses
   z_stream z{};
   if (deflateInit2(&z, level, Z_DEFLATED, gzip_window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
     throw failure(exit_status::ours, "zlib: deflateInit2 failed");
@@ -91,7 +91,7 @@ bytes_vector gzip_member(const bytes_vector& plain) {
   return packed;
 }
 
-/// Where this rank's `bytes` go when all ranks' pieces follow one another from `end`; moves `end` behind the last.
+/// Offset of this rank's `bytes` when all ranks' parts follow one another from `end`; advances `end` past the last.
 std::uint64_t place_after_lower_ranks(const session& s, std::uint64_t bytes, std::uint64_t& end) {
   const auto sizes = s.gather(std::to_string(bytes));
   std::vector<std::uint64_t> ends;

@@ -8,17 +8,17 @@
 
 namespace voxherd {
 
-/// A plain file that all ranks write, each its own parts. It lies at PATH.part until finish(), which renames it;
-/// dropped without finish(), it leaves nothing behind. Throws failure (disk).
+/// A plain file written by all ranks, each its own ranges. It is PATH.part until finish() renames it; without finish(),
+/// the destructor removes it. Throws failure (disk).
 class shared_file {
  public:
-  /// Collective. `bytes`: its final size, read as zeros where nothing is written; 0 when not known yet.
+  /// Collective. `bytes`: the final size (ranges never written read as zeros), or 0 if not known yet.
   shared_file(const session& s, const std::string& path, std::uint64_t bytes);
   ~shared_file();
   shared_file(const shared_file&) = delete;
   shared_file& operator=(const shared_file&) = delete;
 
-  /// Any thread.
+  /// May be called by any thread.
   void write(std::uint64_t offset, const void* data, std::size_t bytes) const;
   void read(std::uint64_t offset, void* data, std::size_t bytes) const;
 
@@ -34,8 +34,8 @@ class shared_file {
   bool finished_ = false;
 };
 
-/// Writes the first `bytes` of `plain` as the gzip file `path`: members of 4 MiB each, so that ranks and threads share
-/// the work and any number of them gives the same bytes. Collective. Throws failure (disk).
+/// Writes the first `bytes` of `plain` as the gzip file `path`, in members of 4 MiB, so that ranks and threads share
+/// the work and the result does not depend on their number. Collective. Throws failure (disk).
 void write_gzip(const session& s, const shared_file& plain, std::uint64_t bytes, const std::string& path, int threads);
 
 }  // namespace voxherd

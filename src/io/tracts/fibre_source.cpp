@@ -8,7 +8,7 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::uint64_t most_fibres = 1 << 16, most_points = 1 << 18;
+constexpr std::uint64_t max_fibres = 1 << 16, max_points = 1 << 18;
 
 template <class T>
 std::vector<float> floats_from(std::span<const std::byte> values) {
@@ -28,7 +28,7 @@ void for_each_piece(const fibre_source& source, const std::function<void(const f
   const std::uint64_t fibres = source.fibres();
   for (std::uint64_t first = 0, end; first < fibres; first = end) {
     end = first + 1;
-    while (end < fibres && end - first < most_fibres && offsets[end + 1] - offsets[first] <= most_points) ++end;
+    while (end < fibres && end - first < max_fibres && offsets[end + 1] - offsets[first] <= max_points) ++end;
     use({first, end - first, offsets[first], offsets[end] - offsets[first]});
   }
 }

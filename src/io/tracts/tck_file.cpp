@@ -14,11 +14,11 @@ namespace voxherd {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "fibre files are written in this machine's byte order");
+static_assert(std::endian::native == std::endian::little, "fibre files are written in native byte order");
 
-/// Keys and values, as text, up to where the positions begin. MRtrix compares timestamps to tell whether a file of
-/// values (.tsf) belongs to a file of tracks.
-std::string header_of(const fibre_source& source) {
+/// The text header before the positions. MRtrix compares timestamps to decide whether a file of values (.tsf) belongs
+/// to a track file.
+std::string make_header(const fibre_source& source) {
   constexpr std::size_t offset_digits = 10, alignment = sizeof(float);
   const double seconds = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   std::string text = fmt::format("mrtrix tracks\ndatatype: Float32LE\ntimestamp: {:.10f}\ncount: {}\ntotal_count: {}\n",
@@ -35,8 +35,8 @@ void require_finite(std::span<const float> mm, const fibre_piece& piece) {
   for (std::size_t i = 0; i < mm.size(); ++i) {
     if (!std::isfinite(mm[i]))
       throw failure(exit_status::bad_data,
-                    fmt::format("point {} has the coordinate {}, expected finite ones: TCK ends a fibre with NaN; "
-                                "--to trx takes them",
+                    fmt::format("point {} has the coordinate {}, expected a finite number: NaN ends a fibre in TCK; "
+                                "use --to trx",
                                 piece.first_point + i / 3, mm[i]));
   }
 }
@@ -46,7 +46,7 @@ void require_finite(std::span<const float> mm, const fibre_piece& piece) {
 void write_tck(const fibre_source& source, const std::string& path) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   output_file file(path, output_file::coding::plain);
-  const std::string header = header_of(source);
+  const std::string header = make_header(source);
   file.write(header.data(), header.size());
   const auto offsets = source.offsets();
   std::vector<float> mm, written;
@@ -76,6 +76,6 @@ void run(session& s, const export_settings& settings, const arguments&) {
 
 }  // namespace
 
-extern const export_kind tck_export{"tck", "FILE", "fibres for MRtrix, positions alone", nullptr, run};
+extern const export_kind tck_export{"tck", "FILE", "fibres for MRtrix (only positions)", nullptr, run};
 
 }  // namespace voxherd

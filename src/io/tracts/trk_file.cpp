@@ -16,24 +16,24 @@ namespace voxherd {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "fibre files are written in this machine's byte order");
+static_assert(std::endian::native == std::endian::little, "fibre files are written in native byte order");
 
-constexpr std::size_t header_bytes = 1000, name_bytes = 20, most_columns = 10;
+constexpr std::size_t header_bytes = 1000, name_bytes = 20, max_columns = 10;
 
-/// Arrays that find room, narrow ones first.
+/// The arrays that fit, narrow ones first.
 struct trk_columns {
   std::vector<fibre_array> arrays;
-  std::vector<std::string> names;  ///< one a column
+  std::vector<std::string> names;  ///< one per column
 };
 
-trk_columns columns_of(const std::vector<fibre_array>& arrays, const char* what) {
+trk_columns select_columns(const std::vector<fibre_array>& arrays, const char* what) {
   std::vector<fibre_array> by_width = arrays;
   std::stable_sort(by_width.begin(), by_width.end(),
                    [](const fibre_array& a, const fibre_array& b) { return a.width < b.width; });
   trk_columns c;
   std::vector<std::string> left_out;
   for (const fibre_array& a : by_width) {
-    if (c.names.size() + a.width > most_columns) {
+    if (c.names.size() + a.width > max_columns) {
       left_out.push_back(a.name);
       continue;
     }
@@ -44,7 +44,7 @@ trk_columns columns_of(const std::vector<fibre_array>& arrays, const char* what)
     }
   }
   if (!left_out.empty())
-    spdlog::info("TRK has room for {} numbers a {}: {} left out; --to trx writes all", most_columns, what,
+    spdlog::info("TRK allows {} numbers per {}: {} left out; use --to trx to write all", max_columns, what,
                  fmt::join(left_out, ", "));
   return c;
 }
@@ -61,7 +61,7 @@ class trk_header {
     put(440, g.voxel_to_world);
     put(948, g.voxel_order);
     put(956, g.orientation);
-    // 0 stands for "not known": the number must fit into 31 bits.
+    // 0 means "unknown": the number must fit into 31 bits.
     put(988, source.fibres() > INT32_MAX ? 0 : static_cast<std::int32_t>(source.fibres()));
     put(992, std::int32_t{2});  // version
     put(996, static_cast<std::int32_t>(header_bytes));
@@ -85,21 +85,21 @@ class trk_header {
   static std::int16_t extent(std::uint64_t voxels) {
     if (voxels > INT16_MAX)
       throw failure(exit_status::bad_data,
-                    fmt::format("the image has {} voxels along an axis, more than TRK can say; use --to trx", voxels));
+                    fmt::format("the image has {} voxels along an axis, more than TRK allows; use --to trx", voxels));
     return static_cast<std::int16_t>(voxels);
   }
 
   std::array<std::byte, header_bytes> bytes_{};
 };
 
-/// Places `width` columns of every row into rows of `stride` numbers, from column `column` on.
+/// Copies `width` columns of every row into rows of `stride` numbers, starting at column `column`.
 void spread(const std::vector<float>& values, std::size_t width, std::size_t column, std::size_t stride,
             std::vector<float>& rows) {
   for (std::size_t i = 0; i * width < values.size(); ++i)
     std::copy_n(&values[i * width], width, &rows[i * stride + column]);
 }
 
-/// Rows of a piece: x, y, z and scalars of each point.
+/// Rows of one piece: x, y, z and the scalars of each point.
 std::vector<float> point_rows(const fibre_source& source, const trk_geometry& g, const trk_columns& scalars,
                               const fibre_piece& piece) {
   const std::size_t stride = 3 + scalars.names.size();
@@ -121,7 +121,7 @@ std::vector<float> point_rows(const fibre_source& source, const trk_geometry& g,
   return rows;
 }
 
-/// Properties of each fibre of a piece.
+/// The properties of each fibre of one piece.
 std::vector<float> fibre_rows(const fibre_source& source, const trk_columns& properties, const fibre_piece& piece) {
   const std::size_t stride = properties.names.size();
   std::vector<float> rows(stride * piece.fibres);
@@ -138,11 +138,11 @@ std::vector<float> fibre_rows(const fibre_source& source, const trk_columns& pro
 }  // namespace
 
 void write_trk(const fibre_source& source, const std::string& path) {
-  const trk_geometry geometry = trk_geometry_of(source.grid());
-  // nibabel cannot read names of columns where there are no fibres.
+  const trk_geometry geometry = make_trk_geometry(source.grid());
+  // nibabel cannot read column names if there are no fibres.
   const bool empty = source.fibres() == 0;
-  const trk_columns scalars = empty ? trk_columns() : columns_of(source.point_arrays(), "point");
-  const trk_columns properties = empty ? trk_columns() : columns_of(source.fibre_arrays(), "fibre");
+  const trk_columns scalars = empty ? trk_columns() : select_columns(source.point_arrays(), "point");
+  const trk_columns properties = empty ? trk_columns() : select_columns(source.fibre_arrays(), "fibre");
   const trk_header header(source, geometry, scalars, properties);
   output_file file(path, output_file::coding::plain);
   file.write(header.bytes().data(), header_bytes);
@@ -177,7 +177,7 @@ void run(session& s, const export_settings& settings, const arguments&) {
 
 }  // namespace
 
-extern const export_kind trk_export{"trk", "FILE", "fibres for TrackVis, up to ten numbers a fibre and a point",
+extern const export_kind trk_export{"trk", "FILE", "fibres for TrackVis (up to ten numbers per fibre and per point)",
                                     nullptr, run};
 
 }  // namespace voxherd

@@ -27,8 +27,8 @@ double determinant(const matrix3& m) {
   return m[0][0] * c[0][0] + m[0][1] * c[0][1] + m[0][2] * c[0][2];
 }
 
-/// The orthogonal matrix nearest to `m`, by Newton's iteration for the polar decomposition (Higham 1986): readers name
-/// the axes of a sheared image after it.
+/// The orthogonal matrix nearest to `m`, by Newton's iteration for the polar decomposition (Higham 1986). Readers
+/// derive the axis letters of a sheared image from it.
 matrix3 nearest_rotation(matrix3 m) {
   for (int step = 0; step < 30; ++step) {
     const matrix3 c = cofactors(m);
@@ -39,8 +39,8 @@ matrix3 nearest_rotation(matrix3 m) {
   return m;
 }
 
-/// One letter a voxel axis: the world axis that it is nearest to, of those that no earlier one has. Readers turn
-/// coordinates round when the letters are not those they would give, so this is nibabel's order of choice.
+/// One letter per voxel axis: the nearest world axis not yet taken. Readers flip coordinates if the letters differ from
+/// their own choice, so the order of choice is nibabel's.
 std::string axis_letters(const matrix3& axes) {
   constexpr const char* letters[3] = {"LR", "PA", "IS"};
   std::string order;
@@ -57,7 +57,7 @@ std::string axis_letters(const matrix3& axes) {
 
 }  // namespace
 
-trk_geometry trk_geometry_of(const image_grid& grid) {
+trk_geometry make_trk_geometry(const image_grid& grid) {
   trk_geometry g;
   for (std::size_t i = 0; i < 16; ++i) g.voxel_to_world[i] = static_cast<float>(grid.voxel_to_world[i]);
   matrix3 m, axes;

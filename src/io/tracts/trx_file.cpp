@@ -12,11 +12,11 @@ namespace voxherd {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "fibre files are written in this machine's byte order");
+static_assert(std::endian::native == std::endian::little, "fibre files are written in native byte order");
 
 constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20;
 
-std::string header_of(const fibre_source& source) {
+std::string make_header(const fibre_source& source) {
   const image_grid& grid = source.grid();
   nlohmann::ordered_json affine = nlohmann::ordered_json::array();
   for (auto row = grid.voxel_to_world.begin(); row != grid.voxel_to_world.end(); row += 4)
@@ -28,12 +28,12 @@ std::string header_of(const fibre_source& source) {
   return header.dump();
 }
 
-/// FOLDER/NAME.TYPE, or FOLDER/NAME.WIDTH.TYPE where a row has several numbers.
+/// FOLDER/NAME.TYPE, or FOLDER/NAME.WIDTH.TYPE if a row has several numbers.
 std::string member_name(const char* folder, const fibre_array& a) {
   return fmt::format("{}/{}{}.{}", folder, a.name, a.width == 1 ? "" : fmt::format(".{}", a.width), name_of(a.type));
 }
 
-/// A member of `rows` rows, read and written some at a time. `read(first, bytes)` fills bytes with rows from `first`.
+/// Writes a member of `rows` rows in parts. `read(first, bytes)` fills `bytes` with rows from `first` on.
 template <class Reader>
 void write_member(zip_writer& zip, const std::string& name, std::uint64_t rows, std::uint64_t row_bytes,
                   const Reader& read) {
@@ -51,14 +51,14 @@ void write_member(zip_writer& zip, const std::string& name, std::uint64_t rows, 
 
 void write_trx(const fibre_source& source, const std::string& path, std::uint64_t zip64_from) {
   zip_writer zip(path, zip64_from);
-  const std::string header = header_of(source);
+  const std::string header = make_header(source);
   zip.begin("header.json", header.size());
   zip.write(header.data(), header.size());
   write_member(zip, "positions.3.float32", source.points(), 3 * sizeof(float),
                [&](std::uint64_t first, std::span<std::byte> bytes) {
                  source.read_positions(first, {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)});
                });
-  // One offset more than there are fibres, as the implementations of the format write it.
+  // One more offset than fibres, as in the reference implementations of the format.
   const auto offsets = source.offsets();
   zip.begin("offsets.uint64", offsets.size_bytes());
   zip.write(offsets.data(), offsets.size_bytes());
@@ -80,6 +80,6 @@ void run(session& s, const export_settings& settings, const arguments&) {
 
 }  // namespace
 
-extern const export_kind trx_export{"trx", "FILE", "fibres with all that belongs to them", nullptr, run};
+extern const export_kind trx_export{"trx", "FILE", "fibres with all their data", nullptr, run};
 
 }  // namespace voxherd

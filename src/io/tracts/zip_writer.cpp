@@ -11,14 +11,14 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::uint64_t crc_place = 14;                      // in a member's header
-constexpr std::uint16_t needs_plain = 10, needs_zip64 = 45;  // versions of the format, times ten
+constexpr std::uint64_t crc_place = 14;                      // offset in a member's header
+constexpr std::uint16_t needs_plain = 10, needs_zip64 = 45;  // format versions, times ten
 constexpr std::uint16_t made_by_unix = 3 << 8;
 constexpr std::uint32_t readable_file = 0100644u << 16;
 constexpr std::uint16_t utf8_names = 1 << 11;
 constexpr std::uint16_t date_1980_01_01 = (1 << 5) | 1;
 
-/// Little-endian fields, one after the other.
+/// Builds a sequence of little-endian fields.
 class record {
  public:
   record& u16(std::uint64_t v) { return add(v, 2); }
@@ -38,7 +38,7 @@ class record {
   }
 };
 
-/// The extra field that holds what does not fit into 32 bits; nothing where all fits.
+/// The extra field with the numbers that do not fit into 32 bits; empty if all fit.
 std::string zip64_field(const record& numbers) {
   if (numbers.bytes.empty()) return {};
   return record().u16(1).u16(numbers.bytes.size()).text(numbers.bytes).bytes;
@@ -71,7 +71,7 @@ void zip_writer::begin(const std::string& name, std::uint64_t bytes) {
 }
 
 void zip_writer::write(const void* data, std::size_t bytes) {
-  if (bytes > missing_) throw failure(exit_status::ours, fmt::format("{}: longer than said", members_.back().name));
+  if (bytes > missing_) throw failure(exit_status::ours, fmt::format("{}: longer than declared", members_.back().name));
   member& m = members_.back();
   m.crc = static_cast<std::uint32_t>(crc32_z(m.crc, static_cast<const unsigned char*>(data), bytes));
   file_.write(data, bytes);
@@ -79,12 +79,12 @@ void zip_writer::write(const void* data, std::size_t bytes) {
   missing_ -= bytes;
 }
 
-/// The checksum is known only now; it stands before the data.
+/// Writes the checksum, which is in the header before the data and known only now.
 void zip_writer::end_member() {
   if (members_.empty()) return;
-  if (missing_ > 0) throw failure(exit_status::ours, fmt::format("{}: shorter than said", members_.back().name));
+  if (missing_ > 0) throw failure(exit_status::ours, fmt::format("{}: shorter than declared", members_.back().name));
   const std::string crc = record().u32(members_.back().crc).bytes;
-  file_.write_again(members_.back().place + crc_place, crc.data(), crc.size());
+  file_.overwrite(members_.back().place + crc_place, crc.data(), crc.size());
 }
 
 void zip_writer::write_directory() {
@@ -112,7 +112,7 @@ void zip_writer::finish() {
     record last;
     last.u32(0x06064b50).u64(44).u16(made_by_unix | needs_zip64).u16(needs_zip64).u32(0).u32(0);
     last.u64(count).u64(count).u64(bytes).u64(place);
-    last.u32(0x07064b50).u32(0).u64(end).u32(1);  // where the record before is, and that there is one disk
+    last.u32(0x07064b50).u32(0).u64(end).u32(1);  // offset of the record before; one disk
     put(last.bytes);
   }
   record last;

@@ -9,15 +9,15 @@
 
 namespace voxherd {
 
-/// A ZIP of members that are stored as they are, written one after the other, so that a reader can map them into
-/// memory. 64-bit records (PKWARE's APPNOTE, 4.3.14 to 4.3.16 and 4.5.3) where a size or a place needs them, and only
-/// there. The same members give the same bytes: every member is dated 1980-01-01. Throws failure (disk).
+/// Writes a ZIP archive of uncompressed members one after another, so that a reader can map them into memory. Uses
+/// 64-bit records (PKWARE's APPNOTE, 4.3.14 to 4.3.16 and 4.5.3) only where a size or an offset needs them. All members
+/// are dated 1980-01-01, so that the same members give the same bytes. Throws failure (disk).
 class zip_writer {
  public:
-  /// `zip64_from`: the first size or place that is written in 64 bits.
+  /// `zip64_from`: sizes and offsets from this value on are written in 64 bits.
   explicit zip_writer(const std::string& path, std::uint64_t zip64_from = 0xffffffff);
 
-  /// Begins the next member, which will have exactly `bytes` bytes.
+  /// Starts the next member, of exactly `bytes` bytes.
   void begin(const std::string& name, std::uint64_t bytes);
   void write(const void* data, std::size_t bytes);
   void finish();
@@ -37,8 +37,8 @@ class zip_writer {
 
   output_file file_;
   std::uint64_t zip64_from_;
-  std::uint64_t written_ = 0;  ///< to the file
-  std::uint64_t missing_ = 0;  ///< of the member
+  std::uint64_t written_ = 0;  ///< bytes of the file
+  std::uint64_t missing_ = 0;  ///< bytes still expected in the current member
   std::vector<member> members_;
 };
 

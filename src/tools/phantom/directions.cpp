@@ -22,7 +22,7 @@ std::vector<direction3> half_sphere_spiral(std::size_t count) {
   return points;
 }
 
-/// Force on point i from all other points and their opposites, each 1 / distance^2.
+/// Repulsive force on point i from all other points and their opposites, each 1 / distance^2.
 direction3 repulsion(const std::vector<direction3>& points, std::size_t i) {
   direction3 force{};
   for (std::size_t j = 0; j < points.size(); ++j) {
@@ -48,7 +48,8 @@ std::vector<direction3> spread_directions(std::size_t count) {
   constexpr int steps = 100;
   for (int step = 0; step < steps && count > 1; ++step) {
     std::vector<direction3> next = points;
-    // The neighbours' distance is about 1/sqrt(count) and their force about count; a step moves a part of the distance.
+    // The distance between neighbours is about 1/sqrt(count) and the force about count; a step is a fraction of the
+    // distance.
     const double size = 0.3 * (1 - static_cast<double>(step) / steps) / std::pow(static_cast<double>(count), 1.5);
     for (std::size_t i = 0; i < count; ++i) {
       const direction3 force = repulsion(points, i);
@@ -74,7 +75,7 @@ gradient_table make_gradients(std::size_t b0_count, const std::vector<gradient_s
   }
   for (std::size_t k = 0; k < most; ++k)
     for (std::size_t s = 0; s < shells.size(); ++s)
-      // Every second direction turned round: the set covers the whole sphere.
+      // Negate every second direction, so that the set covers the complete sphere.
       if (k < sets[s].size()) {
         const direction3& g = sets[s][k];
         const double sign = k % 2 == 0 ? 1 : -1;

@@ -45,7 +45,7 @@ void read_shells(const arguments& args, dwi_phantom_settings& p) {
 }
 
 exit_status run(session& s, const arguments& args) {
-  if (!args.has("out")) throw failure(exit_status::usage, "--out: expected the folder to write");
+  if (!args.has("out")) throw failure(exit_status::usage, "--out is missing, expected a folder to write");
   phantom_option::refuse_others(
       args,
       {"frames", "spacing", "signal", "tr", "flip-angle", "vfa-flip-angles", "relaxivity", "inputs", "cnr", "type"},
@@ -57,7 +57,7 @@ exit_status run(session& s, const arguments& args) {
   phantom_option::read_noise(args, p.noise);
   p.snr = args.get<double>("snr");
   if (!(p.snr > 0)) phantom_option::refuse("snr", fmt::format("{}", p.snr), "more than 0 (or --noise none)");
-  if (args.has("fibres")) p.fibres = static_cast<std::size_t>(option::integer(args, "fibres", 1, most_phantom_fibres));
+  if (args.has("fibres")) p.fibres = static_cast<std::size_t>(option::integer(args, "fibres", 1, max_phantom_fibres));
   p.compressed = args.get<bool>("gz");
   p.threads = phantom_option::threads(s, args);
 

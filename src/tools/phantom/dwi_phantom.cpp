@@ -11,7 +11,7 @@ namespace voxherd {
 
 namespace {
 
-image_grid grid_of(const dwi_phantom_settings& p) {
+image_grid make_grid(const dwi_phantom_settings& p) {
   return phantom_grid(p.size, {p.voxel_size_mm, p.voxel_size_mm, p.voxel_size_mm});
 }
 
@@ -19,7 +19,7 @@ void write_data(const session& s, const dwi_phantom_settings& p, const anatomy& 
                 const std::string& folder) {
   noise_settings noise = p.noise;
   noise.deviation = white_matter_S0 / p.snr;
-  const nifti_image form{grid_of(p), g.size(), nullptr, 0, 0, "voxherd phantom dwi " + p.name};
+  const nifti_image form{make_grid(p), g.size(), nullptr, 0, 0, "voxherd phantom dwi " + p.name};
   write_series(s, form, folder + "/data", p.compressed, p.threads,
                [&](std::uint64_t y, std::uint64_t z, float* samples, std::uint64_t stride) {
                  const std::uint64_t nx = p.size[0], first = (z * p.size[1] + y) * nx;
@@ -38,7 +38,7 @@ struct truth_map {
 };
 
 template <class Value>
-auto of_tissue(Value value) {
+auto tissue_table(Value value) {
   return [value](const anatomy& brain, std::uint64_t voxel, std::uint64_t volume) -> double {
     return value(brain.at(voxel), volume);
   };
@@ -46,23 +46,24 @@ auto of_tissue(Value value) {
 
 std::vector<truth_map> truth_maps(std::size_t fibres) {
   std::vector<truth_map> maps{
-      {"nodif_brain_mask", 1, 1, of_tissue([](const tissue& t, std::uint64_t) { return t.inside ? 1. : 0.; })},
-      {"truth/fibres", 1, 3, of_tissue([](const tissue& t, std::uint64_t) { return static_cast<double>(t.fibres); })},
-      {"truth/d", 1, 3e-3f, of_tissue([](const tissue& t, std::uint64_t) { return t.d_mm2_per_s; })},
-      {"truth/S0", 1, 2000, of_tissue([](const tissue& t, std::uint64_t) { return t.S0; })},
+      {"nodif_brain_mask", 1, 1, tissue_table([](const tissue& t, std::uint64_t) { return t.inside ? 1. : 0.; })},
+      {"truth/fibres", 1, 3,
+       tissue_table([](const tissue& t, std::uint64_t) { return static_cast<double>(t.fibres); })},
+      {"truth/d", 1, 3e-3f, tissue_table([](const tissue& t, std::uint64_t) { return t.d_mm2_per_s; })},
+      {"truth/S0", 1, 2000, tissue_table([](const tissue& t, std::uint64_t) { return t.S0; })},
       {"truth/ends", 1, 14,
        [](const anatomy& brain, std::uint64_t voxel, std::uint64_t) -> double { return brain.end_at(voxel); }},
   };
   for (std::size_t j = 0; j < fibres; ++j) {
     maps.push_back({fmt::format("truth/f{}", j + 1), 1, 1,
-                    of_tissue([j](const tissue& t, std::uint64_t) { return t.fraction[j]; })});
+                    tissue_table([j](const tissue& t, std::uint64_t) { return t.fraction[j]; })});
     maps.push_back({fmt::format("truth/dyads{}", j + 1), 3, 1,
-                    of_tissue([j](const tissue& t, std::uint64_t volume) { return t.direction[j][volume]; })});
+                    tissue_table([j](const tissue& t, std::uint64_t volume) { return t.direction[j][volume]; })});
   }
   return maps;
 }
 
-std::string line_of(const std::vector<double>& values, const char* format) {
+std::string format_line(const std::vector<double>& values, const char* format) {
   std::string line;
   for (const double v : values) line += fmt::format(fmt::runtime(format), v) + " ";
   line.back() = '\n';
@@ -70,8 +71,8 @@ std::string line_of(const std::vector<double>& values, const char* format) {
 }
 
 void write_texts(const dwi_phantom_settings& p, const gradient_table& g, const std::string& folder) {
-  write_text(folder + "/bvals", line_of(g.b_s_per_mm2, "{:g}"));
-  write_text(folder + "/bvecs", line_of(g.x, "{:.9f}") + line_of(g.y, "{:.9f}") + line_of(g.z, "{:.9f}"));
+  write_text(folder + "/bvals", format_line(g.b_s_per_mm2, "{:g}"));
+  write_text(folder + "/bvecs", format_line(g.x, "{:.9f}") + format_line(g.y, "{:.9f}") + format_line(g.z, "{:.9f}"));
   nlohmann::ordered_json j;
   j["preset"] = p.name;
   j["size"] = p.size;
@@ -124,7 +125,7 @@ void write_dwi_phantom(const session& s, const dwi_phantom_settings& p, const st
       if (i % ranks != rank) return;
       const truth_map& map = maps[i];
       write_map(folder + "/" + map.name + ".nii.gz",
-                {grid_of(p), map.volumes, nullptr, 0, map.display_max, "voxherd phantom dwi " + p.name},
+                {make_grid(p), map.volumes, nullptr, 0, map.display_max, "voxherd phantom dwi " + p.name},
                 [&](std::uint64_t voxel, std::uint64_t volume) { return map.value(brain, voxel, volume); });
     });
     if (s.is_root()) write_texts(p, g, folder);

@@ -26,7 +26,7 @@ fibre_field read_folder(const std::string& folder) {
   if (field.direction.empty())
     throw failure(
         exit_status::missing_input,
-        fmt::format("{}: no fibre maps found, expected dyads1.nii.gz and f1.nii.gz (or mean_f1samples.nii.gz)",
+        fmt::format("{}: contains no fibre maps, expected dyads1.nii.gz and f1.nii.gz (or mean_f1samples.nii.gz)",
                     folder));
   return field;
 }
@@ -66,8 +66,8 @@ fibre_field read_estimate(const std::string& path) {
   if (field.direction.empty() && result.has("V1")) field.direction.push_back(result.read_map("V1"));
   if (field.direction.empty())
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: found a result of {}, expected one of ballstick (dyads1, mean_f1) or tensor (V1)",
-                              path, result.analysis_name()));
+                  fmt::format("{}: is a result of {}, expected one of ballstick (dyads1, mean_f1) or tensor (V1)", path,
+                              result.analysis_name()));
   return field;
 }
 

@@ -15,9 +15,9 @@ namespace {
 
 using liver_shape::place;
 
-constexpr double fat_begins = 0.92;  // radius of the body
+constexpr double fat_begins = 0.92;  // inner radius of the fat, in the body's radius
 
-place place_of(std::uint64_t voxel, const std::array<std::uint64_t, 3>& size) {
+place voxel_place(std::uint64_t voxel, const std::array<std::uint64_t, 3>& size) {
   const std::uint64_t index[3] = {voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1])};
   place at;
   for (std::size_t c = 0; c < 3; ++c) {
@@ -27,19 +27,19 @@ place place_of(std::uint64_t voxel, const std::array<std::uint64_t, 3>& size) {
   return at;
 }
 
-/// In the units of a place.
+/// In the units of `place`.
 struct vessel_radii {
   double aorta, portal;
 };
 
-/// However coarse the image, a vessel has voxels of its own: the aorta in every slice, the portal vein, which lies flat
-/// halfway up, in the slices above and below.
-vessel_radii least_radii(const std::array<std::uint64_t, 3>& size) {
+/// Minimum radii, so that vessels contain voxels even in coarse images: the aorta in every slice, the portal vein,
+/// which is horizontal at half height, in the slices above and below.
+vessel_radii min_radii(const std::array<std::uint64_t, 3>& size) {
   const double in_plane = 2.4 / static_cast<double>(std::min(size[0], size[1]));
   return {in_plane, std::max(in_plane, std::min(0.15, 1.2 * liver_shape::z_scale / static_cast<double>(size[2])))};
 }
 
-abdomen_tissue tissue_of(const place& at, const vessel_radii& least) {
+abdomen_tissue find_tissue(const place& at, const vessel_radii& least) {
   const double radius = liver_shape::body_radius(at);
   if (radius >= 1) return abdomen_tissue::air;
   if (radius >= fat_begins) return abdomen_tissue::fat;
@@ -52,16 +52,16 @@ struct tissue_constants {
   double t1_s, density, hu;
 };
 
-/// At 3 T; HU without the agent. In the order of abdomen_tissue.
-constexpr tissue_constants of_tissue[] = {{0, 0, -1000},    {0.37, 0.95, -100}, {1.20, 0.80, 55}, {1.30, 0.85, 50},
-                                          {1.60, 0.90, 40}, {1.60, 0.90, 40},   {0.80, 0.85, 60}};
+/// At 3 T; HU without contrast agent. Indexed by abdomen_tissue.
+constexpr tissue_constants tissue_table[] = {{0, 0, -1000},    {0.37, 0.95, -100}, {1.20, 0.80, 55}, {1.30, 0.85, 50},
+                                             {1.60, 0.90, 40}, {1.60, 0.90, 40},   {0.80, 0.85, 60}};
 
 struct candidate {
   double depth;
   std::uint64_t voxel;
 };
 
-/// The `count` deepest voxels; of equal ones those of smaller numbers. All where there are fewer.
+/// The `count` deepest voxels, with smaller indices first in ties; all voxels if there are fewer.
 std::vector<candidate> deepest(std::vector<candidate> all, std::uint64_t count) {
   const auto deeper = [](const candidate& a, const candidate& b) {
     return a.depth != b.depth ? a.depth > b.depth : a.voxel < b.voxel;
@@ -81,17 +81,17 @@ std::vector<candidate> deepest(std::vector<candidate> all, std::uint64_t count) 
 
 }  // namespace
 
-const char* name_of(liver_region region) {
+const char* region_name(liver_region region) {
   static constexpr const char* names[liver_region_count] = {
       "none", "right posterior", "right anterior", "left medial", "left lateral", "cirrhotic", "tumour"};
   return names[static_cast<std::size_t>(region)];
 }
 
-double t1_of(abdomen_tissue tissue) { return of_tissue[static_cast<std::size_t>(tissue)].t1_s; }
+double tissue_t1_s(abdomen_tissue tissue) { return tissue_table[static_cast<std::size_t>(tissue)].t1_s; }
 
 liver_anatomy::liver_anatomy(const liver_anatomy_settings& p, int threads)
     : size_(p.size), label_(p.size[0] * p.size[1] * p.size[2]) {
-  const vessel_radii least = least_radii(p.size);
+  const vessel_radii least = min_radii(p.size);
   std::vector<candidate> liver, aorta, portal;
   const auto slice = static_cast<std::int64_t>(p.size[0] * p.size[1]);
 #pragma omp parallel num_threads(threads)
@@ -101,8 +101,8 @@ liver_anatomy::liver_anatomy(const liver_anatomy_settings& p, int threads)
     for (std::int64_t first = 0; first < static_cast<std::int64_t>(label_.size()); first += slice)
       for (std::int64_t i = first; i < first + slice; ++i) {
         const auto voxel = static_cast<std::uint64_t>(i);
-        const place at = place_of(voxel, size_);
-        const abdomen_tissue tissue = tissue_of(at, least);
+        const place at = voxel_place(voxel, size_);
+        const abdomen_tissue tissue = find_tissue(at, least);
         label_[voxel] = static_cast<std::uint8_t>(tissue);
         if (tissue == abdomen_tissue::aorta)
           own_aorta.push_back({liver_shape::aorta_voi_depth(at, least.aorta), voxel});
@@ -142,10 +142,11 @@ std::uint64_t liver_anatomy::count(abdomen_tissue tissue) const {
 abdomen_voxel liver_anatomy::at(std::uint64_t voxel) const {
   abdomen_voxel v;
   v.tissue = tissue_at(voxel);
-  const tissue_constants& c = of_tissue[static_cast<std::size_t>(v.tissue)];
-  const place at = place_of(voxel, size_);
+  const tissue_constants& c = tissue_table[static_cast<std::size_t>(v.tissue)];
+  const place at = voxel_place(voxel, size_);
   v.t1_s = c.t1_s, v.hu = c.hu;
-  v.density = c.density * (1 - 0.1 * at[0] + 0.15 * at[1]);  // coil: stronger in front, and differs everywhere
+  v.density =
+      c.density * (1 - 0.1 * at[0] + 0.15 * at[1]);  // coil sensitivity: stronger in front, different everywhere
   if (v.tissue != abdomen_tissue::liver) return v;
   v.region = liver_shape::region_at(at);
   v.parameters = liver_shape::parameters_at(at);

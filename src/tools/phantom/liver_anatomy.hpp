@@ -11,7 +11,7 @@ namespace voxherd {
 
 enum class abdomen_tissue : std::uint8_t { air, fat, muscle, spleen, aorta, portal_vein, liver };
 
-/// Parts of the liver that differ in perfusion. Numbers are those of truth/regions.
+/// Parts of the liver with different perfusion. The values are those of truth/regions.
 enum class liver_region : std::uint8_t {
   none,
   right_posterior,
@@ -21,35 +21,35 @@ enum class liver_region : std::uint8_t {
   cirrhotic,
   tumour,
 };
-inline constexpr int liver_region_count = 7;  ///< with `none`
-const char* name_of(liver_region region);
+inline constexpr int liver_region_count = 7;  ///< including `none`
+const char* region_name(liver_region region);
 
-/// What a voxel of the abdomen is made of.
+/// The composition of a voxel of the abdomen.
 struct abdomen_voxel {
   abdomen_tissue tissue = abdomen_tissue::air;
   liver_region region = liver_region::none;
   liver_parameters parameters{};  ///< zero outside the liver
-  double t1_s = 0;                ///< before the agent; 0: air
-  double density = 0;             ///< of protons, water 1, times the coil's sensitivity
+  double t1_s = 0;                ///< before contrast; 0: air
+  double density = 0;             ///< proton density, water 1, times the coil sensitivity
   double hu = 0;                  ///< for CT
 };
 
-/// Before the agent, s at 3 T; of the liver that of no region in particular.
-double t1_of(abdomen_tissue tissue);
+/// T1 before contrast, s at 3 T; for the liver, that of no particular region.
+double tissue_t1_s(abdomen_tissue tissue);
 
 struct liver_anatomy_settings {
   std::array<std::uint64_t, 3> size{};
-  std::uint64_t liver_voxels = 0;   ///< exactly, where the shape has as many
-  std::uint64_t aorta_voxels = 0;   ///< of the VOI; the whole vessel's where it has fewer
-  std::uint64_t portal_voxels = 0;  ///< the same
+  std::uint64_t liver_voxels = 0;   ///< exact, if the shape contains that many
+  std::uint64_t aorta_voxels = 0;   ///< of the VOI; the complete vessel if it is smaller
+  std::uint64_t portal_voxels = 0;  ///< as for the aorta
 };
 
-/// A phantom's anatomy in a slice stack of any size: an elliptic body with fat, muscle, a spleen, aorta and portal
-/// vein, and a liver of four segments, a cirrhotic region and four tumours. Within a region parameters vary smoothly.
+/// A phantom's anatomy in a slice stack of any size: an elliptic body with fat, muscle, spleen, aorta and portal vein,
+/// and a liver with four segments, a cirrhotic region and four tumours. Parameters vary smoothly within a region.
 class liver_anatomy {
  public:
-  /// Memory: a byte a voxel of the image. Throws failure (usage) where it has too few voxels for its liver, or none for
-  /// a vessel.
+  /// Needs one byte per voxel of the image. Throws failure (usage) if the image has too few voxels for its liver, or
+  /// none for a vessel.
   liver_anatomy(const liver_anatomy_settings& settings, int threads);
 
   abdomen_voxel at(std::uint64_t voxel) const;

@@ -14,7 +14,7 @@ namespace {
 
 using perfusion::signal_kind;
 
-// Names as of voxherd perfusion, where they are its options too.
+// Options that `voxherd perfusion` also has have the same names.
 void options(po::options_description& description) {
   const auto number = [] { return po::value<double>(); };
   // clang-format off
@@ -49,7 +49,7 @@ void read_signal(const arguments& args, liver_phantom_settings& p) {
   const auto text = args.get<std::string>("vfa-flip-angles");
   p.vfa_flip_deg = phantom_option::numbers<double>("vfa-flip-angles", text, ',', expected);
   const auto wrong = [](double a) { return !(a >= 0.1 && a <= 90); };
-  if (p.vfa_flip_deg.size() < 2 || p.vfa_flip_deg.size() > perfusion::most_flip_angles ||
+  if (p.vfa_flip_deg.size() < 2 || p.vfa_flip_deg.size() > perfusion::max_flip_angles ||
       std::any_of(p.vfa_flip_deg.begin(), p.vfa_flip_deg.end(), wrong))
     phantom_option::refuse("vfa-flip-angles", text, expected);
 }
@@ -57,14 +57,14 @@ void read_signal(const arguments& args, liver_phantom_settings& p) {
 void read_frames(const arguments& args, liver_phantom_settings& p) {
   if (args.has("frames")) p.frames = static_cast<std::uint64_t>(option::integer(args, "frames", 8, 4096));
   if (args.has("spacing")) p.spacing_s = option::number(args, "spacing", 0.1, 10);
-  constexpr double least_s = agent_arrival_s + 20;  // or the portal vein's curve has not risen
+  constexpr double min_s = agent_arrival_s + 20;  // earlier the portal vein's curve has not risen
   const double last_s = p.spacing_s * static_cast<double>(p.frames - 1);
-  if (last_s < least_s)
-    option::refuse(fmt::format("--frames {} with --spacing {}: found a series of {:g} s, expected {:g} s or more",
-                               p.frames, p.spacing_s, last_s, least_s));
+  if (last_s < min_s)
+    option::refuse(fmt::format("--frames {} with --spacing {}: the series is {:g} s long, expected at least {:g} s",
+                               p.frames, p.spacing_s, last_s, min_s));
 }
 
-/// Rician noise is of magnitudes; concentrations and HU have none.
+/// Only magnitudes have Rician noise; concentrations and HU do not.
 void read_noise(const arguments& args, liver_phantom_settings& p) {
   phantom_option::read_noise(args, p.noise);
   if (p.noise.kind == noise_kind::rician && (p.signal == signal_kind::ct || p.signal == signal_kind::concentration)) {
@@ -76,7 +76,7 @@ void read_noise(const arguments& args, liver_phantom_settings& p) {
   if (!(p.cnr > 0)) phantom_option::refuse("cnr", fmt::format("{}", p.cnr), "more than 0 (or --noise none)");
 }
 
-/// Another size has as large a part of it in the liver and the VOIs.
+/// For another image size, scales the numbers of voxels of liver and VOIs in proportion.
 void read_size(const arguments& args, liver_phantom_settings& p) {
   const auto voxels = [&] { return static_cast<double>(p.size[0] * p.size[1] * p.size[2]); };
   const double before = voxels();
@@ -91,7 +91,7 @@ void read_size(const arguments& args, liver_phantom_settings& p) {
 }
 
 exit_status run(session& s, const arguments& args) {
-  if (!args.has("out")) throw failure(exit_status::usage, "--out: expected the folder to write");
+  if (!args.has("out")) throw failure(exit_status::usage, "--out is missing, expected a folder to write");
   phantom_option::refuse_others(args, {"bvalues", "directions", "b0", "fibres", "snr"}, "for phantom liver");
   liver_phantom_settings p = phantom_option::preset(args, liver_phantom_presets());
   read_size(args, p);

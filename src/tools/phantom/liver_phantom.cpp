@@ -14,30 +14,30 @@ namespace voxherd {
 
 namespace {
 
-nifti_image form_of(const liver_phantom_settings& p, std::uint64_t volumes, float display_max) {
+nifti_image describe_image(const liver_phantom_settings& p, std::uint64_t volumes, float display_max) {
   return {phantom_grid(p.size, p.voxel_size_mm), volumes, nullptr, 0, display_max, "voxherd phantom liver " + p.name};
 }
 
 void write_images(const session& s, const liver_phantom_settings& p, const liver_anatomy& body,
                   const liver_signal& signal, const std::string& folder) {
-  const auto line_of = [&](std::uint64_t y, std::uint64_t z) {
+  const auto voxel_line = [&](std::uint64_t y, std::uint64_t z) {
     std::vector<abdomen_voxel> line(p.size[0]);
     for (std::uint64_t x = 0; x < line.size(); ++x) line[x] = body.at((z * p.size[1] + y) * p.size[0] + x);
     return line;
   };
   const auto largest = static_cast<float>(signal.largest_signal());
-  nifti_image form = form_of(p, p.frames, largest / 2);
-  constexpr float most_int16 = 32767;
-  if (p.type == stored_type::int16) form.int16_step = largest / most_int16;
+  nifti_image form = describe_image(p, p.frames, largest / 2);
+  constexpr float max_int16 = 32767;
+  if (p.type == stored_type::int16) form.int16_step = largest / max_int16;
   write_series(s, form, folder + "/dce", p.compressed, p.threads,
                [&](std::uint64_t y, std::uint64_t z, float* samples, std::uint64_t stride) {
-                 signal.make_frames(line_of(y, z), (z * p.size[1] + y) * p.size[0], samples, stride);
+                 signal.make_frames(voxel_line(y, z), (z * p.size[1] + y) * p.size[0], samples, stride);
                });
   if (p.signal != perfusion::signal_kind::spoiled_echo) return;
   form.volumes = p.vfa_flip_deg.size();
   write_series(s, form, folder + "/vfa", p.compressed, p.threads,
                [&](std::uint64_t y, std::uint64_t z, float* samples, std::uint64_t stride) {
-                 signal.make_vfa(line_of(y, z), (z * p.size[1] + y) * p.size[0], samples, stride);
+                 signal.make_vfa(voxel_line(y, z), (z * p.size[1] + y) * p.size[0], samples, stride);
                });
 }
 
@@ -48,7 +48,7 @@ struct truth_map {
 };
 
 /// Flows in ml/100 g/min, delays in s; zero outside the liver.
-auto of_parameter(perfusion::parameter i) {
+auto make_parameter_map(perfusion::parameter i) {
   const double unit = i == perfusion::tau_a || i == perfusion::tau_p ? 1 : perfusion::per_second;
   return [i, unit](const liver_anatomy& body, std::uint64_t voxel) {
     return body.tissue_at(voxel) == abdomen_tissue::liver ? unit * body.at(voxel).parameters[i] : 0;
@@ -60,11 +60,11 @@ std::vector<truth_map> truth_maps() {
       {"liver", 1, [](const liver_anatomy& b, std::uint64_t v) { return b.tissue_at(v) == abdomen_tissue::liver; }},
       {"aorta", 1, [](const liver_anatomy& b, std::uint64_t v) { return b.in_aorta_voi(v); }},
       {"portal", 1, [](const liver_anatomy& b, std::uint64_t v) { return b.in_portal_voi(v); }},
-      {"truth/kl", 800, of_parameter(perfusion::kl)},
-      {"truth/ka", 150, of_parameter(perfusion::ka)},
-      {"truth/kp", 150, of_parameter(perfusion::kp)},
-      {"truth/tau_a", 5, of_parameter(perfusion::tau_a)},
-      {"truth/tau_p", 5, of_parameter(perfusion::tau_p)},
+      {"truth/kl", 800, make_parameter_map(perfusion::kl)},
+      {"truth/ka", 150, make_parameter_map(perfusion::ka)},
+      {"truth/kp", 150, make_parameter_map(perfusion::kp)},
+      {"truth/tau_a", 5, make_parameter_map(perfusion::tau_a)},
+      {"truth/tau_p", 5, make_parameter_map(perfusion::tau_p)},
       {"truth/T1", 2, [](const liver_anatomy& b, std::uint64_t v) { return b.at(v).t1_s; }},
       {"truth/regions", liver_region_count - 1,
        [](const liver_anatomy& b, std::uint64_t v) {
@@ -73,7 +73,7 @@ std::vector<truth_map> truth_maps() {
   };
 }
 
-const char* name_of(perfusion::signal_kind kind) {
+const char* signal_name(perfusion::signal_kind kind) {
   switch (kind) {
     case perfusion::signal_kind::concentration:
       return "concentration";
@@ -107,7 +107,7 @@ nlohmann::ordered_json settings_as_json(const liver_phantom_settings& p, const l
   j["baseline_frames"] = {0, static_cast<int>(std::ceil(agent_arrival_s / p.spacing_s)) - 1};
   j["voxels"] = {{"liver", p.liver_voxels}, {"aorta", body.aorta_voi_count()}, {"portal", body.portal_voi_count()}};
   j["inputs"] = p.inputs == inputs_between_frames::sampled ? "sampled" : "continuous";
-  j["signal"] = name_of(p.signal);
+  j["signal"] = signal_name(p.signal);
   const bool echo = p.signal == perfusion::signal_kind::spoiled_echo;
   if (echo || p.signal == perfusion::signal_kind::linear) j["relaxivity_per_mM_s"] = p.relaxivity_per_mM_s;
   if (echo) {
@@ -131,7 +131,7 @@ void write_texts(const liver_phantom_settings& p, const liver_anatomy& body, con
   write_text(folder + "/curves.csv", curve_table(signal.inputs_at_frames(), unit));
   write_text(folder + "/truth/inputs.csv", curve_table(signal.inputs(), unit));
   for (int i = 1; i < liver_region_count; ++i)
-    regions += fmt::format("{}\t{}\n", i, name_of(static_cast<liver_region>(i)));
+    regions += fmt::format("{}\t{}\n", i, region_name(static_cast<liver_region>(i)));
   write_text(folder + "/truth/regions.tsv", regions);
   write_text(folder + "/phantom.json", settings_as_json(p, body, signal).dump(2) + "\n");
 }
@@ -166,7 +166,7 @@ void write_liver_phantom(const session& s, const liver_phantom_settings& p, cons
     in_parallel(p.threads, maps.size(), [&](std::uint64_t i) {
       if (i % ranks != rank) return;
       const truth_map& map = maps[i];
-      write_map(folder + "/" + map.name + ".nii.gz", form_of(p, 1, map.display_max),
+      write_map(folder + "/" + map.name + ".nii.gz", describe_image(p, 1, map.display_max),
                 [&](std::uint64_t voxel, std::uint64_t) { return map.value(*body, voxel); });
     });
     if (s.is_root()) write_texts(p, *body, signal, folder);

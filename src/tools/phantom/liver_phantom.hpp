@@ -12,10 +12,10 @@
 
 namespace voxherd {
 
-/// What the input curves are between the frames.
+/// Shape of the input curves between the frames.
 enum class inputs_between_frames {
-  continuous,  ///< their own course, in steps of 0.1 s
-  sampled,     ///< straight lines from frame to frame, which is what a fit takes them for
+  continuous,  ///< the model curve, in steps of 0.1 s
+  sampled,     ///< linear interpolation between frames, as a fit assumes
 };
 
 enum class stored_type { float32, int16 };
@@ -30,11 +30,11 @@ struct liver_phantom_settings {
 
   perfusion::signal_kind signal = perfusion::signal_kind::spoiled_echo;
   double repetition_s = 0.0035, flip_deg = 15, relaxivity_per_mM_s = 4.5;
-  std::vector<double> vfa_flip_deg{2, 5, 10, 15};  ///< of the series for T1, of the same repetition time
+  std::vector<double> vfa_flip_deg{2, 5, 10, 15};  ///< flip angles of the series for T1, with the same repetition time
   inputs_between_frames inputs = inputs_between_frames::continuous;
 
-  double cnr = 50;       ///< the largest rise of healthy liver over the noise's standard deviation
-  noise_settings noise;  ///< deviation follows from cnr
+  double cnr = 50;       ///< largest enhancement of healthy liver divided by the standard deviation of the noise
+  noise_settings noise;  ///< the deviation is derived from cnr
   stored_type type = stored_type::float32;
   bool compressed = false;
   int threads = 1;
@@ -42,15 +42,15 @@ struct liver_phantom_settings {
   liver_anatomy_settings anatomy() const { return {size, liver_voxels, aorta_voxels, portal_voxels}; }
 };
 
-/// toy, clinical, paper.
+/// The presets toy, clinical and paper.
 const std::vector<liver_phantom_settings>& liver_phantom_presets();
 
-/// When the agent arrives in the aorta, s after the first frame.
+/// Arrival of the contrast agent in the aorta, s after the first frame.
 inline constexpr double agent_arrival_s = 10;
 
-/// Writes dce.nii[.gz], times.txt, curves.csv, masks liver, aorta, portal, phantom.json, and truth/ with kl, ka, kp,
-/// tau_a, tau_p, T1, regions; vfa.nii[.gz] with vfa_flip_angles.txt for spoiled echoes. All ranks share the work; the
-/// bytes are the same for any number of them. Throws failure (disk; usage where the image is too small).
+/// Writes dce.nii[.gz], times.txt, curves.csv, the masks liver, aorta and portal, phantom.json, and truth/ with kl, ka,
+/// kp, tau_a, tau_p, T1, regions; also vfa.nii[.gz] and vfa_flip_angles.txt for spoiled echoes. All ranks share the
+/// work; the bytes do not depend on their number. Throws failure (disk; usage if the image is too small).
 void write_liver_phantom(const session& s, const liver_phantom_settings& settings, const std::string& folder);
 
 }  // namespace voxherd

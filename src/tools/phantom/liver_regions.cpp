@@ -26,7 +26,7 @@ constexpr ellipsoid right_lobe{{-0.42, 0.02, 0.0}, {0.43, 0.53, 1.0}},
 constexpr place aorta_axis{0.10, -0.35, 0}, hilum{-0.28, 0.04, 0.05}, confluence{0.04, -0.06, -0.05};
 constexpr double aorta_radius = 0.062, portal_radius = 0.040;
 
-/// Nearest place on the portal trunk, from the confluence to the hilum, as a part of the way.
+/// Nearest point on the portal trunk, as a fraction of its length from the confluence to the hilum.
 double along_portal(const place& at) {
   double product = 0, square = 0;
   for (std::size_t c = 0; c < 3; ++c) {
@@ -44,7 +44,7 @@ double from_portal(const place& at) {
   return distance(at, nearest);
 }
 
-/// A lesion: the paper's tumours have next to no portal flow.
+/// A lesion. The tumours of the paper have almost no portal flow.
 struct lesion {
   place centre;
   double radius;
@@ -69,15 +69,15 @@ struct physiology {
 
 /// Healthy: Van Beers et al., AJR 176:667, 2001, and the truth of Wang & Cao's simulations (20, 100, 0.30). Cirrhotic:
 /// Van Beers' means (total flow 67, arterial fraction 41 %, transit 51 s) within their spread.
-constexpr physiology of_region[liver_region_count] = {{},
-                                                      {20, 100, 0.30, 0.80},
-                                                      {24, 115, 0.28, 0.80},
-                                                      {18, 90, 0.32, 0.78},
-                                                      {26, 80, 0.26, 0.82},
-                                                      {30, 40, 0.44, 0.95},
-                                                      {100, 0, 0.30, 1.25}};
+constexpr physiology region_physiology[liver_region_count] = {{},
+                                                              {20, 100, 0.30, 0.80},
+                                                              {24, 115, 0.28, 0.80},
+                                                              {18, 90, 0.32, 0.78},
+                                                              {26, 80, 0.26, 0.82},
+                                                              {30, 40, 0.44, 0.95},
+                                                              {100, 0, 0.30, 1.25}};
 
-/// Between -1 and 1; each number has a field of its own.
+/// A smooth field between -1 and 1, a different one for each `number`.
 double smooth(const place& at, int number) {
   const double n = number;
   return std::sin(3.1 * at[0] + 2.3 * at[1] + 1.7 * n) * std::cos(1.9 * at[2] - 2.2 * at[1] + 0.9 * n * n);
@@ -96,20 +96,20 @@ double liver_depth(const place& at) { return std::max(right_lobe.depth(at), left
 
 double spleen_depth(const place& at) { return spleen.depth(at); }
 
-double aorta_depth(const place& at, double radius_least) {
-  return 1 - std::hypot(at[0] - aorta_axis[0], at[1] - aorta_axis[1]) / std::max(aorta_radius, radius_least);
+double aorta_depth(const place& at, double min_radius) {
+  return 1 - std::hypot(at[0] - aorta_axis[0], at[1] - aorta_axis[1]) / std::max(aorta_radius, min_radius);
 }
 
-double portal_depth(const place& at, double radius_least) {
-  return 1 - from_portal(at) / std::max(portal_radius, radius_least);
+double portal_depth(const place& at, double min_radius) {
+  return 1 - from_portal(at) / std::max(portal_radius, min_radius);
 }
 
-double aorta_voi_depth(const place& at, double radius_least) {
-  return std::min(aorta_depth(at, radius_least), 1 - std::fabs(at[2]) / 2);
+double aorta_voi_depth(const place& at, double min_radius) {
+  return std::min(aorta_depth(at, min_radius), 1 - std::fabs(at[2]) / 2);
 }
 
-double portal_voi_depth(const place& at, double radius_least) {
-  return std::min(portal_depth(at, radius_least), 1 - std::fabs(along_portal(at) - 0.5) / 2);
+double portal_voi_depth(const place& at, double min_radius) {
+  return std::min(portal_depth(at, min_radius), 1 - std::fabs(along_portal(at) - 0.5) / 2);
 }
 
 liver_region region_at(const place& at) {
@@ -121,12 +121,12 @@ liver_region region_at(const place& at) {
 
 liver_parameters parameters_at(const place& at) {
   using namespace perfusion;
-  const physiology& typical = of_region[static_cast<std::size_t>(region_at(at))];
+  const physiology& typical = region_physiology[static_cast<std::size_t>(region_at(at))];
   const lesion* l = lesion_at(at);
   const double arterial = (l ? l->ka : typical.ka) * (1 + 0.15 * smooth(at, 1)),
                portal = (l ? l->kp : typical.kp) * (1 + 0.15 * smooth(at, 2)),
                volume = (l ? l->volume : typical.volume) * (1 + 0.10 * smooth(at, 3));
-  // Farther from the hilum blood comes later.
+  // Blood arrives later farther from the hilum.
   const double way = distance(at, hilum);
   liver_parameters p;
   p[ka] = arterial / per_second;
@@ -138,7 +138,7 @@ liver_parameters parameters_at(const place& at) {
 }
 
 double t1_s_at(const place& at) {
-  return of_region[static_cast<std::size_t>(region_at(at))].t1_s * (1 + 0.08 * smooth(at, 6));
+  return region_physiology[static_cast<std::size_t>(region_at(at))].t1_s * (1 + 0.08 * smooth(at, 6));
 }
 
 }  // namespace voxherd::liver_shape

@@ -9,8 +9,8 @@ namespace voxherd {
 namespace {
 
 constexpr double radians_per_degree = std::numbers::pi / 180;
-constexpr double hu_per_mM = 50;            // an aorta of 300 HU at its peak
-constexpr double signal_of_protons = 1000;  // at 90 degrees, relaxed
+constexpr double hu_per_mM = 50;        // gives an aorta of 300 HU at its peak
+constexpr double proton_signal = 1000;  // at a flip angle of 90 degrees, fully relaxed
 
 std::vector<double> even_times(const liver_phantom_settings& p) {
   std::vector<double> time_s(p.frames);
@@ -33,7 +33,7 @@ input_curves curves_between_frames(const liver_phantom_settings& p) {
   return scaled_curves(p, step_s, static_cast<std::size_t>(std::ceil(last_s / step_s)) + 2);
 }
 
-perfusion::conversion conversion_of(const liver_phantom_settings& p) {
+perfusion::conversion make_conversion(const liver_phantom_settings& p) {
   perfusion::conversion c;
   c.signal = p.signal;
   c.relaxivity_per_mM_s = p.relaxivity_per_mM_s;
@@ -50,7 +50,7 @@ liver_parameters one_input(double flow, double volume) {
   return p;
 }
 
-/// The truth of the paper's simulations: what the noise refers to.
+/// The parameters of the paper's simulations, which define the contrast-to-noise ratio.
 liver_parameters healthy() {
   liver_parameters p{};
   p[perfusion::kl] = 400 / perfusion::per_second;
@@ -64,7 +64,7 @@ liver_parameters healthy() {
 
 liver_signal::liver_signal(const liver_phantom_settings& p)
     : settings_(p),
-      conversion_(conversion_of(p)),
+      conversion_(make_conversion(p)),
       frame_s_(even_times(p)),
       inputs_(curves_between_frames(p)),
       at_frames_(scaled_curves(p, p.spacing_s, p.frames)),
@@ -73,11 +73,11 @@ liver_signal::liver_signal(const liver_phantom_settings& p)
   const liver_parameters tissues[] = {one_input(3, 0.05), one_input(12, 0.15), one_input(150, 0.25), healthy()};
   std::vector<double> curve(std::size(tissues) * p.frames);
   curves_.make(tissues, curve.data());
-  add_shared_curve(abdomen_tissue::fat, t1_of(abdomen_tissue::fat), curve.data());
-  add_shared_curve(abdomen_tissue::muscle, t1_of(abdomen_tissue::muscle), curve.data() + p.frames);
-  add_shared_curve(abdomen_tissue::spleen, t1_of(abdomen_tissue::spleen), curve.data() + 2 * p.frames);
-  add_shared_curve(abdomen_tissue::aorta, t1_of(abdomen_tissue::aorta), at_frames_.arterial.data());
-  add_shared_curve(abdomen_tissue::portal_vein, t1_of(abdomen_tissue::portal_vein), at_frames_.portal.data());
+  add_shared_curve(abdomen_tissue::fat, tissue_t1_s(abdomen_tissue::fat), curve.data());
+  add_shared_curve(abdomen_tissue::muscle, tissue_t1_s(abdomen_tissue::muscle), curve.data() + p.frames);
+  add_shared_curve(abdomen_tissue::spleen, tissue_t1_s(abdomen_tissue::spleen), curve.data() + 2 * p.frames);
+  add_shared_curve(abdomen_tissue::aorta, tissue_t1_s(abdomen_tissue::aorta), at_frames_.arterial.data());
+  add_shared_curve(abdomen_tissue::portal_vein, tissue_t1_s(abdomen_tissue::portal_vein), at_frames_.portal.data());
 
   abdomen_voxel typical;
   typical.tissue = abdomen_tissue::liver;
@@ -100,12 +100,12 @@ double liver_signal::signal_before(const abdomen_voxel& v) const {
     case perfusion::signal_kind::ct:
       return v.hu;
     case perfusion::signal_kind::linear:
-      return signal_of_protons / 4 * v.density;
+      return proton_signal / 4 * v.density;
     case perfusion::signal_kind::spoiled_echo:
       break;
   }
   const perfusion::spoiled_echo echo(conversion_.repetition_s, conversion_.flip_rad);
-  return signal_of_protons * v.density * std::sin(conversion_.flip_rad) * echo.part_of_saturation(1 / v.t1_s);
+  return proton_signal * v.density * std::sin(conversion_.flip_rad) * echo.part_of_saturation(1 / v.t1_s);
 }
 
 void liver_signal::add_shared_curve(abdomen_tissue tissue, double t1_s, const double* curve) {
@@ -146,7 +146,7 @@ void liver_signal::make_frames(std::span<const abdomen_voxel> voxels, std::uint6
 
 void liver_signal::make_vfa(std::span<const abdomen_voxel> voxels, std::uint64_t first_voxel, float* line,
                             std::uint64_t stride) const {
-  constexpr std::uint64_t draws_of_vfa = std::uint64_t{1} << 32;  // behind those of any number of frames
+  constexpr std::uint64_t vfa_first_draw = std::uint64_t{1} << 32;  // after those of any number of frames
   for (std::size_t k = 0; k < settings_.vfa_flip_deg.size(); ++k) {
     const double flip_rad = settings_.vfa_flip_deg[k] * radians_per_degree;
     const perfusion::spoiled_echo echo(settings_.repetition_s, flip_rad);
@@ -155,8 +155,8 @@ void liver_signal::make_vfa(std::span<const abdomen_voxel> voxels, std::uint64_t
       float& sample = line[k * stride + i];
       sample = 0;
       if (v.tissue == abdomen_tissue::air) continue;
-      const double signal = signal_of_protons * v.density * std::sin(flip_rad) * echo.part_of_saturation(1 / v.t1_s);
-      sample = with_noise(signal, noise_, first_voxel + i, draws_of_vfa + k);
+      const double signal = proton_signal * v.density * std::sin(flip_rad) * echo.part_of_saturation(1 / v.t1_s);
+      sample = with_noise(signal, noise_, first_voxel + i, vfa_first_draw + k);
     }
   }
 }
@@ -169,8 +169,8 @@ double liver_signal::largest_signal() const {
     v.t1_s = t1_s, v.density = 1.25, v.hu = 100;
     largest = std::max(largest, model(signal_before(v), t1_s).signal(peak));
   }
-  if (settings_.signal == perfusion::signal_kind::spoiled_echo)  // any flip angle of the series for T1
-    largest = std::max(largest, 1.25 * signal_of_protons);
+  if (settings_.signal == perfusion::signal_kind::spoiled_echo)  // for any flip angle of the series for T1
+    largest = std::max(largest, 1.25 * proton_signal);
   return largest + 8 * (settings_.noise.kind == noise_kind::none ? 0 : noise_.deviation);
 }
 

@@ -10,28 +10,28 @@
 
 namespace voxherd {
 
-/// From what voxels are made of to what the scanner stores.
+/// Computes the stored signal from the composition of voxels.
 class liver_signal {
  public:
   explicit liver_signal(const liver_phantom_settings& settings);
 
-  /// Frame k of voxels first_voxel + i: line[k * stride + i]. Zero in air.
+  /// Signals of frame k of voxel first_voxel + i at line[k * stride + i]. Zero in air.
   void make_frames(std::span<const abdomen_voxel> voxels, std::uint64_t first_voxel, float* line,
                    std::uint64_t stride) const;
-  /// The same at the flip angles of the series for T1 (spoiled echoes alone).
+  /// The same for each flip angle of the series for T1; only for spoiled echoes.
   void make_vfa(std::span<const abdomen_voxel> voxels, std::uint64_t first_voxel, float* line,
                 std::uint64_t stride) const;
 
   const std::vector<double>& frame_s() const { return frame_s_; }
-  /// True curves in the blood, mM or HU: as the phantom is made of them, and at the frames.
+  /// The true curves in blood, mM or HU: as simulated, and at the frames.
   const input_curves& inputs() const { return inputs_; }
   const input_curves& inputs_at_frames() const { return at_frames_; }
   const noise_settings& noise() const { return noise_; }
-  /// Above any signal that the phantom has, noise included.
+  /// An upper bound of all signals of the phantom, including noise.
   double largest_signal() const;
 
  private:
-  /// A signal is affine in the voxel's signal before the agent.
+  /// The signal as an affine function of the voxel's signal before contrast.
   struct affine {
     double offset, scale;
   };
@@ -45,7 +45,7 @@ class liver_signal {
   std::vector<double> frame_s_;
   input_curves inputs_, at_frames_;
   tissue_curves curves_;
-  std::array<std::vector<affine>, 6> shared_;  ///< of tissues whose voxels all have one curve
+  std::array<std::vector<affine>, 6> shared_;  ///< of tissues in which all voxels have the same curve
   noise_settings noise_;
 };
 

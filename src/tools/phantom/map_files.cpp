@@ -18,7 +18,7 @@ std::optional<std::string> image_named(const std::string& folder, const std::vec
   return std::nullopt;
 }
 
-/// Voxels x volumes, volume fastest.
+/// Shape: voxels x volumes, volume fastest.
 std::vector<float> read_image(const std::string& path, std::uint64_t volumes, std::array<std::uint64_t, 3>& size) {
   nifti_reader reader(read_nifti_header(path));
   const nifti_header& h = reader.header();
@@ -27,7 +27,7 @@ std::vector<float> read_image(const std::string& path, std::uint64_t volumes, st
                   fmt::format("{}: field dim[4]: found {} volumes, expected {}", path, h.volumes, volumes));
   if (size[0] != 0 && h.grid.size != size)
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: field dim: found {} x {} x {}, expected {} x {} x {} as in the maps beside it", path,
+                  fmt::format("{}: field dim: found {} x {} x {}, expected {} x {} x {} as in the other maps", path,
                               h.grid.size[0], h.grid.size[1], h.grid.size[2], size[0], size[1], size[2]));
   size = h.grid.size;
   const std::uint64_t voxels = h.grid.voxel_count();
@@ -42,7 +42,7 @@ std::vector<float> read_image(const std::string& path, std::uint64_t volumes, st
 std::string truth_folder(const std::string& folder) {
   if (!fs::is_directory(folder))
     throw failure(exit_status::missing_input,
-                  fmt::format("{}: not a folder, expected one that voxherd phantom wrote", folder));
+                  fmt::format("{}: not a folder, expected a folder written by voxherd phantom", folder));
   return fs::is_directory(folder + "/truth") ? folder + "/truth" : folder;
 }
 

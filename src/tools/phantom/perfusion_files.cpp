@@ -13,9 +13,9 @@ namespace voxherd {
 
 namespace {
 
-std::string name_at(std::size_t q) { return name_of(static_cast<perfusion_quantity>(q)); }
+std::string name_at(std::size_t q) { return quantity_name(static_cast<perfusion_quantity>(q)); }
 
-/// What follows from the parameters, where no map says it.
+/// Computes quantities for which there is no map from the parameters.
 void derive(perfusion_field& field) {
   const auto map = [&](perfusion_quantity q) -> std::vector<float>& {
     return field.value[static_cast<std::size_t>(q)];
@@ -43,7 +43,7 @@ perfusion_field read_folder(const std::string& folder) {
     if (path) field.value[q] = read_image(*path, 1, field.size);
     if (!path && q < fitted_quantity_count)
       throw failure(exit_status::missing_input,
-                    fmt::format("{}: no map {} found, expected {}.nii.gz or .nii", folder, name_at(q), name_at(q)));
+                    fmt::format("{}: contains no map {}, expected {}.nii.gz or .nii", folder, name_at(q), name_at(q)));
     if (q >= fitted_quantity_count) continue;
     if (const auto sd = image_named(folder, {"sd_" + name_at(q)})) field.deviation[q] = read_image(*sd, 1, field.size);
   }
@@ -52,7 +52,7 @@ perfusion_field read_folder(const std::string& folder) {
   return field;
 }
 
-/// Line by line a label, a tab, a name; labels without a name get their number.
+/// Reads one label and name per line, separated by a tab; labels without a name get their number.
 std::vector<std::string> region_names(const std::string& path, std::size_t count) {
   std::vector<std::string> names;
   for (std::size_t i = 1; i <= count; ++i) names.push_back(fmt::format("region {}", i));
@@ -82,7 +82,7 @@ perfusion_field read_perfusion_truth(const std::string& folder) {
     const float label = field.region[v];
     if (!(label >= 0 && label < 256 && label == static_cast<float>(static_cast<int>(label))))
       throw failure(exit_status::bad_data,
-                    fmt::format("{}: found {}, expected whole numbers from 0 to 255", *regions, label));
+                    fmt::format("{}: found {}, expected integers from 0 to 255", *regions, label));
     if (label < 1) continue;
     field.voxels.push_back(v);
     largest = std::max(largest, static_cast<std::size_t>(label));
@@ -102,8 +102,8 @@ perfusion_field read_perfusion_estimate(const std::string& path) {
   const result_reader result(path);
   if (result.analysis_name() != "perfusion")
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: found a result of {}, expected one of perfusion, as the truth is of a liver", path,
-                              result.analysis_name()));
+                  fmt::format("{}: is a result of {}, expected one of perfusion because the truth is a liver phantom",
+                              path, result.analysis_name()));
   perfusion_field field;
   field.size = result.grid().size;
   for (std::size_t q = 0; q < perfusion_quantity_count; ++q) {

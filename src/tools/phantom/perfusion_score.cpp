@@ -14,7 +14,7 @@ namespace {
 
 struct quantity_text {
   const char *name, *unit;
-  int parameter;  ///< perfusion::parameter; -1: none
+  int parameter;  ///< perfusion::parameter, or -1 for none
 };
 
 constexpr quantity_text texts[perfusion_quantity_count] = {
@@ -24,12 +24,12 @@ constexpr quantity_text texts[perfusion_quantity_count] = {
 
 bool means_something(const perfusion_field& truth, std::size_t quantity, std::uint64_t voxel) {
   const auto flow = [&](perfusion_quantity q) { return truth.value[static_cast<std::size_t>(q)][voxel]; };
-  if (texts[quantity].parameter == perfusion::tau_a) return flow(perfusion_quantity::ka) >= least_delayed_flow;
-  if (texts[quantity].parameter == perfusion::tau_p) return flow(perfusion_quantity::kp) >= least_delayed_flow;
+  if (texts[quantity].parameter == perfusion::tau_a) return flow(perfusion_quantity::ka) >= min_delayed_flow;
+  if (texts[quantity].parameter == perfusion::tau_p) return flow(perfusion_quantity::kp) >= min_delayed_flow;
   return true;
 }
 
-/// Of sorted values.
+/// `sorted` must be in increasing order.
 double percentile(const std::vector<double>& sorted, double percent) {
   const double place = percent / 100 * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
@@ -37,7 +37,7 @@ double percentile(const std::vector<double>& sorted, double percent) {
   return below + 1 < sorted.size() ? sorted[below] * (1 - part) + sorted[below + 1] * part : sorted[below];
 }
 
-/// What is gathered for one quantity_score.
+/// Accumulates the data of one quantity_score.
 struct tally {
   std::vector<double> error;
   coverage all, free;
@@ -110,8 +110,8 @@ struct region_tally {
 
 }  // namespace
 
-const char* name_of(perfusion_quantity q) { return texts[static_cast<std::size_t>(q)].name; }
-const char* unit_of(perfusion_quantity q) { return texts[static_cast<std::size_t>(q)].unit; }
+const char* quantity_name(perfusion_quantity q) { return texts[static_cast<std::size_t>(q)].name; }
+const char* quantity_unit(perfusion_quantity q) { return texts[static_cast<std::size_t>(q)].unit; }
 
 std::vector<region_score> score_perfusion(const perfusion_field& truth, const perfusion_field& estimate) {
   std::vector<region_tally> tallies(truth.region_name.size());
@@ -136,19 +136,22 @@ std::vector<region_score> score_perfusion(const perfusion_field& truth, const pe
 
 namespace {
 
-std::string percent_of(double share, bool known) { return known ? fmt::format("{:>7.1f}%", 100 * share) : "       -"; }
+std::string format_percent(double share, bool known) {
+  return known ? fmt::format("{:>7.1f}%", 100 * share) : "       -";
+}
 
-std::string row_of(std::size_t q, const quantity_score& s) {
+std::string format_row(std::size_t q, const quantity_score& s) {
   const std::string name = fmt::format("{}, {}", texts[q].name, texts[q].unit);
   std::string row = fmt::format("  {:<22} {:>9} ", texts[q].unit[0] == '1' ? texts[q].name : name, s.voxels);
   if (s.voxels == 0) return row + "\n";
   for (const double value : {s.bias, s.median_absolute, s.percentile5, s.percentile95})
     row += fmt::format("{:>9.4g} ", value);
-  return row + percent_of(s.all.share(), s.all.voxels > 0) +
-         percent_of(s.free.share(), s.has_bound && s.free.voxels > 0) + percent_of(s.at_bound, s.has_bound) + "\n";
+  return row + format_percent(s.all.share(), s.all.voxels > 0) +
+         format_percent(s.free.share(), s.has_bound && s.free.voxels > 0) + format_percent(s.at_bound, s.has_bound) +
+         "\n";
 }
 
-nlohmann::ordered_json json_of(const quantity_score& s) {
+nlohmann::ordered_json score_json(const quantity_score& s) {
   nlohmann::ordered_json j{{"voxels", s.voxels}};
   if (s.voxels == 0) return j;
   j["bias"] = s.bias;
@@ -167,23 +170,23 @@ nlohmann::ordered_json json_of(const quantity_score& s) {
 
 }  // namespace
 
-std::string table_of(const std::vector<region_score>& scores) {
+std::string format_table(const std::vector<region_score>& scores) {
   std::string table = fmt::format("  {:<22} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8}{:>8}{:>8}\n", "error: estimate - truth",
                                   "voxels", "mean", "median ||", "5 %", "95 %", "in 2 sd", "free", "bound");
   for (const region_score& r : scores) {
     table += fmt::format("{}: {} voxels{}\n", r.name, r.voxels,
                          r.not_fitted > 0 ? fmt::format(", {} of them not fitted", r.not_fitted) : "");
-    for (std::size_t q = 0; q < perfusion_quantity_count; ++q) table += row_of(q, r.quantity[q]);
+    for (std::size_t q = 0; q < perfusion_quantity_count; ++q) table += format_row(q, r.quantity[q]);
   }
   return table + fmt::format("Delays are scored where the true flow they delay is {:g} ml/100g/min or more.\n",
-                             least_delayed_flow);
+                             min_delayed_flow);
 }
 
-nlohmann::ordered_json json_of(const std::vector<region_score>& scores) {
-  nlohmann::ordered_json j{{"least_delayed_flow", least_delayed_flow}};
+nlohmann::ordered_json score_json(const std::vector<region_score>& scores) {
+  nlohmann::ordered_json j{{"least_delayed_flow", min_delayed_flow}};
   for (const region_score& r : scores) {
     nlohmann::ordered_json region{{"name", r.name}, {"voxels", r.voxels}, {"not_fitted", r.not_fitted}};
-    for (std::size_t q = 0; q < perfusion_quantity_count; ++q) region[texts[q].name] = json_of(r.quantity[q]);
+    for (std::size_t q = 0; q < perfusion_quantity_count; ++q) region[texts[q].name] = score_json(r.quantity[q]);
     j["regions"].push_back(region);
   }
   return j;

@@ -30,7 +30,7 @@ exit_status run_command(session& s, const arguments& args) {
 }  // namespace
 
 extern const command phantom_command{"phantom",
-                                     "makes inputs with known truth, and scores results against it",
+                                     "make inputs with known truth, or score results against it",
                                      "dwi|liver --preset NAME --out FOLDER | score RESULT --truth FOLDER",
                                      "kind,result",
                                      options,

@@ -48,7 +48,7 @@ void make_phantom_folder(const session& s, const std::string& folder) {
 
 namespace {
 
-/// In the file's steps, as scanners store them; what does not fit is cut off.
+/// Rounds to multiples of the file's step, as scanners do; values out of range are clipped.
 void to_integers(const float* values, std::uint64_t count, float step, std::int16_t* out) {
   for (std::uint64_t i = 0; i < count; ++i)
     out[i] = static_cast<std::int16_t>(std::clamp(std::round(values[i] / step), -32768.f, 32767.f));

@@ -7,8 +7,8 @@
 
 namespace voxherd {
 
-/// One word after `voxherd phantom`: a kind of phantom to make, or `score`. The command adds what all kinds share
-/// (phantom_options.hpp); what a kind adds must be new.
+/// One word after `voxherd phantom`: a kind of phantom, or `score`. The command adds the options common to all kinds
+/// (phantom_options.hpp); a kind adds only its own.
 struct phantom_kind {
   const char* name;
   void (*options)(po::options_description&);

@@ -61,8 +61,9 @@ void clear_folder(const arguments& args, std::initializer_list<const char*> seri
     for (const char* ending : {".nii", ".nii.gz"})
       if (std::filesystem::exists(folder + "/" + name + ending)) there.push_back(name + ending);
   if (!there.empty() && !args.get<bool>("overwrite"))
-    throw failure(exit_status::usage, fmt::format("--out {}: found a {} there; name another folder, or add --overwrite",
-                                                  folder, there.front()));
+    throw failure(
+        exit_status::usage,
+        fmt::format("--out {}: already contains {}; choose another folder or add --overwrite", folder, there.front()));
   for (const std::string& name : there) std::filesystem::remove(folder + "/" + name);
 }
 

@@ -10,7 +10,7 @@
 #include "core/option_values.hpp"
 #include "kernels/phantom/noise.hpp"
 
-/// Options that every kind of phantom has. All throw failure (usage).
+/// Options common to all kinds of phantoms. All functions throw failure (usage).
 namespace voxherd::phantom_option {
 
 /// --preset, --out, --size, --voxel-size, --noise, --seed, --gz, --overwrite, --threads.
@@ -18,7 +18,7 @@ void add(po::options_description& description);
 
 [[noreturn]] void refuse(const char* option, const std::string& found, const std::string& expected);
 
-/// Numbers parted by `separator`.
+/// Numbers separated by `separator`.
 template <class T>
 std::vector<T> numbers(const char* option, const std::string& text, char separator, const std::string& expected) {
   std::vector<T> values;
@@ -34,7 +34,7 @@ std::vector<T> numbers(const char* option, const std::string& text, char separat
   }
 }
 
-/// The one of --preset, "toy" where none is given.
+/// Returns the preset named by --preset, "toy" by default.
 template <class Settings>
 const Settings& preset(const arguments& args, const std::vector<Settings>& presets) {
   const std::string name = args.has("preset") ? args.get<std::string>("preset") : "toy";
@@ -46,19 +46,19 @@ const Settings& preset(const arguments& args, const std::vector<Settings>& prese
   refuse("preset", name, "one of " + names);
 }
 
-/// --size, where given.
+/// --size, if given.
 void read_size(const arguments& args, std::array<std::uint64_t, 3>& size);
-/// --voxel-size, where given.
+/// --voxel-size, if given.
 void read_voxel_size(const arguments& args, double& edge_mm);
-/// --noise and --seed; the deviation follows from a ratio that each kind defines.
+/// --noise and --seed; the deviation is derived from a ratio that each kind defines.
 void read_noise(const arguments& args, noise_settings& noise);
-/// --threads. Cores are shared by the ranks of a node.
+/// --threads; the ranks of a node share its cores.
 int threads(const session& s, const arguments& args);
-/// --out, without NAME.nii and .nii.gz of each series: what is there is refused, or removed where --overwrite says so.
-/// To be called on one rank.
+/// --out. Requires that NAME.nii and NAME.nii.gz do not exist there, or removes them with --overwrite. Call on one rank
+/// only.
 void clear_folder(const arguments& args, std::initializer_list<const char*> series);
 
-/// Refuses options that belong to another kind.
+/// Throws if an option of another kind is given.
 void refuse_others(const arguments& args, std::initializer_list<const char*> names, const char* kind);
 
 }  // namespace voxherd::phantom_option

@@ -12,7 +12,7 @@ namespace voxherd {
 
 namespace {
 
-/// Angle between two lines. Of cross and dot product, since the arc cosine is blind to small angles.
+/// Angle between two lines, from cross and dot product because the arc cosine is inaccurate for small angles.
 double degrees_between(const float* a, const float* b) {
   const double x = double(a[1]) * b[2] - double(a[2]) * b[1];
   const double y = double(a[2]) * b[0] - double(a[0]) * b[2];
@@ -26,12 +26,13 @@ std::vector<std::size_t> fibres_at(const fibre_field& field, std::uint64_t voxel
   for (std::size_t j = 0; j < field.direction.size(); ++j) {
     const float* v = &field.direction[j][3 * voxel];
     const bool there = v[0] != 0 || v[1] != 0 || v[2] != 0;
-    if (there && (field.fraction.empty() || field.fraction[j][voxel] >= least_fraction)) here.push_back(j);
+    if (there && (field.fraction.empty() || field.fraction[j][voxel] >= min_fraction)) here.push_back(j);
   }
   return here;
 }
 
-/// For each true fibre its partner's place in `found`, or found.size() and more for none: the cheapest of all pairings.
+/// For each true fibre the index of its partner in `found`, or at least found.size() for none; the pairing with the
+/// smallest total cost.
 std::vector<std::size_t> best_pairing(const std::vector<std::vector<double>>& degrees, std::size_t found) {
   std::vector<std::size_t> order(std::max(degrees.size(), found));
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -45,7 +46,7 @@ std::vector<std::size_t> best_pairing(const std::vector<std::vector<double>>& de
   return best;
 }
 
-/// What is gathered for one fibre_score.
+/// Accumulates the data of one fibre_score.
 struct tally {
   std::uint64_t fibres = 0, missed = 0;
   std::vector<double> degrees;
@@ -101,7 +102,7 @@ orientation_score score_orientations(const fibre_field& truth, const fibre_field
       const double error = double(estimate.fraction[found[partner[i]]][voxel]) - double(truth.fraction[real[i]][voxel]);
       t.absolute += std::fabs(error), t.signed_sum += error;
     }
-    // Without fractions every voxel has its direction, fibre or not: none of them is a claim.
+    // Without fractions every voxel has a direction, so that additional directions are not false fibres.
     if (result.has_fractions && found.size() > real.size()) {
       result.false_fibres += found.size() - real.size();
       ++result.voxels_with_false_fibres;
@@ -118,7 +119,7 @@ orientation_score score_orientations(const fibre_field& truth, const fibre_field
 
 namespace {
 
-std::string row_of(const std::string& name, const fibre_score& s, bool has_fractions) {
+std::string format_row(const std::string& name, const fibre_score& s, bool has_fractions) {
   const std::uint64_t found = s.fibres - s.missed;
   std::string row = fmt::format("{:<6} {:>9} {:>9} ", name, s.fibres, s.missed);
   row += found == 0
@@ -129,7 +130,7 @@ std::string row_of(const std::string& name, const fibre_score& s, bool has_fract
   return row + "\n";
 }
 
-nlohmann::ordered_json json_of(const fibre_score& s, bool has_fractions) {
+nlohmann::ordered_json score_json(const fibre_score& s, bool has_fractions) {
   nlohmann::ordered_json j{{"fibres", s.fibres}, {"missed", s.missed}};
   if (s.fibres == s.missed) return j;
   j["mean_degrees"] = s.mean_degrees;
@@ -141,25 +142,25 @@ nlohmann::ordered_json json_of(const fibre_score& s, bool has_fractions) {
 
 }  // namespace
 
-std::string table_of(const orientation_score& score) {
+std::string format_table(const orientation_score& score) {
   std::string table = fmt::format("{:<6} {:>9} {:>9} {:>29} {:>19}\n", "fibre", "in truth", "missed",
                                   "angular error, degrees", "fraction error");
   table += fmt::format("{:<6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "", "", "", "mean", "median", "95 %",
                        "mean abs", "bias");
   for (std::size_t j = 0; j < score.fibre.size(); ++j)
-    table += row_of(std::to_string(j + 1), score.fibre[j], score.has_fractions);
-  table += row_of("all", score.all, score.has_fractions);
+    table += format_row(std::to_string(j + 1), score.fibre[j], score.has_fractions);
+  table += format_row("all", score.all, score.has_fractions);
   table += fmt::format("{} voxels compared", score.voxels);
   if (score.has_fractions)
-    table += fmt::format("; {} false fibres (fraction {:g} or more) in {} of them", score.false_fibres, least_fraction,
+    table += fmt::format("; {} false fibres (fraction {:g} or more) in {} of them", score.false_fibres, min_fraction,
                          score.voxels_with_false_fibres);
   return table + "\n";
 }
 
-nlohmann::ordered_json json_of(const orientation_score& score) {
-  nlohmann::ordered_json j{{"voxels", score.voxels}, {"least_fraction", least_fraction}};
-  for (const fibre_score& s : score.fibre) j["fibre"].push_back(json_of(s, score.has_fractions));
-  j["all"] = json_of(score.all, score.has_fractions);
+nlohmann::ordered_json score_json(const orientation_score& score) {
+  nlohmann::ordered_json j{{"voxels", score.voxels}, {"least_fraction", min_fraction}};
+  for (const fibre_score& s : score.fibre) j["fibre"].push_back(score_json(s, score.has_fractions));
+  j["all"] = score_json(score.all, score.has_fractions);
   if (score.has_fractions) {
     j["false_fibres"] = score.false_fibres;
     j["voxels_with_false_fibres"] = score.voxels_with_false_fibres;

@@ -11,17 +11,17 @@ namespace voxherd {
 /// Fibre orientations and fractions on an image grid, true or estimated.
 struct fibre_field {
   std::array<std::uint64_t, 3> size{};
-  std::vector<std::vector<float>> direction;  ///< of each fibre: voxels x 3; zero where there is none
-  std::vector<std::vector<float>> fraction;   ///< of each fibre: voxels; empty where fractions are not estimated
-  std::vector<std::uint64_t> voxels;          ///< those that count
+  std::vector<std::vector<float>> direction;  ///< per fibre: voxels x 3; zero for no fibre
+  std::vector<std::vector<float>> fraction;   ///< per fibre: voxels; empty if fractions are not estimated
+  std::vector<std::uint64_t> voxels;          ///< voxels to be scored
 };
 
-/// A fibre with a smaller fraction is none: what bedpostX thresholds its dyads at.
-constexpr float least_fraction = 0.05f;
+/// A fibre with a smaller fraction does not count; bedpostX's threshold for dyads.
+constexpr float min_fraction = 0.05f;
 
-/// How one true fibre (the largest of its voxel, the second, ...) was found.
+/// How well one true fibre (the largest of its voxel, the second, ...) was estimated.
 struct fibre_score {
-  std::uint64_t fibres = 0;  ///< in truth
+  std::uint64_t fibres = 0;  ///< in the truth
   std::uint64_t missed = 0;  ///< without a partner in the estimate
   double mean_degrees = 0, median_degrees = 0, percentile95_degrees = 0;
   double mean_fraction_error = 0;  ///< mean of |estimate - truth|
@@ -29,25 +29,25 @@ struct fibre_score {
 };
 
 struct orientation_score {
-  std::vector<fibre_score> fibre;  ///< by place in truth
+  std::vector<fibre_score> fibre;  ///< indexed by rank in the truth
   fibre_score all;                 ///< all fibres together
   std::uint64_t voxels = 0;        ///< compared
-  std::uint64_t false_fibres = 0;  ///< estimated fibres without a partner in truth
+  std::uint64_t false_fibres = 0;  ///< estimated fibres without a partner in the truth
   std::uint64_t voxels_with_false_fibres = 0;
   bool has_fractions = true;
 };
 
-/// Fibres of a voxel are paired so that the sum of the angles is smallest. Angles are between lines, 0 to 90 degrees.
+/// Pairs the fibres of each voxel so that the sum of the angles is smallest. Angles are between lines, 0 to 90 degrees.
 orientation_score score_orientations(const fibre_field& truth, const fibre_field& estimate);
 
-/// Folder of a phantom (or its truth/). Throws failure.
+/// Reads the folder of a phantom (or its truth/). Throws failure.
 fibre_field read_truth(const std::string& folder);
 
-/// A result of ballstick (mean_f1, dyads1, ...) or tensor (V1), or a folder of NIfTI maps (f1, mean_f1samples or
+/// Reads a result of ballstick (mean_f1, dyads1, ...) or tensor (V1), or a folder of NIfTI maps (f1, mean_f1samples or
 /// mean_f1, dyads1, ...). Throws failure.
 fibre_field read_estimate(const std::string& path);
 
-std::string table_of(const orientation_score& score);
-nlohmann::ordered_json json_of(const orientation_score& score);
+std::string format_table(const orientation_score& score);
+nlohmann::ordered_json score_json(const orientation_score& score);
 
 }  // namespace voxherd

@@ -18,26 +18,25 @@ void options(po::options_description& description) {
 template <class Field>
 void expect_same_size(const std::string& path, const Field& truth, const Field& estimate) {
   if (truth.size == estimate.size) return;
-  throw failure(
-      exit_status::bad_data,
-      fmt::format("{}: found {} x {} x {} voxels, expected {} x {} x {} as in the truth", path, estimate.size[0],
-                  estimate.size[1], estimate.size[2], truth.size[0], truth.size[1], truth.size[2]));
+  throw failure(exit_status::bad_data, fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in the truth",
+                                                   path, estimate.size[0], estimate.size[1], estimate.size[2],
+                                                   truth.size[0], truth.size[1], truth.size[2]));
 }
 
 nlohmann::ordered_json print_orientations(const std::string& path, const std::string& folder) {
   const fibre_field truth = read_truth(folder), estimate = read_estimate(path);
   expect_same_size(path, truth, estimate);
   const orientation_score result = score_orientations(truth, estimate);
-  fmt::print("{}", table_of(result));
-  return json_of(result);
+  fmt::print("{}", format_table(result));
+  return score_json(result);
 }
 
 nlohmann::ordered_json print_perfusion(const std::string& path, const std::string& folder) {
   const perfusion_field truth = read_perfusion_truth(folder), estimate = read_perfusion_estimate(path);
   expect_same_size(path, truth, estimate);
   const std::vector<region_score> result = score_perfusion(truth, estimate);
-  fmt::print("{}", table_of(result));
-  return json_of(result);
+  fmt::print("{}", format_table(result));
+  return score_json(result);
 }
 
 void score(const arguments& args) {

@@ -10,16 +10,16 @@ namespace {
 
 constexpr double radians_per_degree = std::numbers::pi / 180;
 
-/// A place in the brain. u: half axes are 1. In x and y, p is u with one scale for both axes, so that angles in a slice
-/// are true angles.
+/// A position in the brain. In u, the half axes are 1. In x and y, p is u with one scale for both axes, so that angles
+/// within a slice are true angles.
 struct place {
   direction3 u;
   direction3 p;
   direction3 voxels_per_p, voxels_per_u;
-  double radius = 0;  ///< of u: 1 at the brain's surface
+  double radius = 0;  ///< |u|: 1 at the brain's surface
 };
 
-place place_of(std::uint64_t voxel, const std::array<std::uint64_t, 3>& size, const direction3& half_axis_voxels) {
+place voxel_place(std::uint64_t voxel, const std::array<std::uint64_t, 3>& size, const direction3& half_axis_voxels) {
   const std::uint64_t index[3] = {voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1])};
   const double in_plane = std::min(half_axis_voxels[0], half_axis_voxels[1]);
   place here{{}, {}, {in_plane, in_plane, half_axis_voxels[2]}, half_axis_voxels};
@@ -34,16 +34,15 @@ place place_of(std::uint64_t voxel, const std::array<std::uint64_t, 3>& size, co
   return here;
 }
 
-/// A bundle at a place: how deep inside it the place lies (1 on its axis, 0 at its edge and outside), and where it
-/// runs.
+/// A bundle at a position: depth inside the bundle (1 on its axis, 0 at its edge and outside) and direction.
 struct bundle {
   double depth = 0;
   direction3 direction{};
-  bool beyond_end = false;  ///< where the bundle has ended already
+  bool beyond_end = false;  ///< whether the bundle has ended before this position
 };
 
-/// Depth in a bundle whose cross-section is an ellipse: `a` and `b` are 1 at its edge.
-double depth_of(double a, double b) { return std::max(0.0, 1 - a * a - b * b); }
+/// Depth in a bundle with an elliptical cross-section: a^2 + b^2 is 1 at its edge.
+double ellipse_depth(double a, double b) { return std::max(0.0, 1 - a * a - b * b); }
 
 direction3 to_unit_voxels(const place& at, direction3 v) {
   double square = 0;
@@ -55,39 +54,41 @@ direction3 to_unit_voxels(const place& at, direction3 v) {
   return v;
 }
 
-bundle straight(const place& at) { return {depth_of((at.p[0] + 0.45) / 0.22, (at.p[2] - 0.61) / 0.25), {0, 1, 0}}; }
+bundle straight(const place& at) {
+  return {ellipse_depth((at.p[0] + 0.45) / 0.22, (at.p[2] - 0.61) / 0.25), {0, 1, 0}};
+}
 
-bundle across(const place& at) { return {depth_of(at.p[1] / 0.36, at.p[2] / 0.36), {1, 0, 0}}; }
+bundle across(const place& at) { return {ellipse_depth(at.p[1] / 0.36, at.p[2] / 0.36), {1, 0, 0}}; }
 
-/// Crosses `across` at 60 degrees in its lowest slice, at 90 in its highest.
+/// Crosses `across` at 60 degrees in its lowest slice and at 90 in its highest.
 bundle oblique(const place& at) {
   const double angle = (75 + 15 * std::clamp(at.p[2] / 0.36, -1.0, 1.0)) * radians_per_degree;
   const double c = std::cos(angle), s = std::sin(angle);
-  return {depth_of((c * at.p[1] - s * at.p[0]) / 0.36, at.p[2] / 0.36), {c, s, 0}};
+  return {ellipse_depth((c * at.p[1] - s * at.p[0]) / 0.36, at.p[2] / 0.36), {c, s, 0}};
 }
 
 bundle upright(const place& at) {
   if (at.p[2] < -0.33) return {0, {}, true};
-  return {depth_of(at.p[0] / 0.2, at.p[1] / 0.2), {0, 0, 1}};
+  return {ellipse_depth(at.p[0] / 0.2, at.p[1] / 0.2), {0, 0, 1}};
 }
 
 bundle fan(const place& at) {
   const direction3 from{at.p[0] - 0.4, at.p[1] + 0.75, at.p[2] - 0.61};
   if (from[1] <= 0.1) return {0, {}, true};
-  const double spread = 0.06 + 0.4 * from[1];  // half-angle about 22 degrees
-  return {depth_of(from[0] / spread, from[2] / 0.25), to_unit_voxels(at, {from[0], from[1] + 0.06 / 0.4, 0})};
+  const double spread = 0.06 + 0.4 * from[1];  // opening half-angle of about 22 degrees
+  return {ellipse_depth(from[0] / spread, from[2] / 0.25), to_unit_voxels(at, {from[0], from[1] + 0.06 / 0.4, 0})};
 }
 
-/// Two arcs that touch in the middle and part again: each place belongs to the nearer one.
+/// Two arcs that touch in the middle and separate again; each position belongs to the nearer one.
 bundle kiss(const place& at) {
   const double side = at.p[0] < 0 ? -1 : 1, radius = 0.45;
   const double x = at.p[0] - side * (radius + 0.1), y = at.p[1];
   const double distance = std::hypot(x, y);
   if (distance == 0) return {};
-  return {depth_of((distance - radius) / 0.16, (at.p[2] + 0.61) / 0.25), {-y / distance, x / distance, 0}};
+  return {ellipse_depth((distance - radius) / 0.16, (at.p[2] + 0.61) / 0.25), {-y / distance, x / distance, 0}};
 }
 
-constexpr double cortex = 0.88, fluid = 0.95;  // radii at which they begin
+constexpr double cortex = 0.88, fluid = 0.95;  // radii at which cortex and fluid start
 constexpr bundle (*bundles[])(const place&) = {across, oblique, upright, straight, fan, kiss};
 constexpr int kiss_number = 5;
 
@@ -96,7 +97,7 @@ bool in_ventricle(const place& at) {
   return x * x + y * y + z * z < 1;
 }
 
-/// One voxel on along the bundle, or back, it is at its end.
+/// Whether the bundle ends within one voxel along its direction (`sign` 1) or against it (-1).
 bool ends(bundle (*bundle_at)(const place&), const place& at, const direction3& direction, double sign) {
   place next = at;
   double square = 0;
@@ -109,9 +110,9 @@ bool ends(bundle (*bundle_at)(const place&), const place& at, const direction3& 
 }
 
 void set_fibres(const place& at, std::size_t most, tissue& t) {
-  static constexpr double share[most_phantom_fibres][most_phantom_fibres] = {
+  static constexpr double share[max_phantom_fibres][max_phantom_fibres] = {
       {0.72, 0, 0}, {0.42, 0.32, 0}, {0.32, 0.26, 0.2}};
-  std::array<bundle, most_phantom_fibres> here{};
+  std::array<bundle, max_phantom_fibres> here{};
   for (const auto bundle_at : bundles) {
     const bundle b = bundle_at(at);
     if (b.depth > 0 && t.fibres < most) here[t.fibres++] = b;
@@ -130,12 +131,12 @@ void set_fibres(const place& at, std::size_t most, tissue& t) {
 }  // namespace
 
 anatomy::anatomy(std::array<std::uint64_t, 3> size, double brain_size, std::size_t fibres)
-    : size_(size), fibres_(std::min(fibres, most_phantom_fibres)) {
+    : size_(size), fibres_(std::min(fibres, max_phantom_fibres)) {
   for (std::size_t c = 0; c < 3; ++c) half_axis_voxels_[c] = brain_size * static_cast<double>(size[c]) / 2;
 }
 
 tissue anatomy::at(std::uint64_t voxel) const {
-  const place here = place_of(voxel, size_, half_axis_voxels_);
+  const place here = voxel_place(voxel, size_, half_axis_voxels_);
   tissue t;
   if (here.radius >= 1) return t;
   t.inside = true;
@@ -152,14 +153,14 @@ tissue anatomy::at(std::uint64_t voxel) const {
 }
 
 int anatomy::end_at(std::uint64_t voxel) const {
-  const place here = place_of(voxel, size_, half_axis_voxels_);
+  const place here = voxel_place(voxel, size_, half_axis_voxels_);
   if (here.radius >= cortex) return 0;
   int label = 0;
   double deepest = 0;
   for (int i = 0; i < static_cast<int>(std::size(bundles)); ++i) {
     const bundle b = bundles[i](here);
     if (b.depth <= deepest) continue;
-    // The second arc of the two that kiss is a bundle of its own, and runs the other way round.
+    // The second of the two kissing arcs is a separate bundle in the opposite direction.
     const bool second_arc = i == kiss_number && here.p[0] >= 0;
     const double forward = second_arc ? -1 : 1;
     const bool first = ends(bundles[i], here, b.direction, -forward),

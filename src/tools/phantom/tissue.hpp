@@ -8,21 +8,22 @@
 
 namespace voxherd {
 
-/// Signal of white matter without diffusion weighting: what the signal-to-noise ratio refers to.
+/// White-matter signal without diffusion weighting; the reference of the signal-to-noise ratio.
 constexpr double white_matter_S0 = 800;
 
-/// The phantom's anatomy: an ellipsoid "brain" of grey matter in a shell of fluid, two ventricles, and bundles that run
-/// straight, cross at 60 to 90 degrees (a third one through both), fan out, and kiss. Fixed shapes in coordinates where
-/// the brain's half axes are 1, so that any image size holds all of them.
+/// The phantom's anatomy: an ellipsoid "brain" of grey matter in a shell of fluid, two ventricles, and bundles that are
+/// straight, cross at 60 to 90 degrees (a third one through both), fan out, and kiss. The shapes are fixed in
+/// coordinates in which the brain's half axes are 1, so that every image size contains all of them.
 class anatomy {
  public:
-  /// `fibres`: most fibres in a voxel, 1 to 3. `brain_size`: the brain's diameter as a part of the image's, 0 to 1.
+  /// `fibres`: maximum number of fibres per voxel, 1 to 3. `brain_size`: diameter of the brain as a fraction of the
+  /// image's, 0 to 1.
   anatomy(std::array<std::uint64_t, 3> size, double brain_size, std::size_t fibres);
 
   tissue at(std::uint64_t voxel) const;
-  /// Whose end a voxel of white matter is: bundle b, counted from 0, begins at label 2 b + 1 and ends at 2 b + 2; the
-  /// bundles are across, oblique, upright, straight, fan, the arc that kisses at lower voxel x, the other one. 0: no
-  /// end. Where several bundles end, the one that the voxel lies deepest in.
+  /// The bundle end at a voxel of white matter: bundle b, counted from 0, starts at label 2 b + 1 and ends at label 2 b
+  /// + 2; 0 for none. The bundles are across, oblique, upright, straight, fan, the kissing arc at lower voxel x, the
+  /// other arc. If several bundles end here, the one in which the voxel is deepest.
   int end_at(std::uint64_t voxel) const;
   std::uint64_t mask_count() const;
   std::array<std::uint64_t, 3> size() const { return size_; }

@@ -20,7 +20,7 @@ class BallstickCuda : public testing::Test {
 /// With the same random numbers the chain is the same: fit, proposals and decisions are those of the double reference.
 TEST_F(BallstickCuda, TakesTheReferencesFirstJumps) {
   for (int model = 1; model <= 3; ++model)
-    for (int fibres = 1; fibres <= most_fibres; ++fibres)
+    for (int fibres = 1; fibres <= max_fibres; ++fibres)
       for (const bool rician : {false, true})
         for (const bool unattenuated : {false, true}) {
           ballstick_settings s;

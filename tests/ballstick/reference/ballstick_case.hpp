@@ -48,7 +48,7 @@ inline ballstick_parameters known_voxel(const ballstick_settings& settings) {
   p.d_std = settings.model >= 2 ? 0.0006 : 0;
   p.ratio = settings.ratio_mean;
   p.f0 = settings.unattenuated ? 0.06 : 0;
-  const std::array<std::array<double, most_fibres>, most_fibres> fractions{
+  const std::array<std::array<double, max_fibres>, max_fibres> fractions{
       {{0.55}, {0.42, 0.25}, {0.36, 0.24, 0.14}, {0.32, 0.22, 0.15, 0.1}}};
   p.f = fractions[settings.fibres - 1];
   p.th = {1.35, 0.3, 1.5, 2.3};

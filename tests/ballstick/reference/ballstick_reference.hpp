@@ -8,7 +8,7 @@
 
 namespace voxherd::reference {
 
-inline constexpr int most_fibres = 4;
+inline constexpr int max_fibres = 4;
 
 enum class ard_fibres { all_but_first, none, all };
 
@@ -28,7 +28,7 @@ struct ballstick_settings {
 
 struct ballstick_parameters {
   double s0 = 0, d = 0, d_std = 0, ratio = 0, f0 = 0, tau = 0;
-  std::array<double, most_fibres> f{}, th{}, ph{};
+  std::array<double, max_fibres> f{}, th{}, ph{};
 };
 
 /// Signal of one measurement.
@@ -97,10 +97,10 @@ using draw_source = std::function<proposal_draw(int jump, int index)>;
 struct ballstick_posterior {
   std::vector<ballstick_parameters> samples;  ///< fibres in descending order of mean f
   ballstick_parameters mean;                  ///< th and ph are left out
-  std::array<std::array<double, 3>, most_fibres> dyads{};
-  std::array<double, most_fibres> dispersion{};
-  std::vector<double> acceptance;      ///< per update, over the whole chain
-  std::array<int, most_fibres> order;  ///< slot of the chain that became fibre k
+  std::array<std::array<double, 3>, max_fibres> dyads{};
+  std::array<double, max_fibres> dispersion{};
+  std::vector<double> acceptance;     ///< per update, over the whole chain
+  std::array<int, max_fibres> order;  ///< slot of the chain that became fibre k
 };
 
 /// Random-walk Metropolis, one scalar at a time, with proposals adapted every `adapt_every` jumps and angles wrapped.

@@ -84,7 +84,7 @@ void set_direction(ballstick_parameters& p, int fibre, const std::array<double, 
 }
 
 void sort_fibres(ballstick_parameters& p, int fibres) {
-  std::array<int, most_fibres> order{0, 1, 2, 3};
+  std::array<int, max_fibres> order{0, 1, 2, 3};
   std::stable_sort(order.begin(), order.begin() + fibres, [&](int i, int j) { return p.f[i] > p.f[j]; });
   const ballstick_parameters before = p;
   for (int k = 0; k < fibres; ++k) {

@@ -69,7 +69,7 @@ ballstick_parameters parameter_mean(const std::vector<ballstick_parameters>& sam
     mean.ratio += p.ratio / n;
     mean.f0 += p.f0 / n;
     mean.tau += p.tau / n;
-    for (int k = 0; k < most_fibres; ++k) mean.f[k] += p.f[k] / n;
+    for (int k = 0; k < max_fibres; ++k) mean.f[k] += p.f[k] / n;
   }
   return mean;
 }

@@ -12,7 +12,7 @@ namespace {
 using function = std::function<double(double)>;
 
 /// Of a convex function. Sections shrink to 1e-15 of the interval.
-double least_between(double low, double high, const function& f) {
+double min_between(double low, double high, const function& f) {
   const double golden = (std::sqrt(5.0) - 1) / 2;
   double left = high - golden * (high - low), right = low + golden * (high - low);
   double at_left = f(left), at_right = f(right);
@@ -53,7 +53,7 @@ double flux_from(std::size_t axis, const mat3& s, const six_neighbours& v, doubl
     // No component matters beyond what makes p . S p = 4 by itself: S is at least 1 / trace(S^-1).
     const double far = 2 * std::sqrt(inverse(s)[0][0] + inverse(s)[1][1] + inverse(s)[2][2]);
     const double low = std::clamp(backward, -far, far), high = std::clamp(forward, -far, far);
-    return low < high ? least_between(low, high, h) : h(low == far ? backward : low == -far ? forward : low);
+    return low < high ? min_between(low, high, h) : h(low == far ? backward : low == -far ? forward : low);
   }
   const double critical = -(s[2][0] * p[0] + s[2][1] * p[1]) / s[2][2];
   return h(std::clamp(critical, backward, forward));
@@ -180,8 +180,8 @@ double hopf_lax_minimum(const mat3& s, const cube_neighbours& v) {
         const vec3 y = a * vertex[0] + b * vertex[1] + c * vertex[2];
         return a * value[0] + b * value[1] + c * value[2] + std::sqrt(form(y, g, y));
       };
-      const auto along = [&](double a) { return least_between(0, 1 - a, [&](double b) { return cost(a, b); }); };
-      least = std::min(least, least_between(0, 1, along));
+      const auto along = [&](double a) { return min_between(0, 1 - a, [&](double b) { return cost(a, b); }); };
+      least = std::min(least, min_between(0, 1, along));
     }
   } while (std::next_permutation(axis.begin(), axis.end()));
   return least;

@@ -114,7 +114,7 @@ TEST(Pathway, ThatDoesNotExistIsSaid) {
 
 TEST(Pathway, GapIsTheLargestDifferenceOfThreeCosts) {
   pathway_cost c;
-  c.least_total = 10;
+  c.min_total = 10;
   c.from_at_to = 11;
   c.to_at_from = 10.5f;
   EXPECT_NEAR(c.gap(), 0.1, 1e-6);

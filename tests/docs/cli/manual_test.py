@@ -1,5 +1,6 @@
-"""docs/manual.md describes every command and every option with its default, and no others."""
+"""Each command has a page in docs/commands; the commands, options and codes that documents name exist; links resolve."""
 import functools
+import glob
 import os
 import re
 import subprocess
@@ -7,10 +8,18 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 VOXHERD = os.environ["VOXHERD"]
-INPUTS, RUN = "Inputs of diffusion analyses", "Options of every run"
-# Sections of options that a command has in addition to its own.
-SHARED = {"tensor": [INPUTS, RUN], "ballstick": [INPUTS, RUN], "geodesic": [INPUTS, RUN], "connect": [INPUTS, RUN],
-          "perfusion": [RUN], "bedpostx": ["voxherd ballstick", RUN]}
+PAGES = os.path.join(ROOT, "docs", "commands")
+ANALYSES = ["tensor", "ballstick", "geodesic", "connect", "perfusion"]
+OPTION = re.compile(r"(?<![\w-])--([a-zA-Z][\w-]*)")
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def page_of(command):
+    return read(os.path.join(PAGES, f"{command}.md"))
 
 
 @functools.cache
@@ -18,100 +27,118 @@ def help_of(*words):
     return subprocess.run([VOXHERD, *words, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
+@functools.cache
 def commands():
     return re.findall(r"^  (\w+) {2,}\w", help_of(), re.MULTILINE)
 
 
+@functools.cache
 def options_of(command):
-    """Name -> default ("" if none), from the command's help."""
-    line = r"^  (?:-\w \[ )?--([\w-]+)(?: \])?(?: \S+)?(?: \(=([^)]*)\))?(?: |$)"
-    found = re.findall(line, help_of(command), re.MULTILINE)
-    return {name: default for name, default in found if name != "help"}
+    return set(OPTION.findall(help_of(command))) | {"help"}
 
 
-def read_manual():
-    """Heading -> {option: default} from the tables under it."""
-    sections, heading = {}, None
-    with open(os.path.join(ROOT, "docs", "manual.md"), encoding="utf-8") as file:
-        for line in file:
-            if line.startswith("## "):
-                heading = line[3:].strip()
-                sections[heading] = {}
-            row = re.match(r"\| `--([\w-]+)[^`]*` \| ([^|]*?) ?\|", line)
-            if row:
-                sections[heading][row[1]] = row[2].strip()
-    return sections
+def without_code_blocks(text):
+    return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
-class Manual(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.manual = read_manual()
-        cls.commands = commands()
+def command_lines(text):
+    """The voxherd command lines in a document's code blocks, as (command, options)."""
+    for block in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for line in re.sub(r"\\\n", " ", block).splitlines():
+            for part in re.split(r"&&|[|>;)]|\s#", line):
+                found = re.search(r"voxherd (\w+)(.*)", part)
+                if found:
+                    yield found[1], re.findall(r"\w+", found[2]), OPTION.findall(found[2])
 
-    def rows_for(self, command):
-        rows = {}
-        for heading in [f"voxherd {command}", *SHARED.get(command, [])]:
-            rows.update(self.manual[heading])
-        return rows
 
-    def test_every_command_has_a_section(self):
-        self.assertGreaterEqual(len(self.commands), 6)
-        for command in self.commands:
-            self.assertIn(f"voxherd {command}", self.manual)
+def options_in_text(text, command):
+    """(command, option) of each `--option` in the text. A span may name its command first: `geodesic --top`."""
+    for span in re.findall(r"`([^`\n]+)`", without_code_blocks(text)):
+        words = span.removeprefix("voxherd ").split()
+        if words[0].startswith("--"):
+            yield from ((command, option) for option in OPTION.findall(span))
+        elif words[0] in commands():
+            yield from ((words[0], option) for option in OPTION.findall(span))
 
-    def test_every_option_is_documented_with_its_default(self):
-        for command in self.commands:
-            rows = self.rows_for(command)
-            for name, default in options_of(command).items():
-                with self.subTest(f"{command} --{name}"):
-                    self.assertIn(name, rows)
-                    self.assertEqual(rows[name], default)
 
-    def test_no_documented_option_is_missing_in_the_program(self):
-        for command in self.commands:
-            options = options_of(command)
-            self.assertGreater(len(options), 0)
-            for name in self.manual[f"voxherd {command}"]:
-                with self.subTest(f"{command} --{name}"):
-                    self.assertIn(name, options)
-        for heading in (INPUTS, RUN):
-            self.assertGreater(len(self.manual[heading]), 4)
-            for name in self.manual[heading]:
-                self.assertIn(name, options_of("tensor"))
+class CommandPages(unittest.TestCase):
+    def test_every_command_has_a_page_that_the_list_names(self):
+        self.assertGreaterEqual(len(commands()), 13)
+        contents = page_of("README")
+        for command in commands():
+            with self.subTest(command):
+                self.assertTrue(page_of(command).startswith(f"# voxherd {command}\n"))
+                self.assertIn(f"[{command}]({command}.md)", contents)
 
-    def test_every_exit_status_and_status_code_of_the_sources_is_documented(self):
-        with open(os.path.join(ROOT, "docs", "manual.md"), encoding="utf-8") as file:
-            text = file.read()
-        for header, heading in (("core/failure.hpp", "Exit statuses"),
-                                ("kernels/portable/voxel_status.hpp", "The status map")):
+    def test_no_page_is_about_a_command_that_does_not_exist(self):
+        names = {os.path.splitext(os.path.basename(path))[0] for path in glob.glob(os.path.join(PAGES, "*.md"))}
+        self.assertEqual(names - {"README"}, set(commands()))
+
+    def test_every_page_has_places_for_generated_tables(self):
+        for command in commands():
+            tables = ["options", "outputs"] if command in ANALYSES else ["options"]
+            markers = re.findall(r"^<!-- (.*) -->$", page_of(command), re.MULTILINE)
+            with self.subTest(command):
+                self.assertEqual(markers, [m for table in tables for m in (f"{table}: {command}", "end")])
+
+    def test_every_page_has_an_example(self):
+        for command in commands():
+            with self.subTest(command):
+                self.assertIn(command, [name for name, _, _ in command_lines(page_of(command))])
+
+    def test_options_in_the_text_exist(self):
+        for command in [*commands(), "README"]:
+            for named, option in options_in_text(page_of(command), command):
+                with self.subTest(f"{command}.md: {named} --{option}"):
+                    # A page may speak of the options that all analyses share.
+                    known = options_of("tensor") | (set() if named == "README" else options_of(named))
+                    self.assertIn(option, known)
+
+    def test_options_in_examples_exist(self):
+        documents = ["README.md", "docs/quickstart.md", *sorted(glob.glob(os.path.join(PAGES, "*.md")))]
+        for document in documents:
+            for command, words, options in command_lines(read(document)):
+                self.assertIn(command, commands())
+                known = options_of(command) | (options_of(words[0]) if command == "slurm" else set())
+                for option in options:
+                    with self.subTest(f"{os.path.basename(document)}: {command} --{option}"):
+                        self.assertIn(option, known)
+
+    def test_configurations_in_the_text_exist(self):
+        for document in ["README.md", "docs/quickstart.md", *glob.glob(os.path.join(PAGES, "*.md"))]:
+            for name in re.findall(r"configs/([\w.-]+\.cfg)", read(document)):
+                with self.subTest(name):
+                    self.assertTrue(os.path.exists(os.path.join(ROOT, "configs", name)))
+
+    def test_every_exit_status_and_status_code_of_the_sources_is_there(self):
+        text = page_of("README")
+        for header, heading in (("failure.hpp", "Exit statuses"), ("voxel_status.hpp", "The status map")):
             section = text.split(f"## {heading}\n")[1].split("\n## ")[0]
-            with open(os.path.join(ROOT, header), encoding="utf-8") as file:
-                codes = re.findall(r"^  \w+ = (\d+),", file.read(), re.MULTILINE)
+            found = [path for folder in ("core", "mpi", "kernels")
+                     for path in glob.glob(os.path.join(ROOT, folder, "**", header), recursive=True)]
+            self.assertEqual(len(found), 1, header)
+            codes = re.findall(r"^  \w+ = (\d+),", read(found[0]), re.MULTILINE)
             self.assertGreater(len(codes), 5)
             for code in codes:
                 self.assertIn(f"| {code} |", section)
 
 
 class Links(unittest.TestCase):
-    def test_links_in_the_documents_lead_to_existing_files_and_headings(self):
+    def test_files_and_headings_that_the_documents_link_to_are_there(self):
         documents = [name for name in os.listdir(ROOT) if name.endswith(".md")]
-        documents += [f"docs/{name}" for name in os.listdir(os.path.join(ROOT, "docs")) if name.endswith(".md")]
+        documents += glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)
         self.assertIn("README.md", documents)
         for document in documents:
             path = os.path.join(ROOT, document)
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
-            for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            for target in re.findall(r"\]\(([^)\s]+)\)", read(path)):
                 if target.startswith("http"):
                     continue
-                with self.subTest(f"{document}: {target}"):
+                with self.subTest(f"{os.path.relpath(path, ROOT)}: {target}"):
                     name, _, anchor = target.partition("#")
                     linked = os.path.join(os.path.dirname(path), name) if name else path
                     self.assertTrue(os.path.exists(linked))
                     if anchor:
-                        with open(linked, encoding="utf-8") as file:
-                            headings = re.findall(r"^#+ (.*)$", file.read(), re.MULTILINE)
+                        headings = re.findall(r"^#+ (.*)$", read(linked), re.MULTILINE)
                         anchors = [re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings]
                         self.assertIn(anchor, anchors)
 

@@ -288,7 +288,7 @@ class NiftiFolder(Exported):
             self.path("mask.nii.gz"), "--backend", "cpu", "--threads", "1", "--out", self.path("tensor.h5"))
         self.expect_all_maps(self.path("tensor.h5"), self.path("tensor"))
         done = run("export", self.path("tensor.h5"), "--to", "fsl", self.path("no"), expect=65)
-        self.assertIn("found a result of tensor, expected one of ballstick", done.stderr)
+        self.assertIn("is a result of tensor, expected one of ballstick", done.stderr)
 
 
 class Refusals(Exported):

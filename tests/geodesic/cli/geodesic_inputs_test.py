@@ -214,7 +214,7 @@ class Labels(InFolder):
         found = self.dump("--dwi", f"{source}_dwi.nii.gz", "--bvals", f"{source}_dwi.bval", "--bvecs",
                           f"{source}_dwi.bvec", "--mask", f"{source}_mask.nii.gz", "--seed-image",
                           f"{source}_mask.nii.gz", "--targets", f"{source}_parc.nii.gz")
-        self.assertIn("lies on another grid", self.said)
+        self.assertIn("is on another grid", self.said)
         fine = nibabel.load(f"{source}_parc.nii.gz").get_fdata().astype(int)
         # 1 mm in 2 mm: each voxel has two by two by two labels.
         blocks = fine.reshape(14, 2, 9, 2, 5, 2).transpose(0, 2, 4, 1, 3, 5).reshape(14, 9, 5, 8)

@@ -126,13 +126,13 @@ raised_tensor raise(const tensor_voxel& v, double least) {
 
 quartic15 fit_quartic(const gradient_table& g, std::span<const float> row, const geodesic::quartic_settings& settings) {
   const tensor_voxel fitted = fit_tensor(g, row, settings.tensor);
-  const raised_tensor tensor = raise(fitted, settings.least_eigenvalue);
+  const raised_tensor tensor = raise(fitted, settings.min_eigenvalue);
 
   const double largest_b = *std::max_element(g.b_s_per_mm2.begin(), g.b_s_per_mm2.end());
   std::vector<vector3> measured;
   std::vector<double> log_ratios;
   for (std::size_t k = 0; k < g.size(); ++k) {
-    if (g.b_s_per_mm2[k] < settings.least_b_of_largest * largest_b || g.b_s_per_mm2[k] == 0) continue;
+    if (g.b_s_per_mm2[k] < settings.min_b_fraction * largest_b || g.b_s_per_mm2[k] == 0) continue;
     measured.push_back({g.x[k], g.y[k], g.z[k]});
     const double ADC = -std::log(row[k] / fitted.S0) / g.b_s_per_mm2[k];
     log_ratios.push_back(std::log(std::clamp(ADC / tensor.ADC(measured.back()), 0.1224564, 8.1661699)));

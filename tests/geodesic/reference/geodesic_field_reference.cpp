@@ -214,7 +214,7 @@ geodesic_field prepare_geodesic_field(const tensor_image& image, std::span<const
   matrix3 axes(3);
   axes.values.assign(image.axes_mm.begin(), image.axes_mm.end());
   const matrix3 to_index = inverse(axes);
-  auto measured = cleaned(image, how.least_eigenvalue, result.repaired);
+  auto measured = cleaned(image, how.min_eigenvalue, result.repaired);
   result.scale = scale_of(measured, how, std::abs(determinant(axes)));
   const double background = background_of(measured);
   if (how.smoothing_voxels > 0) measured = smoothed(image, measured, how.smoothing_voxels);

@@ -11,7 +11,7 @@ namespace voxherd::reference {
 
 /// A prepared field, slow and obvious, in double. Arrays are (nz, ny, nx, ...).
 struct geodesic_field {
-  std::vector<double> values;  ///< floats_of(kind) a voxel, samples (never coefficients)
+  std::vector<double> values;  ///< field_floats(kind) a voxel, samples (never coefficients)
   std::vector<double> FA, speed;
   std::vector<std::uint32_t> regions;
   std::vector<double> condition;  ///< largest over smallest eigenvalue of D_eff

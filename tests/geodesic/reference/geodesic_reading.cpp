@@ -56,7 +56,7 @@ sampled_reader::sampled_reader(const geodesic::field& stored)
   for (std::size_t i = 0; i < 3; ++i) grid_.size[i] = std::uint64_t(view.size[i]), grid_.origin[i] = view.origin_mm[i];
   for (std::size_t i = 0; i < 9; ++i) grid_.axes[i / 3][i % 3] = view.axes[i];
   const std::size_t voxels = grid_.size[0] * grid_.size[1] * grid_.size[2],
-                    floats = std::size_t(floats_of(stored.kind));
+                    floats = std::size_t(field_floats(stored.kind));
   const bool world = stored.kind == geodesic::field_kind::world;
   const mat3 forth = world ? identity3 : grid_.axes, back = inverse(grid_.axes);
   for (std::size_t i = 0; i < voxels; ++i) {

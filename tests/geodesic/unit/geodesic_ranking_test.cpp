@@ -112,7 +112,7 @@ TEST(GeodesicRanking, KeepsTheSameForATeamOfManyLanes) {
   std::vector<float> means(3 * r.order.size());
   for (std::size_t i = 0; i < r.order.size(); ++i) {
     float mean[3];
-    centre_of(&r.sketches[i * sketch_floats], mean);
+    mean_point(&r.sketches[i * sketch_floats], mean);
     std::copy_n(mean, 3, &means[3 * i]);
   }
   for (const std::uint32_t top : {0, 1, 5}) {

@@ -43,7 +43,7 @@ TEST(Regions, MoreLabelsThanNumbersAreRefused) {
   label_image image;
   image.path = "many.nii";
   image.label = {1};
-  for (std::int32_t l = 1; l <= region::most_targets + 1; ++l) image.values.push_back(l);
+  for (std::int32_t l = 1; l <= region::max_targets + 1; ++l) image.values.push_back(l);
   region_words words({1});
   EXPECT_THROW(words.targets(image, {}), failure);
   image.values.pop_back();

@@ -33,7 +33,7 @@ class collecting_sink : public inflated_sink {
       ++times[position + i];
     }
   }
-  void give_up() override { ++given_up; }
+  void cancel() override { ++given_up; }
 
   bytes content;
   std::vector<int> times;

@@ -30,7 +30,7 @@ class Install(unittest.TestCase):
         pairs = [(os.path.join(self.share, "configs"), "configs"), (os.path.join(self.documents, "docs"), "docs")]
         for there, name in pairs:
             here = os.path.join(ROOT, name)
-            self.assertEqual(sorted(os.listdir(there)), sorted(os.listdir(here)))
+            self.assertEqual(files_below(there), files_below(here))
             same, different, errors = compare(here, there)
             self.assertGreater(len(same), 2)
             self.assertEqual((different, errors), ([], []))
@@ -111,9 +111,13 @@ def files(folder):
     return sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)
 
 
+def files_below(folder):
+    return sorted(os.path.relpath(os.path.join(base, name), folder) for base, _, names in os.walk(folder) for name in names)
+
+
 def compare(here, there, names=None):
-    """Names of files that are equal in both folders, that differ, and that cannot be read."""
-    return filecmp.cmpfiles(here, there, names or os.listdir(here), shallow=False)
+    """Names that are the same in both folders, that differ, that cannot be read: by their bytes."""
+    return filecmp.cmpfiles(here, there, names or files_below(here), shallow=False)
 
 
 if __name__ == "__main__":

@@ -208,7 +208,8 @@ TEST(LiverSignal, ComesBackAsTheConcentrationItWasMadeOf) {
   abdomen_voxel liver, aorta, air;
   liver.tissue = abdomen_tissue::liver, liver.parameters = parameters(400, 20, 100, 1, 2);
   liver.t1_s = 0.7, liver.density = 0.9, liver.hu = 60;
-  aorta.tissue = abdomen_tissue::aorta, aorta.t1_s = t1_of(abdomen_tissue::aorta), aorta.density = 1, aorta.hu = 40;
+  aorta.tissue = abdomen_tissue::aorta, aorta.t1_s = tissue_t1_s(abdomen_tissue::aorta), aorta.density = 1,
+  aorta.hu = 40;
   for (const signal_kind kind :
        {signal_kind::concentration, signal_kind::linear, signal_kind::spoiled_echo, signal_kind::ct}) {
     liver_phantom_settings p = preset("toy");

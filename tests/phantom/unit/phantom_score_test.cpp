@@ -67,7 +67,7 @@ TEST(Score, ClaimsNothingAboutFractionsThatWereNotEstimated) {
   EXPECT_FALSE(s.has_fractions);
   EXPECT_EQ(s.all.missed, 0u);
   EXPECT_NEAR(s.all.mean_degrees, 30, 1e-4);
-  EXPECT_FALSE(json_of(s).contains("false_fibres"));
+  EXPECT_FALSE(score_json(s).contains("false_fibres"));
 }
 
 TEST(Score, ComparesOnlyVoxelsThatBothHave) {

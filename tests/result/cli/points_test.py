@@ -268,7 +268,7 @@ class VerifyCompareInfo(Ragged):
         self.change("points/offset", longer, lambda value: value + 1)
         rc, out, said = self.compare()
         self.assertEqual(rc, 1, out + said)
-        self.assertIn("other numbers of points", out)
+        self.assertIn("different numbers of points", out)
 
     def test_a_result_from_before_groups_existed_can_be_read(self):
         with h5py.File(self.path("b.h5"), "r+") as f:

@@ -27,7 +27,7 @@ using voxherd::batch;
 class slow_stages : public staged_input {
  public:
   explicit slow_stages(std::uint64_t most) : most_(most) {}
-  std::uint64_t most_items() const override { return most_; }
+  std::uint64_t max_items() const override { return most_; }
   void begin(std::uint64_t first, std::uint64_t last) override {
     if (begun_ > 0 && first >= first_[begun_ % 2] && last <= last_[begun_ % 2]) return;
     if (last - first > most_) throw std::logic_error("a stage that is too large");

@@ -191,15 +191,15 @@ class SignalsMeanwhile(StagedJobs):
 
     def test_while_tensor_and_ballstick_wait(self):
         mask = ("--mask", os.path.join(self.shared, "mask.nii"))
-        self.stop(1, signal.SIGTERM, "inflating once a node", "tensor", *mask)
-        self.stop(3, signal.SIGUSR1, "inflating once a node", "ballstick", *mask)
+        self.stop(1, signal.SIGTERM, "inflating once per node", "tensor", *mask)
+        self.stop(3, signal.SIGUSR1, "inflating once per node", "ballstick", *mask)
 
     def test_while_geodesic_connect_and_perfusion_wait(self):
         mask = ("--mask", os.path.join(self.shared, "mask.nii"))
         region = os.path.join(self.shared, "mask.nii")
-        self.stop(2, signal.SIGTERM, "inflating once a node", "geodesic", *mask, "--seed-image", region)
-        self.stop(2, signal.SIGINT, "inflating once a node", "connect", *mask, "--connectome", region)
-        self.stop(2, signal.SIGTERM, "inflating once a node", "perfusion", *mask)
+        self.stop(2, signal.SIGTERM, "inflating once per node", "geodesic", *mask, "--seed-image", region)
+        self.stop(2, signal.SIGINT, "inflating once per node", "connect", *mask, "--connectome", region)
+        self.stop(2, signal.SIGTERM, "inflating once per node", "perfusion", *mask)
 
     def test_while_the_automatic_mask_is_looked_for(self):
         self.stop(1, signal.SIGTERM, "not unit vectors", "tensor")

@@ -12,11 +12,11 @@ const std::vector<std::string> with_room_for_30{"--mask",          "mask.nii",  
 
 TEST_F(DwiSeries, MoreThanTheLimitComesInStagesOfTheSameRows) {
   auto whole = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
-  EXPECT_EQ(whole.input().most_items(), staged_input::all_items);
+  EXPECT_EQ(whole.input().max_items(), staged_input::all_items);
   EXPECT_EQ(whole.input().later_bytes(), 0U);
   const auto expected = load_all(whole, 1000);
   auto series = begin(with_room_for_30, "dwi.nii.gz");
-  ASSERT_EQ(series.input().most_items(), 30U);
+  ASSERT_EQ(series.input().max_items(), 30U);
   EXPECT_GE(series.input().later_bytes(), 30U * 46 * 4);
   EXPECT_LE(series.input().later_bytes(), 30U * 46 * 4 + 2 * 64);
   const std::uint64_t items = series.item_voxels().size();

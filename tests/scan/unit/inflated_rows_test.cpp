@@ -39,7 +39,7 @@ std::vector<std::uint64_t> some_voxels() {
 inflating_threads many_chunks(unsigned threads) {
   inflating_threads how;
   how.parallel = {threads, 10000, 40001};
-  how.smallest_file_bytes = 0;
+  how.min_file_bytes = 0;
   return how;
 }
 
@@ -74,12 +74,12 @@ class InflatedRows : public ::testing::Test {
   void expect_as_read(const std::vector<nifti_header>& files, const std::vector<std::vector<float>>& volumes,
                       const inflating_threads& how) {
     const auto voxels = some_voxels();
-    const auto pieces = pieces_of(voxels);
+    const auto pieces = split_into_pieces(voxels);
     const stored_rows layout(files, voxels.size());
     std::vector<std::byte> memory(layout.bytes());
     const std::atomic<bool> stop{false};
     for (std::size_t i = 0; i < files.size(); ++i)
-      inflate_file(files[i], pieces, voxels.size(), layout.place_of(i), memory.data(), how, stop);
+      inflate_file(files[i], pieces, voxels.size(), layout.file_place(i), memory.data(), how, stop);
     const std::uint64_t first = 17, count = voxels.size() - 40;
     for (const std::uint64_t more : {0, 9}) {
       const std::uint64_t stride = layout.volumes() + more;
@@ -104,7 +104,7 @@ class InflatedRows : public ::testing::Test {
 TEST_F(InflatedRows, PiecesHoldEveryVoxelOnce) {
   const auto voxels = some_voxels();
   std::vector<std::uint64_t> found;
-  for (const volume_piece& piece : pieces_of(voxels)) {
+  for (const volume_piece& piece : split_into_pieces(voxels)) {
     EXPECT_LE(piece.count, 65536U);
     for (const voxel_run& run : piece.runs) {
       EXPECT_EQ(run.first_item, found.size());
@@ -114,7 +114,7 @@ TEST_F(InflatedRows, PiecesHoldEveryVoxelOnce) {
     }
   }
   EXPECT_EQ(found, voxels);
-  EXPECT_TRUE(pieces_of({}).empty());
+  EXPECT_TRUE(split_into_pieces({}).empty());
 }
 
 TEST_F(InflatedRows, TypesKeepTheirWidthUpToFloat) {
@@ -149,9 +149,9 @@ TEST_F(InflatedRows, DamageBehindTheLastChosenVoxelIsSeen) {
   const stored_rows layout({header}, voxels.size());
   std::vector<std::byte> memory(layout.bytes());
   for (const auto& how : {inflating_threads{}, many_chunks(3)}) {
-    EXPECT_THROW(
-        inflate_file(header, pieces_of(voxels), voxels.size(), layout.place_of(0), memory.data(), how, {false}),
-        failure);
+    EXPECT_THROW(inflate_file(header, split_into_pieces(voxels), voxels.size(), layout.file_place(0), memory.data(),
+                              how, {false}),
+                 failure);
   }
 }
 
@@ -164,7 +164,7 @@ TEST_F(InflatedRows, AFileShorterThanItsHeaderSaysIsRefusedByAnyNumberOfThreads)
   std::vector<std::string> messages;
   for (const auto& how : {inflating_threads{}, many_chunks(3)}) {
     try {
-      inflate_file(header, pieces_of(voxels), voxels.size(), layout.place_of(0), memory.data(), how, {false});
+      inflate_file(header, split_into_pieces(voxels), voxels.size(), layout.file_place(0), memory.data(), how, {false});
     } catch (const failure& f) {
       messages.push_back(f.what());
     }
@@ -174,12 +174,18 @@ TEST_F(InflatedRows, AFileShorterThanItsHeaderSaysIsRefusedByAnyNumberOfThreads)
   EXPECT_NE(messages[0].find("truncated"), std::string::npos) << messages[0];
 }
 
-TEST_F(InflatedRows, StoppingEndsSeveralThreadsWithoutAWord) {
+TEST_F(InflatedRows, StoppingLeavesTheRowsUntouched) {
   const auto header = make<float>("f32.gz", 16, 5);
   const auto voxels = some_voxels();
   const stored_rows layout({header}, voxels.size());
-  std::vector<std::byte> memory(layout.bytes());
-  inflate_file(header, pieces_of(voxels), voxels.size(), layout.place_of(0), memory.data(), many_chunks(3), {true});
+  const std::vector<std::byte> untouched(layout.bytes(), std::byte{0xa5});
+  for (const auto& how : {inflating_threads{}, many_chunks(3)}) {
+    std::vector<std::byte> stopped = untouched, complete = untouched;
+    inflate_file(header, split_into_pieces(voxels), voxels.size(), layout.file_place(0), stopped.data(), how, {true});
+    inflate_file(header, split_into_pieces(voxels), voxels.size(), layout.file_place(0), complete.data(), how, {false});
+    EXPECT_EQ(stopped, untouched);
+    EXPECT_NE(complete, untouched);
+  }
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST_F(LabelImage, KeepsLabelsOfItsOwnGridAndCountsThem) {
   const label_image image = read_labels(write({0, 4, 2, 4, -1, nan}), grid(6), label_kind::labels);
   EXPECT_EQ(image.label, (labels{0, 4, 2, 4, 0, 0}));
   EXPECT_EQ(image.values, (labels{2, 4}));
-  EXPECT_EQ(image.voxels_of, (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(image.voxel_count, (std::vector<std::uint64_t>{1, 2}));
   EXPECT_EQ(image.voxels_with({4}), (std::vector<std::uint64_t>{1, 3}));
   EXPECT_EQ(image.voxels_with({}), (std::vector<std::uint64_t>{1, 2, 3}));
 }

@@ -49,7 +49,7 @@ TEST_F(GeodesicFieldOfABrain, HasTheAnisotropyThatMrtrixFinds) {
     if (!image_.inside[i]) continue;
     const auto e = eigen(&image_.tensor[6 * i]);
     not_positive += e.value[2] <= 0;
-    if (e.value[2] < 1.0001 * how.least_eigenvalue * e.value[0]) continue;  // raised: another anisotropy is right
+    if (e.value[2] < 1.0001 * how.min_eigenvalue * e.value[0]) continue;  // raised: another anisotropy is right
     ++sound;
     ASSERT_NEAR(facts[i].FA, expected[i], 1e-6) << "voxel " << i;
   }

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "mpi/comm/session.hpp"
+#include "src/io/nifti/nifti.hpp"
+
+namespace voxherd {
+
+/// Every rank except 0 reads the header itself and compares it with rank 0's, to detect nodes that see another file.
+/// Collective. Throws failure, the same on every rank.
+void check_same_file(const session& s, const std::string& path, nifti_header& header);
+
+}  // namespace voxherd

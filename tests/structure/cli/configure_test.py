@@ -1,0 +1,41 @@
+"""Configuring stops at mistakes in the list of analyses, and does not rebuild for the version number."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+BUILD = os.path.dirname(os.path.abspath(os.environ["VOXHERD"]))
+
+
+class Configure(unittest.TestCase):
+    def test_a_misspelt_analysis_is_an_error_that_names_the_missing_file(self):
+        tree = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, tree)
+        for name in ("bench", "cmake", "configs", "core", "docs", "kernels", "mpi", "slurm", "src", "tests"):
+            os.symlink(os.path.join(ROOT, name), os.path.join(tree, name))
+        with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
+            text, count = re.subn(r"(?m)^(set\(VOXHERD_ANALYSES .*)\)", r"\1 tensr)", file.read())
+        self.assertEqual(count, 1)
+        with open(os.path.join(tree, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+            file.write(text)
+        done = subprocess.run(["cmake", "-S", tree, "-B", os.path.join(tree, "build"), "-DVOXHERD_CUDA=OFF",
+                               "-DVOXHERD_TESTS=OFF", "-DVOXHERD_BENCH=OFF"], capture_output=True, text=True, timeout=120)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("src/analyses/tensr.cpp", "".join(done.stderr.split()).replace("\n", ""))
+
+    def test_one_file_is_compiled_with_the_version_number(self):
+        commands = os.path.join(BUILD, "build.ninja")
+        if not os.path.exists(commands):
+            self.skipTest("not built with Ninja")
+        with open(commands, encoding="utf-8") as file:
+            edges = re.findall(r"(?m)^build (\S+\.o):.*\n((?:  .*\n)*)", file.read())
+        self.assertGreater(len(edges), 100)
+        self.assertEqual([os.path.basename(name) for name, settings in edges if "VOXHERD_VERSION" in settings],
+                         ["version.cpp.o"])
+
+
+if __name__ == "__main__":
+    unittest.main()
