@@ -10,18 +10,17 @@ using ballstick::diffusion_model;
 
 std::size_t usual_voxels(const bench_options& o) {
   if (o.voxels > 0) return o.voxels;
-  constexpr std::size_t two_hundred_fifty_six_a_multiprocessor = 256 * 132;  // H200: 132 multiprocessors
-  return o.chosen.kind == backend::cuda ? two_hundred_fifty_six_a_multiprocessor
-                                        : 192 * static_cast<std::size_t>(o.chosen.threads);
+  constexpr std::size_t default_gpu_voxels = 256 * 132;  // H200: 132 multiprocessors
+  return o.chosen.kind == backend::cuda ? default_gpu_voxels : 192 * static_cast<std::size_t>(o.chosen.threads);
 }
 
 /// The complete call, and as NAME/fit its part without the chain.
 void add(const std::string& name, const bench_options& o, const ballstick_case& c) {
-  const auto problem_of = [d = o.chosen](const ballstick_case& one) {
+  const auto make_problem = [d = o.chosen](const ballstick_case& one) {
     return [d, one] { return std::make_unique<ballstick_problem>(d, one); };
   };
-  add_benchmark(name, problem_of(c));
-  add_benchmark(name + "/fit", problem_of(fit_of(c)));
+  add_benchmark(name, make_problem(c));
+  add_benchmark(name + "/fit", make_problem(fit_only_case(c)));
 }
 
 ballstick_case make_case(const bench_options& o, std::size_t measurements, int fibres, int model, int burn_in) {

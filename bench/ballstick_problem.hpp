@@ -15,7 +15,7 @@ struct ballstick_case {
 };
 
 /// A case's settings reduced to the minimum of a run: the least-squares fit, one jump and its sample.
-ballstick_case fit_of(ballstick_case c);
+ballstick_case fit_only_case(ballstick_case c);
 
 /// Ball-and-stick estimation as in the program, from signals in host memory to results in host memory (for a GPU:
 /// page-locked, copies included). A quarter of the voxels each has one fibre, two crossing at 90 degrees, two at 60,
@@ -30,13 +30,13 @@ class ballstick_problem final : public problem {
   /// below 0.03. The latter two are checked for voxels with as many fibres as are fitted, or fewer if a chain with its
   /// relevance prior follows the fit: with least squares only, superfluous fibres share the noise and the signal of the
   /// first one.
-  std::string complaint() const override;
+  std::string find_error() const override;
 
   std::size_t voxels() const override { return case_.voxels; }
 
  private:
   void allocate_results();
-  bool judges(const tissue& t) const;
+  bool is_checked(const tissue& t) const;
   const float* values(int field) const { return results_.values[field]; }
 
   device device_;

@@ -9,9 +9,9 @@ namespace voxherd::bench {
 
 /// The timed part of a call; the field stays on the device.
 enum class timed_part {
-  scoring,      ///< from seeds on the device to scores in host memory
-  whole_call,   ///< from seeds in host memory to scores in host memory
-  every_point,  ///< and then the place of every fibre after every step, as the paper's program stores them
+  scoring,        ///< from seeds on the device to scores in host memory
+  complete_call,  ///< from seeds in host memory to scores in host memory
+  every_point,    ///< and then the place of every fibre after every step, as the paper's program stores them
 };
 
 struct brain_run {

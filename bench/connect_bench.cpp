@@ -67,7 +67,7 @@ void add_parts(const place& where) {
 
 void add_all(const bench_options& o) {
   const bool cuda = o.chosen.kind == backend::cuda;
-  for (const place& where : places_of(o)) {
+  for (const place& where : benchmark_devices(o)) {
     add_solves(where, cuda);
     if (where.on.threads > 1) continue;
     add_sizes(where);

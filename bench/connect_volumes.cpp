@@ -48,7 +48,7 @@ reference::eikonal_case cube(const std::string& kind, std::uint64_t side) {
   if (kind == "tilted") return cases::constant(reference::fibre_tensor({1, 2, 3}, 100), side);
   if (kind == "half_space") return cases::half_space(side);
   if (kind == "pullback") return cases::pullback(side);
-  throw std::invalid_argument("no volume " + kind);
+  throw std::invalid_argument("unknown volume " + kind);
 }
 
 reference::eikonal_case brain() {

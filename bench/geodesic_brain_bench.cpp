@@ -49,7 +49,7 @@ void add_seeds(const bench_options& o) {
     for (const geodesic_scheme& s : schemes) {
       if (s.needs_gpu && !cuda) continue;
       for (const std::size_t seeds : {1024, 2048, 3072, 4096})
-        for (const timed_part part : {timed_part::whole_call, timed_part::every_point}) {
+        for (const timed_part part : {timed_part::complete_call, timed_part::every_point}) {
           const char* what = part == timed_part::every_point ? "points" : "scores";
           const device d{o.chosen.kind, threads, o.chosen.cuda_ordinal};
           const brain_run how{s.form, s.reading, integrator::rk2, seeds, 1, part};

@@ -23,7 +23,7 @@ void fibre_axis(double x, double y, double (&t)[3]) {
 }
 
 /// A cube of white matter inside a ball, which fills about half of the image, as a brain does.
-tensor_image helix_in_a_ball(std::uint64_t side) {
+tensor_image helix_in_ball(std::uint64_t side) {
   tensor_image image;
   image.size = {side, side, side};
   image.axes_mm = {2, 0, 0, 0, 2, 0, 0, 0, 2};
@@ -49,7 +49,7 @@ tensor_image helix_in_a_ball(std::uint64_t side) {
 class field_problem final : public problem {
  public:
   field_problem(const device& d, std::uint64_t side, field_kind kind, bool spline, double smoothing)
-      : device_(d), image_(helix_in_a_ball(side)), kind_(kind), spline_(spline) {
+      : device_(d), image_(helix_in_ball(side)), kind_(kind), spline_(spline) {
     how_.smoothing_voxels = smoothing;
   }
 
@@ -62,7 +62,7 @@ class field_problem final : public problem {
   double device_seconds() const override { return field_->seconds; }
 
   /// FA everywhere inside, and, unless smoothed or filtered, the tensors in index space (voxels of 2 mm: a quarter).
-  std::string complaint() const override {
+  std::string find_error() const override {
     const double FA = (along - across) / std::sqrt(along * along + 2 * across * across);
     const auto facts = host_facts(*field_);
     const auto values = host_values(*field_);

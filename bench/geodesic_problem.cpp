@@ -30,7 +30,8 @@ std::array<double, 2> flat(double x, double y, double z) {
 }
 
 /// Only one field at a time stays on the device.
-std::shared_ptr<field> field_of(const device& d, const std::array<std::uint64_t, 3>& size, ray_form form, bool spline) {
+std::shared_ptr<field> make_field(const device& d, const std::array<std::uint64_t, 3>& size, ray_form form,
+                                  bool spline) {
   static std::shared_ptr<field> kept;
   static std::tuple<int, std::array<std::uint64_t, 3>, field_kind, bool> of;
   const std::tuple wanted{d.threads, size, field_for(form), spline};
@@ -42,7 +43,7 @@ std::shared_ptr<field> field_of(const device& d, const std::array<std::uint64_t,
   return kept;
 }
 
-ray_settings settings_of(const wave_run& how) {
+ray_settings make_settings(const wave_run& how) {
   ray_settings s;
   s.form = how.form;
   s.reading = how.reading;
@@ -58,9 +59,9 @@ class wave_problem final : public problem {
   wave_problem(const device& d, const std::array<std::uint64_t, 3>& size, const wave_run& how, std::size_t fibres)
       : device_(d), how_(how), fibres_(fibres), scores_(d, fibres) {
     use_device(d);
-    field_ = field_of(d, size, how.form, how.reading == interpolation::bspline);
+    field_ = make_field(d, size, how.form, how.reading == interpolation::bspline);
     seeds_ = wave_seeds(fibres, std::min<std::size_t>(64, size[0] / 4));
-    tracker_ = make_tracker(*field_, seeds_, settings_of(how));
+    tracker_ = make_tracker(*field_, seeds_, make_settings(how));
   }
 
   void run() override {
@@ -69,7 +70,7 @@ class wave_problem final : public problem {
   }
 
   /// Every fibre has full length, and the median error after 20 voxels is within the scheme's tolerance.
-  std::string complaint() const override {
+  std::string find_error() const override {
     const score_view s = scores_.view();
     for (std::size_t f = 0; f < fibres_; ++f) {
       if (s.steps[2 * f] != how_.steps)
@@ -77,8 +78,9 @@ class wave_problem final : public problem {
                            how_.steps);
     }
     const double median = median_error(), allowed = allowed_error();
-    return median < allowed ? ""
-                            : fmt::format("median error {:.2e} voxels after 20, expected below {}", median, allowed);
+    return median < allowed
+               ? ""
+               : fmt::format("median error {:.2e} voxels after 20 voxels, expected below {}", median, allowed);
   }
 
   std::size_t voxels() const override { return fibres_ * how_.steps; }

@@ -125,14 +125,14 @@ int main(int argc, char** argv) {
   voxherd::parallel_gzip_result parallel;
   if (expected.bytes == 0 || !(by_igzip(path, true) == expected) ||
       !(by_threads(path, how, true, &parallel) == expected)) {
-    fmt::print(stderr, "{}: zlib, igzip and several threads do not give the same bytes\n", path);
+    fmt::print(stderr, "{}: zlib, igzip and several threads decompress to different bytes\n", path);
     return 1;
   }
-  fmt::print("{}: {} inflated bytes, the same from all (sum {:016x})\n", path, expected.bytes, expected.sum);
+  fmt::print("{}: {} decompressed bytes, equal for all methods (sum {:016x})\n", path, expected.bytes, expected.sum);
   const auto percent = [&](std::uint64_t bytes) {
     return 100 * static_cast<double>(bytes) / static_cast<double>(expected.bytes);
   };
-  fmt::print("in chunks of {} KiB: {:.1f} % of the bytes inflated with marks, {:.1f} % in order\n",
+  fmt::print("in chunks of {} KiB: {:.1f} % of the bytes decompressed with markers, {:.1f} % in order\n",
              how.chunk_bytes >> 10, percent(parallel.bytes_marked), percent(parallel.bytes_in_order));
   const auto report = [&](const std::string& name, std::pair<double, double> seconds) {
     const double megabytes = static_cast<double>(expected.bytes) * 1e-6;

@@ -9,7 +9,7 @@
 /// Work that perfusion_convolution_bench times on a GPU.
 namespace voxherd::bench {
 
-enum class convolution_way { block_fft, cufft, direct, recursion };
+enum class convolution_method { block_fft, cufft, direct, recursion };
 
 /// C_i = sum_{j <= i} x_j exp(-kl T (i - j)) for each of many curves.
 struct convolution_curves {
@@ -41,9 +41,9 @@ class gpu_work {
 
 /// Results: [curve][frame]. Every method has its inputs in a suitable layout: rows for one block per curve, columns for
 /// one thread per curve, rows padded with zeros for cuFFT, whose plans are created here.
-std::unique_ptr<gpu_work> make_gpu_convolutions(convolution_way way, const convolution_curves& curves);
+std::unique_ptr<gpu_work> make_gpu_convolutions(convolution_method method, const convolution_curves& curves);
 
 /// Results: [voxel], the sum of a voxel's costs. Not with cuFFT.
-std::unique_ptr<gpu_work> make_gpu_costs(convolution_way way, const cost_voxels& voxels);
+std::unique_ptr<gpu_work> make_gpu_costs(convolution_method method, const cost_voxels& voxels);
 
 }  // namespace voxherd::bench

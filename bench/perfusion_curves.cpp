@@ -68,7 +68,7 @@ time_course paper_inputs(int frames) {
 
 std::vector<double> tissue_curve(const time_course& t, const perfusion_parameters& p, discretisation_kind how) {
   const double spacing = t.spacing_s();
-  if (!(spacing > 0)) throw std::invalid_argument("tissue_curve: expected even frames");
+  if (!(spacing > 0)) throw std::invalid_argument("tissue_curve: expected evenly spaced frames");
   if (how == discretisation_kind::exact) {
     auto c = faded(t.arterial, spacing, p[kl], p[tau_a]);
     const auto from_portal = faded(t.portal, spacing, p[kl], p[tau_p]);

@@ -26,7 +26,7 @@ struct place {
 };
 
 /// The GPU ("gpu"), or 1, 2, 4, ... and all of the CPU's threads ("threadsN"), up to --threads if given.
-std::vector<place> places_of(const bench_options& o);
+std::vector<place> benchmark_devices(const bench_options& o);
 
 /// Thrown by a problem's constructor if its data are missing: the benchmark is skipped, which is not a failure. The
 /// message starts with "no data".
@@ -43,7 +43,7 @@ class problem {
   virtual void run() = 0;
 
   /// The error of the last run's answer; empty if it is correct.
-  virtual std::string complaint() const = 0;
+  virtual std::string find_error() const = 0;
 
   /// The unit of work of a run, and its name.
   virtual std::size_t voxels() const = 0;

@@ -38,7 +38,7 @@ class tensor_problem final : public problem {
  public:
   tensor_problem(const device& d, std::size_t measurements, std::size_t voxels) : device_(d), truth_(voxels) {
     use_device(d);
-    const gradient_table gradients = scheme_of(measurements);
+    const gradient_table gradients = make_gradient_table(measurements);
     rows_ = host_buffer(d, voxels * measurements * sizeof(float));
     std::mt19937_64 random(20130429);
     auto* sample = reinterpret_cast<float*>(rows_.data());
@@ -56,7 +56,7 @@ class tensor_problem final : public problem {
   }
 
   /// Every voxel is fitted, and its tensor is within 1e-5 of the largest diffusivity.
-  std::string complaint() const override {
+  std::string find_error() const override {
     double worst = 0;
     for (std::size_t i = 0; i < voxels(); ++i) {
       if (out_.status[i] != 0) return fmt::format("voxel {}: status {}, expected 0, fitted", i, out_.status[i]);

@@ -26,9 +26,9 @@ class problem_on_all final : public problem {
     for (auto& r : running) r.get();
   }
 
-  std::string complaint() const override {
+  std::string find_error() const override {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const std::string why = parts_[i]->complaint();
+      const std::string why = parts_[i]->find_error();
       if (!why.empty()) return fmt::format("GPU {}: {}", i, why);
     }
     return {};

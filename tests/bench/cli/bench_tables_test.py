@@ -221,12 +221,12 @@ class PerfusionConvolution(Tables):
 
     def test_cufft_is_compared_with_the_block_fft(self):
         text = self.tables("perfusion_convolution_tables.py", *self.files)
-        self.assertEqual(self.row(text, "Convolution alone", "128")[1:],
+        self.assertEqual(self.row(text, "Convolution only", "128")[1:],
                          ["2", "5", "", "1", "2.5", "60", "3.0e-16", "4.0e-16"])
 
     def test_costs_are_those_of_one_trial(self):
         text = self.tables("perfusion_convolution_tables.py", *self.files)
-        self.assertEqual(self.row(text, "Cost of one trial: one core, a voxel a lane", "48")[1:],
+        self.assertEqual(self.row(text, "Cost of one trial: one core, one voxel per lane", "48")[1:],
                          ["1", "0.5", "0.05", "2", "20"])
         self.assertEqual(self.row(text, "Cost of one trial: GPU", "128")[1:], ["0.00128", "", "", "", ""])
         self.assertNotIn("one voxel at a time", text)
@@ -258,7 +258,7 @@ class Perfusion(Tables):
         gpu = [self.fit("by_frames", "simplex-paper", frames, 10000, "gpu", ms) for frames, ms in ((48, 2), (128, 5))]
         gpu += [self.fit("by_voxels", "lm", 128, 10, "gpu", 0.5),
                 self.fit("rate", "lm", 48, 1000000, "gpu", 20, device_time=0.01, mean_iterations=10, at_bound_percent=1,
-                         most_iterations_percent=0, found_percent=99.9),
+                         max_iterations_percent=0, found_percent=99.9),
                 self.fit("rate", "lm-float", 48, 1000000, "gpu", 20, device_time=5e-3),
                 self.fit("patient", "simplex", 48, 638728, "gpu", 90, device_time=0.05)]
         cpu = [self.fit("by_frames", "simplex-paper", 48, 2048, "threads1", 204.8)]
@@ -269,8 +269,8 @@ class Perfusion(Tables):
     def test_time_per_voxel_against_frames_is_compared_with_the_paper_and_drawn(self):
         charts = os.path.join(self.folder, "charts")
         text = self.tables("perfusion_tables.py", "--charts", charts, *self.files)
-        self.assertEqual(self.row(text, "Time of a voxel against frames, GPU", "128")[1:], ["1.31", "0.0005"])
-        self.assertEqual(self.row(text, "Time of a voxel against frames, one core", "48")[1:], ["10.7", "0.1"])
+        self.assertEqual(self.row(text, "Time per voxel against frames, GPU", "128")[1:], ["1.31", "0.0005"])
+        self.assertEqual(self.row(text, "Time per voxel against frames, one core", "48")[1:], ["10.7", "0.1"])
         self.assertEqual(os.listdir(charts), ["perfusion_frames.svg"])
         self.assertEqual(len(series_in(os.path.join(charts, "perfusion_frames.svg"))), 4)  # the paper's GPU and CPU, and ours
 
@@ -308,9 +308,9 @@ class Perfusion(Tables):
                                     ["paper, GPUs", "3", "58.8", "", ""], ["paper, one core", "1", "6,981", "", ""]])
         self.assertEqual(rows[4], ["kernels, simplex", "1", "0.05", "0.065", ""])
         commands = [cells(line)[1:] for line in text.splitlines() if "command, lm |" in line]
-        self.assertEqual(commands, [["command, lm", "1", "1.2", "1.5", "0.02 computing, 100 % of proportional"],
-                                    ["command, lm", "2", "0.8", "", "0.01 computing, 75 % of proportional"]])
-        self.assertIn("| 638,728 | command, lm, cores | 1 | 12 |  | 10 computing, 100 % of proportional |", text)
+        self.assertEqual(commands, [["command, lm", "1", "1.2", "1.5", "0.02 computing, 100 % of ideal"],
+                                    ["command, lm", "2", "0.8", "", "0.01 computing, 75 % of ideal"]])
+        self.assertIn("| 638,728 | command, lm, cores | 1 | 12 |  | 10 computing, 100 % of ideal |", text)
 
     def test_repeated_fits_are_compared_with_the_paper_and_the_minimum_deviations(self):
         names = ("kl", "ka", "kp", "tau_a", "tau_p")
@@ -336,7 +336,7 @@ class Perfusion(Tables):
         path = self.csv_of("differences.csv", "livers,one,other,voxels,map,mean,sd,median_absolute,p99_absolute,"
                            'same_iterations_percent\nalike,"lm, GPU","lm, CPU",100,ka,1.0e-07,2.0e-06,1.0e-08,1.0e-05,98.00\n')
         text = self.tables("perfusion_tables.py", path)
-        self.assertEqual(self.row(text, "Differences of maps (Table 4): lm, GPU less lm, CPU, alike", "ka")[1:],
+        self.assertEqual(self.row(text, "Differences of maps (Table 4): lm, GPU minus lm, CPU, alike", "ka")[1:],
                          ["1.0e-07", "2.0e-06", "1.0e-08", "1.0e-05"])
 
 
