@@ -113,10 +113,10 @@ class connect_problem : public problem {
   }
 
   std::string check_fronts() const {
-    const auto alone = make_solver(device_, volume_->of.field(), how_.settings);
+    const auto separate = make_solver(device_, volume_->of.field(), how_.settings);
     for (const std::size_t k : {std::size_t{0}, fronts() - 1}) {
-      alone->solve(single_front(volume_->starts, k));
-      const double difference = largest_difference(arrivals_of(*solver_, k), arrivals_of(*alone, 0));
+      separate->solve(single_front(volume_->starts, k));
+      const double difference = largest_difference(arrivals_of(*solver_, k), arrivals_of(*separate, 0));
       if (!(difference <= (how_.settings.in_place ? 1e-4 : 0)))
         return fmt::format("front {} differs by {:.1e} from the same front solved separately", k, difference);
     }

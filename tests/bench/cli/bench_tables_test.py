@@ -210,7 +210,7 @@ class PerfusionConvolution(Tables):
     def setUp(self):
         super().setUp()
         prefix = "perfusion_convolution"
-        gpu = [run_of(f"{prefix}/alone/{way}/128/gpu", "curve", 10000, 1, device_time=ns * 1e-5, round_trip_rmse=error)
+        gpu = [run_of(f"{prefix}/convolve/{way}/128/gpu", "curve", 10000, 1, device_time=ns * 1e-5, round_trip_rmse=error)
                for way, ns, error in (("block_fft", 2, 3e-16), ("cufft", 5, 4e-16), ("recursion", 1, 0))]
         gpu += [run_of(f"{prefix}/cost/block_fft/{n}/gpu", "cost", 1e6, 9, device_time=n * 1e-5) for n in (48, 128)]
         cpu = [run_of(f"{prefix}/cost/{way}/{n}/threads1", "cost", 2000, ms)
