@@ -76,7 +76,7 @@ double selling_update(const connect::speed_field& field, std::size_t linear, con
   std::array<double, 6> S;
   for (std::size_t i = 0; i < 6; ++i) S[i] = static_cast<double>(field.tensors[8 * linear + i]);
   std::vector<reference::upwind_term> terms;
-  for (const auto& [weight, e] : reference::selling_directions(S)) {
+  for (const auto& [weight, e] : reference::selling_directions_of(S)) {
     double earlier = INFINITY;
     for (const long sign : {1L, -1L}) {
       const reference::voxel3 step{sign * e[0], sign * e[1], sign * e[2]};
