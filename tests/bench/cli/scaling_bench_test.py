@@ -194,10 +194,10 @@ class Study(unittest.TestCase):
 
     def test_impossible_requests_are_reported(self):
         other = os.path.join(self.folder, "other")
-        self.assertIn("nonsense: none of ballstick-m1", scaling(*self.words, "--problems", "nonsense", status=2))
-        self.assertIn("size: none of nx, ny, slices", scaling(*self.words, "--set", "size=3", status=2))
-        self.assertIn("no such program", scaling("measure", self.folder, other, status=1))
-        self.assertIn("machine.json: not there", scaling("report", self.folder + "/inputs", status=1))
+        self.assertIn("nonsense: expected one of ballstick-m1", scaling(*self.words, "--problems", "nonsense", status=2))
+        self.assertIn("size: expected one of nx, ny, slices", scaling(*self.words, "--set", "size=3", status=2))
+        self.assertIn("does not exist", scaling("measure", self.folder, other, status=1))
+        self.assertIn("machine.json does not exist", scaling("report", self.folder + "/inputs", status=1))
 
 
 if __name__ == "__main__":
