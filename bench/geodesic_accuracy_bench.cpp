@@ -7,7 +7,7 @@
 #include <string>
 
 #include "bench/geodesic_schemes.hpp"
-#include "tests/support/geodesic_accuracy.hpp"
+#include "tests/geodesic/reference/geodesic_accuracy.hpp"
 
 /// Accuracy against cost of every geodesic scheme, as CSV: distance of the ends of rays from the known curve (miss) and
 /// from the point at their length on it (error), and the speed of the same rays on one device. Options: --backend

@@ -10,7 +10,7 @@
 #include "kernels/perfusion/paper/direct_model.hpp"
 #include "kernels/perfusion/recursion_model.hpp"
 #include "kernels/perfusion/thread_team.hpp"
-#include "tests/support/perfusion_convolution.hpp"
+#include "tests/perfusion/reference/perfusion_convolution.hpp"
 
 namespace {
 

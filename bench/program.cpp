@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/failure.hpp"
+#include "kernels/device/cpu_level.hpp"
 
 namespace voxherd::bench {
 
@@ -88,7 +89,7 @@ void describe(const bench_options& o, int argc, char** argv) {
   benchmark::AddCustomContext("backend", cuda ? "cuda" : "cpu");
   benchmark::AddCustomContext("machine", cuda ? take_gpu(o.chosen) : cpu_name());
   benchmark::AddCustomContext("threads", std::to_string(o.chosen.threads));
-  benchmark::AddCustomContext("cpu_kernels_built_for", VOXHERD_CPU_ARCH);
+  benchmark::AddCustomContext("cpu_kernels_built_for", cpu_levels[running_cpu_level].name);
 }
 
 int run(int argc, char** argv, const std::function<void(const bench_options&)>& add_all) {

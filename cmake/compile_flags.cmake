@@ -2,13 +2,6 @@
 add_library(voxherd_flags INTERFACE)
 target_compile_options(voxherd_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow>)
 
-# CPU kernels use the vector instructions of VOXHERD_CPU_ARCH. Loops that call libm are vectorised only without errno and
-# floating-point traps. GCC 12 warns about its own AVX-512 header (GCC bug 105593).
-add_library(voxherd_kernel_flags INTERFACE)
-target_compile_options(voxherd_kernel_flags INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-march=${VOXHERD_CPU_ARCH} -fno-math-errno -fno-trapping-math
-  -Wno-uninitialized -Wno-maybe-uninitialized>)
-
 set(VOXHERD_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined")
 if(VOXHERD_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-fsanitize=${VOXHERD_SANITIZE}> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)

@@ -9,9 +9,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/batch.hpp"
+#include "core/item_input.hpp"
+
 namespace voxherd {
 
 enum class element_type { uint8, int32, uint32, uint64, float32, float64 };
+inline constexpr std::array element_types{element_type::uint8,  element_type::int32,   element_type::uint32,
+                                          element_type::uint64, element_type::float32, element_type::float64};
 std::size_t size_of(element_type type);
 std::string name_of(element_type type);  ///< "uint8", "float32", ...
 
@@ -62,25 +67,30 @@ struct constant {
   std::string group = "inputs";
 };
 
-/// A run of consecutive items. Numbered from the input alone, never from the number of ranks.
-struct batch {
-  std::uint64_t number = 0;
-  std::uint64_t first_item = 0;
-  std::uint64_t item_count = 0;
-};
-
 /// A batch's rows of output i, as numbers of its type.
 template <class T>
 T* rows_of(std::span<const std::span<std::byte>> outputs, std::size_t i) {
   return reinterpret_cast<T*>(outputs[i].data());
 }
 
+/// Counts over all items of a result, made while its batches are written, e.g. how many items have which status code.
+class item_counts {
+ public:
+  virtual ~item_counts() = default;
+  /// Adds a batch's outputs, as in batch_runner::run(), to `counts`.
+  virtual void add(std::uint64_t item_count, std::span<const std::span<const std::byte>> outputs) = 0;
+  /// Reports the counts, which are then those of all ranks. On rank 0.
+  virtual void report(std::uint64_t items) const = 0;
+
+  std::vector<std::uint64_t> counts;
+};
+
 /// Computes batches on one device, one at a time. Owns its scratch memory; used by one thread.
 class batch_runner {
  public:
   virtual ~batch_runner() = default;
 
-  /// `input` holds item_count * input_bytes_per_item() bytes as load() left them; `outputs[i]` has room for item_count
+  /// `input` holds the batch's rows as analysis::input() loaded them; `outputs[i]` has room for item_count
   /// items of outputs()[i], or for exactly the batch's points. A runner whose device runs out of memory splits the
   /// batch itself.
   virtual void run(const batch& items, std::span<const std::byte> input,
@@ -104,16 +114,17 @@ class analysis {
   /// A float32 output `position` of three numbers (world mm) makes the file's /VTKHDF a set of poly-lines.
   virtual std::vector<std::uint64_t> point_offsets() const { return {}; }
 
+  /// What to count over the result; null for nothing.
+  virtual std::unique_ptr<item_counts> make_counts() const { return nullptr; }
+
   /// Whether no items at all make a result, too (no connection was found), rather than a mistake of the user's (an
   /// empty mask). For analyses without volumes.
   virtual bool may_be_empty() const { return false; }
 
-  virtual std::size_t input_bytes_per_item() const = 0;  ///< may be 0
+  /// What each batch is computed from; null if the analysis reads nothing item by item.
+  virtual item_input* input() { return nullptr; }
   /// Device memory that one item of a batch takes, for the choice of the batch size.
   virtual std::size_t device_bytes_per_item() const = 0;
-
-  /// Fills `input` for the items of the batch. Called by the talking thread while the device computes.
-  virtual void load(const batch& items, std::span<std::byte> input) = 0;
 
   /// Called once by each driving thread, after use_device().
   virtual std::unique_ptr<batch_runner> make_runner() const = 0;

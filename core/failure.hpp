@@ -13,6 +13,7 @@ enum class exit_status : int {
   bad_data = 65,       ///< an input's content is wrong
   missing_input = 66,  ///< an input cannot be opened
   ours = 70,           ///< a defect of this program
+  device_error = 71,   ///< a GPU failed or was lost; another attempt may succeed
   disk = 74,           ///< reading or writing failed
   resume_me = 75,      ///< stopped before the end; the same command with --resume goes on
 };
@@ -23,5 +24,8 @@ struct failure : std::runtime_error {
   failure(exit_status s, const std::string& message) : std::runtime_error(message), status(s) {}
   exit_status status;
 };
+
+/// The exception being handled as a failure: a failure as it is, a device's error, lack of memory, else a defect.
+failure current_failure();
 
 }  // namespace voxherd

@@ -136,7 +136,7 @@ def save_scaling(folder, name, study, backend, problems):
 
 
 def save_phases(folder, name, study, backend, problems):
-    title = f"Where the time went: {study} scaling, {TITLES[backend]}"
+    title = f"Phases: {study} scaling, {TITLES[backend]}"
     shares = {f"{problem}, {run.ranks}": {p: run.phases[p] / run.wall for p in PHASES}
               for problem, runs in problems.items() for run in runs}
     save(folder, f"{name}_phases", title, bars.phase_bars, shares)

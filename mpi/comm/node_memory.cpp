@@ -12,14 +12,16 @@
 #include <utility>
 
 #include "core/failure.hpp"
+#include "core/readable.hpp"
 
 namespace voxherd {
 
 namespace {
 
 [[noreturn]] void refuse(const std::string& purpose, std::size_t bytes, int code, const char* what_to_do) {
-  throw failure(exit_status::disk, fmt::format("{}: {} bytes of memory are not to be had: {}; {}", purpose, bytes,
-                                               std::strerror(code), what_to_do));
+  throw failure(exit_status::disk,
+                fmt::format("{}: cannot allocate {} of shared memory: {}; {}", purpose,
+                            readable_bytes(static_cast<double>(bytes)), std::strerror(code), what_to_do));
 }
 
 /// A name that no other run on the node uses, the same on all ranks of the node.
@@ -27,9 +29,8 @@ std::string shared_name(const session& s) {
   static std::atomic<unsigned> made{0};
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   std::string name = fmt::format("/voxherd.{}.{}.{}", ::getpid(), made++, now);
-  name.resize(96, '\0');
-  MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, s.node());
-  return name.c_str();
+  s.broadcast_to_node(name);
+  return name;
 }
 
 std::byte* map(int descriptor, std::size_t bytes, int flags, const std::string& purpose) {
@@ -46,7 +47,7 @@ int create_shared(const std::string& name, std::size_t bytes, const std::string&
   if (code != 0) {
     ::close(descriptor);
     ::shm_unlink(name.c_str());
-    refuse(purpose, bytes, code, "enlarge /dev/shm, give uncompressed images, or run one rank a node");
+    refuse(purpose, bytes, code, "enlarge /dev/shm, give uncompressed images, or run one rank per node");
   }
   return descriptor;
 }
@@ -54,29 +55,29 @@ int create_shared(const std::string& name, std::size_t bytes, const std::string&
 }  // namespace
 
 node_memory::node_memory(const session& s, std::size_t bytes, const std::string& purpose) : size_(bytes) {
-  // Nodes differ in their number of ranks, so both ways take part in the same collectives.
-  const bool alone = s.node_size() == 1;
-  const std::string name = alone ? std::string() : shared_name(s);
+  // Nodes differ in their number of ranks, so both cases take part in the same collectives.
+  const bool only_rank = s.node_size() == 1;
+  const std::string name = only_rank ? std::string() : shared_name(s);
   int descriptor = -1;
   try {
     s.agree([&] {
       if (bytes == 0) return;
-      if (alone) start_ = map(-1, bytes, MAP_PRIVATE | MAP_ANONYMOUS, purpose);
-      if (!alone && s.node_rank() == 0) descriptor = create_shared(name, bytes, purpose);
+      if (only_rank) start_ = map(-1, bytes, MAP_PRIVATE | MAP_ANONYMOUS, purpose);
+      if (!only_rank && s.node_rank() == 0) descriptor = create_shared(name, bytes, purpose);
     });
     s.agree([&] {
-      if (bytes == 0 || alone) return;
+      if (bytes == 0 || only_rank) return;
       if (descriptor < 0) descriptor = ::shm_open(name.c_str(), O_RDWR, 0600);
       if (descriptor < 0) refuse(purpose, bytes, errno, "do the ranks of this node share /dev/shm?");
       start_ = map(descriptor, bytes, MAP_SHARED, purpose);
     });
   } catch (...) {
-    if (!alone && s.node_rank() == 0) ::shm_unlink(name.c_str());
+    if (!only_rank && s.node_rank() == 0) ::shm_unlink(name.c_str());
     if (descriptor >= 0) ::close(descriptor);
     throw;
   }
-  // Every rank of the node has it open: without its name it goes with the last of them, however they end.
-  if (!alone && s.node_rank() == 0) ::shm_unlink(name.c_str());
+  // Every rank of the node has it open: without its name it is freed with the last of them, however they end.
+  if (!only_rank && s.node_rank() == 0) ::shm_unlink(name.c_str());
   if (descriptor >= 0) ::close(descriptor);
 }
 

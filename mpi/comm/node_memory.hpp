@@ -8,19 +8,19 @@
 
 namespace voxherd {
 
-/// Memory that all ranks of a node see: one copy however many ranks there are. Plain memory when a node has one rank;
+/// Memory shared by all ranks of a node: one copy however many ranks there are. Plain memory when a node has one rank;
 /// no MPI window is involved, so it does not depend on the transport's one-sided support.
 class node_memory {
  public:
   /// Collective over all ranks; every rank gives the same `bytes`. The memory is zero. Throws failure (disk, on all
-  /// ranks) when a node has no room; `purpose` says in the message what it is for.
+  /// ranks) when a node has too little; `purpose` says in the message what it is for.
   node_memory(const session& s, std::size_t bytes, const std::string& purpose);
   ~node_memory();
   node_memory(node_memory&& other) noexcept;
   node_memory(const node_memory&) = delete;
   node_memory& operator=(const node_memory&) = delete;
 
-  /// By agreement written by the node's rank 0 alone; the others read after a barrier.
+  /// By convention written only by the node's rank 0; the others read after a barrier.
   std::span<std::byte> bytes() const { return {start_, size_}; }
 
  private:

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
@@ -12,16 +13,17 @@
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "core/clock.hpp"
-#include "core/failure.hpp"
+#include "mpi/comm/communicators.hpp"
 
 namespace voxherd {
 
 namespace {
 
-constexpr int tag_gather = 3, tag_exchange = 4;  // batch_queue has 1 and 2
+constexpr int tag_gather = 1, tag_exchange = 2;
 
 struct outcome {
   int status = 0;  ///< 0 for success, else an exit_status
@@ -32,19 +34,24 @@ outcome attempt(const std::function<void()>& work) {
   try {
     work();
     return {};
-  } catch (const failure& f) {
+  } catch (...) {
+    const failure f = current_failure();
     return {static_cast<int>(f.status), f.what()};
-  } catch (const std::exception& e) {
-    return {static_cast<int>(exit_status::ours), e.what()};
   }
 }
 
-/// When this process was started, on steady_clock: what comes before main (loading libraries) counts too. The kernel
-/// says it in ticks since it booted, 10 ms as a rule; now, where it does not.
+MPI_Datatype mpi_type(int) { return MPI_INT; }
+MPI_Datatype mpi_type(std::uint8_t) { return MPI_UINT8_T; }
+MPI_Datatype mpi_type(std::uint64_t) { return MPI_UINT64_T; }
+
+MPI_Op operation(reduction how) { return how == reduction::sum ? MPI_SUM : how == reduction::min ? MPI_MIN : MPI_MAX; }
+
+/// Start of this process on steady_clock: the time before main (loading libraries) counts too. The kernel reports it in
+/// ticks (usually 10 ms) since it booted; where it does not, the current time.
 double process_start() {
   std::ifstream file("/proc/self/stat");
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  // The second field is the program's name, which may hold blanks; starttime is the 22nd (proc(5)).
+  // The second field is the program's name, which may contain blanks; starttime is the 22nd (proc(5)).
   std::istringstream rest(text.substr(std::min(text.size(), text.rfind(')') + 1)));
   std::string field;
   for (int i = 3; i <= 22; ++i) rest >> field;
@@ -57,16 +64,16 @@ double process_start() {
 
 }  // namespace
 
-session::session(int* argc, char*** argv) : started_(process_start()) {
+session::session(int* argc, char*** argv) : handles_(std::make_unique<communicators>()), started_(process_start()) {
   int provided = 0;
   MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
-  MPI_Comm_dup(MPI_COMM_WORLD, &world_);
-  MPI_Comm_rank(world_, &rank_);
-  MPI_Comm_size(world_, &size_);
+  MPI_Comm_dup(MPI_COMM_WORLD, &handles_->world);
+  MPI_Comm_rank(handles_->world, &rank_);
+  MPI_Comm_size(handles_->world, &size_);
   // SLURM_LOCALID is 0 for every rank under mpirun; only MPI itself knows who shares a node.
-  MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node_);
-  MPI_Comm_rank(node_, &node_rank_);
-  MPI_Comm_size(node_, &node_size_);
+  MPI_Comm_split_type(handles_->world, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &handles_->node);
+  MPI_Comm_rank(handles_->node, &node_rank_);
+  MPI_Comm_size(handles_->node, &node_size_);
   char name[MPI_MAX_PROCESSOR_NAME];
   int length = 0;
   MPI_Get_processor_name(name, &length);
@@ -77,19 +84,42 @@ session::session(int* argc, char*** argv) : started_(process_start()) {
 void session::note_stage(const std::string& name) const { stages_.push_back({name, steady_seconds() - started_}); }
 
 session::~session() {
-  // A rank that leaves by an exception must not wait for others that may never come.
-  if (std::uncaught_exceptions() > 0) MPI_Abort(world_, static_cast<int>(exit_status::ours));
-  MPI_Comm_free(&node_);
-  MPI_Comm_free(&world_);
+  // A rank that leaves by an exception must not wait for others that may never arrive.
+  if (std::uncaught_exceptions() > 0) MPI_Abort(handles_->world, static_cast<int>(exit_status::ours));
+  MPI_Comm_free(&handles_->node);
+  MPI_Comm_free(&handles_->world);
   MPI_Finalize();
 }
 
-void session::barrier() const { MPI_Barrier(world_); }
+void session::end_all_ranks(exit_status status) const {
+  MPI_Abort(handles_->world, static_cast<int>(status));
+  std::abort();  // not reached
+}
+
+session::common_ending session::agree_on_ending(exit_status own, bool failed,
+                                                const std::function<void()>& before_end) const {
+  std::array<int, 2> mine{-static_cast<int>(own), failed ? rank_ : INT_MAX}, all{};
+  MPI_Request request;
+  // Not on `world`, where another rank may be in the middle of a different collective call.
+  MPI_Iallreduce(mine.data(), all.data(), 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD, &request);
+  const double start = steady_seconds();
+  for (int done = 0; done == 0; usleep(500)) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done == 0 && failed && steady_seconds() - start > 10) {
+      before_end();
+      end_all_ranks(own);
+    }
+  }
+  return {static_cast<exit_status>(-all[0]), all[1] == rank_};
+}
+
+void session::barrier() const { MPI_Barrier(handles_->world); }
 
 void session::broadcast_bytes(void* data, std::size_t bytes) const {
   constexpr std::size_t piece = std::size_t{1} << 30;
   for (std::size_t at = 0; at < bytes; at += piece) {
-    MPI_Bcast(static_cast<char*>(data) + at, static_cast<int>(std::min(piece, bytes - at)), MPI_BYTE, 0, world_);
+    MPI_Bcast(static_cast<char*>(data) + at, static_cast<int>(std::min(piece, bytes - at)), MPI_BYTE, 0,
+              handles_->world);
   }
 }
 
@@ -99,10 +129,36 @@ void session::broadcast(std::string& text) const {
   text.assign(bytes.begin(), bytes.end());
 }
 
+void session::broadcast(nlohmann::json& value) const {
+  std::string text = is_root() ? value.dump() : std::string();
+  broadcast(text);
+  value = nlohmann::json::parse(text);
+}
+
+void session::broadcast_to_node(std::string& text) const {
+  std::uint64_t length = text.size();
+  MPI_Bcast(&length, 1, MPI_UINT64_T, 0, handles_->node);
+  text.resize(length);
+  MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, handles_->node);
+}
+
+template <class T>
+void session::all_reduce(reduction how, std::span<T> values) const {
+  constexpr std::size_t piece = std::size_t{1} << 27;
+  for (std::size_t at = 0; at < values.size(); at += piece) {
+    const auto part = values.subspan(at, std::min(piece, values.size() - at));
+    MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), mpi_type(T()), operation(how),
+                  handles_->world);
+  }
+}
+template void session::all_reduce(reduction, std::span<int>) const;
+template void session::all_reduce(reduction, std::span<std::uint8_t>) const;
+template void session::all_reduce(reduction, std::span<std::uint64_t>) const;
+
 void session::on_root(const std::function<void()>& work) const {
   outcome o;
   if (is_root()) o = attempt(work);
-  broadcast_bytes(&o.status, sizeof o.status);
+  broadcast(o.status);
   if (o.status == 0) return;
   broadcast(o.message);
   throw failure(static_cast<exit_status>(o.status), o.message);
@@ -112,27 +168,32 @@ void session::agree(const std::function<void()>& work) const {
   outcome o = attempt(work);
   int first = o.status == 0 ? INT_MAX : rank_;
   int failed = o.status == 0 ? 0 : 1;
-  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, world_);
-  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, world_);
+  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, handles_->world);
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, handles_->world);
   if (failed == 0) return;
   if (failed < size_) o.message = fmt::format("{} (on rank {} of {}, host {})", o.message, first, size_, host_);
   std::uint64_t length = o.message.size();
-  MPI_Bcast(&o.status, 1, MPI_INT, first, world_);
-  MPI_Bcast(&length, 1, MPI_UINT64_T, first, world_);
+  MPI_Bcast(&o.status, 1, MPI_INT, first, handles_->world);
+  MPI_Bcast(&length, 1, MPI_UINT64_T, first, handles_->world);
   o.message.resize(length);
-  MPI_Bcast(o.message.data(), static_cast<int>(length), MPI_CHAR, first, world_);
+  MPI_Bcast(o.message.data(), static_cast<int>(length), MPI_CHAR, first, handles_->world);
   throw failure(static_cast<exit_status>(o.status), o.message);
 }
 
-std::vector<std::uint64_t> session::counts_of(std::uint64_t own) const {
+std::vector<std::uint64_t> session::gather_counts(std::uint64_t own) const {
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(size_));
-  MPI_Allgather(&own, 1, MPI_UINT64_T, counts.data(), 1, MPI_UINT64_T, world_);
+  MPI_Allgather(&own, 1, MPI_UINT64_T, counts.data(), 1, MPI_UINT64_T, handles_->world);
   return counts;
+}
+
+void session::node_gather_bytes(const void* own, std::size_t bytes, void* all) const {
+  const int count = static_cast<int>(bytes);
+  MPI_Allgather(own, count, MPI_BYTE, all, count, MPI_BYTE, handles_->node);
 }
 
 void session::gather_bytes(const void* own, const std::vector<std::uint64_t>& bytes, void* all, target to,
                            std::size_t piece) const {
-  // Rank by rank: what counts is the sum of the bytes, which each receiver has to take anyway.
+  // Rank by rank: the time is that of the sum of the bytes, which each receiver has to take in any case.
   auto* place = static_cast<char*>(all);
   for (int r = 0; r < size_; ++r) {
     const std::uint64_t length = bytes[static_cast<std::size_t>(r)];
@@ -140,11 +201,11 @@ void session::gather_bytes(const void* own, const std::vector<std::uint64_t>& by
     for (std::uint64_t at = 0; at < length; at += piece) {
       const int count = static_cast<int>(std::min<std::uint64_t>(piece, length - at));
       if (to == target::every_rank) {
-        MPI_Bcast(place + at, count, MPI_BYTE, r, world_);
+        MPI_Bcast(place + at, count, MPI_BYTE, r, handles_->world);
       } else if (r > 0 && is_root()) {
-        MPI_Recv(place + at, count, MPI_BYTE, r, tag_gather, world_, MPI_STATUS_IGNORE);
+        MPI_Recv(place + at, count, MPI_BYTE, r, tag_gather, handles_->world, MPI_STATUS_IGNORE);
       } else if (r > 0 && r == rank_) {
-        MPI_Send(static_cast<const char*>(own) + at, count, MPI_BYTE, 0, tag_gather, world_);
+        MPI_Send(static_cast<const char*>(own) + at, count, MPI_BYTE, 0, tag_gather, handles_->world);
       }
     }
     if (to == target::every_rank || is_root()) place += length;
@@ -153,7 +214,7 @@ void session::gather_bytes(const void* own, const std::vector<std::uint64_t>& by
 
 std::vector<std::uint64_t> session::exchange_counts(const std::vector<std::uint64_t>& own) const {
   std::vector<std::uint64_t> theirs(own.size());
-  MPI_Alltoall(own.data(), 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, world_);
+  MPI_Alltoall(own.data(), 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, handles_->world);
   return theirs;
 }
 
@@ -173,16 +234,17 @@ void session::exchange_bytes(const std::vector<const void*>& own, const std::vec
       if (all_bytes[from] > 0) std::memcpy(place, own[from], all_bytes[from]);
     } else {
       in_pieces(all_bytes[from], [&](std::uint64_t at, int count, MPI_Request* request) {
-        MPI_Irecv(place + at, count, MPI_BYTE, r, tag_exchange, world_, request);
+        MPI_Irecv(place + at, count, MPI_BYTE, r, tag_exchange, handles_->world, request);
       });
     }
     place += all_bytes[from];
   }
-  for (int step = 1; step < size_; ++step) {  // each rank begins with another, so that none is sent to by all at once
+  // Each rank starts with another one, so that not all send to the same rank at once.
+  for (int step = 1; step < size_; ++step) {
     const auto to = static_cast<std::size_t>((rank_ + step) % size_);
     in_pieces(own_bytes[to], [&](std::uint64_t at, int count, MPI_Request* request) {
-      MPI_Isend(static_cast<const char*>(own[to]) + at, count, MPI_BYTE, static_cast<int>(to), tag_exchange, world_,
-                request);
+      MPI_Isend(static_cast<const char*>(own[to]) + at, count, MPI_BYTE, static_cast<int>(to), tag_exchange,
+                handles_->world, request);
     });
   }
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
@@ -191,14 +253,14 @@ void session::exchange_bytes(const std::vector<const void*>& own, const std::vec
 std::vector<std::string> session::gather(const std::string& text) const {
   const int length = static_cast<int>(text.size());
   std::vector<int> lengths(static_cast<std::size_t>(size_)), starts(static_cast<std::size_t>(size_));
-  MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, world_);
+  MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, handles_->world);
   int total = 0;
   for (int r = 0; r < size_; ++r) {
     starts[static_cast<std::size_t>(r)] = total;
     total += lengths[static_cast<std::size_t>(r)];
   }
   std::string all(is_root() ? static_cast<std::size_t>(total) : 0, '\0');
-  MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR, 0, world_);
+  MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR, 0, handles_->world);
   std::vector<std::string> texts;
   for (int r = 0; is_root() && r < size_; ++r) {
     const auto i = static_cast<std::size_t>(r);

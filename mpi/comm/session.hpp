@@ -1,16 +1,21 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <numeric>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "core/failure.hpp"
+
 namespace voxherd {
+
+enum class reduction { sum, min, max };
 
 /// MPI from Init_thread(FUNNELED) to Finalize. Only the thread that made it may call it.
 class session {
@@ -25,8 +30,6 @@ class session {
   bool is_root() const { return rank_ == 0; }
   int node_rank() const { return node_rank_; }  ///< rank among those of the same node
   int node_size() const { return node_size_; }
-  MPI_Comm world() const { return world_; }
-  MPI_Comm node() const { return node_; }
   const std::string& host() const { return host_; }
 
   /// Notes that a stage of the command ended now, for the account of where its time went.
@@ -44,55 +47,108 @@ class session {
   /// with rank and host named when not all ranks failed.
   void agree(const std::function<void()>& work) const;
 
-  void barrier() const;
-  void broadcast(std::string& text) const;
-  template <class T>
-  void broadcast(std::vector<T>& values) const;                    ///< trivially copyable T, resized on the other ranks
-  void broadcast_bytes(void* data, std::size_t bytes) const;       ///< any size, in pieces MPI can count
-  std::vector<std::string> gather(const std::string& text) const;  ///< one entry a rank, on rank 0
+  /// Ends all ranks at once, without waiting for any of them.
+  [[noreturn]] void end_all_ranks(exit_status status) const;
 
-  /// All ranks' values in the order of ranks, on every rank or on rank 0 alone. Trivially copyable T, any number of
-  /// values a rank, more than 2 GB too. Collective.
+  struct common_ending {
+    exit_status status;  ///< the largest of all ranks
+    bool reports;        ///< this rank prints its message: it is the lowest that failed
+  };
+  /// The last collective call of a program. A rank that has `failed` waits ten seconds for the other ranks, which may
+  /// be waiting for it; then it calls `before_end` and ends all ranks.
+  common_ending agree_on_ending(exit_status own, bool failed, const std::function<void()>& before_end) const;
+
+  void barrier() const;
+
+  /// Rank 0's value for every rank. Vectors and texts are resized on the other ranks.
+  void broadcast(std::string& text) const;
+  void broadcast(nlohmann::json& value) const;
+  template <class T>
+  void broadcast(std::vector<T>& values) const;
+  template <class T>
+  requires std::is_trivially_copyable_v<T>
+  void broadcast(T& value) const;
+  void broadcast_to_node(std::string& text) const;  ///< from the node's rank 0 to its other ranks
+
+  /// Combines each value over all ranks, in place. T: int, std::uint8_t or std::uint64_t. Collective.
+  template <class T>
+  void all_reduce(reduction how, std::span<T> values) const;
+  template <class T>
+  T all_reduce(reduction how, T value) const;
+
+  std::vector<std::string> gather(const std::string& text) const;  ///< one entry per rank, on rank 0
+
+  /// All ranks' values in rank order, on every rank or only on rank 0. Any number of values per rank, also more than
+  /// 2 GB. Collective.
   template <class T>
   std::vector<T> all_gather(const std::vector<T>& own) const;
   template <class T>
   std::vector<T> gather_to_root(const std::vector<T>& own) const;
+  /// One value of each rank of this node, in rank order. Collective within the node.
+  template <class T>
+  std::vector<T> node_all_gather(const T& own) const;
 
-  /// Each rank sends own[r] to rank r, and gets what the others sent to it, in the order of ranks. Collective.
+  /// Each rank sends own[r] to rank r, and receives what the others sent to it, in rank order. Collective.
   template <class T>
   std::vector<T> exchange(const std::vector<std::vector<T>>& own) const;
 
-  /// The same for bytes: every rank has `own_bytes`, rank r's land in `all` after those of the ranks before it.
-  /// `all` on ranks other than 0 is used for target::every_rank alone. No message is larger than `piece`.
+  /// The same for bytes: every rank has `own_bytes`; rank r's are stored in `all` after those of the ranks before it.
+  /// `all` on ranks other than 0 is used only for target::every_rank. No message is larger than `piece`.
   enum class target { every_rank, root };
-  static constexpr std::size_t largest_piece = std::size_t{1} << 30;
-  std::vector<std::uint64_t> counts_of(std::uint64_t own) const;  ///< one entry a rank, on every rank
+  static constexpr std::size_t max_piece = std::size_t{1} << 30;
+  std::vector<std::uint64_t> gather_counts(std::uint64_t own) const;  ///< one entry per rank, on every rank
   void gather_bytes(const void* own, const std::vector<std::uint64_t>& bytes, void* all, target to,
-                    std::size_t piece = largest_piece) const;
-  /// own[r] is sent to rank r; what rank r sent lands in `all` after what the ranks before it did. `all_bytes`: of each
-  /// rank, as exchange_counts() tells from the own counts.
+                    std::size_t piece = max_piece) const;
+  /// own[r] is sent to rank r; what rank r sent is stored in `all` after what the ranks before it sent. `all_bytes`:
+  /// from each rank, as exchange_counts() returns for the own counts.
   std::vector<std::uint64_t> exchange_counts(const std::vector<std::uint64_t>& own) const;
   void exchange_bytes(const std::vector<const void*>& own, const std::vector<std::uint64_t>& own_bytes, void* all,
-                      const std::vector<std::uint64_t>& all_bytes, std::size_t piece = largest_piece) const;
+                      const std::vector<std::uint64_t>& all_bytes, std::size_t piece = max_piece) const;
+
+  struct communicators;  ///< MPI's handles; mpi/comm/communicators.hpp
+  const communicators& handles() const { return *handles_; }
 
  private:
   template <class T>
   std::vector<T> gathered(const std::vector<T>& own, target to) const;
+  void broadcast_bytes(void* data, std::size_t bytes) const;  ///< any size, in pieces that MPI can count
+  void node_gather_bytes(const void* own, std::size_t bytes, void* all) const;
 
-  MPI_Comm world_ = MPI_COMM_NULL;
-  MPI_Comm node_ = MPI_COMM_NULL;
+  std::unique_ptr<communicators> handles_;
   int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;
   std::string host_;
-  double started_ = 0;  ///< of the process, on steady_clock
+  double started_ = 0;  ///< start of the process, on steady_clock
   mutable std::vector<stage> stages_;
 };
 
 template <class T>
+void session::broadcast(std::vector<T>& values) const {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>, "only the bytes of the values are sent");
+  std::uint64_t count = values.size();
+  broadcast(count);
+  values.resize(count);
+  broadcast_bytes(values.data(), count * sizeof(T));
+}
+
+template <class T>
+requires std::is_trivially_copyable_v<T>
+void session::broadcast(T& value) const {
+  static_assert(!std::is_pointer_v<T>, "an address has no meaning on another rank");
+  broadcast_bytes(&value, sizeof value);
+}
+
+template <class T>
+T session::all_reduce(reduction how, T value) const {
+  all_reduce(how, std::span<T>(&value, 1));
+  return value;
+}
+
+template <class T>
 std::vector<T> session::gathered(const std::vector<T>& own, target to) const {
-  static_assert(std::is_trivially_copyable_v<T>);
-  const std::vector<std::uint64_t> bytes = counts_of(own.size() * sizeof(T));
-  const bool gets = to == target::every_rank || is_root();
-  std::vector<T> all(gets ? std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}) / sizeof(T) : 0);
+  static_assert(std::is_trivially_copyable_v<T>, "only the bytes of the values are sent");
+  const std::vector<std::uint64_t> bytes = gather_counts(own.size() * sizeof(T));
+  const bool receives = to == target::every_rank || is_root();
+  std::vector<T> all(receives ? std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}) / sizeof(T) : 0);
   gather_bytes(own.data(), bytes, all.data(), to);
   return all;
 }
@@ -108,8 +164,16 @@ std::vector<T> session::gather_to_root(const std::vector<T>& own) const {
 }
 
 template <class T>
+std::vector<T> session::node_all_gather(const T& own) const {
+  static_assert(std::is_trivially_copyable_v<T>, "only the bytes of the value are sent");
+  std::vector<T> all(static_cast<std::size_t>(node_size_));
+  node_gather_bytes(&own, sizeof own, all.data());
+  return all;
+}
+
+template <class T>
 std::vector<T> session::exchange(const std::vector<std::vector<T>>& own) const {
-  static_assert(std::is_trivially_copyable_v<T>);
+  static_assert(std::is_trivially_copyable_v<T>, "only the bytes of the values are sent");
   std::vector<const void*> data;
   std::vector<std::uint64_t> bytes;
   for (const std::vector<T>& part : own) {
@@ -120,14 +184,6 @@ std::vector<T> session::exchange(const std::vector<std::vector<T>>& own) const {
   std::vector<T> all(std::accumulate(theirs.begin(), theirs.end(), std::uint64_t{0}) / sizeof(T));
   exchange_bytes(data, bytes, all.data(), theirs);
   return all;
-}
-
-template <class T>
-void session::broadcast(std::vector<T>& values) const {
-  unsigned long long count = values.size();
-  broadcast_bytes(&count, sizeof count);
-  values.resize(count);
-  broadcast_bytes(values.data(), count * sizeof(T));
 }
 
 std::string mpi_library();  ///< name and version, as "Open MPI v4.1.4"

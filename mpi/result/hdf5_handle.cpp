@@ -51,7 +51,6 @@ handle attribute(hid_t object, const std::string& name) {
 
 void prepare() {
   static const bool done = [] {
-    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
     H5open();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     return true;

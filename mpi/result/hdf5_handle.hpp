@@ -13,7 +13,7 @@
 
 namespace voxherd::hdf5 {
 
-/// To be called before anything of HDF5: no locks on files (network file systems refuse them), no error printing.
+/// To be called before anything else of HDF5, which then prints no errors.
 void prepare();
 
 /// Throws failure with `what` and the innermost words of HDF5, of MPI-IO or of the operating system.

@@ -15,9 +15,9 @@
 #include <filesystem>
 
 #include "core/failure.hpp"
+#include "core/readable.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/same_study.hpp"
-#include "mpi/run/summary.hpp"
 
 namespace voxherd {
 
@@ -92,27 +92,27 @@ output_lock::~output_lock() {
   close(file_);
 }
 
-beginning decide_beginning(const run_settings& settings, const result_layout& wanted, compared_with wanted_is) {
+beginning decide_beginning(const output_request& request, const result_layout& wanted, compared_with wanted_is) {
   const auto compare = wanted_is == compared_with::options ? check_same_options : check_same_study;
-  const std::string& out = settings.out;
+  const std::string& out = request.out;
   const std::string part = unfinished_path(out);
   const bool has_part = fs::exists(part), has_out = fs::exists(out);
   check_not_an_input(out, wanted.provenance);
-  if (settings.resume && has_part) {
+  if (request.resume && has_part) {
     try {
       compare(result_reader(part), wanted);
       return beginning::resumed;
     } catch (const failure&) {
-      if (!settings.overwrite) throw;
+      if (!request.overwrite) throw;
       return beginning::fresh;
     }
   }
-  if (settings.resume && has_out && !settings.overwrite) {
+  if (request.resume && has_out && !request.overwrite) {
     compare(result_reader(out), wanted);
     return beginning::already_whole;
   }
-  if (settings.overwrite) return beginning::fresh;
-  if (settings.is_step && (has_out || has_part)) {
+  if (request.overwrite) return beginning::fresh;
+  if (request.is_step && (has_out || has_part)) {
     throw failure(exit_status::usage, fmt::format("{} was left by a stopped run; --resume goes on with it, "
                                                   "--overwrite begins again",
                                                   has_out ? out : part));

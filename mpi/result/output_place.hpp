@@ -4,7 +4,6 @@
 #include <string>
 
 #include "mpi/result/result_layout.hpp"
-#include "mpi/run/run.hpp"
 
 namespace voxherd {
 
@@ -37,9 +36,17 @@ enum class beginning {
 /// How much of the wanted layout is known.
 enum class compared_with { whole_layout, options };
 
-/// What --resume and --overwrite mean for what lies at settings.out. Throws failure (usage) when neither allows to go
+/// Where a result is to be written, and what may happen to a file that exists there.
+struct output_request {
+  std::string out;
+  bool resume = false;
+  bool overwrite = false;
+  bool is_step = false;  ///< the file of a step, which its command removes at the end: messages say so
+};
+
+/// What --resume and --overwrite mean for the files at request.out. Throws failure (usage) when neither allows to go
 /// on, or when --resume finds another study, naming the first value that differs. Touches nothing.
-beginning decide_beginning(const run_settings& settings, const result_layout& wanted,
+beginning decide_beginning(const output_request& request, const result_layout& wanted,
                            compared_with wanted_is = compared_with::whole_layout);
 
 /// Throws failure (disk) when OUT's folder is missing or not writable, or has less than `bytes` free.

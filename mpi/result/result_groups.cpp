@@ -65,7 +65,7 @@ void write_file_attributes(hid_t file, const result_layout& layout) {
   hdf5::write_attribute(file, "complete", H5T_STD_U8LE, {}, &complete);
   hdf5::write_attribute(file, "configuration", layout.configuration.dump());
   hdf5::write_attribute(file, "provenance", layout.provenance.dump());
-  hdf5::write_attribute(file, "contents", contents_of(layout).dump());
+  hdf5::write_attribute(file, "contents", describe_contents(layout).dump());
   const hdf5::handle image = hdf5::new_group(file, "image");
   hdf5::write_attribute(image, "size", H5T_STD_U64LE, three, layout.grid.size.data());
   hdf5::write_attribute(image, "voxel_to_world", H5T_IEEE_F64LE, four_by_four, layout.grid.voxel_to_world.data());

@@ -14,13 +14,6 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::array<std::pair<element_type, const char*>, 6> type_names{{{element_type::uint8, "uint8"},
-                                                                          {element_type::int32, "int32"},
-                                                                          {element_type::uint32, "uint32"},
-                                                                          {element_type::uint64, "uint64"},
-                                                                          {element_type::float32, "float32"},
-                                                                          {element_type::float64, "float64"}}};
-
 struct layout_word {
   output_layout layout;
   const char* word;
@@ -42,8 +35,8 @@ output_layout layout_named(const std::string& name) {
 }
 
 element_type type_named(const std::string& name) {
-  for (const auto& [type, word] : type_names) {
-    if (name == word) return type;
+  for (const element_type type : element_types) {
+    if (name == name_of(type)) return type;
   }
   throw failure(exit_status::bad_data, fmt::format("attribute `contents`: unknown type `{}`", name));
 }
@@ -55,13 +48,6 @@ std::uint64_t product(const std::vector<std::uint64_t>& shape) {
 }
 
 }  // namespace
-
-std::string name_of(element_type type) {
-  for (const auto& [t, word] : type_names) {
-    if (t == type) return word;
-  }
-  return "?";
-}
 
 bool has_layout(const std::vector<output_spec>& outputs, output_layout wanted) {
   return std::any_of(outputs.begin(), outputs.end(), [&](const output_spec& o) { return o.layout == wanted; });
@@ -95,7 +81,7 @@ std::uint64_t data_bytes(const result_layout& layout) {
   return bytes;
 }
 
-nlohmann::json contents_of(const result_layout& layout) {
+nlohmann::json describe_contents(const result_layout& layout) {
   nlohmann::json outputs = nlohmann::json::array(), inputs = nlohmann::json::array();
   for (const output_spec& o : layout.outputs) {
     outputs.push_back({{"name", o.name},

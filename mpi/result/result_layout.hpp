@@ -44,7 +44,7 @@ std::uint64_t data_bytes(const result_layout& layout);
 inline constexpr std::uint64_t file_overhead_bytes = 1 << 20;
 
 /// What attribute `contents` of the file says: names, types and shapes in the order of the analysis.
-nlohmann::json contents_of(const result_layout& layout);
+nlohmann::json describe_contents(const result_layout& layout);
 void read_contents(const nlohmann::json& contents, result_layout& layout);
 
 /// Length of the fixed text in /journal/summary.

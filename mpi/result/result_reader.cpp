@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "core/checksum.hpp"
@@ -282,6 +283,8 @@ std::uint64_t result_reader::checksum_of(const batch& items) const {
   for (const output_spec& o : outputs()) sum.add(read_batch(o.name, items));
   return sum.value();
 }
+
+void use_hdf5_without_file_locks() { setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0); }
 
 std::string hdf5_library() {
   unsigned major = 0, minor = 0, release = 0;

@@ -88,4 +88,8 @@ std::vector<T> result_reader::read_rows(const std::string& name, std::uint64_t f
 
 std::string hdf5_library();  ///< version, as "1.10.8"
 
+/// HDF5's own file locks fail on many network file systems. Sets an environment variable, unless the user has: call it
+/// in main, before there are threads.
+void use_hdf5_without_file_locks();
+
 }  // namespace voxherd

@@ -75,7 +75,7 @@ void check_same_study(const result_reader& stored, const result_layout& wanted) 
   in_file.outputs = stored.outputs();
   in_file.constants = stored.constants();
   std::optional<std::string> difference = options_differ(stored, wanted);
-  if (!difference) difference = first_difference(contents_of(in_file), contents_of(wanted), "contents");
+  if (!difference) difference = first_difference(describe_contents(in_file), describe_contents(wanted), "contents");
   if (!difference) difference = first_difference(stored.grid().size, wanted.grid.size, "image size");
   if (!difference && !std::ranges::equal(stored.item_voxels(), wanted.item_voxels))
     difference = "the items' voxels differ";
@@ -85,7 +85,7 @@ void check_same_study(const result_reader& stored, const result_layout& wanted) 
 
 std::vector<bool> verified_batches(const session& s, const result_reader& reader) {
   const auto& batches = reader.batches();
-  std::vector<char> good(batches.size(), 0);
+  std::vector<std::uint8_t> good(batches.size(), 0);
   s.agree([&] {
     for (std::size_t b = 0; b < batches.size(); ++b) {
       if (b % static_cast<std::size_t>(s.size()) != static_cast<std::size_t>(s.rank())) continue;
@@ -93,7 +93,7 @@ std::vector<bool> verified_batches(const session& s, const result_reader& reader
       good[b] = entry.done == 1 && reader.checksum_of(batches[b]) == entry.checksum ? 1 : 0;
     }
   });
-  MPI_Allreduce(MPI_IN_PLACE, good.data(), static_cast<int>(good.size()), MPI_CHAR, MPI_MAX, s.world());
+  s.all_reduce(reduction::max, std::span<std::uint8_t>(good));
   return {good.begin(), good.end()};
 }
 

@@ -29,7 +29,7 @@ batch_queue::batch_queue(const session& s, schedule_kind schedule, std::span<con
       schedule_(schedule),
       plan_(plan.begin(), plan.end()),
       pending_in_all_(pending.size()),
-      outbox_(s.world()) {
+      messages_(s) {
   const auto ranks = static_cast<std::size_t>(s.size()), own = static_cast<std::size_t>(s.rank());
   if (schedule == schedule_kind::dynamic) {
     if (believed.empty()) believed.assign(ranks, 1.0);
@@ -44,27 +44,19 @@ batch_queue::batch_queue(const session& s, schedule_kind schedule, std::span<con
 
 void batch_queue::send(int to, std::int64_t kind, std::int64_t value) {
   const note n{kind, value};
-  outbox_.send(to, tag_note, {reinterpret_cast<const char*>(&n), sizeof n});
+  messages_.send(to, tag_note, {reinterpret_cast<const char*>(&n), sizeof n});
 }
 
 void batch_queue::poll() {
-  outbox_.deliver();
-  while (true) {
-    int there = 0;
-    MPI_Status status;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, session_->world(), &there, &status);
-    if (there == 0) return answer_now_and_then();
-    int length = 0;
-    MPI_Get_count(&status, MPI_BYTE, &length);
-    std::string bytes(static_cast<std::size_t>(length), '\0');
-    MPI_Recv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, session_->world(), MPI_STATUS_IGNORE);
-    if (status.MPI_TAG == tag_failure) {
-      throw failure(static_cast<exit_status>(bytes.front()), bytes.substr(1));
-    }
+  messages_.deliver();
+  while (const auto message = messages_.receive()) {
+    if (message->tag == tag_failure)
+      throw failure(static_cast<exit_status>(message->bytes.front()), message->bytes.substr(1));
     note n{};
-    std::memcpy(&n, bytes.data(), sizeof n);
-    receive(status.MPI_SOURCE, n);
+    std::memcpy(&n, message->bytes.data(), sizeof n);
+    receive(message->from, n);
   }
+  answer_now_and_then();
 }
 
 void batch_queue::receive(int from, note n) {
@@ -142,7 +134,7 @@ void batch_queue::count_done(int rank, std::uint64_t number) {
 }
 
 void batch_queue::report_failure(const failure& f) {
-  outbox_.send(0, tag_failure, static_cast<char>(f.status) + std::string(f.what()));
+  messages_.send(0, tag_failure, static_cast<char>(f.status) + std::string(f.what()));
 }
 
 void batch_queue::stop(int signal) {

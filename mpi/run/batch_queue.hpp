@@ -10,7 +10,7 @@
 
 #include "core/analysis.hpp"
 #include "core/failure.hpp"
-#include "mpi/comm/outbox.hpp"
+#include "mpi/comm/channel.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/run/dealer.hpp"
 #include "mpi/run/run.hpp"
@@ -23,7 +23,7 @@ namespace voxherd {
 /// i mod size (in_advance) or to rank i size / n (blocks).
 ///
 /// The same messages carry what rank 0 must know: batches done, a signal received, a failure, a rank that has nothing
-/// left. All calls by the talking thread; none of them waits.
+/// left. All calls by the talking thread; only close() waits.
 class batch_queue {
  public:
   /// `pending`: numbers of the batches to be done, the same on every rank. `believed`: each rank's speed beside the
@@ -32,7 +32,7 @@ class batch_queue {
               const std::vector<std::uint64_t>& pending, std::vector<double> believed = {});
 
   void poll();  ///< sends and receives what there is; on rank 0 throws another rank's failure
-  bool settle() { return outbox_.deliver(); }  ///< true when all own messages have been delivered
+  bool settle() { return messages_.deliver(); }  ///< true when all own messages have been delivered
 
   void ask();  ///< for one more batch; take() has it later
   bool asked() const { return asked_; }
@@ -49,6 +49,8 @@ class batch_queue {
   bool left() const { return left_; }
   /// Every rank has left.
   bool finished() const { return finished_; }
+  /// After the last rank has left: drops late messages, so that no other queue receives them. Collective.
+  void close() { messages_.close(); }
   /// Whether every batch was done; on all ranks, once finished.
   bool whole() const { return whole_; }
 
@@ -73,7 +75,7 @@ class batch_queue {
   std::unique_ptr<dealer> dealer_;  ///< rank 0, dynamic
   double answered_at_ = 0;          ///< seconds on steady_seconds()
   std::size_t pending_in_all_;
-  outbox outbox_;
+  channel messages_;
   std::deque<std::uint64_t> granted_;
   bool asked_ = false, exhausted_ = false, left_ = false, finished_ = false, whole_ = false;
   int stopped_by_ = 0;

@@ -22,13 +22,13 @@ constexpr std::uint64_t most_probed_items = 64;
 double probe_seconds(analysis& a, const device_hooks& device, const result_layout& layout, batch probe) {
   work_slot slot = make_slot(a, device, largest_room({&probe, 1}, layout.point_offsets), layout.point_offsets);
   slot.items = probe;
-  a.load(probe, {slot.input.get(), probe.item_count * a.input_bytes_per_item()});
+  if (item_input* input = a.input()) input->load(probe, slot.input_rows());
   if (device.enter_thread) device.enter_thread();
   const std::unique_ptr<batch_runner> runner = a.make_runner();
   double fastest = std::numeric_limits<double>::max(), all = 0;
   for (int turn = 0; turn < 2 || (all < 0.3 && turn < 20); ++turn) {
     const auto start = std::chrono::steady_clock::now();
-    runner->run(probe, {slot.input.get(), probe.item_count * a.input_bytes_per_item()}, slot.output_spans());
+    runner->run(probe, slot.input_rows(), slot.output_spans());
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     fastest = std::min(fastest, seconds);
     all += seconds;
@@ -37,8 +37,9 @@ double probe_seconds(analysis& a, const device_hooks& device, const result_layou
 }
 
 /// Input and outputs of `lanes` batches being computed, one being read and one being written.
-double bytes_of_batches(const analysis& a, const result_layout& layout, const batch_room& most, int lanes) {
-  std::uint64_t a_batch = most.items * a.input_bytes_per_item();
+double bytes_of_batches(analysis& a, const result_layout& layout, const batch_room& most, int lanes) {
+  const item_input* input = a.input();
+  std::uint64_t a_batch = input == nullptr ? 0 : most.items * input->bytes_per_item();
   for (const output_spec& o : layout.outputs) a_batch += most.rows(o.layout) * o.bytes_per_item();
   return static_cast<double>(a_batch) * (std::max(1, lanes) + 2);
 }
@@ -85,8 +86,7 @@ run_estimate estimate(const session& s, analysis& a, const device_hooks& device,
   run_estimate e;
   std::uint64_t pending_items = 0;
   for (const std::uint64_t number : pending) pending_items += layout.batches[number].item_count;
-  int with_gpu = device.free_bytes > 0 ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &with_gpu, 1, MPI_INT, MPI_SUM, s.world());
+  const int with_gpu = s.all_reduce(reduction::sum, device.free_bytes > 0 ? 1 : 0);
   s.on_root([&] {
     const batch_room most = largest_room(layout.batches, layout.point_offsets);
     e.analysis = layout.analysis;

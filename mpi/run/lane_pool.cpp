@@ -17,11 +17,12 @@ std::vector<std::span<std::byte>> work_slot::output_spans() const {
   return spans;
 }
 
-work_slot make_slot(const analysis& a, const device_hooks& device, batch_room most,
+work_slot make_slot(analysis& a, const device_hooks& device, batch_room most,
                     std::span<const std::uint64_t> point_offsets) {
   work_slot slot;
   slot.point_offsets = point_offsets;
-  slot.input = device.allocate(std::max<std::size_t>(1, most.items * a.input_bytes_per_item()));
+  if (const item_input* input = a.input()) slot.input_bytes_per_item = input->bytes_per_item();
+  slot.input = device.allocate(std::max<std::size_t>(1, most.items * slot.input_bytes_per_item));
   slot.specs = a.outputs();
   for (const output_spec& o : slot.specs) {
     slot.outputs.push_back(device.allocate(std::max<std::size_t>(1, most.rows(o.layout) * o.bytes_per_item())));
@@ -29,7 +30,7 @@ work_slot make_slot(const analysis& a, const device_hooks& device, batch_room mo
   return slot;
 }
 
-lane_pool::lane_pool(const analysis& a, const device_hooks& device) {
+lane_pool::lane_pool(analysis& a, const device_hooks& device) {
   for (int lane = 0; lane < std::max(1, a.lanes()); ++lane) {
     threads_.emplace_back([this, &a, &device, lane] { drive(a, device, lane); });
   }
@@ -85,11 +86,10 @@ double lane_pool::busy_seconds() const {
   return busy_seconds_ + now;
 }
 
-void lane_pool::drive(const analysis& a, const device_hooks& device, int lane) {
+void lane_pool::drive(analysis& a, const device_hooks& device, int lane) {
   try {
     if (device.enter_thread) device.enter_thread();
     const std::unique_ptr<batch_runner> runner = a.make_runner();
-    const std::size_t input_bytes_per_item = a.input_bytes_per_item();
     std::unique_lock lock(mutex_);
     while (true) {
       submitted_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
@@ -101,7 +101,7 @@ void lane_pool::drive(const analysis& a, const device_hooks& device, int lane) {
       lock.unlock();
       changed_.notify_one();
       slot->times.lane = static_cast<std::uint32_t>(lane);
-      compute(*runner, *slot, input_bytes_per_item);
+      compute(*runner, *slot);
       lock.lock();
       if (--running_ == 0) busy_seconds_ += std::chrono::duration<double>(clock::now() - busy_since_).count();
       finished_.push_back(slot);
@@ -116,9 +116,9 @@ void lane_pool::drive(const analysis& a, const device_hooks& device, int lane) {
   }
 }
 
-void lane_pool::compute(batch_runner& runner, work_slot& slot, std::size_t input_bytes_per_item) {
+void lane_pool::compute(batch_runner& runner, work_slot& slot) {
   slot.times.compute_begin = steady_seconds();
-  runner.run(slot.items, {slot.input.get(), slot.items.item_count * input_bytes_per_item}, slot.output_spans());
+  runner.run(slot.items, slot.input_rows(), slot.output_spans());
   slot.times.compute_end = steady_seconds();
   slot.microseconds = static_cast<std::uint64_t>(1e6 * (slot.times.compute_end - slot.times.compute_begin));
 }

@@ -22,22 +22,24 @@ namespace voxherd {
 struct work_slot {
   batch items;
   std::shared_ptr<std::byte> input;
+  std::size_t input_bytes_per_item = 0;
   std::vector<std::shared_ptr<std::byte>> outputs;
   std::vector<output_spec> specs;
   std::span<const std::uint64_t> point_offsets;  ///< of the whole run; outlives the slot
   std::uint64_t microseconds = 0;
   batch_times times;
 
+  std::span<std::byte> input_rows() const { return {input.get(), items.item_count * input_bytes_per_item}; }
   std::vector<std::span<std::byte>> output_spans() const;
 };
 
-work_slot make_slot(const analysis& a, const device_hooks& device, batch_room most,
+work_slot make_slot(analysis& a, const device_hooks& device, batch_room most,
                     std::span<const std::uint64_t> point_offsets);
 
 /// The rank's driving threads: each computes one batch after another on the device and calls nothing else.
 class lane_pool {
  public:
-  lane_pool(const analysis& a, const device_hooks& device);
+  lane_pool(analysis& a, const device_hooks& device);
   ~lane_pool();  ///< waits for the batches being computed
   lane_pool(const lane_pool&) = delete;
   lane_pool& operator=(const lane_pool&) = delete;
@@ -56,8 +58,8 @@ class lane_pool {
   double busy_seconds() const;
 
  private:
-  void drive(const analysis& a, const device_hooks& device, int lane);
-  void compute(batch_runner& runner, work_slot& slot, std::size_t input_bytes_per_item);
+  void drive(analysis& a, const device_hooks& device, int lane);
+  void compute(batch_runner& runner, work_slot& slot);
 
   mutable std::mutex mutex_;
   std::condition_variable submitted_, changed_;

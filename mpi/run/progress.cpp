@@ -23,12 +23,6 @@ progress_style choose_progress_style(bool quiet, bool is_root) {
   return redraws ? progress_style::bar : progress_style::lines;
 }
 
-std::string clock_time(double seconds) {
-  const auto s = static_cast<std::uint64_t>(std::clamp(seconds + 0.5, 0.0, 3.6e9));
-  if (s < 3600) return fmt::format("{}:{:02}", s / 60, s % 60);
-  return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
-}
-
 std::string progress_text(std::uint64_t done, std::uint64_t total, double items_per_second, bool with_bar) {
   constexpr std::uint64_t width = 30;
   std::string text = fmt::format("{:3} % ", total == 0 ? 100 : 100 * done / total);

@@ -4,15 +4,14 @@
 #include <cstdint>
 #include <string>
 
+#include "core/readable.hpp"
+
 namespace voxherd {
 
 enum class progress_style { silent, bar, lines };
 
 /// bar on a terminal that can redraw a line, lines otherwise, silent where nobody is to be told.
 progress_style choose_progress_style(bool quiet, bool is_root);
-
-/// "12:34" or "1:02:03".
-std::string clock_time(double seconds);
 
 /// "  41 %  [########            ]  12345/30000 items  1234/s  0:13 left"
 std::string progress_text(std::uint64_t done, std::uint64_t total, double items_per_second, bool with_bar);

@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/analysis.hpp"
 #include "core/failure.hpp"
 #include "core/plan.hpp"
 #include "mpi/comm/session.hpp"
-#include "mpi/run/staged_input.hpp"
 
 namespace voxherd {
 
@@ -50,12 +51,8 @@ struct run_settings {
   /// The file is a step of a longer command (OUT.scores), which removes it at the end: what is left of it is what a
   /// stopped command left, and messages say so.
   bool is_step = false;
-  std::string json;   ///< file for the timing table; "" for none, as for a step before the last one
-  std::string trace;  ///< file for when what happened to each batch; "" for none
-  /// What the analysis loads from, where it comes in the background: waited for when everything else is ready, a stage
-  /// at a time. Bad input, or a signal before the first stage is there, leaves no file behind. Outlives the run; null
-  /// where the analysis can load at once.
-  staged_input* input = nullptr;
+  std::string json;                ///< file for the timing table; "" for none, as for a step before the last one
+  std::string trace;               ///< file for when what happened to each batch; "" for none
   nlohmann::json also_in_summary;  ///< object; its keys go into the summary (times of earlier steps), below 32 kB
   nlohmann::json configuration;    ///< options that change the result; stored, and compared on --resume
   nlohmann::json provenance;       ///< version, command line, inputs with checksums, image header
@@ -79,10 +76,11 @@ struct device_hooks {
 /// of several ranks ends them all with its status and one message (MPI_Abort).
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device);
 
-/// For a command of several steps, before the first one: whether settings.out is a whole result of this study already
-/// (--resume). Compares what is known by then: analysis, version, configuration, inputs. Throws failure as run() would
-/// where settings.out or what is left of it allows no beginning. Collective; the same on every rank.
+/// Before any work: whether settings.out is a complete result of this study already (--resume). Compares what is known
+/// by then: analysis, version, configuration, inputs. Throws failure as run() would if settings.out or what is left of
+/// it allows no start. Collective; the same on every rank. Says nothing; log_nothing_to_do() does.
 bool is_whole_already(const session& s, const std::string& analysis, const run_settings& settings,
                       const device_hooks& device);
+void log_nothing_to_do(const run_settings& settings);
 
 }  // namespace voxherd

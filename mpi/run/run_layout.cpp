@@ -14,7 +14,7 @@ namespace {
 void check_items(const analysis& a, const result_layout& layout) {
   const bool has_volumes = has_layout(layout.outputs, output_layout::volume);
   if (layout.item_voxels.empty() && (has_volumes || !a.may_be_empty())) {
-    throw failure(exit_status::bad_data, "there is not one voxel to analyse");
+    throw failure(exit_status::bad_data, "the mask is empty: there are no voxels to analyse");
   }
   const auto& offsets = layout.point_offsets;
   const bool right = has_layout(layout.outputs, output_layout::points)
@@ -50,6 +50,12 @@ result_layout begin_layout(const std::string& analysis, const run_settings& sett
   return layout;
 }
 
+void share_descriptions(const session& s, const device_hooks& device, result_layout& layout) {
+  layout.provenance["devices"] = s.gather(device.description);
+  // HDF5 wants the same tables from every rank.
+  for (nlohmann::json* j : {&layout.configuration, &layout.provenance}) s.broadcast(*j);
+}
+
 result_layout make_layout(const session& s, const analysis& a, const run_settings& settings,
                           const device_hooks& device) {
   result_layout layout = begin_layout(a.name(), settings, device);
@@ -58,30 +64,22 @@ result_layout make_layout(const session& s, const analysis& a, const run_setting
   layout.point_offsets = a.point_offsets();
   layout.outputs = a.outputs();
   layout.constants = a.constants();
-  layout.provenance["devices"] = s.gather(device.description);
   check_items(a, layout);
-  // HDF5 wants the same tables from every rank.
-  for (nlohmann::json* j : {&layout.configuration, &layout.provenance}) {
-    std::string text = j->dump();
-    s.broadcast(text);
-    *j = nlohmann::json::parse(text);
-  }
+  share_descriptions(s, device, layout);
   return layout;
 }
 
-std::vector<batch> new_plan(const session& s, const analysis& a, const run_settings& settings,
-                            const device_hooks& device, const result_layout& layout) {
+std::vector<batch> new_plan(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,
+                            const result_layout& layout) {
   batch_sizes sizes =
       settings.batch_items > 0 ? batch_sizes(settings.batch_items) : automatic_sizes(a, settings, device, layout);
   // Every GPU has to have room. Ranks without one, beside ranks with one, take what is made for those.
   if (is_mixed(device) && device.free_bytes == 0) sizes = batch_sizes(std::numeric_limits<std::uint64_t>::max());
-  if (settings.input != nullptr) sizes.largest = std::min(sizes.largest, settings.input->max_items());
+  if (const item_input* input = a.input()) sizes.largest = std::min(sizes.largest, input->max_items());
   sizes.last = std::min(sizes.last, sizes.largest);
   sizes.finest = std::min(sizes.finest, sizes.last);
-  for (std::uint64_t* n : {&sizes.largest, &sizes.last, &sizes.finest}) {
-    MPI_Allreduce(MPI_IN_PLACE, n, 1, MPI_UINT64_T, MPI_MIN, s.world());
-  }
-  MPI_Allreduce(MPI_IN_PLACE, &sizes.parts, 1, MPI_UINT64_T, MPI_MAX, s.world());
+  for (std::uint64_t* n : {&sizes.largest, &sizes.last, &sizes.finest}) *n = s.all_reduce(reduction::min, *n);
+  sizes.parts = s.all_reduce(reduction::max, sizes.parts);
   sizes.ends_for_slow_ranks = is_mixed(device) && sizes.parts > 1;
   std::vector<std::uint64_t> first_items;
   if (s.is_root()) first_items = first_items_of(make_plan(settings.partition, a.item_voxels(), a.grid(), sizes));

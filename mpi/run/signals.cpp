@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <array>
+#include <csignal>
 #include <cstddef>
 #include <cstdio>
 
@@ -12,23 +14,32 @@ namespace {
 constexpr std::array<int, 3> signals{SIGTERM, SIGINT, SIGUSR1};
 volatile std::sig_atomic_t note = 0;
 int depth = 0;
+bool installed = false;
+std::array<struct sigaction, 3> before{};
 
 void take_note(int signal) { note = signal; }
 
 }  // namespace
 
 stop_signals::stop_signals() {
-  if (depth++ == 0) note = 0;
+  if (depth++ > 0) return;
+  note = 0;
   struct sigaction action {};
   action.sa_handler = take_note;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &action, &before_[i]);
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &action, &before[i]);
+  installed = true;
 }
 
 stop_signals::~stop_signals() {
-  --depth;
-  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_[i], nullptr);
+  if (--depth == 0) release();
+}
+
+void stop_signals::release() {
+  if (!installed) return;
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before[i], nullptr);
+  installed = false;
 }
 
 int stop_signals::received() { return depth > 0 ? static_cast<int>(note) : 0; }

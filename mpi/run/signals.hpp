@@ -1,12 +1,10 @@
 #pragma once
 
-#include <array>
-#include <csignal>
-
 namespace voxherd {
 
-/// While it lives, SIGTERM, SIGINT and SIGUSR1 only leave a note; before and after they do what they did. run() makes
-/// one; a command of several steps makes one around them, so that a signal between two steps stops the next one.
+/// While one exists, SIGTERM, SIGINT and SIGUSR1 are only noted; before and after they have their usual effect. Main
+/// makes one for commands that compute a result, so that a signal between reading and computing, or between two steps,
+/// is not lost; run() makes one for other callers.
 class stop_signals {
  public:
   stop_signals();
@@ -14,14 +12,13 @@ class stop_signals {
   stop_signals(const stop_signals&) = delete;
   stop_signals& operator=(const stop_signals&) = delete;
 
-  /// The signal that came while one of them lives, 0 for none.
+  /// The signal that was received while one of them exists, 0 for none.
   static int received();
-
- private:
-  std::array<struct sigaction, 3> before_{};
+  /// Gives signals their usual effect until the end: for work that has nothing to save.
+  static void release();
 };
 
-/// The line on standard error that says so; for rank 0.
+/// Prints on standard error that the run stops; for rank 0.
 void say_stopping(int signal);
 
 }  // namespace voxherd

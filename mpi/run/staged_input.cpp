@@ -26,8 +26,8 @@ struct state_of_wait {
 };
 
 state_of_wait among_all(const session& s, const state_of_wait& own) {
-  std::array<int, 3> mine{own.not_there, own.failed, own.signal}, all{};
-  MPI_Allreduce(mine.data(), all.data(), 3, MPI_INT, MPI_MAX, s.world());
+  std::array<int, 3> all{own.not_there, own.failed, own.signal};
+  s.all_reduce(reduction::max, std::span<int>(all));
   return {all[0], all[1], all[2]};
 }
 
@@ -47,7 +47,7 @@ int signal_before_stage(const session& s, staged_input& input) {
     const auto look_until = steady::now() + between_messages;
     do {
       try {
-        own.not_there = input.there() ? 0 : 1;
+        own.not_there = input.is_ready() ? 0 : 1;
       } catch (...) {
         error = std::current_exception();
         own = {0, 1, 0};
@@ -83,8 +83,8 @@ void joined_input::begin(std::uint64_t first, std::uint64_t last) {
   for (staged_input* part : parts_) part->begin(first, last);
 }
 
-bool joined_input::there() {
-  return std::count_if(parts_.begin(), parts_.end(), [](staged_input* part) { return !part->there(); }) == 0;
+bool joined_input::is_ready() {
+  return std::count_if(parts_.begin(), parts_.end(), [](staged_input* part) { return !part->is_ready(); }) == 0;
 }
 
 bool await_stage(const session& s, staged_input& input) {

@@ -11,27 +11,6 @@
 
 namespace voxherd {
 
-/// Input that is brought into memory in the background, a run of consecutive items (a stage) at a time: the first while
-/// the run is set up, each further one while the one before is computed. Two stages are in memory at most.
-class staged_input {
- public:
-  static constexpr std::uint64_t all_items = std::numeric_limits<std::uint64_t>::max();
-
-  virtual ~staged_input() = default;
-
-  /// Largest stage; at least 1, the same on every rank.
-  virtual std::uint64_t max_items() const { return all_items; }
-  /// Memory of a node that stages after the first take, in bytes; 0 where there is one for all items.
-  virtual std::uint64_t later_bytes() const { return 0; }
-
-  /// Begins to bring items [first, last), in place of the stage before the latest, unless the latest has them. On every
-  /// rank, in the same order; no rank loads from what is replaced any more.
-  virtual void begin(std::uint64_t first, std::uint64_t last) = 0;
-  /// Whether the stage begun last is there: then its items can be loaded. Does not wait. Throws failure (bad_data,
-  /// disk) on the rank that brought it.
-  virtual bool there() = 0;
-};
-
 /// Several inputs whose stages go together, such as a series and the map that belongs to it. They outlive this.
 class joined_input final : public staged_input {
  public:
@@ -39,7 +18,7 @@ class joined_input final : public staged_input {
   std::uint64_t max_items() const override;
   std::uint64_t later_bytes() const override;
   void begin(std::uint64_t first, std::uint64_t last) override;
-  bool there() override;
+  bool is_ready() override;
 
  private:
   std::vector<staged_input*> parts_;

@@ -75,21 +75,20 @@ std::uint64_t peak_host_bytes() {
 
 nlohmann::json gather_summary(const session& s, const rank_account& own, double wall_seconds) {
   const auto texts = s.gather(account_json(own, s.rank()).dump());
-  std::string text;
+  nlohmann::json summary;
   if (s.is_root()) {
     nlohmann::json ranks = nlohmann::json::array();
     for (const std::string& t : texts) ranks.push_back(nlohmann::json::parse(t));
-    nlohmann::json summary{{"seconds", wall_seconds}, {"rank_count", s.size()}};
+    summary = {{"seconds", wall_seconds}, {"rank_count", s.size()}};
     summary["all"] = combined(ranks, "all", sum_of);
     summary["items_per_second"] = summary["all"]["items"].get<double>() / std::max(wall_seconds, 1e-9);
     if (ranks.size() > most_rows) {
       ranks = {combined(ranks, "min", least_of), combined(ranks, "mean", mean_of), combined(ranks, "max", most_of)};
     }
     summary["ranks"] = ranks;
-    text = summary.dump();
   }
-  s.broadcast(text);
-  return nlohmann::json::parse(text);
+  s.broadcast(summary);
+  return summary;
 }
 
 std::string summary_table(const nlohmann::json& summary) {
@@ -111,13 +110,6 @@ void write_json(const std::string& path, const nlohmann::json& summary) {
   if (!file || std::rename(unfinished.c_str(), path.c_str()) != 0) {
     throw failure(exit_status::disk, fmt::format("--json {}: {}", path, std::strerror(errno)));
   }
-}
-
-std::string readable_bytes(double bytes) {
-  constexpr std::array<const char*, 5> units{"B", "kB", "MB", "GB", "TB"};
-  std::size_t u = 0;
-  for (; bytes >= 1000 && u + 1 < units.size(); ++u) bytes /= 1000;
-  return fmt::format("{:.{}f} {}", bytes, u == 0 ? 0 : 1, units[u]);
 }
 
 }  // namespace voxherd

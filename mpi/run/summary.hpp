@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/readable.hpp"
 #include "mpi/comm/session.hpp"
 
 namespace voxherd {
@@ -29,7 +30,5 @@ std::string summary_table(const nlohmann::json& summary);
 
 /// Writes the summary under a temporary name, then renames it. Throws failure (disk).
 void write_json(const std::string& path, const nlohmann::json& summary);
-
-std::string readable_bytes(double bytes);
 
 }  // namespace voxherd

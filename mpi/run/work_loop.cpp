@@ -20,7 +20,7 @@ constexpr std::chrono::seconds grace{20};
 constexpr std::chrono::microseconds between_messages{500};
 constexpr std::chrono::microseconds between_signals{20000};
 
-std::vector<work_slot> make_slots(const analysis& a, const device_hooks& device, const result_layout& layout) {
+std::vector<work_slot> make_slots(analysis& a, const device_hooks& device, const result_layout& layout) {
   // One a lane being computed, one in hand, one being written.
   const batch_room most = largest_room(layout.batches, layout.point_offsets);
   std::vector<work_slot> slots;
@@ -33,12 +33,13 @@ std::vector<work_slot> make_slots(const analysis& a, const device_hooks& device,
 }  // namespace
 
 work_loop::work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
-                     result_writer& writer, progress& shown)
+                     result_writer& writer, progress& shown, item_counts* counts)
     : session_(s),
       analysis_(a),
       plan_(layout.batches),
       writer_(writer),
       progress_(shown),
+      counts_(counts),
       slots_(make_slots(a, device, layout)),
       lanes_(a, device) {
   for (work_slot& slot : slots_) free_.push_back(&slot);
@@ -79,7 +80,7 @@ bool work_loop::load_next() {
   slot->times = {.number = *number, .items = slot->items.item_count, .asked = wanted_since_};
   wanted_since_ = 0;
   slot->times.read_begin = steady_seconds();
-  analysis_.load(slot->items, {slot->input.get(), slot->items.item_count * analysis_.input_bytes_per_item()});
+  if (item_input* input = analysis_.input()) input->load(slot->items, slot->input_rows());
   slot->times.read_end = steady_seconds();
   account_.reading_seconds += slot->times.read_end - slot->times.read_begin;
   lanes_.submit(slot);
@@ -93,6 +94,7 @@ bool work_loop::write_next() {
   const auto spans = slot->output_spans();
   const std::vector<std::span<const std::byte>> outputs(spans.begin(), spans.end());
   writer_.write(slot->items, outputs, static_cast<std::uint64_t>(session_.rank()), slot->microseconds);
+  if (counts_ != nullptr) counts_->add(slot->items.item_count, outputs);
   slot->times.write_end = steady_seconds();
   account_.writing_seconds += slot->times.write_end - slot->times.write_begin;
   times_.push_back(slot->times);

@@ -19,9 +19,10 @@ namespace voxherd {
 /// or a file, and sleeps when there is nothing to do.
 class work_loop {
  public:
-  /// `layout` outlives the loop: its batches and offsets of points are used.
+  /// `layout` outlives the loop: its batches and offsets of points are used. `counts`: what every written batch is
+  /// added to; null for none.
   work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
-            result_writer& writer, progress& shown);
+            result_writer& writer, progress& shown, item_counts* counts = nullptr);
 
   /// Until all ranks have left this queue. After a signal: until the batches being computed are written; a rank that
   /// others keep waiting for too long ends the process with exit_status::resume_me.
@@ -44,6 +45,7 @@ class work_loop {
   batch_queue* queue_ = nullptr;
   result_writer& writer_;
   progress& progress_;
+  item_counts* counts_;
   std::vector<work_slot> slots_;
   std::vector<work_slot*> free_;
   lane_pool lanes_;

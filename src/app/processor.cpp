@@ -2,11 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <cstdlib>
+
+#include "kernels/device/cpu_level.hpp"
+
 namespace voxherd {
 
-bool processor_has([[maybe_unused]] std::string_view level) {
+bool processor_supports([[maybe_unused]] std::string_view level) {
 #if defined(__x86_64__)
-  // The compiler wants literals.
+  // The compiler accepts only literals.
   if (level == "x86-64-v2") return __builtin_cpu_supports("x86-64-v2");
   if (level == "x86-64-v3") return __builtin_cpu_supports("x86-64-v3");
   if (level == "x86-64-v4") return __builtin_cpu_supports("x86-64-v4");
@@ -14,16 +18,33 @@ bool processor_has([[maybe_unused]] std::string_view level) {
   return true;
 }
 
-std::string why_kernels_cannot_run(std::string_view built_for, bool (*has)(std::string_view)) {
-  if (has(built_for)) return "";
+std::string why_level_cannot_run(std::string_view name, std::string_view required, processor_check supports) {
+  if (supports(required)) return "";
   std::string here = "x86-64";
   for (const char* const level : {"x86-64-v2", "x86-64-v3"}) {
-    if (has(level)) here = level;
+    if (supports(level)) here = level;
   }
+  const std::string built_for = name == required ? std::string(name) : fmt::format("{} ({})", required, name);
   return fmt::format(
-      "this program was built for {} processors, and this one is {}; build it for the oldest that it shall run on, "
+      "this program was built for {} processors, and this one is {}; build it for the oldest processor that will run "
+      "it, "
       "e.g. script/setup --cpu-arch {}",
       built_for, here, here);
+}
+
+std::string why_kernels_cannot_run() {
+  const cpu_level& running = cpu_levels[running_cpu_level];
+  const char* const requested = std::getenv("VOXHERD_CPU_LEVEL");
+  if (requested != nullptr && std::string_view(requested) != running.name) {
+    std::string built;
+    for (int i = 0; i < cpu_level_count; ++i) built += fmt::format("{}{}", i == 0 ? "" : ", ", cpu_levels[i].name);
+    return fmt::format(
+        "VOXHERD_CPU_LEVEL={}: this program contains CPU kernels for {}, of which this processor runs at most those "
+        "for {}; "
+        "unset the variable",
+        requested, built, running.name);
+  }
+  return why_level_cannot_run(running.name, running.required, processor_supports);
 }
 
 }  // namespace voxherd

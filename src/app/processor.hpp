@@ -5,12 +5,17 @@
 
 namespace voxherd {
 
-/// True where this processor has all that a level of x86-64 asks for ("x86-64-v2" to "x86-64-v4"), and for any other
-/// word.
-bool processor_has(std::string_view level);
+/// Whether this processor supports all instructions of a level of x86-64 ("x86-64-v2" to "x86-64-v4"); true for any
+/// other word.
+bool processor_supports(std::string_view level);
 
-/// Why kernels compiled with `-march=built_for` cannot run, and what to do; empty where they can. A build for "native"
-/// or for one model of a processor cannot be asked about.
-std::string why_kernels_cannot_run(std::string_view built_for, bool (*has)(std::string_view) = processor_has);
+using processor_check = bool (*)(std::string_view level);
+
+/// Why kernels that need a level of x86-64 cannot run on this processor, and what to do; empty if they can. `name`: the
+/// value of VOXHERD_CPU_ARCH that they were compiled with.
+std::string why_level_cannot_run(std::string_view name, std::string_view required, processor_check supports);
+
+/// The same for this program's kernels, and for the level that the environment variable VOXHERD_CPU_LEVEL requests.
+std::string why_kernels_cannot_run();
 
 }  // namespace voxherd

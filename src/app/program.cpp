@@ -3,19 +3,17 @@
 #include <fmt/core.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
-#include <array>
-#include <chrono>
-#include <climits>
 #include <cstdio>
-#include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/command_line.hpp"
 #include "core/version.hpp"
 #include "mpi/comm/session.hpp"
+#include "mpi/result/result_reader.hpp"
+#include "mpi/run/signals.hpp"
 #include "src/app/processor.hpp"
 
 namespace voxherd {
@@ -58,50 +56,40 @@ exit_status dispatch(session& s, std::span<const command* const> commands, const
     return exit_status::whole;
   }
   // Before the first kernel: an illegal instruction would end the program without a word.
-  if (const std::string why = why_kernels_cannot_run(VOXHERD_CPU_ARCH); !why.empty())
+  if (const std::string why = why_kernels_cannot_run(); !why.empty())
     throw failure(exit_status::usage, why);
-  return c.run(s, parse_command_line(c, rest));
+  const arguments args = parse_command_line(c, rest);
+  // From here on, so that a signal is not lost while inputs are read or between two steps.
+  std::optional<stop_signals> signals;
+  if (makes_result(c)) signals.emplace();
+  return c.run(s, args);
 }
 
 ending attempt(session& s, std::span<const command* const> commands, const std::vector<std::string>& words) {
   try {
     return {dispatch(s, commands, words), ""};
-  } catch (const failure& f) {
+  } catch (...) {
+    const failure f = current_failure();
     return {f.status, f.what()};
-  } catch (const std::bad_alloc&) {
-    return {exit_status::ours, "not enough memory"};
-  } catch (const std::exception& e) {
-    return {exit_status::ours, e.what()};
   }
 }
 
-void say(const ending& e) {
+void print(const ending& e) {
   if (!e.message.empty()) fmt::print(stderr, "voxherd: error: {}\n", e.message);
   std::fflush(nullptr);
 }
 
-/// One message and one status for all ranks. A rank that failed alone waits ten seconds for the others, which may be
-/// waiting for it, then ends them.
+/// One message and one status for all ranks.
 int leave_together(const session& s, const ending& own) {
-  const bool failed = !own.message.empty();
-  std::array<int, 2> mine{-static_cast<int>(own.status), failed ? s.rank() : INT_MAX}, all{};
-  MPI_Request request;
-  MPI_Iallreduce(mine.data(), all.data(), 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD, &request);
-  const auto start = std::chrono::steady_clock::now();
-  for (int done = 0; done == 0; usleep(500)) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done == 0 && failed && std::chrono::steady_clock::now() - start > std::chrono::seconds(10)) {
-      say(own);
-      MPI_Abort(MPI_COMM_WORLD, static_cast<int>(own.status));
-    }
-  }
-  if (all[1] == s.rank()) say(own);
-  return -all[0];
+  const auto all = s.agree_on_ending(own.status, !own.message.empty(), [&] { print(own); });
+  if (all.reports) print(own);
+  return static_cast<int>(all.status);
 }
 
 }  // namespace
 
 int run_program(int argc, char** argv, std::span<const command* const> commands) {
+  use_hdf5_without_file_locks();  // an environment variable: before MPI starts threads
   session s(&argc, &argv);
   set_up_log(s);
   return leave_together(s, attempt(s, commands, {argv + 1, argv + argc}));

@@ -1,12 +1,14 @@
-#include "src/export/fibre_export.hpp"
-
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <functional>
+#include <string>
 
+#include "src/export/export_kind.hpp"
 #include "src/export/result_fibres.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/tracts/fibre_files.hpp"
 
 namespace voxherd {
 
@@ -25,8 +27,9 @@ void check_place(const export_settings& settings, const std::string& ending) {
   refuse_existing(out, settings);
 }
 
-}  // namespace
-
+/// Writes the fibres of a result into one file, on rank 0. `ending`: of the file's name, by which readers recognise the
+/// format. Collective. Throws failure: from result_fibres and the writer; usage for a wrong name, a folder, or an
+/// existing file without --overwrite.
 void export_fibres(const session& s, const export_settings& settings, const std::string& ending,
                    const std::function<void(const fibre_source&, const std::string& path)>& write) {
   s.on_root([&] {
@@ -36,5 +39,25 @@ void export_fibres(const session& s, const export_settings& settings, const std:
     spdlog::info("{}: {} fibres, {} points", settings.out, fibres.fibres(), fibres.points());
   });
 }
+
+void export_tck(session& s, const export_settings& settings, const arguments&) {
+  export_fibres(s, settings, ".tck", write_tck);
+}
+
+void export_trk(session& s, const export_settings& settings, const arguments&) {
+  export_fibres(s, settings, ".trk", write_trk);
+}
+
+void export_trx(session& s, const export_settings& settings, const arguments&) {
+  export_fibres(s, settings, ".trx",
+                [](const fibre_source& fibres, const std::string& path) { write_trx(fibres, path); });
+}
+
+}  // namespace
+
+extern const export_kind tck_export{"tck", "FILE", "fibres for MRtrix (only positions)", nullptr, export_tck};
+extern const export_kind trk_export{"trk", "FILE", "fibres for TrackVis (up to ten numbers per fibre and per point)",
+                                    nullptr, export_trk};
+extern const export_kind trx_export{"trx", "FILE", "fibres with all their data", nullptr, export_trx};
 
 }  // namespace voxherd

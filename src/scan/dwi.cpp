@@ -4,6 +4,7 @@
 
 #include <future>
 
+#include "mpi/run/staged_input.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -105,9 +106,7 @@ struct dwi_series::state {
     s.broadcast(gradients.y);
     s.broadcast(gradients.z);
     s.broadcast(voxels);
-    std::string text = provenance.dump();
-    s.broadcast(text);
-    provenance = nlohmann::json::parse(text);
+    s.broadcast(provenance);
     check_same_file(s, dwi_path, image);
     if (!deviation_path.empty()) check_same_file(s, deviation_path, deviation);
   }
@@ -148,7 +147,14 @@ void dwi_series::load(const batch& items, std::span<float> out) {
   }
 }
 
-staged_input& dwi_series::input() { return state_->input; }
+void dwi_series::load(const batch& items, std::span<std::byte> rows) {
+  load(items, std::span<float>(reinterpret_cast<float*>(rows.data()), rows.size() / sizeof(float)));
+}
+
+std::uint64_t dwi_series::max_items() const { return state_->input.max_items(); }
+std::uint64_t dwi_series::later_bytes() const { return state_->input.later_bytes(); }
+void dwi_series::begin(std::uint64_t first, std::uint64_t last) { state_->input.begin(first, last); }
+bool dwi_series::is_ready() { return state_->input.is_ready(); }
 
 nlohmann::json dwi_series::provenance() const { return state_->provenance; }
 

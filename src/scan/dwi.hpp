@@ -10,7 +10,6 @@
 #include "core/command.hpp"
 #include "kernels/portable/gradients.hpp"
 #include "mpi/comm/session.hpp"
-#include "mpi/run/staged_input.hpp"
 
 namespace voxherd {
 
@@ -19,11 +18,11 @@ void add_dwi_options(po::options_description& options);
 
 /// A diffusion-weighted series with its mask; the input of all diffusion analyses. Collective. All inputs are checked
 /// before the constructor returns (rank 0 reads headers, gradients and mask, and broadcasts them), except compressed
-/// data: a .nii.gz is inflated in the background, and all ranks must wait for input() before load().
-class dwi_series {
+/// data: a .nii.gz is inflated in the background, and all ranks must wait for each stage before load().
+class dwi_series final : public item_input {
  public:
   dwi_series(const session& s, const arguments& args);
-  ~dwi_series();
+  ~dwi_series() override;
   dwi_series(dwi_series&&) noexcept;
 
   const image_grid& grid() const;
@@ -40,9 +39,12 @@ class dwi_series {
   /// inflated once per node into memory shared by the node's ranks, only masked voxels, in several passes if they
   /// exceed --host-memory. Call only from the thread that makes MPI calls.
   void load(const batch& items, std::span<float> out);
-
-  /// The input that load() reads from.
-  staged_input& input();
+  void load(const batch& items, std::span<std::byte> rows) override;
+  std::size_t bytes_per_item() const override { return floats_per_item() * sizeof(float); }
+  std::uint64_t max_items() const override;
+  std::uint64_t later_bytes() const override;
+  void begin(std::uint64_t first, std::uint64_t last) override;
+  bool is_ready() override;
 
   /// For the result file: paths, sizes, fingerprints and image header as JSON; bvals and bvecs as constants in /inputs.
   nlohmann::json provenance() const;

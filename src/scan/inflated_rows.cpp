@@ -73,7 +73,7 @@ class inflated_rows : public voxel_rows {
     if (inflates_) inflating_ = std::async(std::launch::async, [this] { inflate(); });
   }
 
-  bool there() override {
+  bool is_ready() override {
     if (latest().there) return true;
     if (inflates_ && inflating_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
     if (!inflates_ && is_over().load(std::memory_order_acquire) < begun_) return false;

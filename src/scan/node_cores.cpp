@@ -10,10 +10,8 @@ node_cores::node_cores(const session& s) {
   CPU_ZERO(&own);
   // With more cores than a cpu_set_t holds (1024) the set stays empty: then one thread.
   if (sched_getaffinity(0, sizeof own, &own) != 0) CPU_ZERO(&own);
-  std::vector<cpu_set_t> of_node(static_cast<std::size_t>(s.node_size()));
-  MPI_Allgather(&own, sizeof own, MPI_BYTE, of_node.data(), sizeof own, MPI_BYTE, s.node());
   CPU_ZERO(&cores_);
-  for (const cpu_set_t& set : of_node) CPU_OR(&cores_, &cores_, &set);
+  for (const cpu_set_t& set : s.node_all_gather(own)) CPU_OR(&cores_, &cores_, &set);
 }
 
 int node_cores::count() const { return std::max(1, CPU_COUNT(&cores_)); }

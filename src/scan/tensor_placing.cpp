@@ -45,7 +45,7 @@ kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<s
       kept.rows.insert(kept.rows.end(), row, row + width);
     }
   };
-  for_each_stage(s, dwi.input(), voxels.size(), [&](std::uint64_t first, std::uint64_t last) {
+  for_each_stage(s, dwi, voxels.size(), [&](std::uint64_t first, std::uint64_t last) {
     s.agree([&] {
       for (; first < last; first += most) keep(first, std::min(last, first + most));
     });

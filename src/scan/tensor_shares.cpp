@@ -75,7 +75,7 @@ void append(std::vector<T>& all, std::vector<T> more) {
 template <class Own>
 fitted_tensors fit_stages(const session& s, dwi_series& dwi, Own own) {
   fitted_tensors all;
-  for_each_stage(s, dwi.input(), dwi.item_voxels().size(), [&](std::uint64_t first, std::uint64_t last) {
+  for_each_stage(s, dwi, dwi.item_voxels().size(), [&](std::uint64_t first, std::uint64_t last) {
     fitted_tensors part;
     s.agree([&] { part = own(rank_share(s, first, last)); });
     append(all.tensor, s.all_gather(part.tensor));

@@ -68,9 +68,7 @@ void place_image(const image_grid& grid, geodesic::tensor_image& image) {
 
 /// Broadcasts rank 0's grid.
 void share_grid(const session& s, image_grid& grid) {
-  s.broadcast_bytes(grid.size.data(), sizeof grid.size);
-  s.broadcast_bytes(grid.voxel_to_world.data(), sizeof grid.voxel_to_world);
-  s.broadcast_bytes(grid.voxel_size_mm.data(), sizeof grid.voxel_size_mm);
+  s.broadcast(grid);
 }
 
 tensor_source from_file(const session& s, const arguments& args) {
@@ -87,9 +85,7 @@ tensor_source from_file(const session& s, const arguments& args) {
     }
     if (!v.geometry.is_null()) source.provenance["image"] = v.geometry;
   });
-  std::string text = source.provenance.dump();
-  s.broadcast(text);
-  source.provenance = nlohmann::json::parse(text);
+  s.broadcast(source.provenance);
   share_grid(s, v.grid);
   s.broadcast(v.tensor);
   s.broadcast(v.inside);

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/item_input.hpp"
 #include "mpi/comm/session.hpp"
-#include "mpi/run/staged_input.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {
@@ -14,9 +14,6 @@ namespace voxherd {
 /// Plain files are ready immediately and have one stage.
 class voxel_rows : public staged_input {
  public:
-  void begin(std::uint64_t, std::uint64_t) override {}
-  bool there() override { return true; }
-
   /// Writes row i of [first, first + count) to out + i * stride (floats). The rows' stage must be ready. Throws failure
   /// (disk).
   virtual void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) = 0;

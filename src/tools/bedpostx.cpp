@@ -166,7 +166,7 @@ exit_status run_command(session& s, const arguments& args) {
   s.on_root([&] { f = find_files(args); });
   for (std::string* path : {&f.folder, &f.out, &f.dwi, &f.mask, &f.bvals, &f.bvecs, &f.deviation, &f.nodif})
     s.broadcast(*path);
-  s.broadcast_bytes(&f.begun, sizeof f.begun);
+  s.broadcast(f.begun);
   if (f.dwi.empty()) {
     spdlog::info("{} is finished ({} is there): nothing done; --overwrite estimates it anew", f.out, finished_mark);
     return exit_status::whole;

@@ -218,7 +218,7 @@ exit_status compare(session& s, const arguments& args) {
     }
     fmt::print("{}\n", same == 0 ? "different" : t.bitwise() ? "the same bytes" : "the same within the tolerance");
   });
-  s.broadcast_bytes(&same, sizeof same);
+  s.broadcast(same);
   return same == 1 ? exit_status::whole : exit_status::different;
 }
 

@@ -10,6 +10,7 @@
 #include "core/command.hpp"
 #include "core/device.hpp"
 #include "core/version.hpp"
+#include "kernels/device/cpu_level.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_layout.hpp"
 #include "mpi/result/result_reader.hpp"
@@ -22,6 +23,14 @@ void info_options(po::options_description& options) {
   options.add_options()("result", po::value<std::string>()->value_name("FILE"), "result file, whole or FILE.part");
 }
 
+/// The version of the CPU kernels that runs, and all that the program contains.
+std::string describe_cpu_kernels() {
+  std::vector<std::string> built;
+  for (int i = 0; i < cpu_level_count; ++i) built.push_back(cpu_levels[i].name);
+  return fmt::format("{} runs; built for {}", built[static_cast<std::size_t>(running_cpu_level)],
+                     fmt::join(built, ", "));
+}
+
 void print_program(const session& s) {
   std::string why_none;
   const auto gpus = visible_gpus(&why_none);
@@ -30,6 +39,7 @@ void print_program(const session& s) {
   fmt::print("MPI        {}, {} rank{}\n", mpi_library(), s.size(), s.size() == 1 ? "" : "s");
   fmt::print("HDF5       {}\n", hdf5_library());
   fmt::print("CPU        {} cores on {}\n", std::thread::hardware_concurrency(), s.host());
+  fmt::print("kernels    {}\n", describe_cpu_kernels());
   for (const gpu& g : gpus) {
     fmt::print("GPU {}      {}, {:.0f} GB, compute capability {}.{}\n", g.ordinal, g.name,
                static_cast<double>(g.memory_bytes) / 1e9, g.compute_capability / 10, g.compute_capability % 10);

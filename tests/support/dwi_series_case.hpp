@@ -102,7 +102,7 @@ class DwiSeries : public ::testing::Test {
 
   dwi_series open(const std::vector<std::string>& more, const std::string& dwi = "dwi.nii") const {
     dwi_series series = begin(more, dwi);
-    bring_stage(*world, series.input());
+    bring_stage(*world, series);
     return series;
   }
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "tests/support/geodesic_case.hpp"
+#include "tests/geodesic/reference/geodesic_case.hpp"
 
 /// Regions for tests of the geodesic tracker.
 namespace voxherd::reference {

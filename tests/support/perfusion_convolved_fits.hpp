@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/perfusion/perfusion.hpp"
-#include "tests/support/perfusion_convolution.hpp"
+#include "tests/perfusion/reference/perfusion_convolution.hpp"
 
 /// The paper's fit with each convolution, on any device.
 namespace voxherd::perfusion::reference {

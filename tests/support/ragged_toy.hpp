@@ -55,9 +55,7 @@ class ragged : public voxherd::analysis {
             {"best", {2, 2}, {0, 0.5, 0.5, 0}, "1", "best measure between two regions", "connectome"}};
   }
   bool may_be_empty() const override { return true; }
-  std::size_t input_bytes_per_item() const override { return 0; }
   std::size_t device_bytes_per_item() const override { return 256; }
-  void load(const batch&, std::span<std::byte>) override {}
   std::unique_ptr<batch_runner> make_runner() const override;
   int lanes() const override { return lanes_; }
 
@@ -124,9 +122,7 @@ class scores : public voxherd::analysis {
   std::vector<output_spec> outputs() const override {
     return {{"score", element_type::float32, {}, output_layout::items, "1", "a value a candidate"}};
   }
-  std::size_t input_bytes_per_item() const override { return 0; }
   std::size_t device_bytes_per_item() const override { return 16; }
-  void load(const batch&, std::span<std::byte>) override {}
   std::unique_ptr<batch_runner> make_runner() const override {
     class scorer : public batch_runner {
      public:

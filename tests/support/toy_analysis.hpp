@@ -27,7 +27,7 @@ inline constexpr std::uint64_t samples = 50;
 
 /// An analysis whose values all follow from the voxel's index, on a mask of two thirds of the grid with empty slices at
 /// both ends. Batches take uneven times, the first ones the longest.
-class analysis : public voxherd::analysis {
+class analysis : public voxherd::analysis, public item_input {
  public:
   explicit analysis(std::array<std::uint64_t, 3> size, std::chrono::microseconds slowest = {}, int lanes = 1)
       : slowest_(slowest), lanes_(lanes) {
@@ -53,7 +53,8 @@ class analysis : public voxherd::analysis {
   std::vector<constant> constants() const override {
     return {{"bvals", {4}, {0, 1000, 1000, 2000}, "s/mm2", "four b-values"}};
   }
-  std::size_t input_bytes_per_item() const override { return sizeof(std::uint64_t); }
+  item_input* input() override { return this; }
+  std::size_t bytes_per_item() const override { return sizeof(std::uint64_t); }
   std::size_t device_bytes_per_item() const override { return 256; }
   void load(const batch& items, std::span<std::byte> input) override {
     std::memcpy(input.data(), &voxels_[items.first_item], items.item_count * sizeof(std::uint64_t));

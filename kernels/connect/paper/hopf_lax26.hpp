@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/portable/double_fma.hpp"
 #include "kernels/portable/function.hpp"
 #include "kernels/portable/lane_math.hpp"
 

@@ -3,10 +3,9 @@
 #include <fmt/core.h>
 
 #include "core/command.hpp"
-#include "mpi/run/signals.hpp"
 #include "src/analyses/ballstick/ballstick_options.hpp"
 #include "src/analyses/common/run_options.hpp"
-#include "src/analyses/common/status_summary.hpp"
+#include "src/analyses/common/status_counts.hpp"
 #include "src/scan/dwi.hpp"
 
 namespace voxherd {
@@ -60,12 +59,10 @@ class ballstick_analysis final : public analysis {
     return list;
   }
 
-  std::size_t input_bytes_per_item() const override { return dwi_.floats_per_item() * sizeof(float); }
+  item_input* input() override { return &dwi_; }
+  std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(outputs()); }
   std::size_t device_bytes_per_item() const override {
     return ballstick::device_bytes_per_voxel(settings_, dwi_.measurements(), dwi_.has_gradient_deviation());
-  }
-  void load(const batch& items, std::span<std::byte> input) override {
-    dwi_.load(items, {reinterpret_cast<float*>(input.data()), input.size() / sizeof(float)});
   }
   std::unique_ptr<batch_runner> make_runner() const override {
     return std::make_unique<ballstick_runner>(
@@ -98,17 +95,13 @@ exit_status run_ballstick(session& s, const arguments& args) {
   run_settings how = read_run_settings(s, args);
   const chosen_device d = choose_device(s, args);
 
-  const stop_signals signals;  // one that comes while the input is read is not lost
   dwi_series dwi(s, args);
   check_measurements(settings, dwi.gradients(), args);
   add_to_configuration(settings, args, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
-  how.input = &dwi.input();
 
   ballstick_analysis fibres(dwi, d, settings, args.get<bool>("all-samples"));
-  const exit_status status = run(s, fibres, how, hooks_for(d));
-  if (status == exit_status::whole && !how.dry_run) log_status_summary(s, how.out);
-  return status;
+  return run(s, fibres, how, hooks_for(d));
 }
 
 extern const command ballstick_command{

@@ -37,11 +37,8 @@ int default_threads(const session& s, bool drives_gpu = false) {
   CPU_ZERO(&own);
   if (sched_getaffinity(0, sizeof own, &own) != 0)
     return std::max(1u, std::thread::hardware_concurrency() / static_cast<unsigned>(s.node_size()));
-  std::vector<cpu_set_t> of_node(static_cast<std::size_t>(s.node_size()));
-  MPI_Allgather(&own, sizeof own, MPI_BYTE, of_node.data(), sizeof own, MPI_BYTE, s.node());
-  std::vector<int> drivers(of_node.size());
-  const int drives = drives_gpu ? 1 : 0;
-  MPI_Allgather(&drives, 1, MPI_INT, drivers.data(), 1, MPI_INT, s.node());
+  const std::vector<cpu_set_t> of_node = s.node_all_gather(own);
+  const std::vector<int> drivers = s.node_all_gather(drives_gpu ? 1 : 0);
   cpu_set_t all_of_node;
   CPU_ZERO(&all_of_node);
   int sharers = 0, taken = 0;
@@ -72,8 +69,7 @@ chosen_device cpu_device(const session& s, const arguments& args, bool drives_gp
 
 /// Throws when another rank of this node has the same GPU: by UUID, since each rank may number GPUs its own way.
 void check_not_shared(const session& s, const gpu& own) {
-  std::vector<uuid> of_node(static_cast<std::size_t>(s.node_size()));
-  MPI_Allgather(own.uuid.data(), 16, MPI_BYTE, of_node.data(), 16, MPI_BYTE, s.node());
+  const std::vector<uuid> of_node = s.node_all_gather(own.uuid);
   const auto sharers = std::count(of_node.begin(), of_node.end(), own.uuid);
   s.agree([&] {
     if (sharers < 2) return;
@@ -87,16 +83,17 @@ void check_not_shared(const session& s, const gpu& own) {
 /// The GPU of this rank's, by its place in `own`, when each rank in its turn takes the first it sees that none before
 /// it has taken; own.size() where none is left.
 std::size_t first_free(const session& s, const std::vector<gpu>& own) {
-  constexpr std::size_t most = 64;  // GPUs of a node
-  std::vector<uuid> seen(most), of_node(most * static_cast<std::size_t>(s.node_size()));
-  for (std::size_t g = 0; g < std::min(most, own.size()); ++g) seen[g] = own[g].uuid;
-  int count = static_cast<int>(std::min(most, own.size()));
-  std::vector<int> counts(static_cast<std::size_t>(s.node_size()));
-  MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, s.node());
-  MPI_Allgather(seen.data(), 16 * most, MPI_BYTE, of_node.data(), 16 * most, MPI_BYTE, s.node());
+  struct visible {
+    std::array<uuid, 64> gpus{};
+    std::size_t count = 0;
+  };
+  visible mine;
+  mine.count = std::min(mine.gpus.size(), own.size());
+  for (std::size_t g = 0; g < mine.count; ++g) mine.gpus[g] = own[g].uuid;
+  const std::vector<visible> of_node = s.node_all_gather(mine);
   std::set<uuid> taken;
-  for (std::size_t r = 0; r < counts.size(); ++r) {
-    const auto begin = of_node.begin() + static_cast<std::ptrdiff_t>(most * r), end = begin + counts[r];
+  for (std::size_t r = 0; r < of_node.size(); ++r) {
+    const auto begin = of_node[r].gpus.begin(), end = begin + static_cast<std::ptrdiff_t>(of_node[r].count);
     const auto free = std::find_if(begin, end, [&](const uuid& id) { return !taken.contains(id); });
     if (r == static_cast<std::size_t>(s.node_rank()))
       return free == end ? own.size() : static_cast<std::size_t>(free - begin);
@@ -125,7 +122,7 @@ chosen_device gpu_or_cores(const session& s, const arguments& args) {
   const std::size_t place = first_free(s, gpus);
   const bool has_gpu = place < gpus.size();
   std::array<int, 2> ranks{has_gpu ? 1 : 0, has_gpu ? 0 : 1};
-  MPI_Allreduce(MPI_IN_PLACE, ranks.data(), 2, MPI_INT, MPI_SUM, s.world());
+  s.all_reduce(reduction::sum, std::span<int>(ranks));
   if (ranks[0] == 0) {
     throw failure(exit_status::usage,
                   fmt::format("--backend mixed: {}; --backend cpu computes without a GPU", why_none));
@@ -157,8 +154,7 @@ chosen_device choose_device(const session& s, const arguments& args) {
   std::string why_none;
   std::vector<gpu> gpus;
   s.agree([&] { gpus = visible_gpus(&why_none); });
-  int ranks_with = gpus.empty() ? 0 : 1;
-  MPI_Allreduce(MPI_IN_PLACE, &ranks_with, 1, MPI_INT, MPI_SUM, s.world());
+  const int ranks_with = s.all_reduce(reduction::sum, gpus.empty() ? 0 : 1);
   if (ranks_with == 0 && wish == "auto") return cpu_device(s, args);
   s.agree([&] {
     if (!gpus.empty()) return;

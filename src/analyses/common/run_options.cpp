@@ -76,14 +76,4 @@ run_settings read_run_settings(const session& s, const arguments& args) {
   return settings;
 }
 
-run_settings step_settings(const run_settings& how, const std::string& name) {
-  run_settings step = how;
-  step.out = how.out + "." + name;
-  step.label = name;
-  step.is_step = true;
-  step.json.clear();
-  if (!how.trace.empty()) step.trace = how.trace + "." + name;
-  return step;
-}
-
 }  // namespace voxherd

@@ -14,9 +14,6 @@ void add_run_options(po::options_description& options);
 /// and may be added to.
 run_settings read_run_settings(const session& s, const arguments& args);
 
-/// The settings of a step before the last one: its file, OUT.NAME, lies beside the result's and goes at the end.
-run_settings step_settings(const run_settings& how, const std::string& name);
-
 struct chosen_device : device {
   bool among_others = false;  ///< --backend mixed: other ranks may compute on another kind
 };

@@ -17,9 +17,7 @@ class arrival_times final : public analysis {
   const std::vector<std::uint64_t>& item_voxels() const override { return front_voxels_; }
   std::vector<output_spec> outputs() const override;
   std::vector<constant> constants() const override;
-  std::size_t input_bytes_per_item() const override { return 0; }
   std::size_t device_bytes_per_item() const override;
-  void load(const batch&, std::span<std::byte>) override {}
   std::unique_ptr<batch_runner> make_runner() const override;
   std::uint64_t most_items_per_batch() const override;
 

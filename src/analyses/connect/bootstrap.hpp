@@ -35,9 +35,7 @@ class bootstrap_costs final : public analysis {
   /// `cost`: (regions, regions), front by front, as the connectome's matrix; for two ends one number, the least sum of
   /// both fronts' arrival times.
   std::vector<output_spec> outputs() const override;
-  std::size_t input_bytes_per_item() const override { return 0; }
   std::size_t device_bytes_per_item() const override;
-  void load(const batch&, std::span<std::byte>) override {}
   std::unique_ptr<batch_runner> make_runner() const override;
   std::uint64_t most_items_per_batch() const override { return 1; }
 

@@ -1,5 +1,4 @@
 #include "core/command.hpp"
-#include "mpi/run/signals.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/connect/inputs.hpp"
 #include "src/analyses/connect/steps.hpp"
@@ -16,7 +15,6 @@ void options(po::options_description& description) {
 exit_status run_command(session& s, const arguments& args) {
   run_settings how = read_run_settings(s, args);
   const device d = choose_device_of_one_kind(s, args);
-  const stop_signals signals;  // one that comes while the input is read, or between two steps, is not lost
   const connect_inputs inputs = read_connect_inputs(s, args, d);
   how.configuration = inputs.configuration;
   how.provenance["inputs"] = inputs.provenance;

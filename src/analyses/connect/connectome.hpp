@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/analysis.hpp"
+#include "mpi/run/known_result.hpp"
 #include "src/analyses/connect/arrivals.hpp"
-#include "src/analyses/connect/maps.hpp"
 
 namespace voxherd {
 
@@ -18,7 +18,7 @@ struct nearest_regions {
 /// By one process, front after front. Of regions at the same cost the earlier one is first.
 nearest_regions find_nearest(const result_reader& arrivals, const std::vector<std::int32_t>& labels);
 
-std::vector<voxel_map> maps_of(const nearest_regions& nearest, const std::string& unit);
+std::vector<known_output> maps_of(const nearest_regions& nearest, const std::string& unit);
 
 /// Matrices of group "connectome": row: where paths come from, column: where they lead.
 std::vector<constant> matrices_of(const region_table& table, const std::vector<std::int32_t>& labels,

@@ -18,9 +18,8 @@ void share(const session& s, connect_inputs& in) {
   s.broadcast(in.labels);
   s.broadcast(in.regions.offsets);
   s.broadcast(in.regions.voxels);
-  std::string text = nlohmann::json{{"provenance", in.provenance}, {"names", in.names}}.dump();
-  s.broadcast(text);
-  const auto shared = nlohmann::json::parse(text);
+  nlohmann::json shared{{"provenance", in.provenance}, {"names", in.names}};
+  s.broadcast(shared);
   in.provenance = shared.at("provenance");
   in.names = shared.at("names").get<std::vector<std::string>>();
 }

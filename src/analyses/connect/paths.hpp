@@ -47,9 +47,7 @@ class path_tracing final : public analysis {
   std::vector<output_spec> outputs() const override;
   std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
   bool may_be_empty() const override { return true; }
-  std::size_t input_bytes_per_item() const override { return 0; }
   std::size_t device_bytes_per_item() const override;
-  void load(const batch&, std::span<std::byte>) override {}
   std::unique_ptr<batch_runner> make_runner() const override;
   std::uint64_t most_items_per_batch() const override { return 1024; }
 

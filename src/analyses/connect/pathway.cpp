@@ -150,13 +150,13 @@ pathway find_pathway(std::vector<float> from, std::vector<float> to, const regio
   return p;
 }
 
-std::vector<voxel_map> maps_of(const pathway& p, const std::string& unit) {
-  return {map_of("arrival_from", p.from, unit, "cost of the cheapest path from the region `from`; infinite: none"),
-          map_of("arrival_to", p.to, unit, "cost of the cheapest path from the region `to`; infinite: none"),
-          map_of("total", p.total, unit, "cost of the cheapest path between the regions through this voxel"),
-          map_of("excess", p.excess, "1", "part by which that path is dearer than the cheapest of all"),
-          map_of("pathway", p.inside, "1",
-                 "1 where the total is up to 1 + --epsilon of the least whose voxels join both regions")};
+std::vector<known_output> maps_of(const pathway& p, const std::string& unit) {
+  return {known_map("arrival_from", p.from, unit, "cost of the cheapest path from the region `from`; infinite: none"),
+          known_map("arrival_to", p.to, unit, "cost of the cheapest path from the region `to`; infinite: none"),
+          known_map("total", p.total, unit, "cost of the cheapest path between the regions through this voxel"),
+          known_map("excess", p.excess, "1", "part by which that path is dearer than the cheapest of all"),
+          known_map("pathway", p.inside, "1",
+                    "1 where the total is up to 1 + --epsilon of the least whose voxels join both regions")};
 }
 
 std::vector<constant> constants_of(const pathway& p, const region_table& table, const std::string& unit,

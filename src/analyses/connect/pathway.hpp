@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "core/analysis.hpp"
+#include "mpi/run/known_result.hpp"
 #include "src/analyses/connect/arrivals.hpp"
 #include "src/analyses/connect/components.hpp"
-#include "src/analyses/connect/maps.hpp"
 
 namespace voxherd {
 
@@ -42,7 +42,7 @@ pathway find_pathway(std::vector<float> from, std::vector<float> to, const regio
                      const connect::region_list& regions, const voxel_neighbours& space, const std::vector<float>& FA,
                      double epsilon);
 
-std::vector<voxel_map> maps_of(const pathway& p, const std::string& unit);
+std::vector<known_output> maps_of(const pathway& p, const std::string& unit);
 std::vector<constant> constants_of(const pathway& p, const region_table& table, const std::string& unit,
                                    double voxel_mm3);
 /// A small table for the user.

@@ -64,7 +64,7 @@ std::vector<scored_fibre> fibres_of_own_pairs(const session& s, const connection
   if (s.size() == 1) return own_accepted;
   std::vector<std::uint64_t> before(nodes.pairs() + 1);  // fibres of all pairs before
   for (const scored_fibre& f : own_accepted) ++before[nodes.pair_of(f) + 1];
-  MPI_Allreduce(MPI_IN_PLACE, before.data() + 1, static_cast<int>(nodes.pairs()), MPI_UINT64_T, MPI_SUM, s.world());
+  s.all_reduce(reduction::sum, std::span<std::uint64_t>(before).subspan(1));
   std::partial_sum(before.begin(), before.end(), before.begin());
   const auto ranks = static_cast<std::uint64_t>(s.size());
   std::vector<std::vector<scored_fibre>> of_rank(ranks);
@@ -158,7 +158,7 @@ connections rank_connections(const session& s, const geodesic_inputs& inputs, co
   });
   connections found;
   found.winners = s.all_gather(winners);
-  for (const std::uint64_t count : s.counts_of(fibres.size())) found.candidates += count;
+  for (const std::uint64_t count : s.gather_counts(fibres.size())) found.candidates += count;
   std::vector<pair_summary> sums(nodes.pairs());
   for (const pair_sum& p : s.all_gather(own_sums)) sums[p.pair] = p.sum;
   if (inputs.rays.targets) found.matrices = matrices_of(nodes, sums);

@@ -43,9 +43,7 @@ void share(const session& s, geodesic_inputs& in) {
   s.broadcast(in.regions);
   s.broadcast(in.target_labels);
   s.broadcast(in.seeds);
-  std::string text = in.provenance.dump();
-  s.broadcast(text);
-  in.provenance = nlohmann::json::parse(text);
+  s.broadcast(in.provenance);
 }
 
 }  // namespace

@@ -4,10 +4,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
 
 #include "kernels/geodesic/finsler_fit.hpp"
+#include "mpi/run/steps.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/geodesic/connections.hpp"
 #include "src/analyses/geodesic/fibre_scores.hpp"
@@ -17,10 +16,6 @@
 namespace voxherd {
 
 namespace {
-
-using clock = std::chrono::steady_clock;
-
-double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
 
 std::unique_ptr<geodesic::field> prepare(const session& s, const geodesic_inputs& inputs, const device& d) {
   std::unique_ptr<geodesic::field> field;
@@ -57,46 +52,28 @@ std::vector<scored_fibre> read_own_share(const session& s, const std::string& sc
 }  // namespace
 
 exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& how, const device& d) {
-  const device_hooks hooks = hooks_for(d);
-  if (is_whole_already(s, "geodesic", how, hooks)) {
-    spdlog::info("{} is whole already; nothing to do", how.out);
-    return exit_status::whole;
-  }
   nodes_of(inputs);  // refuses matrices that are too large before there is work to lose
-  auto start = clock::now();
-  const auto field = prepare(s, inputs, d);
-  s.note_stage("field prepared");
-  nlohmann::json also{{"preparation_seconds", seconds_since(start)}, {"preparation_device_seconds", field->seconds}};
-
-  const run_settings step = step_settings(how, "scores");
-  start = clock::now();
-  {
-    scoring scores(inputs, *field);
-    const exit_status status = run(s, scores, step, hooks);
-    if (status != exit_status::whole || how.dry_run) return status;
-  }
-  also["scores_seconds"] = seconds_since(start);
-  s.note_stage("scores: step ended");
-
-  start = clock::now();
-  fibre_counts counts;
-  const std::vector<scored_fibre> own = read_own_share(s, step.out, counts);
-  s.note_stage("scores read");
-  const connections found = rank_connections(s, inputs, *field, own);
-  s.note_stage("fibres ranked");
-  also["ranking_seconds"] = seconds_since(start);
-  also.update(counts_as_json(counts));
-  log_counts(counts);
-  if (found.winners.size() != found.candidates)
-    spdlog::info("{} of {} accepted fibres are written", found.winners.size(), found.candidates);
-
-  run_settings last = how;
-  last.label = "fibres";
-  last.also_in_summary = also;
-  winners chosen(inputs, *field, found);
-  const exit_status status = run(s, chosen, last, hooks);
-  if (status == exit_status::whole) s.on_root([&] { std::filesystem::remove(step.out); });
-  return status;
+  std::unique_ptr<geodesic::field> field;
+  std::string scores;  // the step's file
+  connections found;
+  step_list steps;
+  steps.work("preparation", [&](nlohmann::json& summary) {
+    field = prepare(s, inputs, d);
+    summary["preparation_device_seconds"] = field->seconds;
+  });
+  steps.run(
+      "scores", [&] { return std::make_unique<scoring>(inputs, *field); },
+      [&](const std::string& file, nlohmann::json&) { scores = file; });
+  steps.work("ranking", [&](nlohmann::json& summary) {
+    fibre_counts counts;
+    found = rank_connections(s, inputs, *field, read_own_share(s, scores, counts));
+    summary.update(counts_as_json(counts));
+    log_counts(counts);
+    if (found.winners.size() != found.candidates)
+      spdlog::info("{} of {} accepted fibres are written", found.winners.size(), found.candidates);
+  });
+  steps.result("fibres", [&] { return std::make_unique<winners>(inputs, *field, found); });
+  return run_steps(s, "geodesic", steps, how, hooks_for(d));
 }
 
 }  // namespace voxherd

@@ -15,9 +15,7 @@ class scoring final : public analysis {
   const image_grid& grid() const override { return inputs_.grid; }
   const std::vector<std::uint64_t>& item_voxels() const override { return seed_voxels_; }
   std::vector<output_spec> outputs() const override;
-  std::size_t input_bytes_per_item() const override { return 0; }
   std::size_t device_bytes_per_item() const override { return geodesic::device_bytes_per_fibre(); }
-  void load(const batch&, std::span<std::byte>) override {}
   std::unique_ptr<batch_runner> make_runner() const override;
   int lanes() const override { return field_.where.kind == backend::cuda ? 2 : 1; }
   std::uint64_t most_items_per_batch() const override { return 1 << 20; }

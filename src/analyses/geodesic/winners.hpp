@@ -19,9 +19,7 @@ class winners final : public analysis {
   std::vector<constant> constants() const override { return found_.matrices; }
   std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
   bool may_be_empty() const override { return true; }
-  std::size_t input_bytes_per_item() const override { return 0; }
   std::size_t device_bytes_per_item() const override;
-  void load(const batch&, std::span<std::byte>) override {}
   std::unique_ptr<batch_runner> make_runner() const override;
   int lanes() const override { return field_.where.kind == backend::cuda ? 2 : 1; }
 

@@ -1,6 +1,7 @@
 #include "src/analyses/perfusion/analysis.hpp"
 
 #include "src/analyses/perfusion/map_list.hpp"
+#include "src/analyses/perfusion/summary.hpp"
 
 namespace voxherd {
 
@@ -91,8 +92,8 @@ std::size_t perfusion_analysis::device_bytes_per_item() const {
   return device_bytes_per_voxel(found.frames.frames(), found.convert, options_.fit);
 }
 
-void perfusion_analysis::load(const batch& items, std::span<std::byte> input) {
-  inputs_.load(items, {reinterpret_cast<float*>(input.data()), input.size() / sizeof(float)});
+std::unique_ptr<item_counts> perfusion_analysis::make_counts() const {
+  return std::make_unique<perfusion_counts>(outputs());
 }
 
 std::unique_ptr<batch_runner> perfusion_analysis::make_runner() const {

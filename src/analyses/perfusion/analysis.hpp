@@ -18,9 +18,9 @@ class perfusion_analysis final : public analysis {
   const std::vector<std::uint64_t>& item_voxels() const override { return inputs_.item_voxels(); }
   std::vector<output_spec> outputs() const override;
   std::vector<constant> constants() const override;
-  std::size_t input_bytes_per_item() const override { return inputs_.floats_per_item() * sizeof(float); }
+  item_input* input() override { return &inputs_; }
+  std::unique_ptr<item_counts> make_counts() const override;
   std::size_t device_bytes_per_item() const override;
-  void load(const batch& items, std::span<std::byte> input) override;
   std::unique_ptr<batch_runner> make_runner() const override;
   /// A GPU has some 50,000 threads at work at once.
   std::uint64_t most_items_per_batch() const override { return 131072; }

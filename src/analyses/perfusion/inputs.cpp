@@ -7,6 +7,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "mpi/run/staged_input.hpp"
 #include "src/analyses/perfusion/findings.hpp"
 #include "src/analyses/perfusion/frames.hpp"
 #include "src/analyses/perfusion/series_rows.hpp"
@@ -151,9 +152,7 @@ struct perfusion_inputs::state {
     }
     s.broadcast(voxels);
     s.broadcast(looked.voxels);
-    std::string text = provenance.dump();
-    s.broadcast(text);
-    provenance = nlohmann::json::parse(text);
+    s.broadcast(provenance);
   }
 
   void open(const session& s) {
@@ -184,10 +183,8 @@ struct perfusion_inputs::state {
     for (auto* values : {&found.frames.time_s, &found.frames.arterial, &found.frames.portal, &found.tissue})
       s.broadcast(*values);
     s.broadcast(found.frames.counts);
-    s.broadcast_bytes(&found.convert, sizeof found.convert);
-    std::string text = found.configuration.dump();
-    s.broadcast(text);
-    found.configuration = nlohmann::json::parse(text);
+    s.broadcast(found.convert);
+    s.broadcast(found.configuration);
   }
 
   std::size_t floats_per_item() const { return signals->volumes() + (more ? more->volumes() : 0); }
@@ -210,11 +207,15 @@ perfusion_inputs::~perfusion_inputs() = default;
 const image_grid& perfusion_inputs::grid() const { return state_->dynamic.grid(); }
 const std::vector<std::uint64_t>& perfusion_inputs::item_voxels() const { return state_->voxels; }
 const perfusion_findings& perfusion_inputs::findings() const { return state_->found; }
-staged_input& perfusion_inputs::input() { return state_->input; }
+std::uint64_t perfusion_inputs::max_items() const { return state_->input.max_items(); }
+std::uint64_t perfusion_inputs::later_bytes() const { return state_->input.later_bytes(); }
+void perfusion_inputs::begin(std::uint64_t first, std::uint64_t last) { state_->input.begin(first, last); }
+bool perfusion_inputs::is_ready() { return state_->input.is_ready(); }
 nlohmann::json perfusion_inputs::provenance() const { return state_->provenance; }
 std::size_t perfusion_inputs::floats_per_item() const { return state_->floats_per_item(); }
 
-void perfusion_inputs::load(const batch& items, std::span<float> out) {
+void perfusion_inputs::load(const batch& items, std::span<std::byte> rows) {
+  const std::span<float> out(reinterpret_cast<float*>(rows.data()), rows.size() / sizeof(float));
   const std::size_t stride = floats_per_item();
   if (items.first_item + items.item_count > item_voxels().size() || out.size() < items.item_count * stride) {
     throw failure(exit_status::ours,

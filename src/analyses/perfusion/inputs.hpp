@@ -9,7 +9,6 @@
 #include "kernels/perfusion/conversion.hpp"
 #include "kernels/perfusion/time_course.hpp"
 #include "mpi/comm/session.hpp"
-#include "mpi/run/staged_input.hpp"
 #include "src/analyses/perfusion/options.hpp"
 
 namespace voxherd {
@@ -27,10 +26,10 @@ struct perfusion_findings {
 
 /// A dynamic series with its mask, T1 and input curves. Made by all ranks together; everything is checked before it
 /// returns, but for parts of compressed images that are inflated later.
-class perfusion_inputs {
+class perfusion_inputs final : public item_input {
  public:
   perfusion_inputs(const session& s, const perfusion_options& o);
-  ~perfusion_inputs();
+  ~perfusion_inputs() override;
 
   const image_grid& grid() const;
   const std::vector<std::uint64_t>& item_voxels() const;
@@ -39,9 +38,12 @@ class perfusion_inputs {
 
   /// A row of frames and conversion::extras() for each item.
   std::size_t floats_per_item() const;
-  void load(const batch& items, std::span<float> out);
-  /// What load() reads from.
-  staged_input& input();
+  std::size_t bytes_per_item() const override { return floats_per_item() * sizeof(float); }
+  void load(const batch& items, std::span<std::byte> rows) override;
+  std::uint64_t max_items() const override;
+  std::uint64_t later_bytes() const override;
+  void begin(std::uint64_t first, std::uint64_t last) override;
+  bool is_ready() override;
 
  private:
   struct state;

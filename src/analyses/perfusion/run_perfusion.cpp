@@ -4,9 +4,7 @@
 
 #include <stdexcept>
 
-#include "mpi/run/signals.hpp"
 #include "src/analyses/common/run_options.hpp"
-#include "src/analyses/common/status_summary.hpp"
 #include "src/analyses/perfusion/analysis.hpp"
 #include "src/analyses/perfusion/curve_files.hpp"
 #include "src/analyses/perfusion/summary.hpp"
@@ -28,12 +26,12 @@ void check_settings(const perfusion_options& o, const perfusion_findings& found,
 }
 
 void share(const session& s, tissue_fit& fit) {
-  s.broadcast_bytes(&fit.fitted, sizeof fit.fitted);
-  s.broadcast_bytes(fit.values.data(), sizeof fit.values);
+  s.broadcast(fit.fitted);
+  s.broadcast(fit.values);
   s.broadcast(fit.curve);
 }
 
-void share(const session& s, perfusion::fit_settings& fit) { s.broadcast_bytes(&fit.rules, sizeof fit.rules); }
+void share(const session& s, perfusion::fit_settings& fit) { s.broadcast(fit.rules); }
 
 void add_tissue(const tissue_fit& fit, nlohmann::json& provenance) {
   if (!fit.fitted) return;
@@ -44,7 +42,6 @@ void add_tissue(const tissue_fit& fit, nlohmann::json& provenance) {
 }  // namespace
 
 exit_status run_perfusion(session& s, const arguments& args, run_settings how, const chosen_device& d) {
-  const stop_signals signals;  // one that comes while the input is read is not lost
   perfusion_options o = read_perfusion_options(args);
   perfusion_inputs inputs(s, o);
   const perfusion_findings& found = inputs.findings();
@@ -60,17 +57,16 @@ exit_status run_perfusion(session& s, const arguments& args, run_settings how, c
   how.configuration.update(found.configuration);
   add_to_configuration(o, args, how.configuration);
   how.provenance["inputs"] = inputs.provenance();
-  how.input = &inputs.input();
   add_tissue(tissue, how.provenance["mean_curve"]);
 
   perfusion_analysis voxels(inputs, o, tissue, d);
-  if (is_whole_already(s, voxels.name(), how, hooks_for(d))) return exit_status::whole;
+  if (is_whole_already(s, voxels.name(), how, hooks_for(d))) {
+    log_nothing_to_do(how);
+    return exit_status::whole;
+  }
   if (!how.dry_run) s.on_root([&] { write_curve_files(how.out, o, found, tissue); });
   const exit_status status = run(s, voxels, how, hooks_for(d));
-  if (status == exit_status::whole && !how.dry_run) {
-    log_status_summary(s, how.out);
-    log_perfusion_summary(s, how.out);
-  }
+  if (status == exit_status::whole && !how.dry_run) log_medians(s, how.out);
   return status;
 }
 

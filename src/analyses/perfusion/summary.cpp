@@ -55,37 +55,57 @@ std::string spread(std::vector<float> values) {
   return fmt::format("{:.4g} ({:.4g} to {:.4g})", median, *first, *third);
 }
 
-std::string percent(std::size_t part, std::size_t all) {
+std::string percent(std::uint64_t part, std::uint64_t all) {
   return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(all));
 }
 
-void log_bounds(const std::vector<float>& at_bound) {
-  std::string each;
-  std::size_t any = 0;
-  for (const float bits : at_bound) any += bits != 0 ? 1 : 0;
-  if (any == 0) return;
-  for (int i = 0; i < perfusion::parameter_count; ++i) {
-    const auto count = static_cast<std::size_t>(std::count_if(
-        at_bound.begin(), at_bound.end(), [i](float bits) { return (static_cast<unsigned>(bits) >> i & 1) != 0; }));
-    if (count > 0)
-      each += fmt::format("; {} {}", perfusion::name_of(static_cast<perfusion::parameter>(i)),
-                          percent(count, at_bound.size()));
-  }
-  spdlog::info("at a bound: {} of the fitted voxels{}", percent(any, at_bound.size()), each);
-}
-
-void log_exits(const std::vector<float>& codes) {
-  constexpr const char* meanings[] = {"converged", "had the most iterations", "found no further descent",
-                                      "had equations without a solution"};
-  for (std::size_t code = 1; code < std::size(meanings); ++code) {
-    const auto count = static_cast<std::size_t>(std::count(codes.begin(), codes.end(), static_cast<float>(code)));
-    if (count > 0) spdlog::info("{} of the fitted voxels {}", percent(count, codes.size()), meanings[code]);
-  }
-}
+// After the 256 status codes: exit codes, voxels with any bit of `at_bound`, and with each.
+constexpr std::size_t exits = status_counts::codes, exit_codes = 256, any_bound = exits + exit_codes,
+                      each_bound = any_bound + 1;
 
 }  // namespace
 
-void log_perfusion_summary(const session& s, const std::string& result) {
+perfusion_counts::perfusion_counts(const std::vector<output_spec>& outputs)
+    : status_counts(outputs),
+      status_(output_index(outputs, "status")),
+      exit_code_(output_index(outputs, "exit_code")),
+      at_bound_(output_index(outputs, "at_bound")) {
+  counts.resize(each_bound + perfusion::parameter_count);
+}
+
+void perfusion_counts::add(std::uint64_t item_count, std::span<const std::span<const std::byte>> outputs) {
+  status_counts::add(item_count, outputs);
+  for (std::uint64_t i = 0; i < item_count; ++i) {
+    if (outputs[status_][i] != std::byte{0}) continue;
+    const auto bits = static_cast<unsigned>(outputs[at_bound_][i]);
+    ++counts[exits + static_cast<std::size_t>(outputs[exit_code_][i])];
+    counts[any_bound] += bits != 0 ? 1 : 0;
+    for (unsigned p = 0; p < perfusion::parameter_count; ++p) counts[each_bound + p] += bits >> p & 1;
+  }
+}
+
+void perfusion_counts::report(std::uint64_t items) const {
+  status_counts::report(items);
+  const std::uint64_t fitted = counts[0];
+  if (counts[any_bound] > 0) {
+    std::string each;
+    for (int i = 0; i < perfusion::parameter_count; ++i) {
+      const std::uint64_t count = counts[each_bound + static_cast<std::size_t>(i)];
+      if (count > 0)
+        each +=
+            fmt::format("; {} {}", perfusion::name_of(static_cast<perfusion::parameter>(i)), percent(count, fitted));
+    }
+    spdlog::info("at a bound: {} of the fitted voxels{}", percent(counts[any_bound], fitted), each);
+  }
+  constexpr const char* meanings[] = {"converged", "had the most iterations", "found no further descent",
+                                      "had equations without a solution"};
+  for (std::size_t code = 1; code < std::size(meanings); ++code) {
+    if (counts[exits + code] > 0)
+      spdlog::info("{} of the fitted voxels {}", percent(counts[exits + code], fitted), meanings[code]);
+  }
+}
+
+void log_medians(const session& s, const std::string& result) {
   s.on_root([&] {
     const result_reader reader(result);
     const std::vector<float> status = reader.read_map("status");
@@ -102,8 +122,6 @@ void log_perfusion_summary(const session& s, const std::string& result) {
     if (!text.empty())
       spdlog::info("medians (quartiles) of {}{} voxels: {}",
                    some.size() < voxels.size() ? fmt::format("{} of ", some.size()) : "", voxels.size(), text);
-    log_bounds(fitted_values(reader, voxels, "at_bound"));
-    log_exits(fitted_values(reader, voxels, "exit_code"));
   });
 }
 

@@ -3,9 +3,8 @@
 #include <fmt/core.h>
 
 #include "core/command.hpp"
-#include "mpi/run/signals.hpp"
 #include "src/analyses/common/run_options.hpp"
-#include "src/analyses/common/status_summary.hpp"
+#include "src/analyses/common/status_counts.hpp"
 #include "src/scan/dwi.hpp"
 
 namespace voxherd {
@@ -64,12 +63,10 @@ class tensor_analysis final : public analysis {
     };
   }
 
-  std::size_t input_bytes_per_item() const override { return dwi_.floats_per_item() * sizeof(float); }
+  item_input* input() override { return &dwi_; }
+  std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(outputs()); }
   std::size_t device_bytes_per_item() const override {
     return tensor_device_bytes_per_voxel(dwi_.measurements(), dwi_.has_gradient_deviation());
-  }
-  void load(const batch& items, std::span<std::byte> input) override {
-    dwi_.load(items, {reinterpret_cast<float*>(input.data()), input.size() / sizeof(float)});
   }
   std::unique_ptr<batch_runner> make_runner() const override {
     return std::make_unique<tensor_runner>(make_tensor_solver(device_, dwi_.gradients(), settings_));
@@ -114,7 +111,6 @@ exit_status run_command(session& s, const arguments& args) {
   run_settings how = read_run_settings(s, args);
   const chosen_device d = choose_device(s, args);
 
-  const stop_signals signals;  // one that comes while the input is read is not lost
   dwi_series dwi(s, args);
   settings.gradient_deviation = dwi.has_gradient_deviation();
   if (!determines_tensor(dwi.gradients()))
@@ -125,12 +121,9 @@ exit_status run_command(session& s, const arguments& args) {
   how.configuration["fit"] = args.get<std::string>("fit");
   if (settings.weighting == tensor_weighting::iterated) how.configuration["iterations"] = settings.iterations;
   how.provenance["inputs"] = dwi.provenance();
-  how.input = &dwi.input();
 
   tensor_analysis tensors(dwi, d, settings);
-  const exit_status status = run(s, tensors, how, hooks_for(d));
-  if (status == exit_status::whole && !how.dry_run) log_status_summary(s, how.out);
-  return status;
+  return run(s, tensors, how, hooks_for(d));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "core/failure.hpp"
-#include "src/export/fibre_export.hpp"
 #include "src/io/output_file.hpp"
 #include "src/io/tracts/fibre_files.hpp"
 
@@ -67,15 +66,5 @@ void write_tck(const fibre_source& source, const std::string& path) {
   file.write(last, sizeof last);
   file.finish();
 }
-
-namespace {
-
-void run(session& s, const export_settings& settings, const arguments&) {
-  export_fibres(s, settings, ".tck", write_tck);
-}
-
-}  // namespace
-
-extern const export_kind tck_export{"tck", "FILE", "fibres for MRtrix (only positions)", nullptr, run};
 
 }  // namespace voxherd

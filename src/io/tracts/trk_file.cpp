@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "core/failure.hpp"
-#include "src/export/fibre_export.hpp"
 #include "src/io/output_file.hpp"
 #include "src/io/tracts/fibre_files.hpp"
 #include "src/io/tracts/trk_geometry.hpp"
@@ -168,16 +167,5 @@ void write_trk(const fibre_source& source, const std::string& path) {
   });
   file.finish();
 }
-
-namespace {
-
-void run(session& s, const export_settings& settings, const arguments&) {
-  export_fibres(s, settings, ".trk", write_trk);
-}
-
-}  // namespace
-
-extern const export_kind trk_export{"trk", "FILE", "fibres for TrackVis (up to ten numbers per fibre and per point)",
-                                    nullptr, run};
 
 }  // namespace voxherd

@@ -4,7 +4,6 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
-#include "src/export/fibre_export.hpp"
 #include "src/io/tracts/fibre_files.hpp"
 #include "src/io/tracts/zip_writer.hpp"
 
@@ -70,16 +69,5 @@ void write_trx(const fibre_source& source, const std::string& path, std::uint64_
                  [&](std::uint64_t first, std::span<std::byte> rows) { source.read_point_rows(a, first, rows); });
   zip.finish();
 }
-
-namespace {
-
-void run(session& s, const export_settings& settings, const arguments&) {
-  export_fibres(s, settings, ".trx",
-                [](const fibre_source& fibres, const std::string& path) { write_trx(fibres, path); });
-}
-
-}  // namespace
-
-extern const export_kind trx_export{"trx", "FILE", "fibres with all their data", nullptr, run};
 
 }  // namespace voxherd

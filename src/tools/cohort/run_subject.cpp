@@ -10,6 +10,7 @@
 #include "core/command_line.hpp"
 #include "core/shell_words.hpp"
 #include "mpi/run/run.hpp"
+#include "mpi/run/signals.hpp"
 #include "src/tools/cohort/task_note.hpp"
 
 namespace voxherd {
@@ -70,6 +71,7 @@ subject_call call_of(const cohort_subject& subject, const std::vector<std::strin
 }
 
 exit_status run_subject(session& s, const cohort_subject& subject, const std::vector<std::string>& more) {
+  const stop_signals signals;  // as for a command that is run directly
   const std::string& out = subject.out;
   const task_note note = begin_note(s, subject, more);
   s.on_root([&] {
@@ -85,14 +87,9 @@ exit_status run_subject(session& s, const cohort_subject& subject, const std::ve
     if (s.is_root() && status == exit_status::whole) fs::remove(note_path(out));
     if (s.is_root() && status != exit_status::whole) end_note(out, note, status, "");
     return status;
-  } catch (const failure& f) {
+  } catch (...) {
+    const failure f = current_failure();
     if (s.is_root()) end_note(out, note, f.status, f.what());
-    throw;
-  } catch (const std::bad_alloc&) {
-    if (s.is_root()) end_note(out, note, exit_status::ours, "not enough memory");
-    throw;
-  } catch (const std::exception& e) {
-    if (s.is_root()) end_note(out, note, exit_status::ours, e.what());
     throw;
   }
 }

@@ -93,7 +93,8 @@ void settle_unfinished(subject_status& s, bool has_part, const std::optional<tas
     s.exit_status = note->status;
     s.detail = note->message;
     // The same inputs and options would fail again; a full disk or a lost GPU may not.
-    s.begin_again = note->status == static_cast<int>(exit_status::disk);
+    s.begin_again = note->status == static_cast<int>(exit_status::disk) ||
+                    note->status == static_cast<int>(exit_status::device_error);
   } else if (has_part) {
     s.state = "partial";
     if (died) add_detail(s, died_text(*note));

@@ -1,6 +1,5 @@
 """voxherd connect on any number of ranks, killed, stopped and resumed: the same bytes."""
 import os
-import random
 import signal
 import subprocess
 import time
@@ -8,7 +7,8 @@ import unittest
 
 import numpy as np
 from connect_jobs import ConnectJobs, Maps
-from toy_jobs import VOXHERD, digest, kill_any, remaining_output, rank_processes, voxherd, wait_for_batches, wait_for_ranks
+from kill_and_resume import KillAndResume
+from toy_jobs import VOXHERD, digest, rank_processes, voxherd, wait_for_batches
 
 USAGE = 2
 PROGRAM = "voxherd"
@@ -35,7 +35,7 @@ class Ranks(ConnectJobs):
             self.assertTrue(np.isfinite(Maps(one).connectome["cost"]).all(), scheme)
 
 
-class KillAndResume(ConnectJobs):
+class KilledRuns(KillAndResume, ConnectJobs):
     """On a phantom large enough for each step to be caught at work."""
 
     @classmethod
@@ -70,20 +70,8 @@ class KillAndResume(ConnectJobs):
 
     def test_kill_9_at_any_time_then_another_rank_count_gives_the_same_bytes(self):
         self.reference()
-        seed = int.from_bytes(os.urandom(4), "little")
-        print(f"seed {seed}")
-        chance = random.Random(seed)
-        for attempt in range(3):
-            out = self.path(f"killed{attempt}.h5")
-            for ranks in chance.sample([1, 2, 3], 2):
-                job = self.begin(ranks, out, *self.options(out))
-                pids = wait_for_ranks(job, ranks, PROGRAM)
-                time.sleep(chance.uniform(0, self.seconds))
-                if pids and job.poll() is None:
-                    kill_any(pids, chance)
-                said = remaining_output(job, PROGRAM)
-                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
-            self.resume_and_compare(out, chance.choice([1, 2, 3]))
+        self.kill_at_random_times(lambda ranks, out: self.begin(ranks, out, *self.options(out)),
+                                  self.resume_and_compare, self.seconds)
 
     def test_sigterm_in_each_step_ends_with_status_75_and_is_resumed(self):
         out = self.path("stopped.h5")

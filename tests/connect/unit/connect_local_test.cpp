@@ -10,21 +10,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/portable/double_math.hpp"
-#include "kernels/portable/lane_math.hpp"
-
-namespace voxherd::lane {
-
-inline double fma(double a, double b, double c) { return std::fma(a, b, c); }
-inline double reciprocal(double x) { return 1 / x; }
-
-}  // namespace voxherd::lane
-
-// Behind the functions for double that they call by their qualified names.
 #include "kernels/connect/paper/godunov27.hpp"
 #include "kernels/connect/paper/hopf_lax26.hpp"
 #include "kernels/connect/selling.hpp"
 #include "kernels/connect/unreached.hpp"
+#include "kernels/portable/lane_math.hpp"
 
 namespace {
 

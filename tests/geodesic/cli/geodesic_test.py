@@ -1,7 +1,6 @@
 """voxherd geodesic as a job: any number of ranks, killed and resumed in either pass, nothing found, dry runs, errors."""
 import json
 import os
-import random
 import re
 import signal
 import time
@@ -9,7 +8,8 @@ import unittest
 
 import numpy as np
 from geodesic_jobs import GeodesicJobs, Result
-from toy_jobs import digest, h5py, kill_any, remaining_output, rank_processes, voxherd, wait_for_batches, wait_for_ranks
+from kill_and_resume import KillAndResume
+from toy_jobs import digest, h5py, remaining_output, rank_processes, voxherd, wait_for_batches
 
 try:
     import nibabel
@@ -55,7 +55,7 @@ class Ranks(GeodesicJobs):
             self.assertEqual(len(Result(out)), summary["fibres"]["accepted"])
 
 
-class KillAndResume(GeodesicJobs):
+class KilledRuns(KillAndResume, GeodesicJobs):
     # Steps of a twentieth of a millimetre and as many points: about a second for each pass.
     SLOW = ("--step", "0.05", "--output-step", "0.05", "--directions", "100", "--max-length", "60", "--batch", "200")
 
@@ -66,20 +66,9 @@ class KillAndResume(GeodesicJobs):
         start = time.time()
         expected = digest(self.make("reference.h5", *self.options()))
         seconds = time.time() - start
-        seed = int.from_bytes(os.urandom(4), "little")
-        print(f"seed {seed}")
-        chance = random.Random(seed)
-        for attempt in range(2):
-            out = self.path(f"killed{attempt}.h5")
-            for ranks in chance.sample([1, 2, 3, 5], 2):
-                job = self.begin(ranks, out, "--resume", *self.options())
-                pids = wait_for_ranks(job, ranks, PROGRAM)
-                time.sleep(chance.uniform(0, seconds))
-                if pids and job.poll() is None:
-                    kill_any(pids, chance)
-                said = remaining_output(job, PROGRAM)
-                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
-            self.resume_and_compare(out, chance.choice([1, 2, 3]), expected)
+        self.kill_at_random_times(lambda ranks, out: self.begin(ranks, out, "--resume", *self.options()),
+                                  lambda out, ranks: self.resume_and_compare(out, ranks, expected), seconds,
+                                  rank_counts=(1, 2, 3, 5), attempts=2)
 
     def resume_and_compare(self, out, ranks, expected):
         rc, said = self.launch(out, "--resume", *self.options(), ranks=ranks)

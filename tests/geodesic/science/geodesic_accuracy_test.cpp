@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "tests/support/geodesic_accuracy.hpp"
+#include "tests/geodesic/reference/geodesic_accuracy.hpp"
 
 namespace {
 

@@ -2,8 +2,8 @@
 
 #include <numbers>
 
+#include "tests/geodesic/reference/geodesic_case.hpp"
 #include "tests/geodesic/reference/geodesic_reference.hpp"
-#include "tests/support/geodesic_case.hpp"
 
 /// The tracker on sampled fields whose geodesics are known. One voxel is 1 mm unless a test says otherwise.
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <map>
 
+#include "tests/geodesic/reference/geodesic_accuracy.hpp"
 #include "tests/geodesic/reference/geodesic_reference.hpp"
-#include "tests/support/geodesic_accuracy.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "tests/geodesic/reference/geodesic_case.hpp"
 #include "tests/geodesic/reference/geodesic_scores.hpp"
-#include "tests/support/geodesic_case.hpp"
 
 namespace {
 

@@ -1,13 +1,13 @@
 """voxherd perfusion gives the same bytes on any number of ranks, and when it is killed, stopped and resumed."""
 import os
-import random
 import signal
 import time
 import unittest
 
 import numpy as np
+from kill_and_resume import KillAndResume
 from perfusion_jobs import PerfusionJobs, write_nifti
-from toy_jobs import digest, kill_any, remaining_output, rank_processes, voxherd, wait_for_batches, wait_for_ranks
+from toy_jobs import digest, rank_processes, voxherd, wait_for_batches
 
 USAGE = 2
 PROGRAM = "voxherd"
@@ -38,8 +38,8 @@ class Ranks(PerfusionJobs):
         self.assertEqual(digest(one), digest(two))
 
 
-class KillAndResume(PerfusionJobs):
-    """Enough voxels and a solver slow enough to be interrupted."""
+class KilledRuns(KillAndResume, PerfusionJobs):
+    """On enough voxels, by a slow enough solver, for the run to be caught at work."""
 
     @classmethod
     def setUpClass(cls):
@@ -75,20 +75,8 @@ class KillAndResume(PerfusionJobs):
 
     def test_after_kill_9_at_any_time_another_rank_count_gives_the_same_bytes(self):
         self.reference()
-        seed = int.from_bytes(os.urandom(4), "little")
-        print(f"seed {seed}")
-        chance = random.Random(seed)
-        for attempt in range(3):
-            out = self.path(f"killed{attempt}.h5")
-            for ranks in chance.sample([1, 2, 3], 2):
-                job = self.begin(ranks, out, *self.options, scan=self.scan)
-                pids = wait_for_ranks(job, ranks, PROGRAM)
-                time.sleep(chance.uniform(0, self.seconds))
-                if pids and job.poll() is None:
-                    kill_any(pids, chance)
-                said = remaining_output(job, PROGRAM)
-                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
-            self.resume_and_compare(out, chance.choice([1, 2, 3]))
+        self.kill_at_random_times(lambda ranks, out: self.begin(ranks, out, *self.options, scan=self.scan),
+                                  self.resume_and_compare, self.seconds)
 
     def test_sigterm_ends_with_status_75_and_the_run_is_resumed(self):
         out = self.path("stopped.h5")

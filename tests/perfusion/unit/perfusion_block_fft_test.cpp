@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "kernels/perfusion/recursion_model.hpp"
-#include "tests/support/perfusion_convolution.hpp"
+#include "tests/perfusion/reference/perfusion_convolution.hpp"
 
 namespace {
 

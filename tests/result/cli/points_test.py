@@ -2,14 +2,13 @@
 command runs in two steps, scores into OUT.scores and fibres into OUT."""
 import json
 import os
-import random
 import signal
-import time
 import unittest
 
 import numpy as np
-from toy_jobs import (TOY, ToyJobs, run_process, begin, digest, h5py, kill_any, remaining_output, mpirun, rank_processes, run, voxherd,
-                      wait_for_batches, wait_for_ranks)
+from kill_and_resume import KillAndResume
+from toy_jobs import (TOY, ToyJobs, begin, digest, h5py, mpirun, rank_processes, remaining_output, run, run_process, voxherd,
+                      wait_for_batches)
 
 try:
     import vtkmodules.all as vtk
@@ -163,27 +162,20 @@ class NoFibres(Ragged):
         self.assertEqual(rc, 0, said)
 
 
-class KillAndResume(Ragged):
-    def test_after_kill_9_in_either_step_another_rank_count_gives_the_same_bytes(self):
-        expected = digest(self.make("reference.h5", ranks=1))
-        seed = int.from_bytes(os.urandom(4), "little")
-        print(f"seed {seed}")
-        chance = random.Random(seed)
-        for attempt in range(3):
-            out = self.path(f"killed{attempt}.h5")
-            for rank_count in chance.sample([1, 2, 3, 5], 3):
-                job = begin(rank_count, out, "--resume", *SLOW, command="ragged")
-                ranks = wait_for_ranks(job, rank_count)
-                time.sleep(chance.uniform(0, 0.9))
-                if ranks and job.poll() is None:
-                    kill_any(ranks, chance)
-                said = remaining_output(job)
-                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
-            rc, said = ragged(chance.choice([1, 2, 3, 5]), out, "--resume")
-            self.assertEqual(rc, 0, said)
-            self.assertEqual(digest(out), expected)
-            self.assertEqual(voxherd("verify", out)[0], 0)
-            self.assertFalse(os.path.exists(out + ".scores"))
+class KilledRuns(KillAndResume, Ragged):
+    program = "toy_run"
+
+    def resume_and_compare(self, out, ranks):
+        rc, said = ragged(ranks, out, "--resume")
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(digest(out), self.expected)
+        self.assertEqual(voxherd("verify", out)[0], 0)
+        self.assertFalse(os.path.exists(out + ".scores"))
+
+    def test_kill_9_in_either_step_then_another_rank_count_gives_the_same_bytes(self):
+        self.expected = digest(self.make("reference.h5", ranks=1))
+        self.kill_at_random_times(lambda ranks, out: begin(ranks, out, "--resume", *SLOW, command="ragged"),
+                                  self.resume_and_compare, 0.9, rank_counts=(1, 2, 3, 5), kills=3)
 
     def test_a_kill_in_the_second_step_keeps_the_first_step_and_finished_batches(self):
         expected = digest(self.make("reference.h5", ranks=1))

@@ -74,9 +74,11 @@ class Points : public toy::rank_folder {
   }
 
   void leave_unfinished(const toy::ragged& a, std::uint64_t batch_items, int done) {
-    class stopping : public toy::ragged {
+    class stopping : public toy::ragged, public item_input {
      public:
       stopping(const toy::ragged& like, int after) : toy::ragged(like), left_(after) {}
+      item_input* input() override { return this; }
+      std::size_t bytes_per_item() const override { return 0; }
       void load(const batch&, std::span<std::byte>) override {
         if (left_-- == 0) raise(SIGTERM);
       }
@@ -339,7 +341,7 @@ TEST(Gathering, SplitsLargeAmountsIntoPieces) {
   for (int r = 0; r < world->size(); ++r) {
     expected += std::string(static_cast<std::size_t>(17 * r + 5), static_cast<char>('a' + r));
   }
-  const auto bytes = world->counts_of(own.size());
+  const auto bytes = world->gather_counts(own.size());
   for (const auto to : {session::target::every_rank, session::target::root}) {
     std::string all(expected.size(), '?');
     const bool gets = to == session::target::every_rank || world->is_root();

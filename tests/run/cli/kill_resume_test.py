@@ -6,35 +6,28 @@ import signal
 import time
 import unittest
 
-from toy_jobs import ToyJobs, begin, digest, kill_any, remaining_output, rank_processes, run, voxherd, wait_for_batches, wait_for_ranks
+from kill_and_resume import KillAndResume
+from toy_jobs import (ToyJobs, begin, digest, kill_any, rank_processes, remaining_output, run, voxherd, wait_for_batches,
+                      wait_for_ranks)
 
 SLOW = ("--batch", 40, "--slowest-ms", 40)  # 64 batches, about 1.4 s of work
 
 
-class KillAndResume(ToyJobs):
-    def test_after_kill_9_of_any_rank_at_any_time_another_rank_count_gives_the_same_bytes(self):
-        expected = self.reference()
-        seed = int.from_bytes(os.urandom(4), "little")
-        print(f"seed {seed}")
-        chance = random.Random(seed)
-        for attempt in range(4):
-            out = self.path(f"killed{attempt}.h5")
-            for rank_count in chance.sample([1, 2, 3, 5], 3):
-                job = begin(rank_count, out, "--resume", *SLOW)
-                ranks = wait_for_ranks(job, rank_count)
-                time.sleep(chance.uniform(0, 0.6))
-                if ranks and job.poll() is None:
-                    kill_any(ranks, chance)
-                said = remaining_output(job)
-                # The kill may come after the renaming: a file with the final name is complete, whatever happened to the
-                # job.
-                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
-                if os.path.exists(out):
-                    self.assertEqual(digest(out), expected)
-            rc, said = run(chance.choice([1, 2, 3, 5]), out, "--resume")
-            self.assertEqual(rc, 0, said)
-            self.assertEqual(digest(out), expected)
-            self.assertEqual(voxherd("verify", out)[0], 0)
+class KilledRuns(KillAndResume, ToyJobs):
+    program = "toy_run"
+
+    def resume_and_compare(self, out, ranks):
+        if os.path.exists(out):
+            self.assertEqual(digest(out), self.expected)
+        rc, said = run(ranks, out, "--resume")
+        self.assertEqual(rc, 0, said)
+        self.assertEqual(digest(out), self.expected)
+        self.assertEqual(voxherd("verify", out)[0], 0)
+
+    def test_kill_9_of_any_rank_at_any_time_then_another_rank_count_gives_the_same_bytes(self):
+        self.expected = self.reference()
+        self.kill_at_random_times(lambda ranks, out: begin(ranks, out, "--resume", *SLOW), self.resume_and_compare, 0.6,
+                                  rank_counts=(1, 2, 3, 5), attempts=4, kills=3)
 
     def test_finished_batches_are_not_repeated(self):
         out = self.path("killed.h5")

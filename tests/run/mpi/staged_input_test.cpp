@@ -38,7 +38,7 @@ class slow_stages : public staged_input {
     if (begun_ == fails_at_) return;
     coming_ = std::async(std::launch::async, [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
   }
-  bool there() override {
+  bool is_ready() override {
     if (begun_ == fails_at_) throw failure(exit_status::bad_data, "stage is damaged");
     if (coming_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
     return ready_[begun_ % 2] = true;
@@ -62,23 +62,25 @@ class slow_stages : public staged_input {
 class staged_toy : public toy::analysis {
  public:
   staged_toy(slow_stages& input, int stops_at = -1)
-      : toy::analysis({11, 7, 6}, std::chrono::microseconds(300)), input_(input), stops_at_(stops_at) {}
+      : toy::analysis({11, 7, 6}, std::chrono::microseconds(300)), stages_(input), stops_at_(stops_at) {}
   void load(const batch& items, std::span<std::byte> to) override {
-    if (!input_.has(items)) throw std::logic_error("loaded before it was there");
-    if (stops_at_ > 0 && input_.begun() >= stops_at_) raise(SIGTERM);
+    if (!stages_.has(items)) throw std::logic_error("loaded before it was ready");
+    if (stops_at_ > 0 && stages_.begun() >= stops_at_) raise(SIGTERM);
     toy::analysis::load(items, to);
   }
+  std::uint64_t max_items() const override { return stages_.max_items(); }
+  void begin(std::uint64_t first, std::uint64_t last) override { stages_.begin(first, last); }
+  bool is_ready() override { return stages_.is_ready(); }
 
  private:
-  slow_stages& input_;
+  slow_stages& stages_;
   int stops_at_;
 };
 
 class StagedRun : public toy::rank_folder {
  protected:
-  exit_status run_with(slow_stages& input, run_settings settings, int stops_at = -1) {
+  exit_status run_with(slow_stages& input, const run_settings& settings, int stops_at = -1) {
     staged_toy a(input, stops_at);
-    settings.input = &input;
     return run(*world, a, settings, toy::host_hooks());
   }
   void expect_right() {

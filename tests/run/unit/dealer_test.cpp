@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "core/plan.hpp"
-#include "tests/support/simulated_ranks.hpp"
+#include "tests/run/reference/simulated_ranks.hpp"
 
 using namespace voxherd;
 using toy::deal_to;
@@ -37,7 +37,7 @@ std::uint64_t item_count_of_plan(const std::vector<batch>& plan) {
   return plan.back().first_item + plan.back().item_count;
 }
 
-/// Delay relative to the ideal time, which is all work over the sum of all speeds.
+/// How much later than all work by all speeds, as a share of that.
 double loss(std::vector<simulated_rank> ranks, const std::vector<batch>& plan) {
   double speed = 0;
   for (const simulated_rank& r : ranks) speed += r.items_per_second;
@@ -53,7 +53,7 @@ std::vector<simulated_rank> gpus(int count, double speed_of_last = 60000) {
   return ranks;
 }
 
-/// A CPU rank in a job with GPUs.
+/// A CPU rank beside GPUs.
 simulated_rank cores_at(double items_per_second) {
   simulated_rank r;
   r.items_per_second = items_per_second;

@@ -1,7 +1,6 @@
 """Compressed series that exceed --host-memory: the same bytes in several passes, kills and signals in the middle."""
 import gzip
 import os
-import random
 import shutil
 import signal
 import struct
@@ -10,7 +9,9 @@ import tempfile
 import time
 import unittest
 
-from toy_jobs import VOXHERD, run_process, digest, remaining_output, mpirun, rank_processes, wait_for_batches, wait_for_ranks
+from kill_and_resume import random_choices
+from toy_jobs import (VOXHERD, digest, mpirun, rank_processes, remaining_output, run_process, wait_for_batches,
+                      wait_for_ranks)
 
 # 66 floats and 192 bytes of buffers a voxel: the toy's 1536 voxels take 0.0007 GB; this has room for two times 277.
 IN_STAGES = ("--host-memory", "0.0002")
@@ -91,9 +92,7 @@ class SameBytes(StagedJobs):
     def test_killed_or_told_to_stop_in_any_stage_it_goes_on_with_other_ranks_and_limits(self):
         self.expect(run_process(VOXHERD, *self.slow("plain.h5")))
         expected = digest(self.path("plain.h5"))
-        seed = int.from_bytes(os.urandom(4), "little")
-        print(f"seed {seed}")
-        chance = random.Random(seed)
+        chance = random_choices(self.id())
         out = self.path("stopped.h5")
         for batches, ranks, number in ((5, 2, signal.SIGKILL), (20, 1, signal.SIGTERM), (40, 3, signal.SIGKILL)):
             job = begin(ranks, *self.slow("stopped.h5", "--resume", *IN_STAGES))

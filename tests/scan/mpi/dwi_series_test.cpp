@@ -92,10 +92,10 @@ TEST_F(DwiSeries, WhatIsInflatedMeanwhileIsWaitedFor) {
   auto at_once = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
   auto series = begin({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
   EXPECT_THROW(load_all(series, 1000), failure);
-  EXPECT_TRUE(await_stage(*world, series.input()));
+  EXPECT_TRUE(await_stage(*world, series));
   EXPECT_EQ(load_all(series, 10), load_all(at_once, 1000));
   auto plain = begin({"--mask", "mask.nii"}, "dwi.nii");
-  EXPECT_TRUE(await_stage(*world, plain.input()));
+  EXPECT_TRUE(await_stage(*world, plain));
   EXPECT_EQ(load_all(plain, 10).size(), plain.item_voxels().size() * volumes);
   (void)begin({"--mask", "mask.nii"}, "dwi.nii.gz");  // nobody waits: it ends all the same
 }
@@ -105,7 +105,7 @@ TEST_F(DwiSeries, DamageThatIsFoundMeanwhileIsToldToEveryRank) {
   auto series = begin({"--mask", "mask.nii"}, "crc.nii.gz");
   std::string line;
   try {
-    (void)await_stage(*world, series.input());
+    (void)await_stage(*world, series);
     ADD_FAILURE() << "read without complaint";
   } catch (const failure& f) {
     line = f.what();

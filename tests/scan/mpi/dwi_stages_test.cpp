@@ -12,19 +12,19 @@ const std::vector<std::string> with_room_for_30{"--mask",          "mask.nii",  
 
 TEST_F(DwiSeries, MoreThanTheLimitComesInStagesOfTheSameRows) {
   auto whole = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
-  EXPECT_EQ(whole.input().max_items(), staged_input::all_items);
-  EXPECT_EQ(whole.input().later_bytes(), 0U);
+  EXPECT_EQ(whole.max_items(), staged_input::all_items);
+  EXPECT_EQ(whole.later_bytes(), 0U);
   const auto expected = load_all(whole, 1000);
   auto series = begin(with_room_for_30, "dwi.nii.gz");
-  ASSERT_EQ(series.input().max_items(), 30U);
-  EXPECT_GE(series.input().later_bytes(), 30U * 46 * 4);
-  EXPECT_LE(series.input().later_bytes(), 30U * 46 * 4 + 2 * 64);
+  ASSERT_EQ(series.max_items(), 30U);
+  EXPECT_GE(series.later_bytes(), 30U * 46 * 4);
+  EXPECT_LE(series.later_bytes(), 30U * 46 * 4 + 2 * 64);
   const std::uint64_t items = series.item_voxels().size();
   const std::size_t width = series.floats_per_item();
   for (int turn = 0; turn < 2; ++turn) {  // the second time it begins again from the front
     std::vector<float> found(items * width, -1);
     std::uint64_t stages = 0;
-    for_each_stage(*world, series.input(), items, [&](std::uint64_t first, std::uint64_t last) {
+    for_each_stage(*world, series, items, [&](std::uint64_t first, std::uint64_t last) {
       ++stages;
       for (; first < last; first += 7) {
         const std::uint64_t count = std::min<std::uint64_t>(7, last - first);
@@ -40,17 +40,17 @@ TEST_F(DwiSeries, MoreThanTheLimitComesInStagesOfTheSameRows) {
 TEST_F(DwiSeries, AStageThatIsBegunElsewhereReplacesTheFirstOne) {
   auto whole = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
   auto series = begin(with_room_for_30, "dwi.nii.gz");
-  series.input().begin(101, 128);
-  ASSERT_TRUE(await_stage(*world, series.input()));
+  series.begin(101, 128);
+  ASSERT_TRUE(await_stage(*world, series));
   const std::size_t width = series.floats_per_item();
   std::vector<float> found(27 * width), expected(27 * width), one(width);
   series.load({0, 101, 27}, found);
   whole.load({0, 101, 27}, expected);
   EXPECT_EQ(found, expected);
   EXPECT_THROW(series.load({0, 3, 1}, one), failure);
-  series.input().begin(110, 128);  // is there
-  EXPECT_TRUE(series.input().there());
-  EXPECT_THROW(series.input().begin(0, 31), failure);
+  series.begin(110, 128);  // is there
+  EXPECT_TRUE(series.is_ready());
+  EXPECT_THROW(series.begin(0, 31), failure);
   world->barrier();
 }
 
@@ -63,7 +63,7 @@ TEST_F(DwiSeries, ASignalToOneRankEndsTheWaitOnAll) {
   /// Never there.
   class slow_input : public staged_input {
     void begin(std::uint64_t, std::uint64_t) override {}
-    bool there() override { return false; }
+    bool is_ready() override { return false; }
   } slow;
   for (int told = 0; told < world->size(); ++told) {
     const stop_signals signals;

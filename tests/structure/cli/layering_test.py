@@ -1,11 +1,28 @@
-"""The rooms of the house stay apart: what each folder may include, and that no file knows the machine it was written on."""
+"""Folders depend only on what is below them (ARCHITECTURE.md): in their includes, and in the symbols that their compiled files
+need. Nothing names the machine that it was written on."""
 import os
 import re
+import shutil
+import subprocess
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+BUILD = os.path.dirname(os.path.abspath(os.environ["VOXHERD"]))
 SOURCES = (".hpp", ".cpp", ".inl", ".cuh", ".cu")
+SHIPPED = ("core", "kernels", "mpi", "src")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"][^>"]+[>"])', re.MULTILINE)
+# From top to bottom: a folder may include its own files, and those of folders further down.
+LAYERS = (("src/app",), ("src/tools",), ("src/analyses",), ("src/scan", "src/export"), ("src/io",), ("mpi/run",), ("mpi/result",),
+          ("mpi/comm",), ("kernels",), ("core",))
+
+# Calls that are to move: entries may only be removed.
+MPI_CALLS_TO_MOVE = {
+    "mpi/result/hdf5_handle.cpp", "mpi/result/result_writer.cpp", "mpi/result/same_study.cpp", "mpi/run/batch_queue.cpp",
+    "mpi/run/estimate.cpp", "mpi/run/run.cpp", "mpi/run/run_layout.cpp", "mpi/run/staged_input.cpp", "mpi/run/work_loop.cpp",
+    "src/analyses/common/choose_device.cpp", "src/analyses/geodesic/connections.cpp", "src/app/program.cpp",
+    "src/scan/node_cores.cpp",
+}
+INCLUDES_TO_MOVE = {("mpi/result/output_place.cpp", "mpi/run/summary.hpp"), ("mpi/result/output_place.hpp", "mpi/run/run.hpp")}
 
 
 def files_below(*folders, ends):
@@ -27,38 +44,125 @@ def includes_of(*folders):
             yield os.path.relpath(path, ROOT), what
 
 
-class Layering(unittest.TestCase):
+def layer(path):
+    """Index into LAYERS, None for a file that belongs to none."""
+    for index, folders in enumerate(LAYERS):
+        for folder in folders:
+            if path.startswith(folder + "/"):
+                return index, folder
+    return None
+
+
+def compiled_sources():
+    """Object files of the shipped folders by their source, as mpi/run/run.cpp. Without objects of removed sources and of several
+    levels of a processor linked into one."""
+    found = {}
+    for folder in SHIPPED:
+        for at, _, names in os.walk(os.path.join(BUILD, folder)):
+            for name in names:
+                inside = re.search(r"CMakeFiles/[^/]+\.dir/(.*)\.o$", os.path.relpath(os.path.join(at, name), BUILD))
+                source = inside and os.path.join(folder, inside[1])
+                if source and os.path.exists(os.path.join(ROOT, source)):
+                    found[source] = os.path.join(at, name)
+    return found
+
+
+def needed_symbols():
+    """Names that each compiled source takes from elsewhere."""
+    objects = compiled_sources()
+    sources = {path: source for source, path in objects.items()}
+    listed = subprocess.run(["nm", "-A", "--undefined-only", *sources], capture_output=True, text=True, check=True, timeout=120)
+    needed = {source: set() for source in objects}
+    for line in listed.stdout.splitlines():
+        path, name = re.fullmatch(r"(.*?):\s+[UwvV] (\S+)", line).groups()
+        needed[sources[path]].add(name.split("@")[0])
+    return needed
+
+
+class Includes(unittest.TestCase):
     def expect_none(self, folders, forbidden):
         found = list(includes_of(*folders))
         self.assertGreater(len(found), 10, f"nothing to check in {folders}")
         broken = [f"{path} includes {what}" for path, what in found if re.match(forbidden, what, re.IGNORECASE)]
         self.assertEqual(broken, [])
 
-    def test_kernels_know_no_mpi_no_files_and_no_other_room(self):
-        self.expect_none(["kernels"], r'<(mpi|hdf5|H5|nifti|znz|zlib|boost/|spdlog/|nlohmann/)|"(mpi|src|tests|bench)/')
+    def test_every_source_is_in_a_folder_of_the_layout(self):
+        self.assertEqual([path for path in (os.path.relpath(p, ROOT) for p in files_below(*SHIPPED, ends=SOURCES))
+                          if layer(path) is None], [])
 
-    def test_the_run_knows_no_analysis_and_no_command(self):
-        self.expect_none(["mpi"], r'<(nifti|znz|boost/|cuda)|"(kernels|src|tests|bench)/')
+    def test_no_file_includes_one_of_a_folder_above_it(self):
+        broken = set()
+        for path, what in includes_of(*SHIPPED):
+            own, other = layer(path), layer(what.strip('"'))
+            if what.startswith('"') and other and (other[0] < own[0] or (other[0] == own[0] and other[1] != own[1])):
+                broken.add((path, what.strip('"')))
+        self.assertEqual(broken - INCLUDES_TO_MOVE, set())
 
-    def test_only_the_run_includes_mpi_and_hdf5(self):
-        self.expect_none(["kernels", "src"], r"<(mpi|hdf5|H5\w*)\.h>")
+    def test_kernels_and_mpi_do_not_include_each_other(self):
+        self.expect_none(["mpi"], '"kernels/')
+        self.expect_none(["kernels"], '"mpi/')
 
-    def test_the_program_makes_no_cuda_call(self):
-        self.expect_none(["src", "mpi"], r'<cuda|".*\.cuh"')
+    def test_core_and_kernels_include_no_mpi_no_files_and_no_command_line(self):
+        self.expect_none(["kernels"], r"<(mpi|hdf5|H5|nifti|znz|zlib|boost/|spdlog/|nlohmann/|fstream|filesystem)")
+        self.expect_none(["core"], r"<(mpi|hdf5|H5|nifti|znz|zlib|spdlog/|cuda)")
 
-    def test_nothing_that_ships_includes_tests(self):
-        self.expect_none(["kernels", "mpi", "src"], r'"tests/')
-
-    def test_headers_are_included_once_a_file(self):
-        broken = [path for path in files_below("kernels", "mpi", "src", ends=(".hpp", ".cuh"))
-                  if "#pragma once" not in text_of(path)]
+    def test_only_cuda_files_include_cuda_headers(self):
+        broken = [f"{path} includes {what}" for path, what in includes_of(*SHIPPED)
+                  if re.match(r'<cu(da|fft)|".*\.cuh"', what) and not path.endswith((".cu", ".cuh"))]
         self.assertEqual(broken, [])
+
+    def test_nothing_that_ships_includes_tests_or_benchmarks(self):
+        self.expect_none(SHIPPED, '"(tests|bench)/')
+
+    def test_benchmarks_include_only_the_tests_references(self):
+        self.expect_none(["bench"], '"tests/(?![a-z_]+/reference/)')
+        references = [os.path.join("tests", name, "reference") for name in os.listdir(os.path.join(ROOT, "tests"))]
+        self.expect_none(references, '"tests/support/')
+
+    def test_headers_are_included_once_per_file(self):
+        broken = [path for path in files_below(*SHIPPED, ends=(".hpp", ".cuh")) if "#pragma once" not in text_of(path)]
+        self.assertEqual(broken, [])
+
+
+@unittest.skipUnless(shutil.which("nm"), "nm is not installed")
+class Symbols(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.needed = needed_symbols()
+
+    def test_the_program_was_compiled_in_this_build_folder(self):
+        folders = {layer(source)[1] for source in self.needed}
+        self.assertEqual(folders, {folder for folders in LAYERS for folder in folders})
+
+    def sources_that_need(self, pattern):
+        return {source for source, names in self.needed.items() if any(re.match(pattern, name) for name in names)}
+
+    def test_only_mpi_comm_calls_mpi(self):
+        calls = {source for source in self.sources_that_need(r"P?MPI_[A-Z]") if not source.startswith("mpi/comm/")}
+        self.assertEqual(calls - MPI_CALLS_TO_MOVE, set())
+        self.assertEqual({source for source in MPI_CALLS_TO_MOVE if not os.path.exists(os.path.join(ROOT, source))}, set())
+
+    def test_only_mpi_result_calls_hdf5(self):
+        self.assertEqual({s for s in self.sources_that_need(r"H5[A-Z]{1,2}[a-z_]") if not s.startswith("mpi/result/")}, set())
+
+    def test_only_cuda_files_call_cuda(self):
+        pattern = r"cuda[A-Z]|__cuda|cu[A-Z][a-z]+[A-Z]|cufft"
+        self.assertEqual({s for s in self.sources_that_need(pattern) if not s.endswith(".cu")}, set())
+
+    def test_only_io_calls_libraries_of_image_files(self):
+        pattern = r"(nifti|znz|isal_|gz(open|read|write|close)|inflate|deflate)"
+        self.assertEqual({s for s in self.sources_that_need(pattern) if not s.startswith("src/io/")}, set())
+
+    def test_core_and_kernels_open_no_files_except_the_configuration(self):
+        pattern = r"(fopen|open|openat|mmap)(64)?$|_ZNSt1[34]basic_[io]?f(ile)?stream|_ZNSt10filesystem"
+        self.assertEqual({s for s in self.sources_that_need(pattern) if s.startswith(("core/", "kernels/"))},
+                         {"core/command_line.cpp"})
 
 
 class Places(unittest.TestCase):
     def test_no_file_knows_the_machine_it_was_written_on(self):
         places = re.compile(r"(?<![\w.$}])/(work|root|home|Users)/\w")
-        folders = ["kernels", "mpi", "src", "tests", "bench", "cmake", "configs", "slurm", "script", "docs", ".ci"]
+        folders = ["core", "kernels", "mpi", "src", "tests", "bench", "cmake", "configs", "slurm", "script", "docs", ".ci", ".github"]
         paths = [os.path.join(ROOT, name) for name in os.listdir(ROOT) if name.endswith((".md", ".txt", ".json"))]
         paths += files_below(*folders, ends=("",))
         broken = []

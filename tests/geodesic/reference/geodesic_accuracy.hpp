@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cmath>
+#include "tests/geodesic/reference/geodesic_case.hpp"
 #include "tests/geodesic/reference/geodesic_reference.hpp"
 #include "tests/portable/reference/jacobi_eigen.hpp"
-#include "tests/support/geodesic_case.hpp"
 
 /// Errors of rays in fields whose geodesics are known, sampled at 64^3 points 1 mm apart.
 namespace voxherd::reference {

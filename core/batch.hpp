@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace voxherd {
+
+/// A run of consecutive items. Numbered from the input alone, never from the number of ranks.
+struct batch {
+  std::uint64_t number = 0;
+  std::uint64_t first_item = 0;
+  std::uint64_t item_count = 0;
+};
+
+}  // namespace voxherd

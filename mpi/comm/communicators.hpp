@@ -1,0 +1,15 @@
+#pragma once
+
+#include <mpi.h>
+
+#include "mpi/comm/session.hpp"
+
+namespace voxherd {
+
+/// Only for mpi/comm, and for mpi/result, which opens files with MPI-IO.
+struct session::communicators {
+  MPI_Comm world = MPI_COMM_NULL;
+  MPI_Comm node = MPI_COMM_NULL;  ///< the ranks that share memory with this one
+};
+
+}  // namespace voxherd

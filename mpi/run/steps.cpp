@@ -1,0 +1,101 @@
+#include "mpi/run/steps.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "core/clock.hpp"
+
+namespace voxherd {
+
+namespace {
+
+run_settings step_settings(const run_settings& settings, const std::string& name, const std::string& file,
+                           bool is_kept) {
+  run_settings step = settings;
+  step.out = file;
+  step.label = name;
+  step.is_step = !is_kept;
+  step.json.clear();
+  if (!settings.trace.empty()) step.trace = settings.trace + "." + name;
+  return step;
+}
+
+}  // namespace
+
+void step_list::work(const std::string& name, std::function<void(json_values&)> what) {
+  step s;
+  s.name = name;
+  s.work = std::move(what);
+  steps_.push_back(std::move(s));
+}
+
+void step_list::run(const std::string& name, maker make, reader after) { run_into("", "", name, make, after); }
+
+void step_list::run_into(const std::string& file, const std::string& analysis, const std::string& name, maker make,
+                         reader after) {
+  step s;
+  s.name = name;
+  s.make = std::move(make);
+  s.kept_file = file;
+  s.analysis = analysis;
+  s.after = std::move(after);
+  steps_.push_back(std::move(s));
+}
+
+void step_list::result(const std::string& name, maker make) {
+  run(name, std::move(make));
+  steps_.back().is_last = true;
+}
+
+void step_list::known_result(const std::string& name, std::function<voxherd::known_result()> what) {
+  step s;
+  s.name = name;
+  s.known = std::move(what);
+  s.is_last = true;
+  steps_.push_back(std::move(s));
+}
+
+exit_status run_steps(const session& s, const std::string& analysis, const step_list& steps,
+                      const run_settings& settings, const device_hooks& device) {
+  const auto settings_of = [&](const step_list::step& step) {
+    const bool is_kept = !step.kept_file.empty();
+    return step_settings(settings, step.name, is_kept ? step.kept_file : settings.out + "." + step.name, is_kept);
+  };
+  const auto remove_intermediate_files = [&] {
+    s.on_root([&] {
+      for (const step_list::step& step : steps.steps_)
+        if (step.make && !step.is_last && step.kept_file.empty()) std::filesystem::remove(settings_of(step).out);
+    });
+  };
+  if (is_whole_already(s, analysis, settings, device)) {
+    log_nothing_to_do(settings);
+    if (!settings.dry_run) remove_intermediate_files();
+    return exit_status::whole;
+  }
+  // Files of the user's are refused before there is work to lose.
+  for (const step_list::step& step : steps.steps_)
+    if (!step.kept_file.empty()) (void)is_whole_already(s, step.analysis, settings_of(step), device);
+
+  nlohmann::json summary = nlohmann::json::object();
+  for (const step_list::step& step : steps.steps_) {
+    const double start = steady_seconds();
+    if (step.work) {
+      step.work(summary);
+      s.note_stage(step.name + " done");
+    } else {
+      run_settings how = step.is_last ? settings : settings_of(step);
+      how.label = step.name;
+      if (step.is_last) how.also_in_summary = summary;
+      const std::unique_ptr<voxherd::analysis> computed = step.make ? step.make() : nullptr;
+      const exit_status status = step.make ? run(s, *computed, how, device) : write_known(s, step.known(), how, device);
+      if (status != exit_status::whole || settings.dry_run) return status;
+      if (step.after) step.after(how.out, summary);
+      s.note_stage(step.name + ": step ended");
+    }
+    summary[step.name + "_seconds"] = steady_seconds() - start;
+  }
+  remove_intermediate_files();
+  return exit_status::whole;
+}
+
+}  // namespace voxherd

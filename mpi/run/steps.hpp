@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpi/run/known_result.hpp"
+
+namespace voxherd {
+
+/// The steps of an analysis that needs several runs, in their order. The run executes them, times each (NAME_seconds in
+/// the summary), resumes, and removes intermediate files at the end.
+class step_list {
+ public:
+  using json_values = nlohmann::json;  ///< an object; its keys go into the summary of the result
+
+  /// Work between runs, on all ranks.
+  void work(const std::string& name, std::function<void(json_values& summary)> what);
+
+  using maker = std::function<std::unique_ptr<analysis>()>;
+  using reader = std::function<void(const std::string& file, json_values& summary)>;
+  /// A run into OUT.NAME, which is removed at the end. `make` is called when the step begins, `after` with the complete
+  /// file, while what `make` returned still exists.
+  void run(const std::string& name, maker make, reader after = nullptr);
+  /// A run into a file of the user's. `analysis`: the name of what `make` returns.
+  void run_into(const std::string& file, const std::string& analysis, const std::string& name, maker make,
+                reader after = nullptr);
+
+  /// The last step: a run into OUT, or what rank 0 knows by then.
+  void result(const std::string& name, maker make);
+  void known_result(const std::string& name, std::function<voxherd::known_result()> what);
+
+ private:
+  friend exit_status run_steps(const session&, const std::string&, const step_list&, const run_settings&,
+                               const device_hooks&);
+  struct step {
+    std::string name;
+    std::function<void(json_values&)> work;
+    maker make;
+    std::function<voxherd::known_result()> known;
+    std::string kept_file, analysis;
+    reader after;
+    bool is_last = false;
+  };
+  std::vector<step> steps_;
+};
+
+/// Executes the steps; none of them if settings.out is complete already. `analysis`: the name of the last step's.
+/// Collective. Returns and throws as run() does; a dry run ends with the first step that is a run.
+exit_status run_steps(const session& s, const std::string& analysis, const step_list& steps,
+                      const run_settings& settings, const device_hooks& device);
+
+}  // namespace voxherd

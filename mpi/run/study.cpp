@@ -1,0 +1,144 @@
+#include "mpi/run/study.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "mpi/result/batch_rows.hpp"
+#include "mpi/result/same_study.hpp"
+#include "mpi/run/run_layout.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// The rows of a batch as they were computed: of a map, the values at the batch's voxels.
+std::vector<std::byte> read_rows(const result_reader& reader, const output_spec& output, const batch& items) {
+  std::vector<std::byte> stored = reader.read_batch(output.name, items);
+  if (output.layout != output_layout::volume) return stored;
+  const std::size_t bytes = output.bytes_per_item();
+  const auto& voxels = reader.item_voxels();
+  // A batch's part of a map starts at its first voxel, for the first batch at voxel 0.
+  const std::uint64_t first = items.first_item == 0 ? 0 : voxels[items.first_item];
+  std::vector<std::byte> rows(items.item_count * bytes);
+  for (std::uint64_t i = 0; i < items.item_count; ++i)
+    std::memcpy(&rows[i * bytes], &stored[(voxels[items.first_item + i] - first) * bytes], bytes);
+  return rows;
+}
+
+void count_finished(const session& s, const result_reader& reader, const std::vector<bool>& good, item_counts& counts) {
+  for (const batch& b : reader.batches()) {
+    if (!good[b.number] || b.number % static_cast<std::uint64_t>(s.size()) != static_cast<std::uint64_t>(s.rank()))
+      continue;
+    std::vector<std::vector<std::byte>> rows;
+    for (const output_spec& o : reader.outputs()) rows.push_back(read_rows(reader, o, b));
+    counts.add(b.item_count, std::vector<std::span<const std::byte>>(rows.begin(), rows.end()));
+  }
+}
+
+}  // namespace
+
+output_request requested_output(const run_settings& s) { return {s.out, s.resume, s.overwrite, s.is_step}; }
+
+new_file::~new_file() {
+  std::error_code ignored;
+  if (s_.is_root() && !renamed_) std::filesystem::remove(temporary_, ignored);
+}
+
+result_writer new_file::create(const result_layout& layout) const {
+  result_writer writer = result_writer::create(s_, temporary_, layout);
+  s_.on_root([&] { reserve_blocks(temporary_); });
+  return writer;
+}
+
+void new_file::rename() {
+  s_.on_root([&] { std::filesystem::rename(temporary_, part_); });
+  renamed_ = true;
+}
+
+void log_nothing_to_do(const run_settings& settings) {
+  spdlog::info("{} is whole already; nothing to do", settings.out);
+}
+
+beginning study::begin() {
+  s_.on_root([&] {
+    check_output_folder(settings_.out, 0);
+    if (!settings_.dry_run) lock_ = std::make_unique<output_lock>(settings_.out);
+    found_ = decide_beginning(requested_output(settings_), layout_);
+    const std::string part = unfinished_path(settings_.out);
+    if (found_ == beginning::fresh && !settings_.dry_run) std::filesystem::remove(part);
+    if (found_ == beginning::fresh && settings_.resume) spdlog::info("nothing to resume at {}: begun anew", part);
+  });
+  s_.broadcast(found_);
+  if (found_ == beginning::already_whole) log_nothing_to_do(settings_);
+  return found_;
+}
+
+std::vector<std::uint64_t> study::pending(item_counts* counts) {
+  const std::string stored = unfinished_path(settings_.out);
+  std::unique_ptr<result_reader> reader;
+  s_.agree([&] { reader = std::make_unique<result_reader>(stored); });
+  layout_.batches = reader->batches();
+  const std::vector<bool> good = verified_batches(s_, *reader);
+  if (counts != nullptr) s_.agree([&] { count_finished(s_, *reader, good, *counts); });
+  std::vector<std::uint64_t> numbers;
+  std::uint64_t damaged = 0;
+  for (const batch& b : layout_.batches) {
+    if (good[b.number]) continue;
+    numbers.push_back(b.number);
+    damaged += reader->journal()[b.number].done == 1 ? 1 : 0;
+  }
+  if (damaged > 0) spdlog::warn("{} finished batches have another checksum now and are done again", damaged);
+  spdlog::info("going on with {}: {} of {} batches are done", stored, layout_.batches.size() - numbers.size(),
+               layout_.batches.size());
+  return numbers;
+}
+
+result_writer study::open(std::optional<new_file>& created) const {
+  const std::string part = unfinished_path(settings_.out);
+  if (resumes()) return result_writer::reopen(s_, part, layout_);
+  return created.emplace(s_, part).create(layout_);
+}
+
+void study::finish(result_writer& writer, rank_account account, const device_hooks& device,
+                   std::size_t batches_before) {
+  account.host = s_.host();
+  account.device = device.description;
+  account.peak_host_bytes = peak_host_bytes();
+  account.peak_device_bytes = device.peak_bytes ? device.peak_bytes() : 0;
+  nlohmann::json summary = gather_summary(s_, account, steady_seconds() - start_);
+  summary["analysis"] = layout_.analysis;
+  summary["version"] = layout_.version;
+  summary["resumed_batches"] = batches_before;
+  if (settings_.also_in_summary.is_object()) {
+    nlohmann::json more = summary;
+    more.update(settings_.also_in_summary);
+    if (more.dump().size() < summary_bytes) summary = std::move(more);
+  }
+  writer.finish(summary.dump());
+  s_.on_root([&] {
+    give_final_name(settings_.out);
+    note_stage("result named");
+    report(summary);
+  });
+}
+
+void study::note_stage(const char* name) const {
+  s_.note_stage(settings_.label.empty() ? name : settings_.label + ": " + name);
+}
+
+void study::report(nlohmann::json& summary) const {
+  if (!settings_.quiet) {
+    const std::string title = settings_.label.empty() ? "" : settings_.label + "\n";
+    fmt::print(stderr, "{}{}", title, summary_table(summary));
+  }
+  if (settings_.json.empty()) return;
+  for (const session::stage& stage : s_.stages())
+    summary["stages"].push_back({{"name", stage.name}, {"ended_seconds", stage.ended}});
+  write_json(settings_.json, summary);
+}
+
+}  // namespace voxherd

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "mpi/result/output_place.hpp"
+#include "mpi/result/result_writer.hpp"
+#include "mpi/run/run.hpp"
+#include "mpi/run/summary.hpp"
+
+namespace voxherd {
+
+/// OUT.part under a temporary name until it is complete enough to be resumed, so that every OUT.part can be read.
+/// Removed if the run fails before that.
+class new_file {
+ public:
+  new_file(const session& s, const std::string& part) : s_(s), part_(part), temporary_(part + ".new") {}
+  ~new_file();
+  new_file(const new_file&) = delete;
+  new_file& operator=(const new_file&) = delete;
+
+  result_writer create(const result_layout& layout) const;
+  void rename();  ///< to OUT.part. Collective
+
+ private:
+  const session& s_;
+  std::string part_, temporary_;
+  bool renamed_ = false;
+};
+
+/// One result file from the decision whether to start or resume to the final name: what runs that compute and those
+/// that write known arrays have in common. All functions are collective.
+class study {
+ public:
+  study(const session& s, const run_settings& settings, result_layout layout)
+      : s_(s), settings_(settings), layout_(std::move(layout)) {}
+
+  /// Locks the file. Throws failure as decide_beginning() does.
+  beginning begin();
+  /// The batches that are still to be done of the file that is resumed, whose plan replaces the layout's. Finished ones
+  /// are added to `counts`, unless that is null.
+  std::vector<std::uint64_t> pending(item_counts* counts);
+  bool resumes() const { return found_ == beginning::resumed; }
+  /// Opens the file that is resumed, else creates one, which keeps its temporary name until the caller renames it.
+  result_writer open(std::optional<new_file>& created) const;
+
+  /// Marks the file as complete, gives it its final name, and reports.
+  void finish(result_writer& writer, rank_account account, const device_hooks& device, std::size_t batches_before);
+
+  void note_stage(const char* name) const;
+  const result_layout& layout() const { return layout_; }
+  result_layout& layout() { return layout_; }
+
+ private:
+  void report(nlohmann::json& summary) const;
+
+  const session& s_;
+  const run_settings& settings_;
+  result_layout layout_;
+  std::unique_ptr<output_lock> lock_;
+  beginning found_ = beginning::fresh;
+  double start_ = steady_seconds();
+};
+
+output_request requested_output(const run_settings& settings);
+
+}  // namespace voxherd

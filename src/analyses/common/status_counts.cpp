@@ -1,0 +1,46 @@
+#include "src/analyses/common/status_counts.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "core/failure.hpp"
+#include "kernels/portable/voxel_status.hpp"
+
+namespace voxherd {
+
+namespace {
+
+std::string_view status_meaning(std::size_t code) {
+  for (const auto& text : voxel_status_texts)
+    if (static_cast<std::size_t>(text.status) == code) return text.meaning;
+  return "unknown code";
+}
+
+}  // namespace
+
+std::size_t output_index(const std::vector<output_spec>& outputs, const std::string& name) {
+  const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const output_spec& o) { return o.name == name; });
+  if (found == outputs.end()) throw failure(exit_status::ours, fmt::format("there is no output `{}`", name));
+  return static_cast<std::size_t>(found - outputs.begin());
+}
+
+status_counts::status_counts(const std::vector<output_spec>& outputs) : status_(output_index(outputs, "status")) {
+  counts.resize(codes);
+}
+
+void status_counts::add(std::uint64_t item_count, std::span<const std::span<const std::byte>> outputs) {
+  for (std::uint64_t i = 0; i < item_count; ++i) ++counts[static_cast<std::size_t>(outputs[status_][i])];
+}
+
+void status_counts::report(std::uint64_t items) const {
+  for (std::size_t code = 1; code < codes; ++code) {
+    if (counts[code] == 0) continue;
+    spdlog::warn("{} of {} voxels not fitted: {} (status {}); their outputs are 0", counts[code], items,
+                 status_meaning(code), code);
+  }
+  spdlog::info("{} of {} voxels fitted", counts[0], items);
+}
+
+}  // namespace voxherd

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "core/analysis.hpp"
+
+namespace voxherd {
+
+/// Counts how many voxels were fitted, and how many not, and why: the codes of the output `status`.
+class status_counts : public item_counts {
+ public:
+  static constexpr std::size_t codes = 256;
+
+  explicit status_counts(const std::vector<output_spec>& outputs);
+  void add(std::uint64_t item_count, std::span<const std::span<const std::byte>> outputs) override;
+  void report(std::uint64_t items) const override;  ///< to the log
+
+ private:
+  std::size_t status_;  ///< index of the output
+};
+
+/// Index of the output of that name. Throws failure (ours) if there is none.
+std::size_t output_index(const std::vector<output_spec>& outputs, const std::string& name);
+
+}  // namespace voxherd
