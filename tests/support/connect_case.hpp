@@ -84,7 +84,7 @@ inline std::vector<float> arrivals_of(const device& d, const eikonal_case& c, co
   const auto solver = connect::make_solver(d, c.field(), settings);
   std::vector<float> u(solver->voxels());
   const auto report = solver->solve(fronts_of({front}));
-  if (!report.converged) throw std::runtime_error(c.name + ": not converged");
+  if (!report.converged) throw std::runtime_error(c.name + ": the solver did not converge");
   solver->arrivals(0, 1, u.data());
   return u;
 }

@@ -39,15 +39,15 @@ class ragged : public voxherd::analysis {
   }
   std::vector<output_spec> outputs() const override {
     using enum output_layout;
-    return {{"measure", element_type::float32, {}, items, "1", "a value an item"},
-            {"position", element_type::float32, {3}, points, "mm", "places, world RAS+"},
-            {"ends", element_type::int32, {2}, items, "label", "two numbers an item, one negative"},
-            {"FA", element_type::float32, {}, points, "1", "a value a point"},
-            {"steps", element_type::uint32, {}, items, "1", "a large number an item"},
-            {"verdict", element_type::uint8, {}, items, "code", "a small number an item"},
-            {"hit", element_type::uint8, {}, points, "code", "a small number a point"},
-            {"matrix", element_type::float32, {2, 2}, items, "1", "of a shape that VTK cannot read"},
-            {"frame", element_type::float64, {3, 3}, points, "1", "of a shape that VTK cannot read"}};
+    return {{"measure", element_type::float32, {}, items, "1", "one value per item"},
+            {"position", element_type::float32, {3}, points, "mm", "positions, world RAS+"},
+            {"ends", element_type::int32, {2}, items, "label", "two numbers per item, one negative"},
+            {"FA", element_type::float32, {}, points, "1", "one value per point"},
+            {"steps", element_type::uint32, {}, items, "1", "one large number per item"},
+            {"verdict", element_type::uint8, {}, items, "code", "one small number per item"},
+            {"hit", element_type::uint8, {}, points, "code", "one small number per point"},
+            {"matrix", element_type::float32, {2, 2}, items, "1", "with a shape that VTK cannot read"},
+            {"frame", element_type::float64, {3, 3}, points, "1", "with a shape that VTK cannot read"}};
   }
   std::vector<constant> constants() const override {
     return {{"bvals", {4}, {0, 1000, 1000, 2000}, "s/mm2", "four b-values"},
@@ -98,7 +98,8 @@ class ragged_runner : public batch_runner {
     }
     // The batch's storage must be filled exactly.
     for (std::size_t o = 0; o < outputs.size(); ++o) {
-      if (to[o] != outputs[o].data() + outputs[o].size()) throw std::logic_error("the toy got room of another size");
+      if (to[o] != outputs[o].data() + outputs[o].size())
+        throw std::logic_error("the toy received output arrays of a wrong size");
     }
     std::this_thread::sleep_for(analysis_.slowest() / (1 + items.number % 4));
   }
@@ -120,7 +121,7 @@ class scores : public voxherd::analysis {
   const image_grid& grid() const override { return grid_; }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::vector<output_spec> outputs() const override {
-    return {{"score", element_type::float32, {}, output_layout::items, "1", "a value a candidate"}};
+    return {{"score", element_type::float32, {}, output_layout::items, "1", "one value per candidate"}};
   }
   std::size_t device_bytes_per_item() const override { return 16; }
   std::unique_ptr<batch_runner> make_runner() const override {

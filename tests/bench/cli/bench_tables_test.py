@@ -272,7 +272,7 @@ class Perfusion(Tables):
         self.assertEqual(self.row(text, "Time per voxel against frames, GPU", "128")[1:], ["1.31", "0.0005"])
         self.assertEqual(self.row(text, "Time per voxel against frames, one core", "48")[1:], ["10.7", "0.1"])
         self.assertEqual(os.listdir(charts), ["perfusion_frames.svg"])
-        self.assertEqual(len(series_in(os.path.join(charts, "perfusion_frames.svg"))), 4)  # the paper's GPU and CPU, and ours
+        self.assertEqual(len(series_in(os.path.join(charts, "perfusion_frames.svg"))), 4)  # the paper's GPU and CPU, and voxherd's
 
     def test_voxels_in_flight_have_a_table(self):
         text = self.tables("perfusion_tables.py", *self.files)
@@ -360,7 +360,7 @@ class WithoutMatplotlib(Tables):
 
 
 class PaperTables(Tables):
-    """docs/papers/tables.py with every CSV file that is there."""
+    """docs/papers/tables.py with every CSV file in its folder."""
     script = os.path.join("..", "docs", "papers", "tables.py")
 
     def files(self):

@@ -81,7 +81,7 @@ class PerfusionCudaData : public testing::Test {
  protected:
   void SetUp() override {
     if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
-    if (!perfusion_data::there()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
+    if (!perfusion_data::is_available()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
   }
 };
 

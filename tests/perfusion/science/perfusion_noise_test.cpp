@@ -34,7 +34,7 @@ double peak(const std::vector<double>& curve) { return *std::max_element(curve.b
 class PerfusionNoise : public testing::Test {
  protected:
   void SetUp() override {
-    if (!perfusion_data::there()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
+    if (!perfusion_data::is_available()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
     frames = perfusion_data::frames("Nt128");
   }
 

@@ -101,7 +101,7 @@ TEST(PerfusionReferenceFit, LinearFitFindsTheSolutionOfItsEquation) {
 class PerfusionFitData : public testing::Test {
  protected:
   void SetUp() override {
-    if (!perfusion_data::there()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
+    if (!perfusion_data::is_available()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
     frames = perfusion_data::frames("Nt128");
     curves = perfusion_data::table("curves_150_pwl.csv");
     reference_fits = perfusion_data::table("fit_gold_pwl.csv");

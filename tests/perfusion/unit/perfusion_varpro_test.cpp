@@ -132,7 +132,7 @@ TEST(PerfusionVarpro, FindsTheReferencesMinimaWithinNarrowBounds) {
 class PerfusionGlobalMinimum : public testing::TestWithParam<solver_kind> {};
 
 TEST_P(PerfusionGlobalMinimum, IsReachedFromTheBestStartByAllVoxels) {
-  if (!perfusion_data::there()) GTEST_SKIP() << perfusion_data::folder() << " is not there";
+  if (!perfusion_data::is_available()) GTEST_SKIP() << perfusion_data::folder() << " does not exist";
   const auto curves = perfusion_data::table("curves_150_pwl.csv");
   const auto reference_fits = perfusion_data::table("fit_gold_pwl.csv");
   const time_course frames = perfusion_data::frames("Nt128");

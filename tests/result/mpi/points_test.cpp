@@ -117,7 +117,7 @@ TEST_F(Points, OfNoItemsGiveACompleteResultIfTheAnalysisAllowsIt) {
   toy::ragged a(numbers(0));
   ASSERT_EQ(make(a, 0), exit_status::whole);
   expect_right(a);
-  EXPECT_EQ(make(a, 0, true), exit_status::whole) << "whole already";
+  EXPECT_EQ(make(a, 0, true), exit_status::whole) << "already complete";
   class rejecting : public toy::ragged {
    public:
     using toy::ragged::ragged;
@@ -299,7 +299,7 @@ TEST_F(Points, ASignalBetweenTwoStepsStopsTheNextOne) {
     raise(SIGTERM);
     EXPECT_EQ(make(a, 9), exit_status::resume_me);
   }
-  EXPECT_EQ(make(a, 9, true), exit_status::whole) << "the note is gone";
+  EXPECT_EQ(make(a, 9, true), exit_status::whole) << "the note has been removed";
   expect_right(a);
 }
 

@@ -173,7 +173,7 @@ TEST_F(Run, AnAutomaticPlanIsTheSameForAnyNumberOfRanks) {
   expect_right(out_, a);
   if (!world->is_root()) return;
   const std::vector<batch> batches = result_reader(out_).batches();
-  EXPECT_EQ(batches.front().item_count, 640u) << "a 256th of the items";
+  EXPECT_EQ(batches.front().item_count, 640u) << "1/256 of the items";
   EXPECT_LE(batches.back().item_count, 128u);
 }
 
@@ -243,7 +243,7 @@ TEST_F(Run, ReplacesAResultOnlyOnRequest) {
   std::string said = error_message([&] { run_toy(a, settings); }, exit_status::usage);
   EXPECT_NE(said.find("--overwrite"), said.npos) << said;
   settings.resume = true;
-  EXPECT_EQ(run_toy(a, settings), exit_status::whole) << "whole already";
+  EXPECT_EQ(run_toy(a, settings), exit_status::whole) << "already complete";
   settings.resume = false;
   settings.overwrite = true;
   EXPECT_EQ(run_toy(a, settings), exit_status::whole);

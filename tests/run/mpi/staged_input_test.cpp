@@ -118,7 +118,7 @@ TEST(Stages, OmitFinishedBatches) {
   ASSERT_EQ(stages.size(), 1u);
   EXPECT_EQ(stages[0].batches, (std::vector<std::uint64_t>{1, 4}));
   EXPECT_EQ(stages[0].first, 10u);
-  EXPECT_EQ(stages_of(plan, pending, 35).size(), 2u) << "what lies between two batches takes room, too";
+  EXPECT_EQ(stages_of(plan, pending, 35).size(), 2u) << "rows between two batches also need memory";
   const auto none = stages_of(plan, {}, 1);
   ASSERT_EQ(none.size(), 1u);
   EXPECT_TRUE(none[0].batches.empty());
@@ -193,7 +193,7 @@ TEST_F(StagedRun, ADamagedFirstStageLeavesNothingADamagedLaterOneFinishedBatches
     input.fail_at(stage);
     try {
       run_with(input, settings);
-      ADD_FAILURE() << "stage " << stage << " was taken";
+      ADD_FAILURE() << "stage " << stage << " was accepted";
     } catch (const failure& f) {
       EXPECT_EQ(f.status, exit_status::bad_data);
     }

@@ -37,7 +37,7 @@ std::uint64_t item_count_of_plan(const std::vector<batch>& plan) {
   return plan.back().first_item + plan.back().item_count;
 }
 
-/// How much later than all work by all speeds, as a share of that.
+/// Delay relative to the ideal time, which is all work over the sum of all speeds.
 double loss(std::vector<simulated_rank> ranks, const std::vector<batch>& plan) {
   double speed = 0;
   for (const simulated_rank& r : ranks) speed += r.items_per_second;
@@ -53,7 +53,7 @@ std::vector<simulated_rank> gpus(int count, double speed_of_last = 60000) {
   return ranks;
 }
 
-/// A CPU rank beside GPUs.
+/// A CPU rank in a job with GPUs.
 simulated_rank cores_at(double items_per_second) {
   simulated_rank r;
   r.items_per_second = items_per_second;
@@ -115,7 +115,7 @@ TEST(Dealer, GivesFastRanksLargeBatchesAndSlowOnesSmall) {
   ranks.push_back(cores_at(500));
   deal_to(ranks, plan, batch_numbers(plan));
   EXPECT_GE(plan[ranks[0].batches.front()].item_count, 8192u);
-  EXPECT_EQ(ranks[2].batches.front(), plan.size() - 1) << "unmeasured, it begins with the smallest";
+  EXPECT_EQ(ranks[2].batches.front(), plan.size() - 1) << "a rank of unknown speed starts with the smallest batch";
   EXPECT_GE(ranks[2].batches.size(), 2u);
   for (const std::uint64_t number : ranks[2].batches) EXPECT_LE(plan[number].item_count, 2048u);
 }
@@ -147,7 +147,7 @@ TEST(Dealer, GivesAStalledRankNoMoreBatches) {
   const auto run = deal_to(ranks, plan, batch_numbers(plan), 500);
   int lost = 0;
   for (const int times : run.times_done) lost += times == 0 ? 1 : 0;
-  EXPECT_LE(lost, 2) << "what it computes and what it holds in hand";
+  EXPECT_LE(lost, 2) << "the batch it computes and the one it holds";
   EXPECT_TRUE(ranks[0].received_nothing_left);
   EXPECT_TRUE(ranks[2].received_nothing_left);
 }
@@ -162,7 +162,7 @@ TEST(Dealer, ReportsNothingLeftOnlyWhenThatIsFinal) {
   int lost = 0;
   for (const int times : run.times_done) lost += times == 0 ? 1 : 0;
   EXPECT_LE(lost, 2);
-  EXPECT_GT(ranks[1].batches.size(), 10u) << "it does what the other cannot";
+  EXPECT_GT(ranks[1].batches.size(), 10u) << "it computes the batches of the stalled rank";
 }
 
 TEST(Dealer, WithholdsTheLastBatchesFromASlowRank) {

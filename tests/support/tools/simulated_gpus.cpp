@@ -24,7 +24,7 @@ std::vector<gpu> visible_gpus(std::string* why_none) {
   std::istringstream numbers(listed == nullptr ? "" : listed);
   std::vector<gpu> found;
   for (std::string number; std::getline(numbers, number, ',');) {
-    gpu g{static_cast<int>(found.size()), "pretended GPU", {}, std::size_t{1} << 30, 90};
+    gpu g{static_cast<int>(found.size()), "simulated GPU", {}, std::size_t{1} << 30, 90};
     g.uuid[15] = static_cast<unsigned char>(std::stoi(number));
     found.push_back(g);
   }
@@ -82,14 +82,14 @@ exit_status run_toy(session& s, const arguments& args) {
   return run(s, a, settings, hooks_for(chosen));
 }
 
-constexpr command toy_command{"toy", "values made of voxel numbers", "--out FILE", "", toy_options, run_toy};
-constexpr command pretended{"ballstick", "which rank takes which GPU", "--out FILE", "", options, write_choice};
+constexpr command toy_command{"toy", "values computed from voxel numbers", "--out FILE", "", toy_options, run_toy};
+constexpr command binding_command{"ballstick", "which rank takes which GPU", "--out FILE", "", options, write_choice};
 
 }  // namespace
 
 }  // namespace voxherd
 
 int main(int argc, char** argv) {
-  const voxherd::command* const commands[] = {&voxherd::pretended, &voxherd::toy_command};
+  const voxherd::command* const commands[] = {&voxherd::binding_command, &voxherd::toy_command};
   return voxherd::run_program(argc, argv, commands);
 }

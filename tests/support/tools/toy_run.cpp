@@ -67,7 +67,7 @@ exit_status run_toy(session& s, const arguments& args) {
   return run(s, a, settings, hooks_for(choose_device(s, args)));
 }
 
-constexpr command toy_command{"toy", "values made of voxel numbers", "--out FILE", "", toy_options, run_toy};
+constexpr command toy_command{"toy", "values computed from voxel numbers", "--out FILE", "", toy_options, run_toy};
 
 void ragged_options(po::options_description& options) {
   const auto number = [](long long standard) { return po::value<long long>()->default_value(standard); };
@@ -103,7 +103,7 @@ exit_status run_ragged(session& s, const arguments& args) {
   return run_steps(s, "ragged", steps, settings, hooks_for(choose_device(s, args)));
 }
 
-constexpr command ragged_command{"ragged",  "fibres made of their numbers", "--out FILE", "", ragged_options,
+constexpr command ragged_command{"ragged",  "fibres computed from their numbers", "--out FILE", "", ragged_options,
                                  run_ragged};
 
 }  // namespace
