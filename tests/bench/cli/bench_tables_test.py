@@ -145,7 +145,7 @@ class Geodesic(Tables):
         self.assertIn("4 threads", self.tables("geodesic_tables.py", path, status=1))
 
 
-class Eikonal(Tables):
+class Connect(Tables):
     def solve(self, volume, scheme, mode, where, ms, group="solve", voxels=262144, **more):
         return benchmark_run(f"eikonal/{group}/{volume}/{scheme}/{mode}/{where}", "voxel", voxels, ms, **more)
 

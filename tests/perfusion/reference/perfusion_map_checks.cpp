@@ -41,7 +41,7 @@ class map_comparison {
     // A column of J in float has four rounding errors per frame, which add in quadrature; an element of J'J has those
     // of two columns; five elements per row, and half of that for the square root. In double only the position is
     // rounded, to a map's float.
-    if (!at_kink() && !far()) compare_deviations(single ? 2 * 48 * std::sqrt(4) * 6e-8 * 5 / 2 : 1e-9, cost_error);
+    if (!at_kink() && !has_delay_beyond_series()) compare_deviations(single ? 2 * 48 * std::sqrt(4) * 6e-8 * 5 / 2 : 1e-9, cost_error);
   }
 
  private:
@@ -87,7 +87,7 @@ class map_comparison {
   bool at_kink() const { return s_.discretisation == discretisation_kind::paper && is_near_frame(c_.frames, p_); }
 
   /// A delay longer than the series is replaced by that length: its derivative is meaningless.
-  bool far() const {
+  bool has_delay_beyond_series() const {
     const double length = c_.frames.time_s.back() - c_.frames.time_s.front();
     return std::fabs(p_[tau_a]) >= length || std::fabs(p_[tau_p]) >= length;
   }

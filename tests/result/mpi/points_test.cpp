@@ -38,7 +38,7 @@ class Points : public toy::rank_folder {
   }
 
   /// Every value of every item and point, on rank 0.
-  void expect_right(const toy::ragged& a) {
+  void expect_correct(const toy::ragged& a) {
     world->barrier();
     if (!world->is_root()) return;
     const result_reader r(out_);
@@ -98,7 +98,7 @@ TEST_F(Points, AreWrittenAtTheirPositionsForAnyBatchSizeAndLaneCount) {
     for (const int lanes : {1, 2}) {
       toy::ragged a(numbers(batch_items == 1 ? 40 : 400), std::chrono::microseconds(200), lanes);
       ASSERT_EQ(make(a, batch_items), exit_status::whole);
-      expect_right(a);
+      expect_correct(a);
     }
   }
 }
@@ -110,13 +110,13 @@ TEST_F(Points, MayBeMissingFromEveryItem) {
   }
   toy::ragged a(none);
   ASSERT_EQ(make(a, 4), exit_status::whole);
-  expect_right(a);
+  expect_correct(a);
 }
 
 TEST_F(Points, OfNoItemsGiveACompleteResultIfTheAnalysisAllowsIt) {
   toy::ragged a(numbers(0));
   ASSERT_EQ(make(a, 0), exit_status::whole);
-  expect_right(a);
+  expect_correct(a);
   EXPECT_EQ(make(a, 0, true), exit_status::whole) << "already complete";
   class rejecting : public toy::ragged {
    public:
@@ -192,7 +192,7 @@ TEST_F(Points, AnUnfinishedFileIsResumedAndADamagedBatchRepeated) {
   }
   world->barrier();
   ASSERT_EQ(make(a, 77, true), exit_status::whole);
-  expect_right(a);
+  expect_correct(a);
   if (world->is_root()) {
     EXPECT_EQ(result_reader(out_).batches().front().item_count, 9u) << "the plan comes from the file";
   }
@@ -300,7 +300,7 @@ TEST_F(Points, ASignalBetweenTwoStepsStopsTheNextOne) {
     EXPECT_EQ(make(a, 9), exit_status::resume_me);
   }
   EXPECT_EQ(make(a, 9, true), exit_status::whole) << "the note has been removed";
-  expect_right(a);
+  expect_correct(a);
 }
 
 TEST_F(Points, FilesLeftByAStepRequireResumeOrOverwrite) {

@@ -25,7 +25,7 @@ using toy::world;
 class Run : public toy::rank_folder {
  protected:
   /// Compares every byte of every output with the value that follows from the voxel's index, on rank 0.
-  void expect_right(const std::string& path, const toy::analysis& a) {
+  void expect_correct(const std::string& path, const toy::analysis& a) {
     world->barrier();
     if (!world->is_root()) return;
     const result_reader r(path);
@@ -99,7 +99,7 @@ TEST_F(Run, WritesTheSameBytesForAnyPartitionBatchSizeScheduleAndLaneCount) {
           settings.batch_items = batch_items;
           settings.overwrite = true;
           ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-          expect_right(out_, a);
+          expect_correct(out_, a);
         }
       }
     }
@@ -111,7 +111,7 @@ TEST_F(Run, ARankWithoutWorkIsHarmless) {
   run_settings settings = toy::quiet_settings(out_);
   settings.batch_items = 1000;
   ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-  expect_right(out_, a);
+  expect_correct(out_, a);
 }
 
 TEST_F(Run, ARankAtATenthOfTheSpeedDoesNotChangeTheResult) {
@@ -123,7 +123,7 @@ TEST_F(Run, ARankAtATenthOfTheSpeedDoesNotChangeTheResult) {
       settings.batch_items = 8;
       settings.overwrite = true;
       ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-      expect_right(out_, a);
+      expect_correct(out_, a);
     }
   }
 }
@@ -147,7 +147,7 @@ TEST_F(Run, StopsWhileASlowRankKeepsOthersWaiting) {
   settings.resume = true;
   toy::analysis again({11, 7, 6});
   ASSERT_EQ(run_toy(again, settings), exit_status::whole);
-  expect_right(out_, again);
+  expect_correct(out_, again);
 }
 
 TEST_F(Run, RanksWithAndWithoutAGpuShareOneFileOfKindMixed) {
@@ -157,7 +157,7 @@ TEST_F(Run, RanksWithAndWithoutAGpuShareOneFileOfKindMixed) {
   toy::analysis a({60, 60, 20}, std::chrono::microseconds(200), world->is_root() ? 2 : 1);
   run_settings settings = toy::quiet_settings(out_);
   ASSERT_EQ(run(*world, a, settings, hooks), exit_status::whole);
-  expect_right(out_, a);
+  expect_correct(out_, a);
   if (world->is_root()) {
     const result_reader r(out_);
     EXPECT_EQ(r.configuration().at("backend"), "mixed");
@@ -170,7 +170,7 @@ TEST_F(Run, AnAutomaticPlanIsTheSameForAnyNumberOfRanks) {
   toy::analysis a({60, 60, 70});
   run_settings settings = toy::quiet_settings(out_);
   ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-  expect_right(out_, a);
+  expect_correct(out_, a);
   if (!world->is_root()) return;
   const std::vector<batch> batches = result_reader(out_).batches();
   EXPECT_EQ(batches.front().item_count, 640u) << "1/256 of the items";
@@ -186,7 +186,7 @@ TEST_F(Run, ResumesAnUnfinishedFile) {
   settings.batch_items = 77;
   settings.json = (folder_ / "times.json").string();
   ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-  expect_right(out_, a);
+  expect_correct(out_, a);
   if (world->is_root()) {
     std::ifstream times(settings.json);
     const auto summary = nlohmann::json::parse(times);
@@ -219,7 +219,7 @@ TEST_F(Run, RepeatsADamagedBatch) {
   run_settings settings = toy::quiet_settings(out_);
   settings.resume = true;
   ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-  expect_right(out_, a);
+  expect_correct(out_, a);
 }
 
 TEST_F(Run, RefusesToResumeADifferentStudyAndNamesTheDifference) {

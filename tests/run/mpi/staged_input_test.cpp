@@ -83,7 +83,7 @@ class StagedRun : public toy::rank_folder {
     staged_toy a(input, stops_at);
     return run(*world, a, settings, toy::host_hooks());
   }
-  void expect_right() {
+  void expect_correct() {
     world->barrier();
     if (!world->is_root()) return;
     const result_reader r(out_);
@@ -165,7 +165,7 @@ TEST_F(StagedRun, LoadsEachStageWhenItIsReady) {
       settings.overwrite = true;
       ASSERT_EQ(run_with(input, settings), exit_status::whole);
       EXPECT_GE(input.begun(), most < 100 ? 5 : 1);
-      expect_right();
+      expect_correct();
     }
   }
 }
@@ -182,7 +182,7 @@ TEST_F(StagedRun, ResumesInTheStageWhereItStopped) {
   settings.resume = true;
   slow_stages input(30);
   ASSERT_EQ(run_with(input, settings), exit_status::whole);
-  expect_right();
+  expect_correct();
 }
 
 TEST_F(StagedRun, ADamagedFirstStageLeavesNothingADamagedLaterOneFinishedBatches) {
@@ -205,7 +205,7 @@ TEST_F(StagedRun, ADamagedFirstStageLeavesNothingADamagedLaterOneFinishedBatches
   settings.resume = true;
   slow_stages input(20);
   ASSERT_EQ(run_with(input, settings), exit_status::whole);
-  expect_right();
+  expect_correct();
 }
 
 TEST_F(StagedRun, ADryRunTriesTheMiddle) {
