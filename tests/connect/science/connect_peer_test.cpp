@@ -5,7 +5,7 @@
 
 #include "tests/support/connect_case.hpp"
 
-/// Compares with the volumes of HamiltonFastMarching in data/connect_reference.
+/// Compares with the volumes of HamiltonFastMarching in data/eikonal_reference.
 namespace {
 
 using namespace voxherd;
@@ -18,7 +18,7 @@ const device two_threads{backend::cpu, 2, 0};
 /// file is missing.
 std::vector<float> peer_volume(const std::string& name) {
   constexpr std::size_t side = 64;
-  std::ifstream file(std::string(VOXHERD_DATA) + "/connect_reference/" + name + ".npy", std::ios::binary);
+  std::ifstream file(std::string(VOXHERD_DATA) + "/eikonal_reference/" + name + ".npy", std::ios::binary);
   if (!file) return {};
   char head[10];
   file.read(head, 10);
@@ -40,7 +40,7 @@ TEST(ConnectPeer, FirstOrderEqualsThePeers) {
                                 {cases::pullback(64), "pullback_hfm_o1_f0_s0"},
                                 {cases::helix(0.1, 64), "helix_lam0.1_hfm_o1"}}) {
     const auto peer = peer_volume(name);
-    if (peer.empty()) GTEST_SKIP() << "no connect_reference in " << VOXHERD_DATA;
+    if (peer.empty()) GTEST_SKIP() << "no eikonal_reference in " << VOXHERD_DATA;
     const auto u = solve_arrivals(two_threads, c, one_voxel(c), selling1.settings());
     std::printf("%s: mean difference %.1e, largest %.1e\n", name, mean_difference(u, peer),
                 largest_difference(u, peer));
@@ -53,7 +53,7 @@ TEST(ConnectPeer, FirstOrderEqualsThePeers) {
 /// 0.369 %.
 TEST(ConnectPeer, HelixComesAsNearTheFineSolutionAsThePeer) {
   const auto fine = peer_volume("helix_lam0.1_ref192o2");
-  if (fine.empty()) GTEST_SKIP() << "no connect_reference in " << VOXHERD_DATA;
+  if (fine.empty()) GTEST_SKIP() << "no eikonal_reference in " << VOXHERD_DATA;
   const auto c = cases::helix(0.1, 64);
   const auto ball = connect::starts_at_point(c.field(), {c.source[0], c.source[1], c.source[2]}, 2);
   const auto off = [&](const connect_scheme& s) {
@@ -69,7 +69,7 @@ TEST(ConnectPeer, HelixComesAsNearTheFineSolutionAsThePeer) {
 /// The peer's second order with factoring is accurate to 0.26 % on the pullback.
 TEST(ConnectPeer, SecondOrderPullbackEqualsThePeersExceptForFactoring) {
   const auto peer = peer_volume("pullback_hfm_o2_f10_s2");
-  if (peer.empty()) GTEST_SKIP() << "no connect_reference in " << VOXHERD_DATA;
+  if (peer.empty()) GTEST_SKIP() << "no eikonal_reference in " << VOXHERD_DATA;
   const auto c = cases::pullback(64);
   const auto u = solve_arrivals(two_threads, c, exact_ball(c, 2), selling2.settings());
   std::printf("pullback: peer %.3f %%, here %.3f %%, apart %.3f %%\n", 100 * relative_l1(c, peer),
