@@ -63,12 +63,17 @@ const option_spec& find_spec(const command& c, const std::string& name) {
   return *std::find_if(all.begin(), all.end(), [&](const option_spec& spec) { return spec.name == name; });
 }
 
-std::string unknown_option(const command& c, std::string name) {
+std::string unknown_option(const command& c, const po::unknown_option& e) {
+  // The word as typed is only in the message: unrecognised option '-zap'.
+  const std::string message = e.what();
+  const std::size_t open = message.find('\'') + 1, close = message.rfind('\'');
+  const std::string typed = message.substr(open, close - open);
+  std::string name = typed.substr(0, typed.find('='));
   name.erase(0, name.find_first_not_of('-'));
   std::vector<std::string> names;
   for (const option_spec& spec : c.options()) names.push_back(spec.name);
   const std::string meant = nearest_name(name, names);
-  return fmt::format("unknown option --{}; {}see voxherd {} --help", name,
+  return fmt::format("unknown option {}; {}see voxherd {} --help", typed,
                      meant.empty() ? "" : fmt::format("did you mean --{}? ", meant), c.name);
 }
 
@@ -96,7 +101,7 @@ void read_config_file(const command& c, const po::options_description& options, 
     const given_options from_line = given;
     add_values(c, po::parse_config_file(file, options), from_line, given);
   } catch (const po::unknown_option& e) {
-    option::refuse(fmt::format("--config {}: {}", path, unknown_option(c, e.get_option_name())));
+    option::refuse(fmt::format("--config {}: {}", path, unknown_option(c, e)));
   } catch (const po::error& e) {
     option::refuse(fmt::format("--config {}: {}", path, e.what()));
   }
@@ -127,7 +132,7 @@ given_options parse_command_line(const command& c, const std::vector<std::string
     const std::vector<std::string> own = c.translate == nullptr ? words : c.translate(words);
     add_values(c, po::command_line_parser(own).options(options).positional(positional).style(style).run(), {}, given);
   } catch (const po::unknown_option& e) {
-    option::refuse(unknown_option(c, e.get_option_name()));
+    option::refuse(unknown_option(c, e));
   } catch (const po::error& e) {
     option::refuse(fmt::format("{}; see voxherd {} --help", e.what(), c.name));
   }

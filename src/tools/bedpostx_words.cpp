@@ -15,14 +15,14 @@ namespace {
 
 enum class meaning { value, given, no_difference, no_difference_value, not_here };
 
-/// What one of FSL's flags is here: `ours` is the option it becomes, or for those not here the reason.
+/// A flag of FSL: `ours` is the option that replaces it, or the reason why there is none.
 struct flag {
   std::string_view fsl;
   meaning kind;
   std::string_view ours;
 };
 
-constexpr std::string_view folder_says = "the subject's folder says where they are";
+constexpr std::string_view folder_says = "the files of the subject's folder are used";
 
 // clang-format off
 constexpr flag flags[] = {
@@ -45,7 +45,7 @@ constexpr flag flags[] = {
   {"--bn", meaning::no_difference_value, ""}, {"--burnin_noard", meaning::no_difference_value, ""},
   {"-NJOBS", meaning::no_difference_value, ""}, {"-Q", meaning::no_difference_value, ""},
   {"--Rfudge", meaning::not_here, "the prior of R has no such weight here"},
-  {"--gradnonlin", meaning::not_here, "say -g; grad_dev lies in the subject's folder"},
+  {"--gradnonlin", meaning::not_here, "use -g; grad_dev is read from the subject's folder"},
   {"-k", meaning::not_here, folder_says},     {"--data", meaning::not_here, folder_says},
   {"-m", meaning::not_here, folder_says},     {"--mask", meaning::not_here, folder_says},
   {"-r", meaning::not_here, folder_says},     {"--bvecs", meaning::not_here, folder_says},
@@ -73,7 +73,7 @@ std::vector<std::string> from_bedpostx(const std::vector<std::string>& words) {
       continue;
     }
     if (f->kind == meaning::not_here)
-      throw failure(exit_status::usage, fmt::format("bedpostx: {} is not a flag here: {}", name, f->ours));
+      throw failure(exit_status::usage, fmt::format("bedpostx: {} is not supported: {}", name, f->ours));
     std::string value;
     const bool takes_value = f->kind == meaning::value || f->kind == meaning::no_difference_value;
     if (!takes_value && equals != std::string::npos)

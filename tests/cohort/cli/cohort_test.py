@@ -285,7 +285,7 @@ class Manifests(Folder):
                    "c\tc.h5\tinfo", "d\td.h5\ttensor --dwi x")
         table = self.table()
         details = [table["subjects"][name]["detail"] for name in "abcd"]
-        self.assertIn("line 2 of the manifest (a): there is no command `tensr`", details[0])
+        self.assertIn("line 2 of the manifest (a): unknown command `tensr`", details[0])
         self.assertIn("dwii", details[1])
         self.assertIn("`info` makes no result", details[2])
         self.assertEqual((details[3], table["repair"], table["resubmit"]), ("", "1-3", "4"))
@@ -293,8 +293,8 @@ class Manifests(Folder):
 
     def test_a_missing_task_or_file_is_reported(self):
         self.write("cohort.tsv", "subject\tout\tcommand", "a\ta.h5\ttensor")
-        for number in ("0", "2"):
-            self.assertIn("has subjects 1 to 1", self.task(number, expect=2))
+        self.assertIn("has subjects 1 to 1", self.task("2", expect=2))
+        self.assertIn("--run 0: expected 1 or more", self.task("0", expect=2))
         self.assertEqual(call(self.folder, "cohort", "none.tsv").returncode, 66)
         self.assertEqual(call(self.folder, "cohort").returncode, 2)
 

@@ -330,8 +330,8 @@ class Errors(ConnectJobs):
         self.refused(USAGE, "--scheme fast: expected one of", *ends, "--scheme", "fast")
         self.refused(USAGE, "--max-ratio 0.5: expected 1 to 10000", *ends, "--max-ratio", "0.5")
         self.refused(USAGE, "--epsilon 0: expected", *ends, "--epsilon", "0")
-        self.refused(USAGE, "--in-place never gives the same twice", *ends, "--in-place", "--paths", self.path("p.h5"))
-        self.refused(USAGE, "--paths and --out are one file", *ends, "--paths", self.path("never.h5"))
+        self.refused(USAGE, "--in-place never gives the same times twice", *ends, "--in-place", "--paths", self.path("p.h5"))
+        self.refused(USAGE, "--paths and --out name the same file", *ends, "--paths", self.path("never.h5"))
 
     def test_wrong_files_are_named(self):
         self.refused(MISSING, "none.nii", "--from", self.path("none.nii"), *self.end_regions(1, 2)[4:])

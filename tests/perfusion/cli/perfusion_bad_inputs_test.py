@@ -187,12 +187,12 @@ class BadInputs(PerfusionJobs):
         self.refused(USAGE, "all parameters are fixed", "--fix", "kl=1,ka=1,kp=1,tau_a=0,tau_p=0")
 
     def test_meaningless_combinations_are_rejected(self):
-        self.refused(USAGE, "--tolerance has no meaning but with --solver simplex", "--tolerance", "1e-6")
+        self.refused(USAGE, "--tolerance has no meaning without --solver simplex", "--tolerance", "1e-6")
         self.refused(USAGE, "--bounded has no meaning with --solver varpro", "--solver", "varpro", "--bounded", "no")
         self.refused(USAGE, "--bounds has no meaning without bounds", "--solver", "simplex", "--bounds", "ka=0:1")
         self.refused(USAGE, "--delay-window has no meaning without --delays two-stage", "--delay-window", "1")
         self.refused(USAGE, "both delays are fixed", "--delays", "two-stage", "--fix", "tau_a=0,tau_p=0")
-        self.refused(USAGE, "--solver linear takes delays as given", "--solver", "linear")
+        self.refused(USAGE, "--solver linear does not fit delays", "--solver", "linear")
         self.refused(USAGE, "--starts has no meaning with --solver linear", "--solver", "linear", "--delays", "zero",
                      "--starts", "2")
         self.refused(USAGE, "only the simplex takes another convolution", "--convolution", "block-fft")

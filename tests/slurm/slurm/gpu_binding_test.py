@@ -54,12 +54,12 @@ class GpuBinding(ClusterJobs):
 
     def test_more_ranks_than_gpus_are_rejected(self):
         job = self.script("gpu-multi-node.sbatch", "--ntasks-per-node=8")
-        self.assert_refused(job, "2 ranks on n1 have one GPU")
+        self.assert_refused(job, "2 ranks on n1 have the same GPU")
 
     def test_mpirun_with_one_gpu_per_task_would_share_one_and_is_rejected(self):
         # For SLURM, mpirun's daemon is the only task on the second node.
         job = self.command("mpirun", "--ntasks-per-node=2", "--gpus-per-task=1")
-        self.assert_refused(job, "2 ranks on n2 have one GPU")
+        self.assert_refused(job, "2 ranks on n2 have the same GPU")
 
     def test_a_node_without_gpus_is_rejected_by_backend_cuda(self):
         self.assert_refused(self.command("srun --mpi=pmix", "--ntasks-per-node=1"), "names no GPU")
