@@ -70,7 +70,7 @@ def print_paper(by_backend):
     if not any(v in volumes_of(by_backend, "solve") for _, volumes, *_ in PAPER for v in volumes):
         return
     print("## The paper's Table 1\n\nOne solve, ms; GPU: its own time. Godunov27 is the paper's scheme, but for the last of its "
-          "validity test (ARCHITECTURE.md). The helix has a ratio "
+          "validity test (docs/design/connect.md). The helix has a ratio "
           "of eigenvalues of 10,000 in the paper, where selling's stencils do not reach; rows say their "
           "ratio. Only volumes that are the paper's are compared with its times. "
           "HamiltonFastMarching (HFM): ratio 100, with stencils; ours are in the set-up.\n")

@@ -29,7 +29,7 @@ struct trace_job {
   std::uint64_t count;  ///< number of fibres of the batch
 
   std::uint64_t first;  ///< pass one: number of the first fibre
-  score_view scores;
+  score_arrays scores;
 
   const std::uint64_t* chosen;   ///< pass two: numbers of the fibres; null in pass one
   const std::uint32_t* steps;    ///< 2 per fibre

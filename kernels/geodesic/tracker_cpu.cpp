@@ -67,7 +67,7 @@ class cpu_tracker final : public tracker {
     job_.seeds = seeds_.data();
   }
 
-  void score(std::uint64_t first, std::size_t count, const score_view& out) override {
+  void score(std::uint64_t first, std::size_t count, const score_arrays& out) override {
     trace_job job = job_;
     job.first = first;
     job.count = count;

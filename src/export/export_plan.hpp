@@ -47,7 +47,8 @@ struct export_settings {
   std::string out;     ///< folder or file
   bool overwrite = false;
   bool quiet = false;
-  int threads = 1;  ///< maximum of this rank; each compresses a file of its own
+  int threads = 1;               ///< of this rank, at most; each compresses a file of its own
+  std::string subject, session;  ///< labels of BIDS names; "" for none
 };
 
 using export_planner = std::function<export_plan(const result_volumes&)>;
@@ -65,11 +66,9 @@ struct export_kind {
   const char* name;
   const char* place;    ///< type of its output: "DIR" or "FILE"
   const char* meaning;  ///< for the help text
-  /// Declares the format's own options; null for none. Formats may share an option by name; giving an option that the
-  /// chosen format does not have is an error.
-  void (*options)(po::options_description&);
+  bool has_labels;      ///< uses --subject and --session
   /// Collective. Throws failure.
-  void (*run)(session&, const export_settings&, const arguments&);
+  void (*run)(session&, const export_settings&);
 };
 
 /// Number of files that this rank compresses at once: `asked`, or for 0 its share of the available cores, at most 8.

@@ -167,12 +167,12 @@ export_plan plan_fsl_folder(const result_volumes& result, const std::string& nod
 
 namespace {
 
-void run(session& s, const export_settings& settings, const arguments&) {
+void run(session& s, const export_settings& settings) {
   export_folder(s, settings, [](const result_volumes& result) { return plan_fsl_folder(result, ""); });
 }
 
 }  // namespace
 
-extern const export_kind fsl_export{"fsl", "DIR", "bedpostX's output folder, for probtrackx2", nullptr, run};
+extern const export_kind fsl_export{"fsl", "DIR", "the folder of bedpostX, for probtrackx2", false, run};
 
 }  // namespace voxherd

@@ -17,7 +17,9 @@ using namespace geodesic;
 quartic_results::quartic_results(std::size_t n)
     : tensor(6 * n, -1.f), quartic(quartic_size * n, -1.f), mixed(n, -1.f), status(n, 255) {}
 
-quartic_outputs quartic_results::places() { return {tensor.data(), quartic.data(), mixed.data(), status.data()}; }
+quartic_solver::outputs quartic_results::places() {
+  return {{tensor.data(), quartic.data(), mixed.data(), status.data()}};
+}
 
 double quartic_results::F4(std::size_t i, const std::array<double, 3>& v) const {
   double t[quartic_size];
@@ -82,7 +84,7 @@ quartic_results fitted(const device& d, const gradient_table& g, const std::vect
                        const quartic_settings& settings) {
   use_device(d);
   quartic_results r(rows.size() / g.size());
-  make_quartic_solver(d, g, settings)->fit(r.status.size(), rows.data(), r.places());
+  make_voxelwise_solver(d, quartic_estimator(g, settings))->fit(r.status.size(), rows.data(), r.places());
   return r;
 }
 

@@ -3,14 +3,14 @@
 #include <array>
 #include <vector>
 
-#include "kernels/geodesic/finsler_fit.hpp"
+#include "kernels/geodesic/quartic_estimator.hpp"
 
 namespace voxherd::reference {
 
 /// Output arrays of a batch.
 struct quartic_results {
   explicit quartic_results(std::size_t count);
-  geodesic::quartic_outputs places();
+  geodesic::quartic_solver::outputs places();
   /// F^4 of voxel i at the unit vector along v.
   double F4(std::size_t i, const std::array<double, 3>& v) const;
 

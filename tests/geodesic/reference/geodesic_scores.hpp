@@ -19,7 +19,7 @@ struct reference_facts {
 /// `regions` empty: inside everywhere.
 reference_facts reference_voxel_facts(const geodesic::tensor_image& image, const std::vector<std::uint32_t>& regions);
 
-/// Outcome of a fibre, as in geodesic::score_view.
+/// Outcome of a fibre, as in geodesic::fibre_scores.
 struct reference_fibre {
   geodesic::verdict verdict = geodesic::verdict::accepted;
   geodesic::stop_reason stops[2] = {geodesic::stop_reason::none, geodesic::stop_reason::none};

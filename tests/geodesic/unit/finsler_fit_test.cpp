@@ -168,10 +168,10 @@ TEST(FinslerFit, NeedsFifteenDirectionsAtTheLargerB) {
   gradient_table g = one_shell(1, 30, 1000);
   for (std::size_t k = 5; k < g.size(); ++k) g.b_s_per_mm2[k] = 300;
   EXPECT_FALSE(determines_quartic(g, {}));
-  EXPECT_THROW(make_quartic_solver(two_threads, g, {}), std::invalid_argument);
+  EXPECT_THROW(quartic_estimator(g, {}), std::invalid_argument);
   quartic_settings s;
   s.convexity = 1;
-  EXPECT_THROW(make_quartic_solver(two_threads, one_shell(1, 30, 1000), s), std::invalid_argument);
+  EXPECT_THROW(quartic_estimator(one_shell(1, 30, 1000), s), std::invalid_argument);
 }
 
 }  // namespace

@@ -117,9 +117,8 @@ TEST_F(DwiSeries, DamageFoundInTheBackgroundFailsOnEveryRank) {
 
 /// A limit that allows 30 voxels twice, with both files, 37 + 9 floats and 384 bytes of buffers per voxel.
 TEST_F(DwiSeries, AMissingOptionIsAUsageFailure) {
-  arguments args;
   try {
-    dwi_series series(*world, args);
+    dwi_series series(*world, dwi_request{}, 1);
     ADD_FAILURE() << "accepted";
   } catch (const failure& f) {
     EXPECT_EQ(f.status, exit_status::usage);
