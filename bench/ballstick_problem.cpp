@@ -108,12 +108,10 @@ ballstick_problem::ballstick_problem(const device& d, const ballstick_case& c)
 }
 
 void ballstick_problem::allocate_results() {
-  for (const auto& field : ballstick::fields_of(case_.settings, false)) {
-    fields_.emplace_back(device_, case_.voxels * field.width * sizeof(float));
-    results_.values[field.id] = reinterpret_cast<float*>(fields_.back().data());
+  for (const auto& field : ballstick::list_outputs(case_.settings, false)) {
+    fields_.emplace_back(device_, case_.voxels * field.spec.bytes_per_item());
+    results_.array[field.id] = fields_.back().data();
   }
-  status_ = host_buffer(device_, case_.voxels);
-  results_.status = reinterpret_cast<std::uint8_t*>(status_.data());
 }
 
 void ballstick_problem::run() {
@@ -131,8 +129,8 @@ std::string ballstick_problem::find_error() const {
   const float* const direction = values(ballstick::fibre_field(0, ballstick::dyads));
   std::vector<double> degrees, fraction_errors, s0_errors;
   for (std::size_t i = 0; i < case_.voxels; ++i) {
-    if (results_.status[i] != 0)
-      return fmt::format("voxel {}: {}; expected fitted", i, voxel_status_texts.at(results_.status[i]).meaning);
+    if (results_.status()[i] != 0)
+      return fmt::format("voxel {}: {}; expected fitted", i, voxel_status_texts.at(results_.status()[i]).meaning);
     s0_errors.push_back(std::abs(static_cast<double>(values(ballstick::mean_s0)[i]) / truth_[i].S0 - 1));
     if (!is_checked(truth_[i])) continue;
     degrees.push_back(degrees_between(truth_[i].direction[0], direction + 3 * i));

@@ -27,8 +27,8 @@ constexpr scheme schemes[] = {{"selling1", scheme_kind::selling, 1},
                               {"hl26", scheme_kind::hl26, 1}};
 
 void add(const std::string& group, const std::string& volume, const scheme& s, bool in_place, const place& where,
-         eikonal_part part = eikonal_part::solve) {
-  const eikonal_run how{volume, s.settings(in_place), part};
+         connect_part part = connect_part::solve) {
+  const connect_run how{volume, s.settings(in_place), part};
   const char* mode = in_place ? "in_place" : "repeatable";
   add_benchmark(fmt::format("eikonal/{}/{}/{}/{}/{}", group, volume, s.name, mode, where.name),
                 [how, d = where.on] { return make_eikonal_problem(d, how); });
@@ -58,10 +58,10 @@ void add_sizes(const place& where) {
 
 void add_parts(const place& where) {
   for (const char* volume : {"const/64", "helix/100", "pullback/201", "brain/1"})
-    for (const scheme& s : schemes) add("set_up", volume, s, false, where, eikonal_part::set_up);
+    for (const scheme& s : schemes) add("set_up", volume, s, false, where, connect_part::set_up);
   for (const char* volume : {"brain/16", "brain/100"}) {
-    add("region_costs", volume, schemes[0], false, where, eikonal_part::region_costs);
-    add("paths", volume, schemes[0], false, where, eikonal_part::paths);
+    add("region_costs", volume, schemes[0], false, where, connect_part::region_costs);
+    add("paths", volume, schemes[0], false, where, connect_part::paths);
   }
 }
 

@@ -44,7 +44,7 @@ double second_order_error(const std::string& kind, double side) {
 }
 
 /// Errors of first order decrease linearly with the voxel size; one seventh is added for higher-order terms.
-std::string check_error(const eikonal_volume& v, const solver_settings& how, const std::vector<float>& u) {
+std::string check_error(const connect_volume& v, const solver_settings& how, const std::vector<float>& u) {
   const std::string kind = v.name.substr(0, v.name.find('/'));
   const double side = static_cast<double>(v.of.size[0]), coarser = 64 / side;
   if (kind == "tilted") {
@@ -58,7 +58,7 @@ std::string check_error(const eikonal_volume& v, const solver_settings& how, con
   return error < allowed ? "" : fmt::format("relative L1 error {:.3e}, expected below {:.3e}", error, allowed);
 }
 
-std::string check_helix(const eikonal_volume& v, const solver_settings& how, const std::vector<float>& u) {
+std::string check_helix(const connect_volume& v, const solver_settings& how, const std::vector<float>& u) {
   const auto over = over_helix_length(v, u);
   const bool great = v.name == "helix/10000";
   const double most = great ? limits{INFINITY, INFINITY, 17, 17}.of(how) : limits{1.8, 1.6, 2.4, 2.1}.of(how);
@@ -76,7 +76,7 @@ double selling_update(const connect::speed_field& field, std::size_t linear, con
   std::array<double, 6> S;
   for (std::size_t i = 0; i < 6; ++i) S[i] = static_cast<double>(field.tensors[8 * linear + i]);
   std::vector<reference::upwind_term> terms;
-  for (const auto& [weight, e] : reference::selling_directions_of(S)) {
+  for (const auto& [weight, e] : reference::selling_decomposition_vectors(S)) {
     double earlier = INFINITY;
     for (const long sign : {1L, -1L}) {
       const reference::voxel3 step{sign * e[0], sign * e[1], sign * e[2]};
@@ -88,7 +88,7 @@ double selling_update(const connect::speed_field& field, std::size_t linear, con
   return reference::upwind_root(terms);
 }
 
-std::string check_equation(const eikonal_volume& v, const std::vector<float>& u) {
+std::string check_equation(const connect_volume& v, const std::vector<float>& u) {
   const auto field = v.of.field();
   const auto voxels = reference::voxels_inside(field);
   std::vector<double> dense(v.of.inside.size(), INFINITY);
@@ -104,7 +104,7 @@ std::string check_equation(const eikonal_volume& v, const std::vector<float>& u)
   return largest < 2e-5 ? "" : fmt::format("another update changes a voxel by a relative {:.1e}", largest);
 }
 
-std::string check_brain(const eikonal_volume& v, const solver_settings& how, const std::vector<float>& u) {
+std::string check_brain(const connect_volume& v, const solver_settings& how, const std::vector<float>& u) {
   const auto lost = std::count_if(u.begin(), u.end(), [](float one) { return !std::isfinite(one); });
   if (lost > 0) return fmt::format("{} of {} voxels are not reached", lost, u.size());
   return how.scheme == scheme_kind::selling && how.order == 1 ? check_equation(v, u) : "";
@@ -112,7 +112,7 @@ std::string check_brain(const eikonal_volume& v, const solver_settings& how, con
 
 }  // namespace
 
-std::string check_arrivals(const eikonal_volume& v, const solver_settings& how, const std::vector<float>& u) {
+std::string check_arrivals(const connect_volume& v, const solver_settings& how, const std::vector<float>& u) {
   if (v.name.starts_with("brain")) return check_brain(v, how, u);
   return v.name.starts_with("helix") ? check_helix(v, how, u) : check_error(v, how, u);
 }

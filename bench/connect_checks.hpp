@@ -9,7 +9,7 @@
 namespace voxherd::bench {
 
 /// The error of the arrival times of the volume's first front; empty if they are correct.
-std::string check_arrivals(const eikonal_volume& v, const connect::solver_settings& how,
+std::string check_arrivals(const connect_volume& v, const connect::solver_settings& how,
                            const std::vector<float>& arrivals);
 
 /// Largest |a - b| / b, infinite where only one of them is finite.

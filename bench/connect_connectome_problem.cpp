@@ -16,8 +16,8 @@ using counters = std::vector<std::pair<std::string, double>>;
 /// Solves fronts from all of a brain's regions; timed is the computation of their costs in all regions.
 class cost_problem : public problem {
  public:
-  cost_problem(const device& d, const eikonal_run& how)
-      : device_(d), volume_(eikonal_volume_named(how.volume)), costs_(fronts() * fronts()) {
+  cost_problem(const device& d, const connect_run& how)
+      : device_(d), volume_(connect_volume_named(how.volume)), costs_(fronts() * fronts()) {
     use_device(d);
     solver_ = make_solver(d, volume_->of.field(), how.settings);
     solver_->solve(volume_->starts);
@@ -47,7 +47,7 @@ class cost_problem : public problem {
   std::size_t fronts() const { return volume_->starts.fronts(); }
 
   device device_;
-  std::shared_ptr<const eikonal_volume> volume_;
+  std::shared_ptr<const connect_volume> volume_;
   std::vector<region_cost> costs_;  ///< (fronts, regions)
   std::unique_ptr<solver> solver_;
 
@@ -70,7 +70,7 @@ class cost_problem : public problem {
 /// Timed: paths from every region's nearest voxel back to every other region.
 class path_problem final : public cost_problem {
  public:
-  path_problem(const device& d, const eikonal_run& how) : cost_problem(d, how) {
+  path_problem(const device& d, const connect_run& how) : cost_problem(d, how) {
     solver_->region_costs(costs_.data());
     for (std::uint32_t f = 0; f < fronts(); ++f)
       for (std::uint32_t r = 0; r < fronts(); ++r) {
@@ -129,8 +129,8 @@ class path_problem final : public cost_problem {
 
 }  // namespace
 
-std::unique_ptr<problem> make_connectome_problem(const device& d, const eikonal_run& how) {
-  if (how.part == eikonal_part::paths) return std::make_unique<path_problem>(d, how);
+std::unique_ptr<problem> make_connectome_problem(const device& d, const connect_run& how) {
+  if (how.part == connect_part::paths) return std::make_unique<path_problem>(d, how);
   return std::make_unique<cost_problem>(d, how);
 }
 

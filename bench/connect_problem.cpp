@@ -25,7 +25,7 @@ start_list single_front(const start_list& all, std::size_t k) {
   return one;
 }
 
-std::vector<float> arrivals_of(const solver& s, std::size_t front) {
+std::vector<float> solve_arrivals(const solver& s, std::size_t front) {
   std::vector<float> u(s.voxels());
   s.arrivals(front, 1, u.data());
   return u;
@@ -40,8 +40,8 @@ double mean(const std::vector<float>& values) {
 /// Timed: solve().
 class connect_problem : public problem {
  public:
-  connect_problem(const device& d, const eikonal_run& how)
-      : device_(d), how_(how), volume_(eikonal_volume_named(how.volume)) {
+  connect_problem(const device& d, const connect_run& how)
+      : device_(d), how_(how), volume_(connect_volume_named(how.volume)) {
     use_device(d);
     set_up();
   }
@@ -83,8 +83,8 @@ class connect_problem : public problem {
   }
 
   device device_;
-  eikonal_run how_;
-  std::shared_ptr<const eikonal_volume> volume_;
+  connect_run how_;
+  std::shared_ptr<const connect_volume> volume_;
   std::unique_ptr<solver> solver_;
   solve_report report_;
 
@@ -160,9 +160,9 @@ class set_up_problem final : public connect_problem {
 
 }  // namespace
 
-std::unique_ptr<problem> make_eikonal_problem(const device& d, const eikonal_run& how) {
-  if (how.part == eikonal_part::set_up) return std::make_unique<set_up_problem>(d, how);
-  if (how.part != eikonal_part::solve) return make_connectome_problem(d, how);
+std::unique_ptr<problem> make_eikonal_problem(const device& d, const connect_run& how) {
+  if (how.part == connect_part::set_up) return std::make_unique<set_up_problem>(d, how);
+  if (how.part != connect_part::solve) return make_connectome_problem(d, how);
   return std::make_unique<connect_problem>(d, how);
 }
 

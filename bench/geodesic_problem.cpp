@@ -71,11 +71,11 @@ class wave_problem final : public problem {
 
   /// Every fibre has full length, and the median error after 20 voxels is within the scheme's tolerance.
   std::string find_error() const override {
-    const score_view s = scores_.view();
+    const std::uint32_t* const steps = scores_.view().values<"steps">();
+    const std::uint8_t* const stops = scores_.view().values<"stops">();
     for (std::size_t f = 0; f < fibres_; ++f) {
-      if (s.steps[2 * f] != how_.steps)
-        return fmt::format("fibre {}: {} steps, stop {}; expected {} steps", f, s.steps[2 * f], s.stops[2 * f],
-                           how_.steps);
+      if (steps[2 * f] != how_.steps)
+        return fmt::format("fibre {}: {} steps, stop {}; expected {} steps", f, steps[2 * f], stops[2 * f], how_.steps);
     }
     const double median = median_error(), allowed = allowed_error();
     return median < allowed
@@ -132,13 +132,13 @@ class wave_problem final : public problem {
 
 }  // namespace
 
-score_memory::score_memory(const device& d, std::size_t count) : memory_(d, count * 50) {
-  auto* f = reinterpret_cast<float*>(memory_.data());
-  auto* steps = reinterpret_cast<std::uint32_t*>(f + 7 * count);
-  auto* regions = reinterpret_cast<std::int32_t*>(f + 9 * count);
-  auto* bytes = reinterpret_cast<std::uint8_t*>(f + 11 * count);
-  view_ = {bytes,         bytes + count, regions,       steps,        f, f + count, f + 2 * count,
-           f + 3 * count, f + 4 * count, f + 5 * count, f + 6 * count};
+score_memory::score_memory(const device& d, std::size_t count)
+    : memory_(d, count * output_bytes_per_item<fibre_scores>() + 8 * score_arrays::count) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < view_.count; ++i) {
+    view_.array[i] = memory_.data() + end;
+    end += (count * fibre_scores::table[i].bytes_per_item() + 7) / 8 * 8;
+  }
 }
 
 double bytes_per_step(ray_form form, interpolation reading, integrator method) {

@@ -14,11 +14,11 @@ namespace voxherd::bench {
 class score_memory {
  public:
   score_memory(const device& d, std::size_t count);
-  geodesic::score_view view() const { return view_; }
+  const geodesic::score_arrays& view() const { return view_; }
 
  private:
   host_buffer memory_;
-  geodesic::score_view view_{};
+  geodesic::score_arrays view_;
 };
 
 /// A flat anisotropic metric transformed by waves: the pullback by (x, y + 2 sin kx, z + 2 sin ky + 1.5 cos kx) with k

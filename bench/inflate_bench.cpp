@@ -92,7 +92,7 @@ content by_threads(const char* path, const voxherd::parallel_gzip_settings& how,
   summing_sink sink(with_sum);
   const auto done = voxherd::inflate_in_parallel(file, how, stop, sink);
   if (result != nullptr) *result = done;
-  return done.whole ? sink.found() : content{};
+  return done.complete ? sink.found() : content{};
 }
 
 /// The fastest of several rounds, in wall and CPU seconds.

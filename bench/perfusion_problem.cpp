@@ -56,10 +56,10 @@ class perfusion_problem final : public problem {
     rows_ = host_buffer(d, voxels() * frames() * sizeof(float));
     for (std::size_t v = 0; v < voxels(); ++v)
       std::memcpy(rows() + v * frames(), &data_.rows[v % data_.distinct() * frames()], frames() * sizeof(float));
-    for (float*& map : out_.maps) map = room_for<float>();
-    out_.iterations = room_for<std::uint32_t>();
-    for (auto** bytes : {&out_.exit_code, &out_.at_bound, &out_.status}) *bytes = room_for<std::uint8_t>();
-    fitter_ = make_fitter(d, data_.frames, {}, how.method.settings);
+    for (std::size_t i = 0; i < out_.count; ++i) {
+      results_.emplace_back(device_, voxels() * perfusion::fit_outputs::table[i].bytes_per_item());
+      out_.array[i] = results_.back().data();
+    }
   }
 
   void run() override {
@@ -69,8 +69,8 @@ class perfusion_problem final : public problem {
 
   std::string find_error() const override {
     for (std::size_t v = 0; v < voxels(); ++v)
-      if (out_.status[v] != static_cast<std::uint8_t>(voxel_status::fitted))
-        return fmt::format("voxel {}: status {}, expected 0, fitted", v, out_.status[v]);
+      if (out_.values<"status">()[v] != static_cast<std::uint8_t>(voxel_status::fitted))
+        return fmt::format("voxel {}: status {}, expected 0, fitted", v, out_.values<"status">()[v]);
     if (auto why = check_repeats(); !why.empty()) return why;
     if (auto why = check_parameters(); !why.empty() && how_.truth == perfusion_truth::paper) return why;
     return how_.method.settings.solver == solver_kind::linear ? "" : check_costs();
@@ -82,9 +82,9 @@ class perfusion_problem final : public problem {
   counters more() const override {
     double iterations = 0, at_bound = 0, at_most = 0;
     for (std::size_t v = 0; v < data_.distinct(); ++v) {
-      iterations += out_.iterations[v];
-      at_bound += out_.at_bound[v] != 0;
-      at_most += out_.exit_code[v] == static_cast<std::uint8_t>(fit_exit::most_iterations);
+      iterations += out_.values<"iterations">()[v];
+      at_bound += out_.values<"at_bound">()[v] != 0;
+      at_most += out_.values<"exit_code">()[v] == static_cast<std::uint8_t>(fit_exit::most_iterations);
     }
     const auto n = static_cast<double>(data_.distinct());
     counters all{{"frames", how_.frames},
@@ -100,27 +100,21 @@ class perfusion_problem final : public problem {
   std::size_t frames() const { return static_cast<std::size_t>(how_.frames); }
   float* rows() const { return reinterpret_cast<float*>(rows_.data()); }
 
-  template <class T>
-  T* room_for() {
-    results_.emplace_back(device_, voxels() * sizeof(T));
-    return reinterpret_cast<T*>(results_.back().data());
-  }
-
   perfusion_parameters fitted(std::size_t v) const {
     perfusion_parameters p{};
     for (std::size_t i = 0; i < parameter_count; ++i)
-      p[i] = static_cast<double>(out_.maps[i][v]) / (i <= kp ? per_second : 1);
+      p[i] = static_cast<double>(out_.floats(i)[v]) / (i <= kp ? per_second : 1);
     return p;
   }
 
   std::string check_repeats() const {
     for (std::size_t v = data_.distinct(); v < voxels(); ++v)
       for (int i = 0; i < map_count; ++i)
-        if (std::memcmp(&out_.maps[static_cast<std::size_t>(i)][v],
-                        &out_.maps[static_cast<std::size_t>(i)][v % data_.distinct()], sizeof(float)) != 0)
+        if (std::memcmp(&out_.floats(static_cast<std::size_t>(i))[v],
+                        &out_.floats(static_cast<std::size_t>(i))[v % data_.distinct()], sizeof(float)) != 0)
           return fmt::format("voxel {}: map {} is {}, expected {} as in voxel {}, which has the same signals", v, i,
-                             out_.maps[static_cast<std::size_t>(i)][v],
-                             out_.maps[static_cast<std::size_t>(i)][v % data_.distinct()], v % data_.distinct());
+                             out_.floats(static_cast<std::size_t>(i))[v],
+                             out_.floats(static_cast<std::size_t>(i))[v % data_.distinct()], v % data_.distinct());
     return "";
   }
 
@@ -142,7 +136,7 @@ class perfusion_problem final : public problem {
     const std::size_t step = std::max<std::size_t>(1, data_.distinct() / checked_by_reference);
     std::size_t looked_at = 0, found = 0;
     for (std::size_t v = 0; v < data_.distinct(); v += step, ++looked_at) {
-      const double claimed = static_cast<double>(out_.maps[sum_of_squares][v]), is = cost_by_slow_model(v);
+      const double claimed = static_cast<double>(out_.floats(sum_of_squares)[v]), is = cost_by_slow_model(v);
       if (comparable(v) && !(std::abs(claimed - is) <= of_cost * is))
         return fmt::format("voxel {}: cost {:.6e}, expected {:.6e} for its parameters", v, claimed, is);
       found += claimed <= data_.truth_cost[v] * (1 + of_cost);
@@ -185,7 +179,7 @@ class perfusion_problem final : public problem {
   perfusion_data data_;
   host_buffer rows_;
   std::vector<host_buffer> results_;
-  outputs out_{};
+  outputs out_;
   std::unique_ptr<fitter> fitter_;
   mutable double share_found_ = -1;  ///< not looked at
 };

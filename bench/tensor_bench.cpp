@@ -7,7 +7,7 @@
 
 #include "bench/gradient_scheme.hpp"
 #include "bench/program.hpp"
-#include "kernels/tensor/tensor.hpp"
+#include "kernels/tensor/tensor_estimator.hpp"
 
 namespace {
 
@@ -47,7 +47,7 @@ class tensor_problem final : public problem {
       for (std::size_t k = 0; k < measurements; ++k) *sample++ = static_cast<float>(signal_of(t, gradients, k));
     }
     allocate_results();
-    solver_ = make_tensor_solver(d, gradients, {});
+    solver_ = make_voxelwise_solver(d, tensor_estimator(gradients, {}));
   }
 
   void run() override {
@@ -59,9 +59,10 @@ class tensor_problem final : public problem {
   std::string find_error() const override {
     double worst = 0;
     for (std::size_t i = 0; i < voxels(); ++i) {
-      if (out_.status[i] != 0) return fmt::format("voxel {}: status {}, expected 0, fitted", i, out_.status[i]);
+      if (out_.values<"status">()[i] != 0)
+        return fmt::format("voxel {}: status {}, expected 0, fitted", i, out_.values<"status">()[i]);
       for (std::size_t j = 0; j < 6; ++j) {
-        const double error = std::abs(static_cast<double>(out_.tensor[6 * i + j]) - truth_[i][j]) / 1.6e-3;
+        const double error = std::abs(static_cast<double>(out_.values<"tensor">()[6 * i + j]) - truth_[i][j]) / 1.6e-3;
         if (!(error <= worst)) worst = error;
       }
     }
@@ -71,25 +72,18 @@ class tensor_problem final : public problem {
   std::size_t voxels() const override { return truth_.size(); }
 
  private:
-  float* floats(std::size_t width) {
-    results_.emplace_back(device_, voxels() * width * sizeof(float));
-    return reinterpret_cast<float*>(results_.back().data());
-  }
-
   void allocate_results() {
-    out_.tensor = floats(6);
-    for (float** one : {&out_.S0, &out_.FA, &out_.MD, &out_.AD, &out_.RD, &out_.L1, &out_.L2, &out_.L3, &out_.residual})
-      *one = floats(1);
-    for (float** vector : {&out_.V1, &out_.V2, &out_.V3}) *vector = floats(3);
-    results_.emplace_back(device_, voxels());
-    out_.status = reinterpret_cast<std::uint8_t*>(results_.back().data());
+    for (std::size_t i = 0; i < out_.count; ++i) {
+      results_.emplace_back(device_, voxels() * tensor_outputs::table[i].bytes_per_item());
+      out_.array[i] = results_.back().data();
+    }
   }
 
   device device_;
   std::vector<tensor6> truth_;
   host_buffer rows_;
   std::vector<host_buffer> results_;
-  tensor_outputs out_{};
+  tensor_solver::outputs out_;
   std::unique_ptr<tensor_solver> solver_;
 };
 

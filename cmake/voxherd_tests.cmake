@@ -51,6 +51,7 @@ function(voxherd_cli_tests)
   # Most cli tests spend their time starting programs. These stop runs midway or compute on several ranks.
   set(use_all_cores balance_bench_test cohort_test connect_ranks_test connect_real_test geodesic_real_test kill_resume_test mixed_test
     perfusion_ranks_test points_test scaling_bench_test slurm_command_test)
+  set(build_programs example_analysis_test)  # take minutes: label slow
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)
     if(name IN_LIST use_all_cores)
@@ -58,8 +59,15 @@ function(voxherd_cli_tests)
     else()
       set(processors 1)
     endif()
+    set(labels cli)
+    set(timeout 600)
+    if(name IN_LIST build_programs)
+      set(labels slow)
+      set(timeout 3600)
+      set(processors 2)
+    endif()
     add_test(NAME cli.${name} COMMAND ${VOXHERD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/support/run_cases.py ${script} -v)
-    set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 600 SKIP_RETURN_CODE 77 PROCESSORS ${processors}
+    set_tests_properties(cli.${name} PROPERTIES LABELS ${labels} TIMEOUT ${timeout} SKIP_RETURN_CODE 77 PROCESSORS ${processors}
       ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/support;VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_TEST_TOOLS=${PROJECT_BINARY_DIR}/tests;VOXHERD_DATA=${VOXHERD_DATA};OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
   endforeach()
 endfunction()

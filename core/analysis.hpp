@@ -6,48 +6,13 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "core/batch.hpp"
 #include "core/item_input.hpp"
+#include "core/outputs.hpp"
 
 namespace voxherd {
-
-enum class element_type { uint8, int32, uint32, uint64, float32, float64 };
-inline constexpr std::array element_types{element_type::uint8,  element_type::int32,   element_type::uint32,
-                                          element_type::uint64, element_type::float32, element_type::float64};
-std::size_t size_of(element_type type);
-std::string name_of(element_type type);  ///< "uint8", "float32", ...
-
-template <class T>
-constexpr element_type element_type_of() {
-  if constexpr (std::is_same_v<T, std::uint8_t>) return element_type::uint8;
-  if constexpr (std::is_same_v<T, std::int32_t>) return element_type::int32;
-  if constexpr (std::is_same_v<T, std::uint32_t>) return element_type::uint32;
-  if constexpr (std::is_same_v<T, std::uint64_t>) return element_type::uint64;
-  if constexpr (std::is_same_v<T, float>) return element_type::float32;
-  if constexpr (std::is_same_v<T, double>) return element_type::float64;
-}
-
-/// Where an output lies in the result file.
-enum class output_layout {
-  volume,  ///< /maps/NAME on the image grid (nz, ny, nx[, components]), zero outside the mask
-  items,   ///< /samples/NAME, one row an item (items, ...)
-  points,  ///< /points/NAME, as many rows an item as analysis::point_offsets() says (points, ...)
-};
-
-/// One quantity that every item has.
-struct output_spec {
-  std::string name;
-  element_type type = element_type::float32;
-  std::vector<std::uint64_t> shape;  ///< of one item: {} scalar, {3} vector, {50} samples
-  output_layout layout = output_layout::volume;
-  std::string unit;     ///< "mm2/s", "rad", "1"
-  std::string meaning;  ///< one sentence
-
-  std::size_t bytes_per_item() const;
-};
 
 /// The image grid that volumes lie on. Index order in memory: x fastest, as in NIfTI.
 struct image_grid {
@@ -67,12 +32,6 @@ struct constant {
   std::string group = "inputs";
 };
 
-/// A batch's rows of output i, as numbers of its type.
-template <class T>
-T* rows_of(std::span<const std::span<std::byte>> outputs, std::size_t i) {
-  return reinterpret_cast<T*>(outputs[i].data());
-}
-
 /// Counts over all items of a result, made while its batches are written, e.g. how many items have which status code.
 class item_counts {
  public:
@@ -90,11 +49,14 @@ class batch_runner {
  public:
   virtual ~batch_runner() = default;
 
-  /// `input` holds the batch's rows as analysis::input() loaded them; `outputs[i]` has room for item_count
-  /// items of outputs()[i], or for exactly the batch's points. A runner whose device runs out of memory splits the
-  /// batch itself.
+  /// `input` holds the batch's rows as analysis::input() loaded them; `outputs[i]` has room for item_count items of
+  /// outputs()[i], or for exactly the batch's points. Throws device_out_of_memory if the batch does not fit in device
+  /// memory: the run then calls release_memory() and processes the batch in halves.
   virtual void run(const batch& items, std::span<const std::byte> input,
                    std::span<const std::span<std::byte>> outputs) = 0;
+
+  /// Frees the device memory that run() keeps from one batch to the next.
+  virtual void release_memory() {}
 };
 
 /// What an analysis must say; the run (plan, queue, files, progress) is shared. It knows no ranks and no files of

@@ -8,30 +8,42 @@ namespace voxherd::ballstick {
 
 namespace {
 
-void add_scalar(std::vector<field>& list, int id, const std::string& name, const std::string& unit,
-                const std::string& meaning) {
-  list.push_back({id, "mean_" + name, 1, false, unit, "posterior mean of " + meaning});
-}
+/// The list of a run's outputs as it grows.
+class output_list {
+ public:
+  explicit output_list(const settings& s) : settings_(s) {}
 
-void add_samples(std::vector<field>& list, const settings& s, int id, const std::string& name, const std::string& unit,
-                 const std::string& meaning) {
-  list.push_back({id, name, static_cast<std::size_t>(s.samples()), true, unit, "posterior samples of " + meaning});
-}
+  void add(int id, const std::string& name, const std::string& unit, const std::string& meaning,
+           output_layout layout = output_layout::volume) {
+    const int width = values_per_voxel(id, layout_of(settings_), settings_.samples());
+    output_spec spec{name, element_type::float32, {}, layout, unit, meaning};
+    if (id == status_field) spec.type = element_type::uint8;
+    if (width > 1 || layout == output_layout::items) spec.shape.push_back(static_cast<std::uint64_t>(width));
+    list.push_back({id, spec});
+  }
+  void add_mean(int id, const std::string& name, const std::string& unit, const std::string& meaning) {
+    add(id, "mean_" + name, unit, "posterior mean of " + meaning);
+  }
+  void add_samples(int id, const std::string& name, const std::string& unit, const std::string& meaning) {
+    add(id, name, unit, "posterior samples of " + meaning, output_layout::items);
+  }
+  void add_fibre(int k) {
+    const std::string n = std::to_string(k + 1), fibre = " of fibre " + n;
+    add_mean(fibre_field(k, mean_f), "f" + n, "1", "the volume fraction" + fibre);
+    add(fibre_field(k, dyads), "dyads" + n, "1",
+        "mean direction" + fibre + ": principal eigenvector of the mean dyadic, image axes (FSL bvec frame)");
+    add(fibre_field(k, dispersion), "dyads" + n + "_dispersion", "1",
+        "one less the largest eigenvalue of the mean dyadic" + fibre);
+    add_samples(fibre_field(k, samples_th), "th" + n, "rad", "the polar angle from z" + fibre);
+    add_samples(fibre_field(k, samples_ph), "ph" + n, "rad", "the azimuth from x" + fibre);
+    add_samples(fibre_field(k, samples_f), "f" + n, "1", "the volume fraction" + fibre);
+  }
 
-void add_fibre(std::vector<field>& list, const settings& s, int k) {
-  const std::string n = std::to_string(k + 1);
-  const std::string fibre = " of fibre " + n;
-  list.push_back(
-      {fibre_field(k, mean_f), "mean_f" + n, 1, false, "1", "posterior mean of the volume fraction" + fibre});
-  list.push_back(
-      {fibre_field(k, dyads), "dyads" + n, 3, false, "1",
-       "mean direction" + fibre + ": principal eigenvector of the mean dyadic, image axes (FSL bvec frame)"});
-  list.push_back({fibre_field(k, dispersion), "dyads" + n + "_dispersion", 1, false, "1",
-                  "one less the largest eigenvalue of the mean dyadic" + fibre});
-  add_samples(list, s, fibre_field(k, samples_th), "th" + n, "rad", "the polar angle from z" + fibre);
-  add_samples(list, s, fibre_field(k, samples_ph), "ph" + n, "rad", "the azimuth from x" + fibre);
-  add_samples(list, s, fibre_field(k, samples_f), "f" + n, "1", "the volume fraction" + fibre);
-}
+  std::vector<field> list;
+
+ private:
+  const settings& settings_;
+};
 
 std::string parameter_names(const settings& s) {
   const parameter_layout l = layout_of(s);
@@ -51,7 +63,7 @@ std::string parameter_names(const settings& s) {
 
 }  // namespace
 
-std::vector<field> fields_of(const settings& s, bool all_samples) {
+std::vector<field> list_outputs(const settings& s, bool all_samples) {
   struct scalar {
     int place, mean_id, samples_id;
     const char *name, *unit, *meaning;
@@ -65,17 +77,25 @@ std::vector<field> fields_of(const settings& s, bool all_samples) {
       {l.f0, mean_f0, samples_f0, "f0", "1", "the unattenuated volume fraction"},
       {l.tau, mean_tau, samples_tau, "tau", "1/signal^2", "the noise precision"},
   };
-  std::vector<field> list;
-  for (int k = 0; k < s.fibres; ++k) add_fibre(list, s, k);
-  list.push_back({mean_f_sum, "mean_fsum", 1, false, "1", "sum of the fibres' mean volume fractions"});
+  output_list outputs(s);
+  for (int k = 0; k < s.fibres; ++k) outputs.add_fibre(k);
+  outputs.add(mean_f_sum, "mean_fsum", "1", "sum of the fibres' mean volume fractions");
   for (const scalar& p : scalars) {
     if (p.place < 0) continue;
-    add_scalar(list, p.mean_id, p.name, p.unit, p.meaning);
-    if (all_samples) add_samples(list, s, p.samples_id, p.name, p.unit, p.meaning);
+    outputs.add_mean(p.mean_id, p.name, p.unit, p.meaning);
+    if (all_samples) outputs.add_samples(p.samples_id, p.name, p.unit, p.meaning);
   }
-  list.push_back({acceptance, "acceptance", static_cast<std::size_t>(l.count), false, "1",
-                  "share of accepted jumps of " + parameter_names(s)});
-  return list;
+  outputs.add(acceptance, "acceptance", "1", "share of accepted jumps of " + parameter_names(s));
+  outputs.add(status_field, "status", "code", "0 fitted; else why not (voxel_status)");
+  return outputs.list;
+}
+
+std::array<std::size_t, field_count> field_widths(const settings& s) {
+  std::array<std::size_t, field_count> bytes{};
+  for (int id = 0; id < field_count; ++id)
+    bytes[static_cast<std::size_t>(id)] = static_cast<std::size_t>(values_per_voxel(id, layout_of(s), s.samples())) *
+                                          (id == status_field ? sizeof(std::uint8_t) : sizeof(float));
+  return bytes;
 }
 
 std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table& gradients, const settings& s,
@@ -90,8 +110,8 @@ std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table&
 std::size_t device_bytes_per_voxel(const settings& s, std::size_t measurements, bool gradient_deviation) {
   const auto parameters = static_cast<std::size_t>(layout_of(s).count);
   const auto samples = static_cast<std::size_t>(s.samples());
-  std::size_t results = 1;
-  for (const field& f : fields_of(s, true)) results += f.width * sizeof(float);
+  std::size_t results = 0;
+  for (const field& f : list_outputs(s, true)) results += f.spec.bytes_per_item();
   const std::size_t row = measurements + (gradient_deviation ? 9 : 0);
   return results + sizeof(float) * (row + measurements + 288 + parameters * (samples + 2)) + sizeof(std::uint64_t);
 }

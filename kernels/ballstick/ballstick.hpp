@@ -1,30 +1,30 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/outputs.hpp"
 #include "kernels/ballstick/result_view.hpp"
 #include "kernels/ballstick/settings.hpp"
 #include "kernels/portable/gradients.hpp"
 
 namespace voxherd::ballstick {
 
-/// One quantity that a run leaves for every voxel.
+/// One quantity that a run leaves for every voxel: "mean_f1", "dyads1", "th1", "status".
 struct field {
-  int id;             ///< place in result_view::values
-  std::string name;   ///< "mean_f1", "dyads1", "th1"
-  std::size_t width;  ///< floats a voxel
-  bool samples;       ///< one float a stored sample
-  std::string unit;
-  std::string meaning;
+  int id;  ///< place in result_view
+  output_spec spec;
 };
 
 /// What `s` yields. `all_samples`: the samples of S0, d, d_std, R, f0 and tau too.
-std::vector<field> fields_of(const settings& s, bool all_samples);
+std::vector<field> list_outputs(const settings& s, bool all_samples);
+
+/// Bytes per voxel of each field.
+std::array<std::size_t, field_count> field_widths(const settings& s);
 
 /// Fits and samples batches of voxels on one device. Owns its scratch memory; used by one thread.
 class estimator {
@@ -32,9 +32,12 @@ class estimator {
   virtual ~estimator() = default;
 
   /// `voxels`: each item's index in the image, which keys its random numbers. `rows`: count x (K signals [+ 9 of the
-  /// gradient deviation, column-wise]). `out`: null where a field is not wanted. A GPU too small for the batch gets it
-  /// in halves. Throws device_error.
+  /// gradient deviation, column-wise]). `out`: null where a field is not wanted. Throws device_error;
+  /// device_out_of_memory where fewer voxels may fit.
   virtual void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_view& out) = 0;
+
+  /// Frees the device memory that is kept from one batch to the next.
+  virtual void release_memory() {}
 };
 
 /// After use_device(d). Throws device_error for a GPU without CUDA, std::invalid_argument for settings out of range.

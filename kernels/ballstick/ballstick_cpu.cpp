@@ -4,6 +4,7 @@
 #include "kernels/ballstick/fit_cpu.hpp"
 #include "kernels/ballstick/prepare.hpp"
 #include "kernels/ballstick/summary.hpp"
+#include "kernels/device/each_cpu.hpp"
 
 namespace voxherd::ballstick {
 
@@ -28,13 +29,12 @@ class cpu_estimator final : public estimator {
 
   void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_view& out) override {
     const std::size_t row_floats = gradients_.size() + (deviates_ ? 9 : 0);
-#pragma omp parallel num_threads(threads_)
-    {
-      cpu_scratch scratch(gradients_.size(), settings_.fibres, layout_of(settings_).count, settings_.samples());
-      const auto fitter = make_cpu_start_fitter(settings_, gradients_);
-#pragma omp for schedule(dynamic, 4)
-      for (std::size_t i = 0; i < count; ++i) estimate(i, voxels[i], rows + i * row_floats, *fitter, scratch, out);
-    }
+    each_team_on_cpu(threads_, count, 4, [&] {
+      const auto scratch = std::make_shared<cpu_scratch>(gradients_.size(), settings_.fibres,
+                                                         layout_of(settings_).count, settings_.samples());
+      const auto fitter = std::shared_ptr(make_cpu_start_fitter(settings_, gradients_));
+      return [=, this](std::size_t i) { estimate(i, voxels[i], rows + i * row_floats, *fitter, *scratch, out); };
+    });
   }
 
  private:
@@ -47,7 +47,7 @@ class cpu_estimator final : public estimator {
     const voxel_preparer prepare{k, scratch.slots * static_cast<int>(real::size()), settings_.noise};
     const chain_summary summarise{layout_of(settings_), settings_.fibres, settings_.samples()};
     const voxel_status status = prepare(row, signals);
-    if (out.status != nullptr) out.status[item] = static_cast<std::uint8_t>(status);
+    if (out.status() != nullptr) out.status()[item] = static_cast<std::uint8_t>(status);
     if (status != voxel_status::fitted) return summarise.clear(item, out);
 
     const cpu_measurements m = measurements_of(scratch, row + k);

@@ -1,37 +1,44 @@
-#include <algorithm>
-#include <array>
-
 #include "kernels/ballstick/cuda_chain.cuh"
 #include "kernels/ballstick/cuda_fit.cuh"
 #include "kernels/ballstick/measurements.hpp"
 #include "kernels/ballstick/prepare.hpp"
 #include "kernels/ballstick/summary.hpp"
+#include "kernels/device/each_cuda.cuh"
+#include "kernels/device/output_buffers.cuh"
 
 namespace voxherd::ballstick {
 
 namespace {
 
-constexpr unsigned voxel_block = 128;
+struct prepare_each {
+  voxel_preparer prepare;
+  const float* rows;
+  std::size_t row_floats;
+  float* padded;
+  std::uint8_t* status;
 
-unsigned voxel_blocks(std::size_t count) { return static_cast<unsigned>((count + voxel_block - 1) / voxel_block); }
+  VOXHERD_FUNCTION void operator()(std::uint32_t n) const {
+    const std::size_t i = n;
+    status[i] = static_cast<std::uint8_t>(
+        prepare(rows + i * row_floats, padded + i * static_cast<std::size_t>(prepare.padded)));
+  }
+};
 
-__global__ void prepare_kernel(voxel_preparer prepare, const float* rows, std::size_t row_floats, std::size_t count,
-                               float* padded, std::uint8_t* status) {
-  const std::size_t i = std::size_t{blockIdx.x} * voxel_block + threadIdx.x;
-  if (i >= count) return;
-  status[i] =
-      static_cast<std::uint8_t>(prepare(rows + i * row_floats, padded + i * static_cast<std::size_t>(prepare.padded)));
-}
+struct summarise_each {
+  chain_summary summarise;
+  const float *samples, *accepted;
+  const std::uint8_t* status;
+  result_view out;
 
-__global__ void summary_kernel(chain_summary summarise, const float* samples, const float* accepted,
-                               const std::uint8_t* status, std::size_t count, result_view out) {
-  const std::size_t i = std::size_t{blockIdx.x} * voxel_block + threadIdx.x;
-  if (i >= count) return;
-  if (status[i] != 0) return summarise.clear(i, out);
-  const auto sample_floats =
-      static_cast<std::size_t>(summarise.layout.count) * static_cast<std::size_t>(summarise.sample_count);
-  summarise(samples + i * sample_floats, accepted + i * max_parameters, i, out);
-}
+  VOXHERD_FUNCTION void operator()(std::uint32_t n) const {
+    const std::size_t i = n;
+    if (out.status() != nullptr) out.status()[i] = status[i];
+    if (status[i] != 0) return summarise.clear(i, out);
+    const auto sample_floats =
+        static_cast<std::size_t>(summarise.layout.count) * static_cast<std::size_t>(summarise.sample_count);
+    summarise(samples + i * sample_floats, accepted + i * max_parameters, i, out);
+  }
+};
 
 class cuda_estimator final : public estimator {
  public:
@@ -40,7 +47,8 @@ class cuda_estimator final : public estimator {
         layout_(layout_of(s)),
         measurements_(gradients.size()),
         deviates_(gradient_deviation),
-        shape_(shape_for(static_cast<int>(gradients.size()))) {
+        shape_(shape_for(static_cast<int>(gradients.size()))),
+        results_(field_widths(s)) {
     const weighting_table table = make_weighting_table(gradients, static_cast<std::size_t>(shape_.padded()));
     chain_ = chain_settings_of(s, gradients.size(), table.max_weighting);
     std::vector<float4> directions;
@@ -55,29 +63,43 @@ class cuda_estimator final : public estimator {
   }
 
   void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_view& out) override {
-    for (std::size_t done = 0; done < count;) {
-      const std::size_t piece = std::min(count - done, piece_limit_);
-      try {
-        reserve(piece, out);
-      } catch (const device_out_of_memory&) {
-        if (piece == 1) throw;
-        release();
-        piece_limit_ = piece / 2;
-        continue;
-      }
-      run_piece(piece, voxels + done, rows + done * row_floats(), out, done);
-      done += piece;
-    }
+    if (count == 0) return;
+    result_view results;
+    reserve(count, out, results);
+    upload(rows_, rows, count * row_floats());
+    upload(voxels_, voxels, count);
+    each_on_gpu(stream_, static_cast<std::uint32_t>(count),
+                prepare_each{{static_cast<int>(measurements_), shape_.padded(), settings_.noise},
+                             rows_.data(),
+                             row_floats(),
+                             signals_.data(),
+                             status_.data()});
+    run_fits(count);
+    run_chains(count);
+    each_on_gpu(stream_, static_cast<std::uint32_t>(count),
+                summarise_each{{layout_, settings_.fibres, settings_.samples()},
+                               samples_.data(),
+                               acceptance_.data(),
+                               status_.data(),
+                               results});
+    results_.fetch(count, results.array, out.array, stream_);
+    stream_.wait();
+  }
+
+  void release_memory() override {
+    rows_ = {}, signals_ = {}, starts_ = {}, acceptance_ = {}, samples_ = {};
+    voxels_ = {};
+    status_ = {};
+    results_.release();
   }
 
  private:
   std::size_t row_floats() const { return measurements_ + (deviates_ ? 9 : 0); }
-  chain_summary summary() const { return {layout_, settings_.fibres, settings_.samples()}; }
   std::size_t sample_floats() const {
     return static_cast<std::size_t>(layout_.count) * static_cast<std::size_t>(settings_.samples());
   }
 
-  void reserve(std::size_t count, const result_view& out) {
+  void reserve(std::size_t count, const result_view& out, result_view& results) {
     rows_.reserve(count * row_floats());
     signals_.reserve(count * static_cast<std::size_t>(shape_.padded()));
     voxels_.reserve(count);
@@ -85,36 +107,7 @@ class cuda_estimator final : public estimator {
     starts_.reserve(count * max_parameters);
     acceptance_.reserve(count * max_parameters);
     samples_.reserve(count * sample_floats());
-    for (int id = 0; id < field_count; ++id) {
-      if (out.values[id] != nullptr) fields_[static_cast<std::size_t>(id)].reserve(count * summary().width_of(id));
-    }
-  }
-
-  void release() {
-    rows_ = {}, signals_ = {}, starts_ = {}, acceptance_ = {}, samples_ = {}, fields_ = {};
-    voxels_ = {};
-    status_ = {};
-  }
-
-  void run_piece(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_view& out,
-                 std::size_t first) {
-    upload(rows_, rows, count * row_floats());
-    upload(voxels_, voxels, count);
-    prepare_kernel<<<voxel_blocks(count), voxel_block, 0, stream_>>>(
-        {static_cast<int>(measurements_), shape_.padded(), settings_.noise}, rows_.data(), row_floats(), count,
-        signals_.data(), status_.data());
-    VOXHERD_CUDA_CHECK(cudaGetLastError());
-    run_fits(count);
-    run_chains(count);
-    result_view there;
-    there.status = status_.data();
-    for (int id = 0; id < field_count; ++id) {
-      if (out.values[id] != nullptr) there.values[id] = fields_[static_cast<std::size_t>(id)].data();
-    }
-    summary_kernel<<<voxel_blocks(count), voxel_block, 0, stream_>>>(summary(), samples_.data(), acceptance_.data(),
-                                                                     status_.data(), count, there);
-    VOXHERD_CUDA_CHECK(cudaGetLastError());
-    fetch(count, there, out, first);
+    results_.reserve(count, out.array, results.array);
   }
 
   void run_fits(std::size_t count) {
@@ -168,18 +161,6 @@ class cuda_estimator final : public estimator {
     with_fibres([&]<int Fibres>() { launch_chains<Fibres>(settings_, job, shape_, stream_); });
   }
 
-  void fetch(std::size_t count, const result_view& there, const result_view& out, std::size_t first) {
-    for (int id = 0; id < field_count; ++id) {
-      if (out.values[id] == nullptr) continue;
-      const std::size_t width = summary().width_of(id);
-      VOXHERD_CUDA_CHECK(cudaMemcpyAsync(out.values[id] + first * width, there.values[id],
-                                         count * width * sizeof(float), cudaMemcpyDeviceToHost, stream_));
-    }
-    if (out.status != nullptr)
-      VOXHERD_CUDA_CHECK(cudaMemcpyAsync(out.status + first, there.status, count, cudaMemcpyDeviceToHost, stream_));
-    stream_.wait();
-  }
-
   template <class T>
   void upload(device_buffer<T>& to, const T* from, std::size_t count) {
     VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to.data(), from, count * sizeof(T), cudaMemcpyHostToDevice, stream_));
@@ -191,11 +172,10 @@ class cuda_estimator final : public estimator {
   bool deviates_;
   chain_shape shape_;
   chain_settings chain_{};
-  std::size_t piece_limit_ = std::size_t{1} << 20;
   cuda_stream stream_;
   device_buffer<float4> directions_;
   device_buffer<float> weightings_, rows_, signals_, starts_, acceptance_, samples_;
-  std::array<device_buffer<float>, field_count> fields_;
+  output_buffers<field_count> results_;
   device_buffer<std::uint64_t> voxels_;
   device_buffer<std::uint8_t> status_;
 };

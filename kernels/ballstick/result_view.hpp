@@ -6,7 +6,8 @@
 
 namespace voxherd::ballstick {
 
-/// Places in result_view::values: one a quantity, then a group for each fibre.
+/// Fields in result_view: one per quantity, then a group for each fibre, then the status. Names, units and meanings are
+/// in list_outputs().
 enum field_id : int {
   mean_s0,
   mean_d,
@@ -15,7 +16,7 @@ enum field_id : int {
   mean_f0,
   mean_tau,
   mean_f_sum,
-  acceptance,  ///< one a parameter, in layout_of()'s order
+  acceptance,  ///< one value per parameter, in layout_of()'s order
   samples_s0,
   samples_d,
   samples_d_std,
@@ -27,16 +28,29 @@ enum field_id : int {
 
 enum fibre_field_id : int { mean_f, dyads, dispersion, samples_th, samples_ph, samples_f, fibre_field_count };
 
-constexpr int field_count = first_fibre_field + fibre_field_count * max_fibres;
+constexpr int status_field = first_fibre_field + fibre_field_count * max_fibres;
+constexpr int field_count = status_field + 1;
 
 VOXHERD_FUNCTION constexpr int fibre_field(int k, fibre_field_id id) {
   return first_fibre_field + k * fibre_field_count + id;
 }
 
-/// Where a batch's results go: for each field count x width floats, or null.
+/// Values per voxel of a field; one float each but for the status, a byte.
+VOXHERD_FUNCTION constexpr int values_per_voxel(int id, const parameter_layout& layout, int samples) {
+  if (id == acceptance) return layout.count;
+  if (id >= samples_s0 && id <= samples_tau) return samples;
+  if (id < first_fibre_field || id == status_field) return 1;
+  const int own = (id - first_fibre_field) % fibre_field_count;
+  return own == dyads ? 3 : own >= samples_th ? samples : 1;
+}
+
+/// Arrays of a batch's results by field, in host or device memory; null for a field that is not wanted.
 struct result_view {
-  float* values[field_count] = {};
-  std::uint8_t* status = nullptr;  ///< voxel_status; all else is zero where it is not `fitted`
+  void* array[field_count] = {};
+
+  VOXHERD_FUNCTION float* values(int id) const { return static_cast<float*>(array[id]); }
+  /// voxel_status; all else is zero where it is not `fitted`
+  VOXHERD_FUNCTION std::uint8_t* status() const { return static_cast<std::uint8_t*>(array[status_field]); }
 };
 
 }  // namespace voxherd::ballstick

@@ -41,19 +41,11 @@ struct chain_summary {
 
   /// Zeros for a voxel that could not be fitted.
   VOXHERD_FUNCTION void clear(std::size_t item, const result_view& out) const {
-    for (int id = 0; id < field_count; ++id) {
-      if (out.values[id] == nullptr) continue;
-      const std::size_t width = width_of(id);
-      for (std::size_t i = 0; i < width; ++i) out.values[id][item * width + i] = 0.0f;
+    for (int id = 0; id < status_field; ++id) {
+      if (out.values(id) == nullptr) continue;
+      const auto width = static_cast<std::size_t>(values_per_voxel(id, layout, sample_count));
+      for (std::size_t i = 0; i < width; ++i) out.values(id)[item * width + i] = 0.0f;
     }
-  }
-
-  VOXHERD_FUNCTION std::size_t width_of(int id) const {
-    if (id == acceptance) return static_cast<std::size_t>(layout.count);
-    if (id >= samples_s0 && id <= samples_tau) return static_cast<std::size_t>(sample_count);
-    if (id < first_fibre_field) return 1;
-    const int own = (id - first_fibre_field) % fibre_field_count;
-    return own == dyads ? 3 : own >= samples_th ? static_cast<std::size_t>(sample_count) : 1;
   }
 
  private:
@@ -73,12 +65,12 @@ struct chain_summary {
   }
 
   VOXHERD_FUNCTION void put(const result_view& out, int id, std::size_t item, float value) const {
-    if (out.values[id] != nullptr) out.values[id][item] = value;
+    if (out.values(id) != nullptr) out.values(id)[item] = value;
   }
 
   VOXHERD_FUNCTION void copy(const result_view& out, int id, std::size_t item, const float* row) const {
-    if (out.values[id] == nullptr) return;
-    float* const to = out.values[id] + item * static_cast<std::size_t>(sample_count);
+    if (out.values(id) == nullptr) return;
+    float* const to = out.values(id) + item * static_cast<std::size_t>(sample_count);
     for (int s = 0; s < sample_count; ++s) to[s] = row[s];
   }
 
@@ -102,7 +94,7 @@ struct chain_summary {
     }
     const double n = sample_count;
     const auto e = symmetric_eigen3(xx / n, xy / n, xz / n, yy / n, yz / n, zz / n);
-    float* const direction = out.values[fibre_field(k, dyads)];
+    float* const direction = out.values(fibre_field(k, dyads));
     if (direction != nullptr) {
       for (int i = 0; i < 3; ++i) direction[3 * item + i] = static_cast<float>(e.vector[0][i]);
     }
@@ -111,7 +103,7 @@ struct chain_summary {
 
   VOXHERD_FUNCTION void put_acceptance(const float* accepted, const int* order, std::size_t item,
                                        const result_view& out) const {
-    float* const row = out.values[acceptance];
+    float* const row = out.values(acceptance);
     if (row == nullptr) return;
     float* const to = row + item * static_cast<std::size_t>(layout.count);
     for (int p = 0; p < layout.count; ++p) {

@@ -48,7 +48,7 @@ bool any_of_fronts(std::span<const path_request> paths, std::uint32_t first, std
 
 path_follower make_follower(const path_settings& settings, const double (&axes_mm)[9], const double (&origin_mm)[3]) {
   path_follower f{};
-  f.how = settings;
+  f.settings = settings;
   for (int i = 0; i < 9; ++i) f.axes_mm[i] = static_cast<float>(axes_mm[i]);
   for (int i = 0; i < 3; ++i) f.origin_mm[i] = static_cast<float>(origin_mm[i]);
   return f;

@@ -19,8 +19,4 @@ struct quartic_design_table {
   quartic_design view() const { return {tensor.view(), to_odf.data()}; }
 };
 
-std::unique_ptr<quartic_solver> make_quartic_solver_cpu(const device& d, const quartic_design_table& table,
-                                                        const quartic_settings& s);
-std::unique_ptr<quartic_solver> make_quartic_solver_cuda(const quartic_design_table& table, const quartic_settings& s);
-
 }  // namespace voxherd::geodesic

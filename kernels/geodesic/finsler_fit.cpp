@@ -142,17 +142,6 @@ quartic_design_table::quartic_design_table(const gradient_table& g, const quarti
   }
 }
 
-std::unique_ptr<quartic_solver> make_quartic_solver(const device& d, const gradient_table& g,
-                                                    const quartic_settings& s) {
-  const quartic_design_table table(g, s);
-  return d.kind == backend::cuda ? make_quartic_solver_cuda(table, s) : make_quartic_solver_cpu(d, table, s);
-}
-
-std::size_t quartic_device_bytes_per_voxel(std::size_t measurements) {
-  // The rows are stored twice: as read, and transposed.
-  return (2 * measurements + 6 + quartic_size + 1) * sizeof(float) + 1;
-}
-
 void rotate_quartics(std::span<const double, 9> frame, std::span<float> quartics) {
   double back[9];  // converts a world vector to the table's axes
   for (std::size_t i = 0; i < 3; ++i)

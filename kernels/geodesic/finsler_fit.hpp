@@ -5,6 +5,8 @@
 #include <memory>
 #include <span>
 
+#include "core/outputs.hpp"
+#include "kernels/geodesic/finsler4.hpp"
 #include "kernels/portable/gradients.hpp"
 #include "kernels/tensor/tensor.hpp"
 #include "kernels/tensor_field/field.hpp"
@@ -45,35 +47,21 @@ struct quartic_settings {
   double convexity = 0.05;  ///< minimum eigenvalue of F's fundamental tensor where that of D is 1: in (0, 1)
 };
 
-/// Output arrays of a batch, `count` rows each.
+/// Outputs of a norm's fit; all but `status` are zero where that is not `fitted`.
 struct quartic_outputs {
-  float* tensor;   ///< 6 per voxel, as tensor_outputs::tensor, not clipped
-  float* quartic;  ///< 15 per voxel: T as in finsler4.hpp, F^4 = T v v v v, along the axes of the gradient table,
-                   ///< (s/mm2)^2
-  float* mixed;    ///< part of the tensor's norm mixed in to make F convex, a multiple of 1/256; 0 if it was convex
-  std::uint8_t* status;  ///< voxel_status; all other outputs are zero where it is not `fitted`
-};
-
-/// Fits norms to batches of voxels on one device and owns scratch memory there. Use from one thread.
-class quartic_solver {
- public:
-  virtual ~quartic_solver() = default;
-
-  /// `rows`: count x K signals. A GPU too small for the batch gets it in halves. Throws device_error.
-  virtual void fit(std::size_t count, const float* rows, const quartic_outputs& out) = 0;
+  static constexpr output table[] = {
+      {"tensor", element_type::float32, 6, "mm2/s", "as in tensor_outputs, not clipped"},
+      {"quartic", element_type::float32, quartic_size, "(s/mm2)^2",
+       "T as in finsler4.hpp, F^4 = T v v v v, along the axes of the gradient table"},
+      {"mixed", element_type::float32, 1, "1",
+       "part of the tensor's norm that made F convex, a multiple of 1/256; 0: F was convex"},
+      {"status", element_type::uint8, 1, "code", "0 fitted; else why not (voxel_status)"},
+  };
 };
 
 /// Whether the gradient table determines a norm: it determines a tensor, and its measurements with larger b have at
 /// least 15 directions that determine a quartic.
 bool determines_quartic(const gradient_table& gradients, const quartic_settings& settings);
-
-/// Call use_device(d) first. Throws device_error, and std::invalid_argument if the table does not determine a norm or a
-/// setting is out of range.
-std::unique_ptr<quartic_solver> make_quartic_solver(const device& d, const gradient_table& gradients,
-                                                    const quartic_settings& settings);
-
-/// Device memory per voxel of a batch, bytes.
-std::size_t quartic_device_bytes_per_voxel(std::size_t measurements);
 
 /// Rotates quartics from the axes of a gradient table to world axes, in place. `frame`: row-major 3x3 rotation whose
 /// columns are the table's axes in the world (tensors rotate as frame D frame^T).

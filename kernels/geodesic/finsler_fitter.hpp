@@ -140,12 +140,12 @@ class quartic_fitter {
   double min_eigenvalue_, convexity_;
 };
 
-/// Writes item `i` of a batch's outputs.
-VOXHERD_FUNCTION inline void store(const quartic_fit& fit, std::size_t i, const quartic_outputs& out) {
-  for (std::size_t c = 0; c < 6; ++c) out.tensor[6 * i + c] = static_cast<float>(fit.tensor[c]);
-  for (std::size_t c = 0; c < quartic_size; ++c) out.quartic[quartic_size * i + c] = static_cast<float>(fit.quartic[c]);
-  out.mixed[i] = static_cast<float>(fit.mixed);
-  out.status[i] = static_cast<std::uint8_t>(fit.status);
+/// Stores item `i` of a batch's outputs.
+VOXHERD_FUNCTION inline void store(const quartic_fit& fit, std::size_t i, const output_arrays<quartic_outputs>& out) {
+  out.put<"tensor">(i, fit.tensor);
+  out.put<"quartic">(i, fit.quartic);
+  out.put<"mixed">(i, fit.mixed);
+  out.put<"status">(i, fit.status);
 }
 
 }  // namespace voxherd::geodesic

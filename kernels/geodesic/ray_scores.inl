@@ -7,7 +7,7 @@ namespace voxherd::geodesic {
 template <class Form>
 VOXHERD_FUNCTION inline void ray_tracer<Form>::write_scores(int lane) const {
   const fibre_account& account = account_[lane];
-  const score_view& out = job_.scores;
+  const score_arrays& out = job_.scores;
   const std::uint64_t n = account.slot;
   const float steps = static_cast<float>(account.forth.steps + account.back.steps);
   const float length_mm = get(state_.length_mm, lane), fastest = get(state_.fastest_length, lane);
@@ -17,20 +17,21 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::write_scores(int lane) const {
   float measure = steps > 0 ? length_mm / metric_length : 0.0f;
   if (job_.rays.measure == measure_kind::relative) measure = relative;
   if (job_.rays.measure == measure_kind::weakest) measure = weakest;
-  out.stops[2 * n] = static_cast<std::uint8_t>(account.forth.stop);
-  out.stops[2 * n + 1] = static_cast<std::uint8_t>(account.back.stop);
-  out.steps[2 * n] = account.forth.steps;
-  out.steps[2 * n + 1] = account.back.steps;
-  out.regions[2 * n] = static_cast<std::int32_t>(job_.rays.two_way ? account.back.reached : account.own_target);
-  out.regions[2 * n + 1] = static_cast<std::int32_t>(account.forth.reached);
-  out.measure[n] = measure;
-  out.length_mm[n] = length_mm;
-  out.metric_length[n] = metric_length;
-  out.relative[n] = relative;
-  out.weakest[n] = weakest;
-  out.mean_FA[n] = steps > 0 ? get(state_.FA_sum, lane) / steps : 0.0f;
-  out.drift[n] = get(state_.drift, lane);
-  out.verdict[n] = static_cast<std::uint8_t>(judge(lane, measure));
+  const stop_reason stops[2] = {account.forth.stop, account.back.stop};
+  const std::uint32_t steps_taken[2] = {account.forth.steps, account.back.steps};
+  const std::uint32_t regions[2] = {job_.rays.two_way ? account.back.reached : account.own_target,
+                                    account.forth.reached};
+  out.put<"stops">(n, stops);
+  out.put<"steps">(n, steps_taken);
+  out.put<"regions">(n, regions);
+  out.put<"measure">(n, measure);
+  out.put<"length_mm">(n, length_mm);
+  out.put<"metric_length">(n, metric_length);
+  out.put<"relative">(n, relative);
+  out.put<"weakest">(n, weakest);
+  out.put<"mean_FA">(n, steps > 0 ? get(state_.FA_sum, lane) / steps : 0.0f);
+  out.put<"drift">(n, get(state_.drift, lane));
+  out.put<"verdict">(n, judge(lane, measure));
 }
 
 template <class Form>

@@ -8,6 +8,7 @@
 
 #include "core/device.hpp"
 #include "kernels/geodesic/settings.hpp"
+#include "kernels/portable/output_arrays.hpp"
 #include "kernels/tensor_field/field.hpp"
 
 namespace voxherd::geodesic {
@@ -17,21 +18,28 @@ struct seed {
   float axis[3];    ///< unit vector in the world: the main eigenvector there
 };
 
-/// Scores of each fibre in pass one: arrays of `count` rows.
-struct score_view {
-  std::uint8_t* verdict;  ///< geodesic::verdict
-  std::uint8_t* stops;    ///< 2 per fibre: stop_reason of the ray along +u and of that along -u
-  std::int32_t* regions;  ///< 2 per fibre: the targets it connects. One-way: the seed's and the one reached;
-                          ///< two-way: those reached along -u and +u. 0: none
-  std::uint32_t* steps;   ///< 2 per fibre: steps along +u and along -u
-  float* measure;         ///< ray_settings::measure
-  float* length_mm;       ///< Euclidean
-  float* metric_length;   ///< Riemannian, in the unit of the metric: s^(1/2) for `inverse`
-  float* relative;        ///< Euclidean length divided by the integral of the largest speed, (0, 1]
-  float* weakest;         ///< smallest relative speed, (0, 1]
-  float* mean_FA;
-  float* drift;  ///< maximum |E / E0 - 1|
+/// What pass one keeps of each fibre. Regions are targets that it joins: of one-way rays the seed's own and the one
+/// reached; of two-way rays those reached along -u and +u.
+struct fibre_scores {
+  static constexpr output table[] = {
+      {"verdict", element_type::uint8, 1, "code", "0 accepted; else why not", output_layout::items},
+      {"regions", element_type::int32, 2, "1", "labels of the regions that are joined; 0: none", output_layout::items},
+      {"stops", element_type::uint8, 2, "code", "why the ray along +u ended, and the one along -u",
+       output_layout::items},
+      {"steps", element_type::uint32, 2, "1", "steps along +u and along -u", output_layout::items},
+      {"measure", element_type::float32, 1, "1", "what ranks the fibre: --measure", output_layout::items},
+      {"length_mm", element_type::float32, 1, "mm", "Euclidean length", output_layout::items},
+      {"metric_length", element_type::float32, 1, "metric", "Riemannian length; s^(1/2) for the metric `inverse`",
+       output_layout::items},
+      {"relative", element_type::float32, 1, "1",
+       "length over that of the fastest way along the same metric length, 0 to 1", output_layout::items},
+      {"weakest", element_type::float32, 1, "1", "smallest relative speed on the way, 0 to 1", output_layout::items},
+      {"mean_FA", element_type::float32, 1, "1", "mean fractional anisotropy", output_layout::items},
+      {"drift", element_type::float32, 1, "1", "largest relative change of the energy, which a geodesic keeps",
+       output_layout::items},
+  };
 };
+using score_arrays = output_arrays<fibre_scores>;
 
 /// Points along fibres. For a fibre of S = steps[0] + steps[1] steps and n points, point i is floor(i S / (n - 1))
 /// steps from the end of the -u ray; n = 1: the seed.
@@ -42,18 +50,22 @@ struct point_view {
 };
 
 /// Integrates fibres on one device and owns scratch memory there. Fibre f starts at seed f / directions_per_seed in
-/// direction f % directions_per_seed. Use from one thread. Throws device_error.
+/// direction f % directions_per_seed. Use from one thread. Throws device_error; device_out_of_memory where fewer fibres
+/// may fit.
 class tracker {
  public:
   virtual ~tracker() = default;
 
   /// Pass one: scores fibres [first, first + count).
-  virtual void score(std::uint64_t first, std::size_t count, const score_view& out) = 0;
+  virtual void score(std::uint64_t first, std::size_t count, const score_arrays& out) = 0;
 
   /// Pass two: the points of chosen fibres. Fibre i has points [offsets[i], offsets[i + 1]) counted from offsets[0].
   /// `steps`: 2 per fibre, from its scores. Stops are not evaluated again.
   virtual void trace(std::span<const std::uint64_t> fibres, const std::uint32_t* steps,
                      std::span<const std::uint64_t> offsets, const point_view& out) = 0;
+
+  /// Frees the device memory that is kept from one call to the next.
+  virtual void release_memory() {}
 };
 
 /// `f` must outlive the tracker. Call use_device(f.where) first. Throws std::invalid_argument if the field was prepared

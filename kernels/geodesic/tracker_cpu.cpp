@@ -3,9 +3,9 @@
 #include <atomic>
 #include <stdexcept>
 
-#include "kernels/geodesic/backends.hpp"
 #include "kernels/geodesic/lanes_reader.hpp"
 #include "kernels/geodesic/ray_tracer.hpp"
+#include "kernels/geodesic/trace_job.hpp"
 
 namespace voxherd::geodesic {
 
@@ -67,7 +67,7 @@ class cpu_tracker final : public tracker {
     job_.seeds = seeds_.data();
   }
 
-  void score(std::uint64_t first, std::size_t count, const score_view& out) override {
+  void score(std::uint64_t first, std::size_t count, const score_arrays& out) override {
     trace_job job = job_;
     job.first = first;
     job.count = count;

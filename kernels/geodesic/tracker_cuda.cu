@@ -2,9 +2,10 @@
 #include <stdexcept>
 
 #include "kernels/device/cuda_check.cuh"
-#include "kernels/geodesic/backends.hpp"
+#include "kernels/device/output_buffers.cuh"
 #include "kernels/geodesic/cuda_forms.cuh"
 #include "kernels/geodesic/paper/texture_field.cuh"
+#include "kernels/geodesic/trace_job.hpp"
 
 namespace voxherd::geodesic {
 
@@ -21,45 +22,6 @@ void send(device_buffer<T>& to, const T* from, std::size_t count, cudaStream_t s
   VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to.data(), from, count * sizeof(T), cudaMemcpyHostToDevice, stream));
 }
 
-/// The scores of a batch on the device.
-class score_arrays {
- public:
-  void reserve(std::size_t count) {
-    bytes_.reserve(3 * count);
-    regions_.reserve(2 * count);
-    steps_.reserve(2 * count);
-    floats_.reserve(7 * count);
-    count_ = count;
-  }
-  score_view view() const {
-    float* f = floats_.data();
-    const std::size_t n = count_;
-    return {bytes_.data(), bytes_.data() + n, regions_.data(), steps_.data(), f,        f + n,
-            f + 2 * n,     f + 3 * n,         f + 4 * n,       f + 5 * n,     f + 6 * n};
-  }
-  void fetch_to(const score_view& out, cudaStream_t stream) const {
-    const score_view from = view();
-    fetch(out.verdict, from.verdict, count_, stream);
-    fetch(out.stops, from.stops, 2 * count_, stream);
-    fetch(out.regions, from.regions, 2 * count_, stream);
-    fetch(out.steps, from.steps, 2 * count_, stream);
-    fetch(out.measure, from.measure, count_, stream);
-    fetch(out.length_mm, from.length_mm, count_, stream);
-    fetch(out.metric_length, from.metric_length, count_, stream);
-    fetch(out.relative, from.relative, count_, stream);
-    fetch(out.weakest, from.weakest, count_, stream);
-    fetch(out.mean_FA, from.mean_FA, count_, stream);
-    fetch(out.drift, from.drift, count_, stream);
-  }
-
- private:
-  std::size_t count_ = 0;
-  device_buffer<std::uint8_t> bytes_;
-  device_buffer<std::int32_t> regions_;
-  device_buffer<std::uint32_t> steps_;
-  device_buffer<float> floats_;
-};
-
 class cuda_tracker final : public tracker {
  public:
   cuda_tracker(const field& f, std::span<const seed> seeds, const ray_settings& settings)
@@ -74,14 +36,13 @@ class cuda_tracker final : public tracker {
     std::copy(textures_->objects().begin(), textures_->objects().end(), job_.textures);
   }
 
-  void score(std::uint64_t first, std::size_t count, const score_view& out) override {
-    scores_.reserve(count);
+  void score(std::uint64_t first, std::size_t count, const score_arrays& out) override {
     trace_job job = job_;
     job.first = first;
     job.count = count;
-    job.scores = scores_.view();
+    scores_.reserve(count, out.array, job.scores.array);
     launch(job);
-    scores_.fetch_to(out, stream_);
+    scores_.fetch(count, job.scores.array, out.array, stream_);
     stream_.wait();
   }
 
@@ -97,6 +58,13 @@ class cuda_tracker final : public tracker {
       trace_piece(fibres.subspan(begin, end - begin), steps + 2 * begin, offsets.subspan(begin, end - begin + 1), here);
       begin = end;
     }
+  }
+
+  void release_memory() override {
+    scores_.release();
+    chosen_ = {}, offsets_ = {};
+    steps_ = {};
+    points_ = {};
   }
 
  private:
@@ -139,7 +107,7 @@ class cuda_tracker final : public tracker {
   std::unique_ptr<texture_field> textures_;
   device_buffer<seed> seeds_;
   device_buffer<unsigned long long> next_fibre_;
-  score_arrays scores_;
+  output_buffers<score_arrays::count> scores_{output_widths<fibre_scores>()};
   device_buffer<std::uint64_t> chosen_, offsets_;
   device_buffer<std::uint32_t> steps_;
   device_buffer<float> points_;

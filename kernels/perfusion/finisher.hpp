@@ -105,21 +105,21 @@ VOXHERD_FUNCTION inline std::size_t place_of_parameter(const fit_arrays& a, int 
 }
 
 VOXHERD_FUNCTION inline void store_nothing(const outputs& out, std::size_t at, std::uint8_t status) {
-  for (int m = 0; m < map_count; ++m) out.maps[m][at] = 0;
-  out.iterations[at] = 0;
-  out.exit_code[at] = 0;
-  out.at_bound[at] = 0;
-  out.status[at] = status;
+  for (std::size_t m = 0; m < map_count; ++m) out.put_float(m, at, 0);
+  out.put<"iterations">(at, 0);
+  out.put<"exit_code">(at, 0);
+  out.put<"at_bound">(at, 0);
+  out.put<"status">(at, status);
 }
 
 /// What does not depend on where the fit ended.
 VOXHERD_FUNCTION inline void store_facts(const fit_arrays& a, std::size_t voxel, const outputs& out, std::size_t at) {
   const std::size_t item = static_cast<std::size_t>(best_start(a, voxel)) * a.count + voxel;
-  out.maps[t1_before][at] = a.t1_s[voxel];
-  out.maps[baseline_signal][at] = a.S0[voxel];
-  out.iterations[at] = a.iterations[item];
-  out.exit_code[at] = a.exit_code[item];
-  out.status[at] = 0;
+  out.put<"t1_before">(at, a.t1_s[voxel]);
+  out.put<"baseline_signal">(at, a.S0[voxel]);
+  out.put<"iterations">(at, a.iterations[item]);
+  out.put<"exit_code">(at, a.exit_code[item]);
+  out.put<"status">(at, 0);
 }
 
 /// Writes lane l's voxel to place `at` of a batch's outputs.
@@ -132,18 +132,19 @@ VOXHERD_FUNCTION inline void store_fit(const Number (&p)[parameter_count], const
   for (int i = 0; i < parameter_count; ++i) {
     const double unit = i <= kp ? per_second : 1.0;
     rate[i] = static_cast<double>(lane::get(p[i], l)) * unit;
-    out.maps[map_kl + i][at] = static_cast<float>(rate[i]);
-    out.maps[sd_kl + i][at] = static_cast<float>(static_cast<double>(lane::get(j.sd[i], l)) * unit);
+    out.put_float(static_cast<std::size_t>(map_kl + i), at, static_cast<float>(rate[i]));
+    out.put_float(static_cast<std::size_t>(sd_kl + i), at,
+                  static_cast<float>(static_cast<double>(lane::get(j.sd[i], l)) * unit));
     if (lane::get(j.at_bound[i], l) != 0) bits |= 1u << i;
   }
   const double flow = rate[ka] + rate[kp], left = lane::get(j.sum_of_squares, l), all = lane::get(j.total_squares, l);
-  out.maps[total_perfusion][at] = static_cast<float>(flow);
-  out.maps[arterial_fraction][at] = flow != 0 ? static_cast<float>(rate[ka] / flow) : 0.0f;
-  out.maps[distribution_volume][at] = rate[kl] != 0 ? static_cast<float>(flow / rate[kl]) : 0.0f;
-  out.maps[mean_transit_time][at] = rate[kl] != 0 ? static_cast<float>(per_second / rate[kl]) : 0.0f;
-  out.maps[sum_of_squares][at] = static_cast<float>(left);
-  out.maps[r_squared][at] = all > 0 ? static_cast<float>(1 - left / all) : 0.0f;
-  out.at_bound[at] = static_cast<std::uint8_t>(bits);
+  out.put<"total_perfusion">(at, flow);
+  out.put<"arterial_fraction">(at, flow != 0 ? static_cast<float>(rate[ka] / flow) : 0.0f);
+  out.put<"distribution_volume">(at, rate[kl] != 0 ? static_cast<float>(flow / rate[kl]) : 0.0f);
+  out.put<"mean_transit_time">(at, rate[kl] != 0 ? static_cast<float>(per_second / rate[kl]) : 0.0f);
+  out.put<"sum_of_squares">(at, left);
+  out.put<"r_squared">(at, all > 0 ? static_cast<float>(1 - left / all) : 0.0f);
+  out.put<"at_bound">(at, bits);
 }
 
 }  // namespace voxherd::perfusion

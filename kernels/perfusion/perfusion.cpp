@@ -85,7 +85,7 @@ std::unique_ptr<fitter> make_fitter(const device& d, const time_course& frames, 
 std::size_t device_bytes_per_voxel(std::size_t frames, const conversion& convert, const fit_settings& settings) {
   const int starts = settings.starts > 0 ? settings.starts : 1;
   const std::size_t row = frames + static_cast<std::size_t>(convert.extras());
-  constexpr std::size_t result = map_count * sizeof(float) + sizeof(std::uint32_t) + 3;
+  constexpr std::size_t result = output_bytes_per_item<fit_outputs>();
   return row * sizeof(float) + fit_arrays::floats_per_voxel(static_cast<int>(frames)) * sizeof(float) +
          fit_arrays::doubles_per_voxel(starts) * sizeof(double) + static_cast<std::size_t>(starts) * 5 + 1 + result;
 }

@@ -1,8 +1,8 @@
-#include <omp.h>
-
 #include <algorithm>
+#include <memory>
 #include <optional>
 
+#include "kernels/device/each_cpu.hpp"
 #include "kernels/perfusion/converter.hpp"
 #include "kernels/perfusion/cpu_lanes.hpp"
 #include "kernels/perfusion/finisher.hpp"
@@ -75,20 +75,17 @@ class cpu_fitter final : public fitter {
   }
 
   void fit(std::size_t count, const float* rows, const outputs& out) override {
-    const auto tiles = static_cast<std::ptrdiff_t>((count + tile_voxels - 1) / tile_voxels);
-#pragma omp parallel num_threads(threads_)
-    {
-      tile work(view_.frames, std::max(1, settings_.starts));
-#pragma omp for schedule(dynamic, 1)
-      for (std::ptrdiff_t n = 0; n < tiles; ++n) {
-        const std::size_t first = static_cast<std::size_t>(n) * tile_voxels;
-        work.resize(std::min(tile_voxels, count - first));
-        prepare(rows + first * row_floats_, work.arrays);
-        fit_items(work.arrays);
+    const std::size_t tiles = (count + tile_voxels - 1) / tile_voxels;
+    each_team_on_cpu(threads_, tiles, 1, [&] {
+      return [&, work = std::make_shared<tile>(view_.frames, std::max(1, settings_.starts))](std::size_t n) {
+        const std::size_t first = n * tile_voxels;
+        work->resize(std::min(tile_voxels, count - first));
+        prepare(rows + first * row_floats_, work->arrays);
+        fit_items(work->arrays);
         with_model<Number>(settings_, view_.spacing_s > 0,
-                           [&]<class Model>() { finish<Model>(work.arrays, first, out); });
-      }
-    }
+                           [&]<class Model>() { finish<Model>(work->arrays, first, out); });
+      };
+    });
   }
 
  private:

@@ -1,7 +1,7 @@
-#include <limits>
 #include <optional>
 
 #include "kernels/device/each_cuda.cuh"
+#include "kernels/device/output_buffers.cuh"
 #include "kernels/perfusion/converter.hpp"
 #include "kernels/perfusion/cuda_fit.cuh"
 #include "kernels/perfusion/cuda_linear.cuh"
@@ -82,7 +82,7 @@ class cuda_fitter final : public fitter {
         counts_(copied(table_.counts().data(), table_.counts().size(), stream_)),
         start_values_(copied(starts_.values().data(), starts_.values().size(), stream_)),
         scratch_(scratch_floats(static_cast<int>(t.frames()))),
-        begun_(1),
+        next_item_(1),
         converter_(convert, static_cast<int>(t.frames()), counts_.data()),
         frames_(static_cast<int>(t.frames())),
         row_floats_(frames_ + convert.extras()) {
@@ -93,19 +93,30 @@ class cuda_fitter final : public fitter {
 
   void fit(std::size_t count, const float* rows, const outputs& out) override {
     seconds_ = 0;
-    for (std::size_t done = 0; done < count;) {
-      const std::size_t piece = std::min(count - done, piece_limit_);
-      try {
-        reserve(piece);
-      } catch (const device_out_of_memory&) {
-        if (piece == 1) throw;
-        release();
-        piece_limit_ = piece / 2;
-        continue;
-      }
-      fit_piece(piece, rows + done * static_cast<std::size_t>(row_floats_), out, done);
-      done += piece;
-    }
+    if (count == 0) return;
+    reserve(count);
+    outputs results;
+    results_.reserve(count, out.array, results.array);
+    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(rows_.data(), rows,
+                                       count * static_cast<std::size_t>(row_floats_) * sizeof(float),
+                                       cudaMemcpyHostToDevice, stream_));
+    before_.record(stream_);
+    const cuda_fit_job<Scalar> job = job_for(arrays_for(count));
+    prepare(job.arrays);
+    fit_items(job);
+    finish(job, results);
+    after_.record(stream_);
+    results_.fetch(count, results.array, out.array, stream_);
+    stream_.wait();
+    seconds_ = after_.seconds_since(before_);
+  }
+
+  void release_memory() override {
+    rows_ = {}, floats_ = {};
+    doubles_ = {};
+    numbers_ = {};
+    bytes_ = {};
+    results_.release();
   }
 
   double device_seconds() const override { return seconds_; }
@@ -116,17 +127,10 @@ class cuda_fitter final : public fitter {
   void reserve(std::size_t count) {
     const auto n = static_cast<std::size_t>(starts());
     rows_.reserve(count * static_cast<std::size_t>(row_floats_));
-    floats_.reserve(count * (fit_arrays::floats_per_voxel(frames_) + map_count));
+    floats_.reserve(count * fit_arrays::floats_per_voxel(frames_));
     doubles_.reserve(count * fit_arrays::doubles_per_voxel(starts()));
-    numbers_.reserve(count * (n + 1));
-    bytes_.reserve(count * (n + 4));
-  }
-
-  void release() {
-    rows_ = {}, floats_ = {};
-    doubles_ = {};
-    numbers_ = {};
-    bytes_ = {};
+    numbers_.reserve(count * n);
+    bytes_.reserve(count * (n + 1));
   }
 
   /// Where the stages' numbers lie on the device.
@@ -147,18 +151,6 @@ class cuda_fitter final : public fitter {
     return a;
   }
 
-  outputs outputs_for(std::size_t count) const {
-    const auto n = static_cast<std::size_t>(starts());
-    outputs o{};
-    for (std::size_t m = 0; m < map_count; ++m)
-      o.maps[m] = floats_.data() + count * (fit_arrays::floats_per_voxel(frames_) + m);
-    o.iterations = numbers_.data() + count * n;
-    o.exit_code = bytes_.data() + count * (n + 1);
-    o.at_bound = o.exit_code + count;
-    o.status = o.at_bound + count;
-    return o;
-  }
-
   cuda_fit_job<Scalar> job_for(const fit_arrays& a) const {
     return {a,
             table_.view_of(values_.data(), counts_.data()),
@@ -166,23 +158,7 @@ class cuda_fitter final : public fitter {
             static_cast<int>(table_.values().size()),
             limits_,
             scratch_.data(),
-            begun_.data()};
-  }
-
-  void fit_piece(std::size_t count, const float* rows, const outputs& out, std::size_t first) {
-    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(rows_.data(), rows,
-                                       count * static_cast<std::size_t>(row_floats_) * sizeof(float),
-                                       cudaMemcpyHostToDevice, stream_));
-    before_.record(stream_);
-    const cuda_fit_job<Scalar> job = job_for(arrays_for(count));
-    const outputs there = outputs_for(count);
-    prepare(job.arrays);
-    fit_items(job);
-    finish(job, there);
-    after_.record(stream_);
-    fetch(count, there, out, first);
-    stream_.wait();
-    seconds_ += after_.seconds_since(before_);
+            next_item_.data()};
   }
 
   void prepare(const fit_arrays& a) {
@@ -202,23 +178,11 @@ class cuda_fitter final : public fitter {
     launch_levenberg(settings_, job, stream_);
   }
 
-  void finish(const cuda_fit_job<Scalar>& job, const outputs& there) {
+  void finish(const cuda_fit_job<Scalar>& job, const outputs& results) {
     const std::size_t curves = shared_curves<Scalar>::bytes(job.value_count, frames_);
     with_model<Scalar>(settings_, job.curves.spacing_s > 0, [&]<class Model>() {
-      launch_tiles(finish_kernel<Model>, job.arrays.count, frames_, curves, stream_, job, there);
+      launch_tiles(finish_kernel<Model>, job.arrays.count, frames_, curves, stream_, job, results);
     });
-  }
-
-  void fetch(std::size_t count, const outputs& from, const outputs& to, std::size_t first) {
-    const auto copy = [&](auto* target, const auto* source) {
-      VOXHERD_CUDA_CHECK(
-          cudaMemcpyAsync(target + first, source, count * sizeof *source, cudaMemcpyDeviceToHost, stream_));
-    };
-    for (std::size_t m = 0; m < map_count; ++m) copy(to.maps[m], from.maps[m]);
-    copy(to.iterations, from.iterations);
-    copy(to.exit_code, from.exit_code);
-    copy(to.at_bound, from.at_bound);
-    copy(to.status, from.status);
   }
 
   cuda_stream stream_;
@@ -230,16 +194,16 @@ class cuda_fitter final : public fitter {
   device_buffer<std::uint8_t> counts_;
   device_buffer<four_floats> start_values_;
   device_buffer<float> scratch_;
-  device_buffer<unsigned long long> begun_;
+  device_buffer<unsigned long long> next_item_;
   std::optional<cuda_block_fft> block_fft_;  ///< for that convolution
   std::optional<cuda_linear> linear_;        ///< for that solver
   voxel_converter converter_;
   int frames_, row_floats_;
-  std::size_t piece_limit_ = std::numeric_limits<std::size_t>::max();
   device_buffer<float> rows_, floats_;
   device_buffer<double> doubles_;
   device_buffer<std::uint32_t> numbers_;
   device_buffer<std::uint8_t> bytes_;
+  output_buffers<outputs::count> results_{output_widths<fit_outputs>()};
   cuda_event before_, after_;
   double seconds_ = 0;
 };

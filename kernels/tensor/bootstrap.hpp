@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "core/device.hpp"
 #include "kernels/tensor/tensor.hpp"
 
 namespace voxherd {

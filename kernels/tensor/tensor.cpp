@@ -15,16 +15,6 @@ tensor_design_table::tensor_design_table(const gradient_table& gradients) {
   }
 }
 
-std::unique_ptr<tensor_solver> make_tensor_solver(const device& d, const gradient_table& g, const tensor_settings& s) {
-  return d.kind == backend::cuda ? make_tensor_solver_cuda(d, g, s) : make_tensor_solver_cpu(d, g, s);
-}
-
-std::size_t tensor_device_bytes_per_voxel(std::size_t measurements, bool gradient_deviation) {
-  const std::size_t row = measurements + (gradient_deviation ? 9 : 0);
-  constexpr std::size_t output_floats = 6 + 1 + 4 + 9 + 3 + 1;
-  return 2 * row * sizeof(float) + output_floats * sizeof(float) + 1;  // the rows lie there twice: as come, transposed
-}
-
 bool determines_tensor(const gradient_table& gradients) {
   const tensor_design_table table(gradients);
   // The normal matrix of an ordinary fit, with pivots far above rounding.

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-
-#include "core/device.hpp"
+#include "core/outputs.hpp"
 #include "kernels/portable/gradients.hpp"
 
 namespace voxherd {
@@ -17,38 +13,31 @@ enum class tensor_weighting {
 
 struct tensor_settings {
   tensor_weighting weighting = tensor_weighting::iterated;
-  int iterations = 2;               ///< further fits after the first; used by `iterated` alone
+  int iterations = 2;               ///< further fits after the first; used only by `iterated`
   bool gradient_deviation = false;  ///< rows end in nine more floats
 };
 
-/// Where a batch's results go: arrays of `count` rows.
+/// Outputs of a tensor fit; all but `status` are zero where that is not `fitted`. FA exceeds 1 where noise makes an
+/// eigenvalue negative.
 struct tensor_outputs {
-  float* tensor;         ///< 6 a voxel: xx, xy, xz, yy, yz, zz along the axes of the gradient table, mm2/s
-  float* S0;             ///< fitted signal without weighting, unit of the input
-  float *FA, *MD;        ///< 1, mm2/s. FA exceeds 1 where noise makes an eigenvalue negative
-  float *AD, *RD;        ///< L1, (L2 + L3) / 2, mm2/s
-  float *V1, *V2, *V3;   ///< 3 a voxel: unit eigenvectors of L1, L2, L3, sign arbitrary
-  float *L1, *L2, *L3;   ///< eigenvalues, falling, mm2/s
-  float* residual;       ///< root mean square of signal minus fitted signal, unit of the input
-  std::uint8_t* status;  ///< voxel_status; all else is zero where it is not `fitted`
+  static constexpr output table[] = {
+      {"tensor", element_type::float32, 6, "mm2/s",
+       "diffusion tensor xx, xy, xz, yy, yz, zz along the axes of the bvecs"},
+      {"S0", element_type::float32, 1, "input", "fitted signal without diffusion weighting"},
+      {"FA", element_type::float32, 1, "1", "fractional anisotropy"},
+      {"MD", element_type::float32, 1, "mm2/s", "mean diffusivity"},
+      {"AD", element_type::float32, 1, "mm2/s", "axial diffusivity, L1"},
+      {"RD", element_type::float32, 1, "mm2/s", "radial diffusivity, mean of L2 and L3"},
+      {"V1", element_type::float32, 3, "1", "eigenvector of L1 along the axes of the bvecs, sign arbitrary"},
+      {"V2", element_type::float32, 3, "1", "eigenvector of L2"},
+      {"V3", element_type::float32, 3, "1", "eigenvector of L3"},
+      {"L1", element_type::float32, 1, "mm2/s", "largest eigenvalue"},
+      {"L2", element_type::float32, 1, "mm2/s", "middle eigenvalue"},
+      {"L3", element_type::float32, 1, "mm2/s", "smallest eigenvalue"},
+      {"residual", element_type::float32, 1, "input", "root mean square of signal minus fitted signal"},
+      {"status", element_type::uint8, 1, "code", "0 fitted; else why not (voxel_status)"},
+  };
 };
-
-/// Fits diffusion tensors to batches of voxels on one device. Owns its scratch memory; used by one thread.
-class tensor_solver {
- public:
-  virtual ~tensor_solver() = default;
-
-  /// `rows`: count x (K signals [+ 9 of the gradient deviation, column-wise]). A GPU too small for the batch gets it in
-  /// halves. Throws device_error.
-  virtual void fit(std::size_t count, const float* rows, const tensor_outputs& out) = 0;
-};
-
-/// After use_device(d). Throws device_error for a GPU without CUDA.
-std::unique_ptr<tensor_solver> make_tensor_solver(const device& d, const gradient_table& gradients,
-                                                  const tensor_settings& settings);
-
-/// Device memory that one voxel of a batch takes.
-std::size_t tensor_device_bytes_per_voxel(std::size_t measurements, bool gradient_deviation);
 
 /// Whether the gradient table determines a tensor: at least six directions, not all on one cone or plane.
 bool determines_tensor(const gradient_table& gradients);

@@ -15,9 +15,4 @@ struct tensor_design_table {
   double largest_b_s_per_mm2 = 1;
 };
 
-std::unique_ptr<tensor_solver> make_tensor_solver_cpu(const device& d, const gradient_table& g,
-                                                      const tensor_settings& s);
-std::unique_ptr<tensor_solver> make_tensor_solver_cuda(const device& d, const gradient_table& g,
-                                                       const tensor_settings& s);
-
 }  // namespace voxherd

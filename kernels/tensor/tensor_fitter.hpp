@@ -5,6 +5,7 @@
 
 #include "kernels/portable/cholesky.hpp"
 #include "kernels/portable/function.hpp"
+#include "kernels/portable/output_arrays.hpp"
 #include "kernels/portable/signal_row.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
 #include "kernels/portable/voxel_status.hpp"
@@ -211,23 +212,23 @@ VOXHERD_FUNCTION inline double fractional_anisotropy(const double (&l)[3]) {
   return size > 0 ? std::sqrt(1.5 * spread / size) : 0;
 }
 
-/// Writes item `i` of a batch's outputs.
-VOXHERD_FUNCTION inline void store(const tensor_fit& fit, std::size_t i, const tensor_outputs& out) {
+/// Stores item `i` of a batch's outputs.
+VOXHERD_FUNCTION inline void store(const tensor_fit& fit, std::size_t i, const output_arrays<tensor_outputs>& out) {
   const double(&l)[3] = fit.eigen.value;
-  for (int c = 0; c < 6; ++c) out.tensor[6 * i + static_cast<std::size_t>(c)] = static_cast<float>(fit.tensor[c]);
-  out.S0[i] = static_cast<float>(fit.S0);
-  out.FA[i] = static_cast<float>(fractional_anisotropy(l));
-  out.MD[i] = static_cast<float>((l[0] + l[1] + l[2]) / 3);
-  out.AD[i] = static_cast<float>(l[0]);
-  out.RD[i] = static_cast<float>((l[1] + l[2]) / 2);
-  float* const vectors[3] = {out.V1, out.V2, out.V3};
-  float* const values[3] = {out.L1, out.L2, out.L3};
-  for (int k = 0; k < 3; ++k) {
-    values[k][i] = static_cast<float>(l[k]);
-    for (std::size_t c = 0; c < 3; ++c) vectors[k][3 * i + c] = static_cast<float>(fit.eigen.vector[k][c]);
-  }
-  out.residual[i] = static_cast<float>(fit.residual);
-  out.status[i] = static_cast<std::uint8_t>(fit.status);
+  out.put<"tensor">(i, fit.tensor);
+  out.put<"S0">(i, fit.S0);
+  out.put<"FA">(i, fractional_anisotropy(l));
+  out.put<"MD">(i, (l[0] + l[1] + l[2]) / 3);
+  out.put<"AD">(i, l[0]);
+  out.put<"RD">(i, (l[1] + l[2]) / 2);
+  out.put<"V1">(i, fit.eigen.vector[0]);
+  out.put<"V2">(i, fit.eigen.vector[1]);
+  out.put<"V3">(i, fit.eigen.vector[2]);
+  out.put<"L1">(i, l[0]);
+  out.put<"L2">(i, l[1]);
+  out.put<"L3">(i, l[2]);
+  out.put<"residual">(i, fit.residual);
+  out.put<"status">(i, fit.status);
 }
 
 }  // namespace voxherd

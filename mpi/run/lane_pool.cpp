@@ -89,7 +89,7 @@ double lane_pool::busy_seconds() const {
 void lane_pool::drive(analysis& a, const device_hooks& device, int lane) {
   try {
     if (device.enter_thread) device.enter_thread();
-    const std::unique_ptr<batch_runner> runner = a.make_runner();
+    piecewise_runner runner(a);
     std::unique_lock lock(mutex_);
     while (true) {
       submitted_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
@@ -101,7 +101,7 @@ void lane_pool::drive(analysis& a, const device_hooks& device, int lane) {
       lock.unlock();
       changed_.notify_one();
       slot->times.lane = static_cast<std::uint32_t>(lane);
-      compute(*runner, *slot);
+      compute(runner, *slot);
       lock.lock();
       if (--running_ == 0) busy_seconds_ += std::chrono::duration<double>(clock::now() - busy_since_).count();
       finished_.push_back(slot);
@@ -116,9 +116,9 @@ void lane_pool::drive(analysis& a, const device_hooks& device, int lane) {
   }
 }
 
-void lane_pool::compute(batch_runner& runner, work_slot& slot) {
+void lane_pool::compute(piecewise_runner& runner, work_slot& slot) {
   slot.times.compute_begin = steady_seconds();
-  runner.run(slot.items, slot.input_rows(), slot.output_spans());
+  runner.run(slot.items, slot.input_rows(), slot.output_spans(), slot.specs, slot.point_offsets);
   slot.times.compute_end = steady_seconds();
   slot.microseconds = static_cast<std::uint64_t>(1e6 * (slot.times.compute_end - slot.times.compute_begin));
 }

@@ -13,6 +13,7 @@
 
 #include "core/analysis.hpp"
 #include "mpi/result/batch_rows.hpp"
+#include "mpi/run/batch_pieces.hpp"
 #include "mpi/run/batch_trace.hpp"
 #include "mpi/run/run.hpp"
 
@@ -59,7 +60,7 @@ class lane_pool {
 
  private:
   void drive(analysis& a, const device_hooks& device, int lane);
-  void compute(batch_runner& runner, work_slot& slot);
+  void compute(piecewise_runner& runner, work_slot& slot);
 
   mutable std::mutex mutex_;
   std::condition_variable submitted_, changed_;

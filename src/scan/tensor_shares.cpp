@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "core/failure.hpp"
-#include "kernels/geodesic/finsler_fit.hpp"
-#include "kernels/tensor/tensor.hpp"
+#include "core/pieces.hpp"
+#include "kernels/geodesic/quartic_estimator.hpp"
+#include "kernels/tensor/tensor_estimator.hpp"
 
 namespace voxherd {
 
@@ -21,26 +22,6 @@ std::uint64_t share_begin(const session& s, std::uint64_t items, int rank) {
   return items * static_cast<std::uint64_t>(rank) / static_cast<std::uint64_t>(s.size());
 }
 
-/// Buffers for the solver's other outputs, which are not used.
-class unused_outputs {
- public:
-  explicit unused_outputs(std::size_t count) : stride_(3 * count), room_(12 * stride_) {}
-  tensor_outputs with(float* tensor, std::uint8_t* status) {
-    tensor_outputs out{};
-    out.tensor = tensor;
-    out.status = status;
-    std::size_t next = 0;
-    for (float** place : {&out.S0, &out.FA, &out.MD, &out.AD, &out.RD, &out.V1, &out.V2, &out.V3, &out.L1, &out.L2,
-                          &out.L3, &out.residual})
-      *place = room_.data() + stride_ * next++;
-    return out;
-  }
-
- private:
-  std::size_t stride_;
-  std::vector<float> room_;
-};
-
 /// This rank's part of the items.
 struct item_share {
   std::uint64_t first = 0, count = 0;
@@ -51,14 +32,21 @@ item_share rank_share(const session& s, std::uint64_t first, std::uint64_t last)
   return {first + own, share_begin(s, last - first, s.rank() + 1) - own};
 }
 
-/// Fits a share batch by batch: fit(count, rows, first row of the share).
-template <class Fit>
-void fit_share(dwi_series& dwi, const item_share& share, Fit fit) {
+/// Fits a share, one batch after another: fit(count, rows, first row of the share). A batch that does not fit in device
+/// memory is fitted in pieces.
+template <class Solver, class Fit>
+void fit_share(dwi_series& dwi, const item_share& share, Solver& solver, Fit fit) {
   std::vector<float> rows(std::min(batch_items, share.count) * dwi.floats_per_item());
+  pieces_that_fit pieces;
   for (std::uint64_t at = 0; at < share.count; at += batch_items) {
     const batch part{0, share.first + at, std::min(batch_items, share.count - at)};
     dwi.load(part, rows);
-    fit(part.item_count, rows.data(), at);
+    pieces.run(
+        part.item_count,
+        [&](std::uint64_t first, std::uint64_t count) {
+          fit(count, rows.data() + first * dwi.floats_per_item(), at + first);
+        },
+        [&] { solver.release_memory(); });
   }
 }
 
@@ -97,13 +85,15 @@ fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d) {
     use_device(d);
     tensor_settings settings;
     settings.gradient_deviation = dwi.has_gradient_deviation();
-    solver = make_tensor_solver(d, dwi.gradients(), settings);
+    solver = make_voxelwise_solver(d, tensor_estimator(dwi.gradients(), settings));
   });
   return fit_stages(s, dwi, [&](const item_share& share) {
     fitted_tensors own{std::vector<float>(6 * share.count), {}, std::vector<std::uint8_t>(share.count)};
-    unused_outputs rest(std::min(batch_items, share.count));
-    fit_share(dwi, share, [&](std::size_t items, const float* rows, std::size_t at) {
-      solver->fit(items, rows, rest.with(own.tensor.data() + 6 * at, own.status.data() + at));
+    fit_share(dwi, share, *solver, [&](std::size_t items, const float* rows, std::size_t at) {
+      tensor_solver::outputs out;
+      out.set<"tensor">(own.tensor.data() + 6 * at);
+      out.set<"status">(own.status.data() + at);
+      solver->fit(items, rows, out);
     });
     return own;
   });
@@ -120,7 +110,7 @@ fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
   std::unique_ptr<geodesic::quartic_solver> solver;
   s.agree([&] {
     use_device(d);
-    solver = geodesic::make_quartic_solver(d, dwi.gradients(), {});
+    solver = make_voxelwise_solver(d, geodesic::quartic_estimator(dwi.gradients(), {}));
   });
   std::vector<float> mixed;
   fitted_tensors all = fit_stages(s, dwi, [&](const item_share& share) {
@@ -128,10 +118,13 @@ fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
                        std::vector<std::uint8_t>(share.count)};
     const std::size_t before = mixed.size();
     mixed.resize(before + share.count);
-    fit_share(dwi, share, [&](std::size_t items, const float* rows, std::size_t at) {
-      solver->fit(items, rows,
-                  {own.tensor.data() + 6 * at, own.quartic.data() + 15 * at, mixed.data() + before + at,
-                   own.status.data() + at});
+    fit_share(dwi, share, *solver, [&](std::size_t items, const float* rows, std::size_t at) {
+      geodesic::quartic_solver::outputs out;
+      out.set<"tensor">(own.tensor.data() + 6 * at);
+      out.set<"quartic">(own.quartic.data() + geodesic::quartic_size * at);
+      out.set<"mixed">(mixed.data() + before + at);
+      out.set<"status">(own.status.data() + at);
+      solver->fit(items, rows, out);
     });
     return own;
   });

@@ -44,14 +44,16 @@ inline fitted_maps run_fits(const device& d, const time_course& t, const fit_set
                             const std::vector<float>& rows) {
   const std::size_t voxels = rows.size() / t.frames();
   fitted_maps f;
-  outputs out{};
+  outputs out;
   for (std::size_t m = 0; m < map_count; ++m) {
     f.maps[m].assign(voxels, NAN);
-    out.maps[m] = f.maps[m].data();
+    out.array[m] = f.maps[m].data();
   }
   f.iterations.resize(voxels), f.exit_code.resize(voxels), f.at_bound.resize(voxels), f.status.resize(voxels);
-  out.iterations = f.iterations.data(), out.exit_code = f.exit_code.data();
-  out.at_bound = f.at_bound.data(), out.status = f.status.data();
+  out.set<"iterations">(f.iterations.data());
+  out.set<"exit_code">(f.exit_code.data());
+  out.set<"at_bound">(f.at_bound.data());
+  out.set<"status">(f.status.data());
   make_fitter(d, t, {}, s)->fit(voxels, rows.data(), out);
   return f;
 }

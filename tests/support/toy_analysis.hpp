@@ -99,7 +99,7 @@ inline std::unique_ptr<batch_runner> analysis::make_runner() const { return std:
 inline device_hooks host_hooks() {
   device_hooks hooks;
   hooks.kind = "cpu";
-  hooks.description = "test";
+  hooks.record.name = "test";
   hooks.allocate = [](std::size_t bytes) {
     return std::shared_ptr<std::byte>(new std::byte[bytes], std::default_delete<std::byte[]>());
   };

@@ -10,10 +10,10 @@ cuda_block_fft::cuda_block_fft(int frames, cudaStream_t stream)
 void cuda_block_fft::launch(const cuda_fit_job<double>& job, cudaStream_t stream) const {
   const block_fft_tables tables = plan_.view_of(numbers_.data());
   const auto [q, p] = plan_.shape();
-  if (p == 16) launch_block_fft_16(q, tables, job, stream);
-  if (p == 32) launch_block_fft_32(q, tables, job, stream);
-  if (p == 64) launch_block_fft_64(q, tables, job, stream);
-  if (p == 128) launch_block_fft_128(q, tables, job, stream);
+  if (p == 16) launch_block_fft<16>(q, tables, job, stream);
+  if (p == 32) launch_block_fft<32>(q, tables, job, stream);
+  if (p == 64) launch_block_fft<64>(q, tables, job, stream);
+  if (p == 128) launch_block_fft<128>(q, tables, job, stream);
   VOXHERD_CUDA_CHECK(cudaGetLastError());
 }
 

@@ -18,10 +18,8 @@ class cuda_block_fft {
   device_buffer<complex_number<double>> numbers_;
 };
 
-/// Launches the kernel of shape (q, p) where there is one: a file for each p, so that they compile side by side.
-void launch_block_fft_16(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream);
-void launch_block_fft_32(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream);
-void launch_block_fft_64(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream);
-void launch_block_fft_128(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream);
+/// Launches the kernel of shape (q, P) where there is one. Instantiated in one unit per P: kernels/CMakeLists.txt.
+template <int P>
+void launch_block_fft(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream);
 
 }  // namespace voxherd::perfusion

@@ -3,9 +3,8 @@
 #include <fmt/core.h>
 
 #include "core/command.hpp"
-#include "src/analyses/ballstick/ballstick_options.hpp"
-#include "src/analyses/common/run_options.hpp"
-#include "src/analyses/common/status_counts.hpp"
+#include "src/analyses/ballstick/options.hpp"
+#include "src/analyses/common/voxelwise.hpp"
 #include "src/scan/dwi.hpp"
 
 namespace voxherd {
@@ -23,12 +22,11 @@ class ballstick_runner final : public batch_runner {
   void run(const batch& items, std::span<const std::byte> input,
            std::span<const std::span<std::byte>> outputs) override {
     ballstick::result_view out;
-    for (std::size_t i = 0; i < fields_.size(); ++i)
-      out.values[fields_[i].id] = reinterpret_cast<float*>(outputs[i].data());
-    out.status = reinterpret_cast<std::uint8_t*>(outputs[fields_.size()].data());
+    for (std::size_t i = 0; i < fields_.size(); ++i) out.array[fields_[i].id] = outputs[i].data();
     estimator_->run(items.item_count, voxels_.data() + items.first_item, reinterpret_cast<const float*>(input.data()),
                     out);
   }
+  void release_memory() override { estimator_->release_memory(); }
 
  private:
   std::unique_ptr<ballstick::estimator> estimator_;
@@ -36,80 +34,67 @@ class ballstick_runner final : public batch_runner {
   const std::vector<std::uint64_t>& voxels_;
 };
 
-class ballstick_analysis final : public analysis {
+class ballstick_analysis final : public voxelwise_base<dwi_series> {
  public:
   ballstick_analysis(dwi_series& dwi, const device& d, const ballstick::settings& settings, bool all_samples)
-      : dwi_(dwi), device_(d), settings_(settings), fields_(ballstick::fields_of(settings, all_samples)) {}
-
-  std::string name() const override { return "ballstick"; }
-  const image_grid& grid() const override { return dwi_.grid(); }
-  const std::vector<std::uint64_t>& item_voxels() const override { return dwi_.item_voxels(); }
-  std::vector<constant> constants() const override { return dwi_.constants(); }
+      : voxelwise_base("ballstick", dwi, d),
+        settings_(settings),
+        fields_(ballstick::list_outputs(settings, all_samples)) {}
 
   std::vector<output_spec> outputs() const override {
     std::vector<output_spec> list;
-    for (const field& f : fields_) {
-      std::vector<std::uint64_t> shape;
-      if (f.width > 1 || f.samples) shape.push_back(f.width);
-      const output_layout layout = f.samples ? output_layout::items : output_layout::volume;
-      list.push_back({f.name, element_type::float32, shape, layout, f.unit, f.meaning});
-    }
-    list.push_back(
-        {"status", element_type::uint8, {}, output_layout::volume, "code", "0 fitted; else why not (voxel_status)"});
+    for (const field& f : fields_) list.push_back(f.spec);
     return list;
   }
 
-  item_input* input() override { return &dwi_; }
-  std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(outputs()); }
   std::size_t device_bytes_per_item() const override {
-    return ballstick::device_bytes_per_voxel(settings_, dwi_.measurements(), dwi_.has_gradient_deviation());
+    return ballstick::device_bytes_per_voxel(settings_, input_.measurements(), input_.has_gradient_deviation());
   }
   std::unique_ptr<batch_runner> make_runner() const override {
     return std::make_unique<ballstick_runner>(
-        ballstick::make_estimator(device_, dwi_.gradients(), settings_, dwi_.has_gradient_deviation()), fields_,
-        dwi_.item_voxels());
+        ballstick::make_estimator(device_, input_.gradients(), settings_, input_.has_gradient_deviation()), fields_,
+        input_.item_voxels());
   }
-  int lanes() const override { return device_.kind == backend::cuda ? 2 : 1; }
   // A voxel of more than 144 measurements takes a whole warp, so that half as many fill a GPU.
-  std::uint64_t last_items_per_batch() const override { return dwi_.measurements() > 144 ? 2048 : 4096; }
+  std::uint64_t last_items_per_batch() const override { return input_.measurements() > 144 ? 2048 : 4096; }
 
  private:
-  dwi_series& dwi_;
-  device device_;
   ballstick::settings settings_;
   std::vector<field> fields_;
 };
 
-void options(po::options_description& description) {
-  add_dwi_options(description);
-  add_ballstick_options(description);
-  add_run_options(description);
+/// Throws failure (bad_data) if the series cannot determine the model.
+void check_measurements(const ballstick::settings& settings, const gradient_table& gradients, const std::string& dwi) {
+  std::size_t weighted = 0;
+  for (const double b : gradients.b_s_per_mm2) weighted += b > 50;
+  const auto needed = static_cast<std::size_t>(ballstick::layout_of(settings).count);
+  if (gradients.size() <= needed || weighted < 6)
+    throw failure(
+        exit_status::bad_data,
+        fmt::format(
+            "{}: {} volumes, {} of them weighted, cannot determine {} parameters; expected more than {} volumes "
+            "and at least 6 weighted; use fewer --fibres or another series",
+            dwi, gradients.size(), weighted, needed, needed));
 }
-
-exit_status run_command(session& s, const arguments& args) { return run_ballstick(s, args); }
 
 }  // namespace
 
-exit_status run_ballstick(session& s, const arguments& args) {
-  const ballstick::settings settings = read_ballstick_settings(args);
-  run_settings how = read_run_settings(s, args);
-  const chosen_device d = choose_device(s, args);
+exit_status run_ballstick(session& s, const ballstick_request& request) {
+  const ballstick::settings settings = request.model.settings();
+  run_settings how = make_run_settings(s, request.run);
+  const chosen_device d = choose_device(s, request.run);
 
-  dwi_series dwi(s, args);
-  check_measurements(settings, dwi.gradients(), args);
-  add_to_configuration(settings, args, how.configuration);
+  dwi_series dwi(s, request.series, request.run.host_memory_bytes());
+  check_measurements(settings, dwi.gradients(), request.series.dwi);
+  add_stored(ballstick_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
 
-  ballstick_analysis fibres(dwi, d, settings, args.get<bool>("all-samples"));
+  ballstick_analysis fibres(dwi, d, settings, request.model.all_samples);
   return run(s, fibres, how, hooks_for(d));
 }
 
-extern const command ballstick_command{
-    "ballstick",
-    "fibre orientations of the ball & stick model by Metropolis sampling (what bedpostX does)",
-    "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE",
-    "",
-    options,
-    run_command};
+extern const command ballstick_command = make_command<ballstick_options, run_ballstick>(
+    {"ballstick", "fibre orientations of the ball & stick model by Metropolis sampling",
+     "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", ""});
 
 }  // namespace voxherd

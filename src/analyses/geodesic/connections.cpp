@@ -24,8 +24,8 @@ candidates candidates_of(const std::vector<scored_fibre>& fibres, const connecti
   for (const scored_fibre& f : fibres) {
     c.fibre.push_back(f.fibre);
     c.pair.push_back(nodes.pair_of(f));
-    c.measure.push_back(f.measure);
-    c.length_mm.push_back(f.length_mm);
+    c.measure.push_back(f.scores.get<"measure">());
+    c.length_mm.push_back(f.scores.get<"length_mm">());
   }
   return c;
 }
@@ -79,7 +79,7 @@ std::vector<float> sketches_of(const geodesic_inputs& inputs, const geodesic::fi
   std::vector<std::uint32_t> steps;
   for (const scored_fibre& f : fibres) {
     numbers.push_back(f.fibre);
-    steps.insert(steps.end(), f.steps, f.steps + 2);
+    steps.insert(steps.end(), {f.steps(0), f.steps(1)});
     offsets.push_back(offsets.back() + sketch_points);
   }
   std::vector<float> points(3 * offsets.back());
@@ -116,8 +116,8 @@ std::vector<std::uint32_t> first_of_each_pair(const candidates& c, const std::ve
 
 std::uint32_t connection_nodes::pair_of(const scored_fibre& f) const {
   if (labels.size() < 2) return 0;
-  const auto from = static_cast<std::uint32_t>(f.regions[0] - first_target),
-             to = static_cast<std::uint32_t>(f.regions[1] - first_target);
+  const auto from = static_cast<std::uint32_t>(f.region(0) - first_target),
+             to = static_cast<std::uint32_t>(f.region(1) - first_target);
   const auto n = static_cast<std::uint32_t>(labels.size());
   return directed ? from * n + to : std::min(from, to) * n + std::max(from, to);
 }

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace voxherd {
@@ -29,43 +30,21 @@ std::string listed(const std::vector<std::uint64_t>& counts, const char* const* 
 
 }  // namespace
 
-std::vector<output_spec> score_outputs() {
-  const auto item = [](std::string name, element_type type, std::vector<std::uint64_t> shape, std::string unit,
-                       std::string meaning) {
-    return output_spec{name, type, shape, output_layout::items, unit, meaning};
-  };
-  constexpr auto real = element_type::float32;
-  return {
-      item("verdict", element_type::uint8, {}, "code", "0 accepted; else why not"),
-      item("regions", element_type::int32, {2}, "1", "labels of the regions that are joined; 0: none"),
-      item("stops", element_type::uint8, {2}, "code", "why the ray along +u ended, and the one along -u"),
-      item("steps", element_type::uint32, {2}, "1", "steps along +u and along -u"),
-      item("measure", real, {}, "1", "what ranks the fibre: --measure"),
-      item("length_mm", real, {}, "mm", "Euclidean length"),
-      item("metric_length", real, {}, "metric", "Riemannian length; s^(1/2) for the metric `inverse`"),
-      item("relative", real, {}, "1", "length over that of the fastest way along the same metric length, 0 to 1"),
-      item("weakest", real, {}, "1", "smallest relative speed on the way, 0 to 1"),
-      item("mean_FA", real, {}, "1", "mean fractional anisotropy"),
-      item("drift", real, {}, "1", "largest relative change of the energy, which a geodesic keeps"),
-  };
-}
-
-geodesic::score_view view_of(std::span<const std::span<std::byte>> outputs) {
-  geodesic::score_view view{};
-  view.verdict = rows_of<std::uint8_t>(outputs, 0);
-  view.regions = rows_of<std::int32_t>(outputs, 1);
-  view.stops = rows_of<std::uint8_t>(outputs, 2);
-  view.steps = rows_of<std::uint32_t>(outputs, 3);
-  std::size_t next = 4;
-  for (float** real :
-       {&view.measure, &view.length_mm, &view.metric_length, &view.relative, &view.weakest, &view.mean_FA, &view.drift})
-    *real = rows_of<float>(outputs, next++);
-  return view;
-}
-
 namespace {
 
 constexpr std::uint64_t piece = 1 << 20;
+
+/// Rows [first, first + count) of every score.
+void read_scores(const result_reader& scores, std::uint64_t first, std::uint64_t count,
+                 const geodesic::score_arrays& rows) {
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    const output& o = geodesic::fibre_scores::table[i];
+    with_element_type(o.type, [&]<class T>() {
+      const auto values = scores.read_rows<T>(o.name, first, count);
+      std::memcpy(rows.array[i], values.data(), values.size() * sizeof(T));
+    });
+  }
+}
 
 std::uint64_t accepted_count(const result_reader& scores, std::uint64_t first, std::uint64_t count) {
   std::uint64_t accepted = 0;
@@ -83,32 +62,19 @@ std::vector<scored_fibre> accepted_fibres(const result_reader& scores, std::uint
                                           fibre_counts& counts) {
   std::vector<scored_fibre> accepted;
   accepted.reserve(accepted_count(scores, first, count));
+  const output_memory<geodesic::fibre_scores> memory(std::min(piece, count));
   counts.verdicts.resize(geodesic::verdicts);
   counts.stops.resize(geodesic::stop_reasons);
   for (std::uint64_t done = 0; done < count; done += piece) {
     const std::uint64_t at = first + done, rows = std::min(piece, count - done);
-    const auto verdict = scores.read_rows<std::uint8_t>("verdict", at, rows);
-    const auto stops = scores.read_rows<std::uint8_t>("stops", at, rows);
-    const auto regions = scores.read_rows<std::int32_t>("regions", at, rows);
-    const auto steps = scores.read_rows<std::uint32_t>("steps", at, rows);
-    const auto real = [&](const char* name) { return scores.read_rows<float>(name, at, rows); };
-    const auto measure = real("measure"), length = real("length_mm"), metric = real("metric_length"),
-               relative = real("relative"), weakest = real("weakest"), FA = real("mean_FA"), drift = real("drift");
+    read_scores(scores, at, rows, memory.arrays());
+    const std::uint8_t *const verdict = memory.values<"verdict">(), *const stops = memory.values<"stops">();
     for (std::uint64_t i = 0; i < rows; ++i) {
       ++counts.verdicts.at(verdict[i]);
       for (int ray = 0; ray < 2; ++ray) ++counts.stops.at(stops[2 * i + ray]);
       if (verdict[i] != static_cast<std::uint8_t>(geodesic::verdict::accepted)) continue;
-      accepted.push_back({at + i,
-                          {regions[2 * i], regions[2 * i + 1]},
-                          {steps[2 * i], steps[2 * i + 1]},
-                          {stops[2 * i], stops[2 * i + 1]},
-                          measure[i],
-                          length[i],
-                          metric[i],
-                          relative[i],
-                          weakest[i],
-                          FA[i],
-                          drift[i]});
+      accepted.push_back({at + i, {}});
+      accepted.back().scores.read(memory.arrays(), i);
     }
   }
   return accepted;

@@ -14,18 +14,12 @@ namespace voxherd {
 
 /// An accepted fibre with all that pass one found out about it.
 struct scored_fibre {
-  std::uint64_t fibre;      ///< its own number: seed number times directions a seed, plus the direction's
-  std::int32_t regions[2];  ///< numbers of target regions, or their labels in a result
-  std::uint32_t steps[2];   ///< along +u and -u
-  std::uint8_t stops[2];
-  float measure, length_mm, metric_length, relative, weakest, mean_FA, drift;
+  std::uint64_t fibre;  ///< its own number: seed number times directions per seed, plus the direction's
+  output_record<geodesic::fibre_scores> scores;  ///< regions: numbers of target regions, not their labels
+
+  std::int32_t region(int end) const { return scores.get<"regions">(static_cast<std::size_t>(end)); }
+  std::uint32_t steps(int ray) const { return scores.get<"steps">(static_cast<std::size_t>(ray)); }
 };
-
-/// The per-fibre outputs: `verdict`, then `regions`, then the rest.
-std::vector<output_spec> score_outputs();
-
-/// The view of one batch's outputs, which are in that order.
-geodesic::score_view view_of(std::span<const std::span<std::byte>> outputs);
 
 /// How many fibres came to each verdict, and how many rays to each stop.
 struct fibre_counts {

@@ -13,8 +13,9 @@ class scoring_runner final : public batch_runner {
   explicit scoring_runner(std::unique_ptr<geodesic::tracker> tracker) : tracker_(std::move(tracker)) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    tracker_->score(items.first_item, items.item_count, view_of(outputs));
+    tracker_->score(items.first_item, items.item_count, arrays_in<geodesic::fibre_scores>(outputs));
   }
+  void release_memory() override { tracker_->release_memory(); }
 
  private:
   std::unique_ptr<geodesic::tracker> tracker_;
@@ -32,7 +33,7 @@ scoring::scoring(const geodesic_inputs& inputs, const geodesic::field& field) : 
   }
 }
 
-std::vector<output_spec> scoring::outputs() const { return score_outputs(); }
+std::vector<output_spec> scoring::outputs() const { return output_specs<geodesic::fibre_scores>(); }
 
 std::unique_ptr<batch_runner> scoring::make_runner() const {
   return std::make_unique<scoring_runner>(geodesic::make_tracker(field_, inputs_.seeds, inputs_.rays));

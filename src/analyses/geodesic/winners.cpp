@@ -11,8 +11,9 @@ namespace {
 
 /// Points of a fibre, ends included, so that they lie about the wanted distance apart, and never closer than steps.
 std::uint64_t points_of(const scored_fibre& f, double distance_mm) {
-  const std::uint64_t most = std::uint64_t{f.steps[0]} + f.steps[1] + 1;
-  const auto wanted = static_cast<std::uint64_t>(std::ceil(static_cast<double>(f.length_mm) / distance_mm)) + 1;
+  const std::uint64_t most = std::uint64_t{f.steps(0)} + f.steps(1) + 1;
+  const auto wanted =
+      static_cast<std::uint64_t>(std::ceil(static_cast<double>(f.scores.get<"length_mm">()) / distance_mm)) + 1;
   return std::clamp<std::uint64_t>(wanted, std::min<std::uint64_t>(2, most), most);
 }
 
@@ -29,8 +30,8 @@ class winners_runner final : public batch_runner {
         offsets_(offsets) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    const std::size_t scores = outputs.size() - 4;
-    copy_scores(items, view_of(outputs.first(scores)));
+    constexpr std::size_t scores = geodesic::score_arrays::count;
+    copy_scores(items, arrays_in<geodesic::fibre_scores>(outputs));
     std::copy_n(fibres_.data() + items.first_item, items.item_count, rows_of<std::uint64_t>(outputs, scores));
     tracker_->trace(fibres_.subspan(items.first_item, items.item_count), steps_ + 2 * items.first_item,
                     offsets_.subspan(items.first_item, items.item_count + 1),
@@ -38,27 +39,19 @@ class winners_runner final : public batch_runner {
                      rows_of<float>(outputs, scores + 3)});
   }
 
+  void release_memory() override { tracker_->release_memory(); }
+
  private:
   std::int32_t label_of(std::int32_t target) const {
     return target == 0 ? 0 : static_cast<std::int32_t>(labels_[static_cast<std::size_t>(target - 1)]);
   }
 
-  void copy_scores(const batch& items, const geodesic::score_view& out) const {
+  void copy_scores(const batch& items, const geodesic::score_arrays& out) const {
     for (std::size_t i = 0; i < items.item_count; ++i) {
       const scored_fibre& f = found_.winners[items.first_item + i];
-      out.verdict[i] = static_cast<std::uint8_t>(geodesic::verdict::accepted);
-      for (std::size_t ray = 0; ray < 2; ++ray) {
-        out.stops[2 * i + ray] = f.stops[ray];
-        out.steps[2 * i + ray] = f.steps[ray];
-        out.regions[2 * i + ray] = label_of(f.regions[ray]);
-      }
-      out.measure[i] = f.measure;
-      out.length_mm[i] = f.length_mm;
-      out.metric_length[i] = f.metric_length;
-      out.relative[i] = f.relative;
-      out.weakest[i] = f.weakest;
-      out.mean_FA[i] = f.mean_FA;
-      out.drift[i] = f.drift;
+      f.scores.write(out, i);
+      for (int end = 0; end < 2; ++end)
+        out.values<"regions">()[2 * i + static_cast<std::size_t>(end)] = label_of(f.region(end));
     }
   }
 
@@ -81,7 +74,7 @@ winners::winners(const geodesic_inputs& inputs, const geodesic::field& field, co
   seed_voxels_.reserve(found.winners.size());
   for (const scored_fibre& f : found.winners) {
     fibres_.push_back(f.fibre);
-    steps_.insert(steps_.end(), f.steps, f.steps + 2);
+    steps_.insert(steps_.end(), {f.steps(0), f.steps(1)});
     offsets_.push_back(offsets_.back() + points_of(f, inputs.selection.output_step_mm));
     const geodesic::seed& s = inputs.seeds[f.fibre / inputs.rays.directions_per_seed];
     const auto at = [&](int axis) { return static_cast<std::uint64_t>(std::lround(s.voxel[axis])); };
@@ -93,7 +86,7 @@ std::vector<output_spec> winners::outputs() const {
   const auto point = [](std::string name, std::vector<std::uint64_t> shape, std::string unit, std::string meaning) {
     return output_spec{name, element_type::float32, shape, output_layout::points, unit, meaning};
   };
-  std::vector<output_spec> all = score_outputs();
+  std::vector<output_spec> all = output_specs<geodesic::fibre_scores>();
   all.push_back({"fibre",
                  element_type::uint64,
                  {},

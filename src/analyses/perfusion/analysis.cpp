@@ -21,57 +21,39 @@ class perfusion_runner final : public batch_runner {
 
   void run(const batch& items, std::span<const std::byte> input,
            std::span<const std::span<std::byte>> outputs) override {
-    std::size_t next = 0;
-    perfusion::outputs out{};
-    unused_.resize(items.item_count);
-    for (std::size_t m = 0; m < map_count; ++m)
-      out.maps[m] = written_[m] ? rows_of<float>(outputs, next++) : unused_.data();
-    out.iterations = rows_of<std::uint32_t>(outputs, next++);
-    for (std::uint8_t** place : {&out.exit_code, &out.at_bound, &out.status})
-      *place = rows_of<std::uint8_t>(outputs, next++);
+    const perfusion::outputs out = arrays_in<fit_outputs>(outputs, written_);
     fitter_->fit(items.item_count, reinterpret_cast<const float*>(input.data()), out);
     if (per_density_ == 1) return;
     for (std::size_t m = 0; m < map_count; ++m) {
       if (!written_[m] || !is_flow(static_cast<map>(m))) continue;
       for (std::uint64_t i = 0; i < items.item_count; ++i)
-        out.maps[m][i] = static_cast<float>(static_cast<double>(out.maps[m][i]) * per_density_);
+        out.floats(m)[i] = static_cast<float>(static_cast<double>(out.floats(m)[i]) * per_density_);
     }
   }
+  void release_memory() override { fitter_->release_memory(); }
 
  private:
   std::unique_ptr<fitter> fitter_;
   map_set written_;
   double per_density_;  ///< ml/g
-  std::vector<float> unused_;
 };
 
 }  // namespace
 
-perfusion_analysis::perfusion_analysis(perfusion_inputs& inputs, const perfusion_options& o, const tissue_fit& tissue,
+perfusion_analysis::perfusion_analysis(perfusion_inputs& inputs, const perfusion_settings& o, const tissue_fit& tissue,
                                        const device& d)
-    : inputs_(inputs), options_(o), tissue_(tissue), device_(d) {}
+    : voxelwise_base("perfusion", inputs, d), options_(o), tissue_(tissue) {}
 
 std::vector<output_spec> perfusion_analysis::outputs() const {
-  const conversion& c = inputs_.findings().convert;
-  const map_set written = maps_written(options_.maps, c);
-  std::vector<output_spec> list;
-  for (const map_text& m : map_texts) {
-    if (!written[m.id]) continue;
-    const std::string unit = m.id == sum_of_squares ? squared_unit(c) : m.unit;
-    list.push_back({m.name, element_type::float32, {}, output_layout::volume, unit, m.meaning});
-  }
-  const auto code = [&](const char* name, element_type type, const char* unit, const char* meaning) {
-    list.push_back({name, type, {}, output_layout::volume, unit, meaning});
-  };
-  code("iterations", element_type::uint32, "1", "of the solver, from the start that ended best");
-  code("exit_code", element_type::uint8, "code", "0 converged, 1 most iterations, 2 no descent, 3 degenerate");
-  code("at_bound", element_type::uint8, "bits", "bit 0 kl, 1 ka, 2 kp, 3 tau_a, 4 tau_p: ended at one of its bounds");
-  code("status", element_type::uint8, "code", "0 fitted; else why not (voxel_status)");
+  const conversion& c = input_.findings().convert;
+  std::vector<output_spec> list = output_specs<fit_outputs>(maps_written(options_.maps, c));
+  for (output_spec& o : list)
+    if (o.name == fit_outputs::table[sum_of_squares].name) o.unit = squared_unit(c);
   return list;
 }
 
 std::vector<constant> perfusion_analysis::constants() const {
-  const perfusion_findings& found = inputs_.findings();
+  const perfusion_findings& found = input_.findings();
   const std::string unit = concentration_unit(found.convert);
   const std::uint64_t n = found.frames.frames();
   std::vector<constant> list;
@@ -88,7 +70,7 @@ std::vector<constant> perfusion_analysis::constants() const {
 }
 
 std::size_t perfusion_analysis::device_bytes_per_item() const {
-  const perfusion_findings& found = inputs_.findings();
+  const perfusion_findings& found = input_.findings();
   return device_bytes_per_voxel(found.frames.frames(), found.convert, options_.fit);
 }
 
@@ -97,7 +79,7 @@ std::unique_ptr<item_counts> perfusion_analysis::make_counts() const {
 }
 
 std::unique_ptr<batch_runner> perfusion_analysis::make_runner() const {
-  const perfusion_findings& found = inputs_.findings();
+  const perfusion_findings& found = input_.findings();
   return std::make_unique<perfusion_runner>(make_fitter(device_, found.frames, found.convert, options_.fit),
                                             maps_written(options_.maps, found.convert), 1 / options_.density_g_per_ml);
 }

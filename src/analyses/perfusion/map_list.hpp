@@ -1,22 +1,13 @@
 #pragma once
 
-#include <array>
-#include <bitset>
 #include <string>
 
 #include "kernels/perfusion/perfusion.hpp"
 
 namespace voxherd::perfusion {
 
-struct map_text {
-  map id;
-  const char *name, *unit, *meaning;  ///< "" for sum_of_squares, whose unit follows from the conversion
-};
-
-/// In the order of `map`.
-extern const std::array<map_text, map_count> map_texts;
-
-using map_set = std::bitset<map_count>;
+/// The outputs to be written: some maps, and all outputs that are not maps.
+using map_set = output_choice<fit_outputs>;
 
 /// "ka,kp,mean_transit_time", or "all". Throws failure (usage) naming the maps that there are.
 map_set parse_maps(const std::string& list);

@@ -62,9 +62,9 @@ class InvalidCommandLines(ToyJobs):
         self.expect(65, ["other.h5", "voxherd_version"], "info", self.path("other.h5"))
 
     def test_extra_arguments_unknown_options_and_abbreviated_options_are_rejected(self):
-        self.expect(2, ["a word too many"], "verify", "a", "b")
-        self.expect(2, ["--nonsense"], "verify", "a", "--nonsense")
-        self.expect(2, ["--resul"], "verify", "--resul", "a")
+        self.expect(2, ["unexpected argument 'b'", "usage: voxherd verify FILE"], "verify", "a", "b")
+        self.expect(2, ["unknown option --nonsense"], "verify", "a", "--nonsense")
+        self.expect(2, ["unknown option --resul;", "did you mean --result?"], "verify", "--resul", "a")
 
 
 class Options(ToyJobs):

@@ -17,7 +17,9 @@ using namespace geodesic;
 quartic_results::quartic_results(std::size_t n)
     : tensor(6 * n, -1.f), quartic(quartic_size * n, -1.f), mixed(n, -1.f), status(n, 255) {}
 
-quartic_outputs quartic_results::places() { return {tensor.data(), quartic.data(), mixed.data(), status.data()}; }
+quartic_solver::outputs quartic_results::places() {
+  return {{tensor.data(), quartic.data(), mixed.data(), status.data()}};
+}
 
 double quartic_results::F4(std::size_t i, const std::array<double, 3>& v) const {
   double t[quartic_size];
@@ -40,7 +42,8 @@ gradient_table one_shell(int repeats, int directions, double b) {
   return g;
 }
 
-std::vector<float> signals_of(const gradient_table& g, const std::vector<stick>& sticks, double noise, unsigned seed) {
+std::vector<float> make_signals(const gradient_table& g, const std::vector<stick>& sticks, double noise,
+                                unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, 1);
   std::vector<float> row;
@@ -67,7 +70,7 @@ std::vector<float> uneven_crossings(const gradient_table& g, std::size_t count, 
       const double x = normal(random), y = normal(random), z = normal(random), size = std::hypot(x, y, z);
       s.axis = {x / size, y / size, z / size};
     }
-    auto row = signals_of(g, sticks, i % 5 == 0 ? 0 : noise, static_cast<unsigned>(i));
+    auto row = make_signals(g, sticks, i % 5 == 0 ? 0 : noise, static_cast<unsigned>(i));
     if (i % 16 == 3) row.assign(row.size(), 0.f);
     if (i % 16 == 5) row.assign(row.size(), 7.f);
     if (i % 16 == 7) row[9] = std::nanf("");
@@ -81,7 +84,7 @@ quartic_results fitted(const device& d, const gradient_table& g, const std::vect
                        const quartic_settings& settings) {
   use_device(d);
   quartic_results r(rows.size() / g.size());
-  make_quartic_solver(d, g, settings)->fit(r.status.size(), rows.data(), r.places());
+  make_voxelwise_solver(d, quartic_estimator(g, settings))->fit(r.status.size(), rows.data(), r.places());
   return r;
 }
 

@@ -73,10 +73,10 @@ struct score_table {
         mean_FA(count, -1),
         drift(count, -1) {}
 
-  geodesic::score_view view(std::size_t first = 0) {
-    return {&verdict[first], &stops[2 * first], &regions[2 * first],   &steps[2 * first],
-            &measure[first], &length_mm[first], &metric_length[first], &relative[first],
-            &weakest[first], &mean_FA[first],   &drift[first]};
+  geodesic::score_arrays view(std::size_t first = 0) {
+    return {{&verdict[first], &regions[2 * first], &stops[2 * first], &steps[2 * first], &measure[first],
+             &length_mm[first], &metric_length[first], &relative[first], &weakest[first], &mean_FA[first],
+             &drift[first]}};
   }
   std::size_t size() const { return verdict.size(); }
   bool operator==(const score_table&) const = default;

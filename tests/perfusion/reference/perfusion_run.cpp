@@ -13,9 +13,11 @@ perfusion_run::perfusion_run(const device& d, const time_course& frames, const s
   iterations.assign(count, 12345);
   exit_code.assign(count, 255), at_bound.assign(count, 255), status.assign(count, 255);
   outputs out;
-  for (std::size_t m = 0; m < map_count; ++m) out.maps[m] = maps[m].data();
-  out.iterations = iterations.data();
-  out.exit_code = exit_code.data(), out.at_bound = at_bound.data(), out.status = status.data();
+  for (std::size_t m = 0; m < map_count; ++m) out.array[m] = maps[m].data();
+  out.set<"iterations">(iterations.data());
+  out.set<"exit_code">(exit_code.data());
+  out.set<"at_bound">(at_bound.data());
+  out.set<"status">(status.data());
   use_device(d);
   make_fitter(d, frames, convert, settings)->fit(count, rows.data(), out);
 }

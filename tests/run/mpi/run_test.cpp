@@ -13,6 +13,7 @@
 #include "mpi/result/result_reader.hpp"
 #include "mpi/run/signals.hpp"
 #include "tests/support/rank_folder.hpp"
+#include "tests/support/small_device.hpp"
 #include "tests/support/toy_analysis.hpp"
 
 namespace fs = std::filesystem;
@@ -103,6 +104,23 @@ TEST_F(Run, WritesTheSameBytesForAnyPartitionBatchSizeScheduleAndLaneCount) {
         }
       }
     }
+  }
+}
+
+TEST_F(Run, SplitsBatchesThatDoNotFitTheDevice) {
+  for (const std::uint64_t max_items : {1, 10, 64}) {
+    toy::analysis a({11, 7, 6});
+    toy::small_device_log log;
+    toy::small_device device(a, max_items, log);
+    run_settings settings = toy::quiet_settings(out_);
+    settings.batch_items = 100;
+    settings.overwrite = true;
+    ASSERT_EQ(run(*world, device, settings, toy::host_hooks()), exit_status::whole);
+    expect_correct(out_, a);
+    EXPECT_LE(log.largest, max_items);
+    int refused = log.refused;
+    MPI_Allreduce(MPI_IN_PLACE, &refused, 1, MPI_INT, MPI_SUM, world->world());
+    EXPECT_GT(refused, 0);
   }
 }
 

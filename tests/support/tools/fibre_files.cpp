@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/failure.hpp"
-#include "src/io/tracts/fibre_files.hpp"
+#include "src/io/tracts/tracts.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "kernels/tensor/tensor.hpp"
+#include "kernels/tensor/tensor_estimator.hpp"
 #include "tests/tensor/reference/tensor_case.hpp"
 
 namespace {

@@ -7,28 +7,9 @@
 #include <numbers>
 #include <random>
 
+#include "kernels/tensor/tensor_estimator.hpp"
+
 namespace voxherd::reference {
-
-tensor_results::tensor_results(std::size_t n)
-    : tensor(6 * n, -1.f),
-      S0(n),
-      FA(n),
-      MD(n),
-      AD(n),
-      RD(n),
-      V1(3 * n),
-      V2(3 * n),
-      V3(3 * n),
-      L1(n),
-      L2(n),
-      L3(n),
-      residual(n),
-      status(n, 255) {}
-
-tensor_outputs tensor_results::places() {
-  return {tensor.data(), S0.data(), FA.data(), MD.data(), AD.data(), RD.data(),       V1.data(),
-          V2.data(),     V3.data(), L1.data(), L2.data(), L3.data(), residual.data(), status.data()};
-}
 
 gradient_table two_shells() {
   gradient_table g;
@@ -90,27 +71,27 @@ void expect_eigenvector(const std::array<double, 6>& d, double value, const floa
   EXPECT_NEAR(d[2] * x + d[4] * y + d[5] * z, value * z, tolerance);
 }
 
-void expect_voxel(const tensor_results& r, std::size_t i, const tensor_voxel& expected) {
-  ASSERT_EQ(r.status[i], static_cast<std::uint8_t>(expected.status));
+void expect_voxel(const tensor_solver::outputs& r, std::size_t i, const tensor_voxel& expected) {
+  ASSERT_EQ(r.values<"status">()[i], static_cast<std::uint8_t>(expected.status));
   const auto& l = expected.eigenvalues;
   const double size = std::max(std::fabs(l[0]), std::fabs(l[2]));
   const double tolerance = 1e-6 * size;
-  for (std::size_t c = 0; c < 6; ++c) EXPECT_NEAR(r.tensor[6 * i + c], expected.tensor[c], tolerance);
-  EXPECT_NEAR(r.S0[i], expected.S0, 1e-6 * expected.S0);
-  EXPECT_NEAR(r.residual[i], expected.residual, 1e-6 * expected.S0);
-  EXPECT_NEAR(r.L1[i], l[0], tolerance);
-  EXPECT_NEAR(r.L2[i], l[1], tolerance);
-  EXPECT_NEAR(r.L3[i], l[2], tolerance);
-  EXPECT_NEAR(r.AD[i], l[0], tolerance);
-  EXPECT_NEAR(r.RD[i], (l[1] + l[2]) / 2, tolerance);
-  EXPECT_NEAR(r.MD[i], (l[0] + l[1] + l[2]) / 3, tolerance);
+  for (std::size_t c = 0; c < 6; ++c) EXPECT_NEAR(r.values<"tensor">()[6 * i + c], expected.tensor[c], tolerance);
+  EXPECT_NEAR(r.values<"S0">()[i], expected.S0, 1e-6 * expected.S0);
+  EXPECT_NEAR(r.values<"residual">()[i], expected.residual, 1e-6 * expected.S0);
+  EXPECT_NEAR(r.values<"L1">()[i], l[0], tolerance);
+  EXPECT_NEAR(r.values<"L2">()[i], l[1], tolerance);
+  EXPECT_NEAR(r.values<"L3">()[i], l[2], tolerance);
+  EXPECT_NEAR(r.values<"AD">()[i], l[0], tolerance);
+  EXPECT_NEAR(r.values<"RD">()[i], (l[1] + l[2]) / 2, tolerance);
+  EXPECT_NEAR(r.values<"MD">()[i], (l[0] + l[1] + l[2]) / 3, tolerance);
   if (expected.status != voxel_status::fitted) {
-    EXPECT_EQ(r.FA[i], 0);
-    for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(r.V1[3 * i + c], 0);
+    EXPECT_EQ(r.values<"FA">()[i], 0);
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(r.values<"V1">()[3 * i + c], 0);
     return;
   }
-  EXPECT_NEAR(r.FA[i], expected.FA, 2e-6);
-  expect_eigenvector(expected.tensor, l[0], &r.V1[3 * i], 2 * tolerance);
+  EXPECT_NEAR(r.values<"FA">()[i], expected.FA, 2e-6);
+  expect_eigenvector(expected.tensor, l[0], &r.values<"V1">()[3 * i], 2 * tolerance);
   expect_eigenvector(expected.tensor, l[1], &r.V2[3 * i], 2 * tolerance);
   expect_eigenvector(expected.tensor, l[2], &r.V3[3 * i], 2 * tolerance);
 }
@@ -122,14 +103,14 @@ void expect_equivalent_to_reference(const device& d, const tensor_settings& sett
   const gradient_table g = two_shells();
   const auto rows = uneven_voxels(g, count, settings.gradient_deviation);
   const std::size_t width = rows.size() / count;
-  tensor_results results(count);
+  const output_memory<tensor_outputs> results(count);
 
   use_device(d);
-  make_tensor_solver(d, g, settings)->fit(count, rows.data(), results.places());
+  make_voxelwise_solver(d, tensor_estimator(g, settings))->fit(count, rows.data(), results.arrays());
 
   for (std::size_t i = 0; i < count; ++i) {
     SCOPED_TRACE(testing::Message() << "voxel " << i);
-    expect_voxel(results, i, fit_tensor(g, std::span(rows).subspan(i * width, width), settings));
+    expect_voxel(results.arrays(), i, fit_tensor(g, std::span(rows).subspan(i * width, width), settings));
     if (testing::Test::HasFatalFailure()) return;
   }
 }

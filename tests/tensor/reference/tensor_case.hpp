@@ -6,15 +6,6 @@
 
 namespace voxherd::reference {
 
-/// Storage for a batch's results.
-struct tensor_results {
-  explicit tensor_results(std::size_t count);
-  tensor_outputs places();
-
-  std::vector<float> tensor, S0, FA, MD, AD, RD, V1, V2, V3, L1, L2, L3, residual;
-  std::vector<std::uint8_t> status;
-};
-
 /// 4 volumes at b=0, 20 directions at b=1000, 25 at b=2500.
 gradient_table two_shells();
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/tensor/tensor.hpp"
+#include "kernels/tensor/tensor_estimator.hpp"
 #include "tests/tensor/reference/tensor_case.hpp"
 
 namespace {
@@ -38,14 +38,15 @@ TEST(TensorCpu, RecoversATensorFromNoiseFreeSignals) {
   for (std::size_t k = 0; k < g.size(); ++k)
     row.push_back(static_cast<float>(reference::tensor_signal(g, k, truth, 500, deviation)));
   row.insert(row.end(), deviation.begin(), deviation.end());
-  reference::tensor_results r(1);
+  const output_memory<tensor_outputs> r(1);
 
-  make_tensor_solver(two_threads, g, {tensor_weighting::iterated, 2, true})->fit(1, row.data(), r.places());
+  make_voxelwise_solver(two_threads, tensor_estimator(g, {tensor_weighting::iterated, 2, true}))
+      ->fit(1, row.data(), r.arrays());
 
-  EXPECT_EQ(r.status[0], 0);
-  for (std::size_t c = 0; c < 6; ++c) EXPECT_NEAR(r.tensor[c], truth[c], 1e-9);
-  EXPECT_NEAR(r.S0[0], 500, 1e-3);
-  EXPECT_NEAR(r.residual[0], 0, 1e-4);
+  EXPECT_EQ(r.values<"status">()[0], 0);
+  for (std::size_t c = 0; c < 6; ++c) EXPECT_NEAR(r.values<"tensor">()[c], truth[c], 1e-9);
+  EXPECT_NEAR(r.values<"S0">()[0], 500, 1e-3);
+  EXPECT_NEAR(r.values<"residual">()[0], 0, 1e-4);
 }
 
 TEST(TensorCpu, ZeroGradientDeviationChangesNothing) {
@@ -58,28 +59,27 @@ TEST(TensorCpu, ZeroGradientDeviationChangesNothing) {
                 plain.begin() + std::ptrdiff_t((i + 1) * g.size()));
     bent.insert(bent.end(), 9, 0.f);
   }
-  reference::tensor_results a(count), b(count);
+  const output_memory<tensor_outputs> a(count), b(count);
 
-  make_tensor_solver(two_threads, g, {tensor_weighting::iterated, 2, false})->fit(count, plain.data(), a.places());
-  make_tensor_solver(two_threads, g, {tensor_weighting::iterated, 2, true})->fit(count, bent.data(), b.places());
+  make_voxelwise_solver(two_threads, tensor_estimator(g, {tensor_weighting::iterated, 2, false}))
+      ->fit(count, plain.data(), a.arrays());
+  make_voxelwise_solver(two_threads, tensor_estimator(g, {tensor_weighting::iterated, 2, true}))
+      ->fit(count, bent.data(), b.arrays());
 
-  EXPECT_EQ(a.status, b.status);
-  for (std::size_t i = 0; i < a.tensor.size(); ++i) EXPECT_FLOAT_EQ(a.tensor[i], b.tensor[i]);
+  for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(a.values<"status">()[i], b.values<"status">()[i]) << i;
+  for (std::size_t i = 0; i < 6 * count; ++i) EXPECT_FLOAT_EQ(a.values<"tensor">()[i], b.values<"tensor">()[i]);
 }
 
 TEST(TensorCpu, GivesTheSameBytesForAnyNumberOfThreads) {
   const gradient_table g = reference::two_shells();
   constexpr std::size_t count = 500;
   const auto rows = reference::uneven_voxels(g, count, false);
-  reference::tensor_results one(count), three(count);
+  const output_memory<tensor_outputs> one(count), three(count);
 
-  make_tensor_solver({backend::cpu, 1, 0}, g, {})->fit(count, rows.data(), one.places());
-  make_tensor_solver({backend::cpu, 3, 0}, g, {})->fit(count, rows.data(), three.places());
+  make_voxelwise_solver({backend::cpu, 1, 0}, tensor_estimator(g, {}))->fit(count, rows.data(), one.arrays());
+  make_voxelwise_solver({backend::cpu, 3, 0}, tensor_estimator(g, {}))->fit(count, rows.data(), three.arrays());
 
-  EXPECT_EQ(one.tensor, three.tensor);
-  EXPECT_EQ(one.V1, three.V1);
-  EXPECT_EQ(one.residual, three.residual);
-  EXPECT_EQ(one.status, three.status);
+  EXPECT_TRUE(one == three);
 }
 
 TEST(TensorCpu, FlagsFitsThatDiverge) {
@@ -88,20 +88,20 @@ TEST(TensorCpu, FlagsFitsThatDiverge) {
   auto rows = reference::uneven_voxels(g, count, false);
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (i % 4 == 1) rows[i] = -rows[i];
-  reference::tensor_results r(count);
+  const output_memory<tensor_outputs> r(count);
 
-  make_tensor_solver(two_threads, g, {})->fit(count, rows.data(), r.places());
+  make_voxelwise_solver(two_threads, tensor_estimator(g, {}))->fit(count, rows.data(), r.arrays());
 
   int flagged = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto first = rows.begin() + std::ptrdiff_t(i * g.size());
-    if (r.status[i] == std::uint8_t(voxel_status::diverged)) {
+    if (r.values<"status">()[i] == std::uint8_t(voxel_status::diverged)) {
       ++flagged;
-      EXPECT_EQ(r.FA[i], 0);
-      EXPECT_EQ(r.S0[i], 0);
+      EXPECT_EQ(r.values<"FA">()[i], 0);
+      EXPECT_EQ(r.values<"S0">()[i], 0);
     }
-    if (r.status[i] == 0) {
-      EXPECT_LE(r.residual[i], *std::max_element(first, first + std::ptrdiff_t(g.size())));
+    if (r.values<"status">()[i] == 0) {
+      EXPECT_LE(r.values<"residual">()[i], *std::max_element(first, first + std::ptrdiff_t(g.size())));
     }
   }
   EXPECT_GT(flagged, 0);

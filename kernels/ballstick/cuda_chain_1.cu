@@ -1,4 +1,0 @@
-#include "kernels/ballstick/cuda_chain_kernel.cuh"
-
-// One translation unit a fibre count, so that they compile side by side.
-template void voxherd::ballstick::launch_chains<1>(const settings&, const chain_job&, const chain_shape&, cudaStream_t);

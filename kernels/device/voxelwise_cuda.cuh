@@ -1,0 +1,79 @@
+#pragma once
+
+#include <type_traits>
+#include <vector>
+
+#include "kernels/device/each_cuda.cuh"
+#include "kernels/device/output_buffers.cuh"
+#include "kernels/device/transpose.cuh"
+#include "kernels/device/voxelwise.hpp"
+
+namespace voxherd {
+
+/// Copies on the GPU of the numbers that a callable points to.
+class sent_numbers {
+ public:
+  template <class T>
+  const T* operator()(const std::vector<T>& numbers) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const std::size_t bytes = numbers.size() * sizeof(T);
+    sent_.emplace_back(bytes);
+    VOXHERD_CUDA_CHECK(cudaMemcpy(sent_.back().data(), numbers.data(), bytes, cudaMemcpyHostToDevice));
+    return reinterpret_cast<const T*>(sent_.back().data());
+  }
+
+ private:
+  std::vector<device_buffer<std::byte>> sent_;
+};
+
+/// Voxels side by side: thread i reads column i of the transposed rows.
+template <class Callable, class Outputs>
+__global__ void voxelwise_kernel(Callable callable, const float* columns, std::size_t count,
+                                 output_arrays<Outputs> out) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) callable(signal_row{columns + i, count}, i, out);
+}
+
+template <class Estimator>
+class voxelwise_cuda_solver final : public voxelwise_solver<Estimator> {
+ public:
+  using outputs = typename voxelwise_solver<Estimator>::outputs;
+
+  explicit voxelwise_cuda_solver(const Estimator& e)
+      : callable_(e.callable(sent_)),
+        row_floats_(e.row_floats()),
+        results_(output_widths<typename Estimator::outputs>()) {}
+
+  void fit(std::size_t count, const float* rows, const outputs& out) override {
+    static_assert(std::is_trivially_copyable_v<decltype(callable_)>);
+    if (count == 0) return;
+    constexpr unsigned block = 128;
+    rows_.reserve(count * row_floats_);
+    columns_.reserve(count * row_floats_);
+    outputs results;
+    results_.reserve(count, out.array, results.array);
+    VOXHERD_CUDA_CHECK(
+        cudaMemcpyAsync(rows_.data(), rows, count * row_floats_ * sizeof(float), cudaMemcpyHostToDevice, stream_));
+    launch_transpose(rows_.data(), columns_.data(), count, row_floats_, stream_);
+    voxelwise_kernel<<<static_cast<unsigned>((count + block - 1) / block), block, 0, stream_>>>(
+        callable_, columns_.data(), count, results);
+    VOXHERD_CUDA_CHECK(cudaGetLastError());
+    results_.fetch(count, results.array, out.array, stream_);
+    stream_.wait();
+  }
+
+  void release_memory() override {
+    rows_ = {}, columns_ = {};
+    results_.release();
+  }
+
+ private:
+  sent_numbers sent_;
+  decltype(std::declval<const Estimator&>().callable(std::declval<sent_numbers&>())) callable_;
+  std::size_t row_floats_;
+  device_buffer<float> rows_, columns_;
+  output_buffers<outputs::count> results_;
+  cuda_stream stream_;
+};
+
+}  // namespace voxherd

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "core/analysis.hpp"
+#include "kernels/device/voxelwise.hpp"
+#include "mpi/run/run.hpp"
+#include "src/analyses/common/run_options.hpp"
+#include "src/analyses/common/status_counts.hpp"
+
+namespace voxherd {
+
+/// What analyses of one item per voxel have in common. `Input` is their item_input: dwi_series, perfusion_inputs.
+template <class Input>
+class voxelwise_base : public analysis {
+ public:
+  /// `input` outlives this.
+  voxelwise_base(std::string name, Input& input, const device& d) : input_(input), device_(d), name_(std::move(name)) {}
+
+  std::string name() const override { return name_; }
+  const image_grid& grid() const override { return input_.grid(); }
+  const std::vector<std::uint64_t>& item_voxels() const override { return input_.item_voxels(); }
+  std::vector<constant> constants() const override {
+    if constexpr (requires { input_.constants(); }) return input_.constants();
+    return {};
+  }
+  item_input* input() override { return &input_; }
+  std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(this->outputs()); }
+  int lanes() const override { return device_.kind == backend::cuda ? 2 : 1; }
+
+ protected:
+  Input& input_;
+  device device_;
+
+ private:
+  std::string name_;
+};
+
+/// An analysis that an estimator with one voxel per lane describes completely.
+template <class Input, class Estimator>
+class voxelwise_analysis final : public voxelwise_base<Input> {
+ public:
+  voxelwise_analysis(std::string name, Input& input, const device& d, Estimator estimator)
+      : voxelwise_base<Input>(std::move(name), input, d), estimator_(std::move(estimator)) {}
+
+  std::vector<output_spec> outputs() const override { return output_specs<typename Estimator::outputs>(); }
+  std::size_t device_bytes_per_item() const override { return voxelwise_device_bytes(estimator_); }
+  std::unique_ptr<batch_runner> make_runner() const override {
+    return std::make_unique<runner>(make_voxelwise_solver(this->device_, estimator_));
+  }
+
+ private:
+  class runner final : public batch_runner {
+   public:
+    explicit runner(std::unique_ptr<voxelwise_solver<Estimator>> solver) : solver_(std::move(solver)) {}
+    void run(const batch& items, std::span<const std::byte> input,
+             std::span<const std::span<std::byte>> outputs) override {
+      solver_->fit(items.item_count, reinterpret_cast<const float*>(input.data()),
+                   arrays_in<typename Estimator::outputs>(outputs));
+    }
+    void release_memory() override { solver_->release_memory(); }
+
+   private:
+    std::unique_ptr<voxelwise_solver<Estimator>> solver_;
+  };
+
+  Estimator estimator_;
+};
+
+/// Runs such an analysis over all ranks, and logs how many voxels have each status.
+template <class Input, class Estimator>
+exit_status run_voxelwise(session& s, const std::string& name, Input& input, const Estimator& estimator,
+                          const chosen_device& d, const run_settings& how) {
+  voxelwise_analysis<Input, Estimator> voxels(name, input, d, estimator);
+  return run(s, voxels, how, hooks_for(d));
+}
+
+}  // namespace voxherd
