@@ -53,7 +53,7 @@ class connect_problem : public problem {
 
   std::string find_error() const override {
     if (!report_.converged) return "the solver did not converge";
-    first_ = arrivals_of(*solver_, 0);
+    first_ = solve_arrivals(*solver_, 0);
     if (auto why = check_arrivals(*volume_, how_.settings, first_); !why.empty()) return why;
     if (volume_->exact.empty())
       if (auto why = compare_with_other(); !why.empty()) return why;
@@ -99,7 +99,7 @@ class connect_problem : public problem {
     if (!cuda) alike = {};
     const auto other = make_solver({backend::cpu, cuda ? threads : device_.threads, 0}, volume_->of.field(), alike);
     other->solve(single_front(volume_->starts, 0));
-    const std::vector<float> expected = arrivals_of(*other, 0);
+    const std::vector<float> expected = solve_arrivals(*other, 0);
     if (cuda) {
       const double largest = largest_difference(first_, expected), in_mean = mean_difference(first_, expected);
       // Where two neighbours have almost the same time, second order may select either, depending on the order of
@@ -116,7 +116,7 @@ class connect_problem : public problem {
     const auto separate = make_solver(device_, volume_->of.field(), how_.settings);
     for (const std::size_t k : {std::size_t{0}, fronts() - 1}) {
       separate->solve(single_front(volume_->starts, k));
-      const double difference = largest_difference(arrivals_of(*solver_, k), arrivals_of(*separate, 0));
+      const double difference = largest_difference(solve_arrivals(*solver_, k), solve_arrivals(*separate, 0));
       if (!(difference <= (how_.settings.in_place ? 1e-4 : 0)))
         return fmt::format("front {} differs by {:.1e} from the same front solved separately", k, difference);
     }
@@ -151,7 +151,7 @@ class set_up_problem final : public connect_problem {
   }
   std::string find_error() const override {
     auto report = solver_->solve(single_front(volume_->starts, 0));
-    std::vector<float> u = arrivals_of(*solver_, 0);
+    std::vector<float> u = solve_arrivals(*solver_, 0);
     return report.converged ? check_arrivals(*volume_, how_.settings, u) : "the solver did not converge";
   }
   std::size_t voxels() const override { return solver_->voxels(); }

@@ -48,20 +48,20 @@ host_buffer& host_buffer::operator=(host_buffer&& other) noexcept {
 
 namespace {
 
-struct pretended_request {
+struct binding_request {
   dwi_request series;  ///< not read
   run_request run;
 };
 
-const option_table<pretended_request>& binding_options() {
-  using T = pretended_request;
+const option_table<binding_request>& binding_options() {
+  using T = binding_request;
   static const option_table<T> table =
       option_table<T>().include(&T::series, dwi_options()).include(&T::run, run_options());
   return table;
 }
 
 /// A line a rank: host, rank, number of the GPU on that host; "cpu" without one.
-exit_status write_choice(session& s, const pretended_request& request) {
+exit_status write_choice(session& s, const binding_request& request) {
   const device chosen = choose_device(s, request.run);
   std::string gpu_number = "cpu";
   if (chosen.kind == backend::cuda) {
