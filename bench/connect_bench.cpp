@@ -34,15 +34,15 @@ void add(const std::string& group, const std::string& volume, const scheme& s, b
                 [how, d = where.on] { return make_eikonal_problem(d, how); });
 }
 
-/// The paper's Table 1 and larger volumes, by every scheme.
+/// The paper's Table 1 and larger volumes, with every scheme.
 void add_solves(const place& where, bool cuda) {
   for (const std::string volume : {"const/64", "helix/100", "helix/10000", "half_space/64", "pullback/64",
                                    "pullback/201", "brain/1", "brain/16", "brain/100"}) {
     const bool large = volume == "pullback/201" || volume == "brain/100";
     for (const scheme& s : schemes) {
-      // Most of the helix is out of reach for selling: its stencils jump out of the turns.
+      // Most of the helix is beyond the reach of selling, whose stencils jump out of the turns.
       if (volume == "helix/10000" && s.kind == scheme_kind::selling) continue;
-      // Minutes on a core.
+      // Takes minutes on one core.
       if (large && !cuda && s.kind != scheme_kind::selling) continue;
       for (const bool in_place : {false, true}) add("solve", volume, s, in_place, where);
     }
@@ -67,7 +67,7 @@ void add_parts(const place& where) {
 
 void add_all(const bench_options& o) {
   const bool cuda = o.chosen.kind == backend::cuda;
-  for (const place& where : places_of(o)) {
+  for (const place& where : benchmark_devices(o)) {
     add_solves(where, cuda);
     if (where.on.threads > 1) continue;
     add_sizes(where);

@@ -13,7 +13,7 @@ namespace {
 using namespace connect;
 using counters = std::vector<std::pair<std::string, double>>;
 
-/// Fronts from all of a brain's regions, solved for; what they cost in all regions is timed.
+/// Solves fronts from all of a brain's regions; timed is the computation of their costs in all regions.
 class cost_problem : public problem {
  public:
   cost_problem(const device& d, const connect_run& how)
@@ -29,12 +29,12 @@ class cost_problem : public problem {
     solver_->region_costs(costs_.data());
   }
 
-  std::string complaint() const override {
+  std::string find_error() const override {
     std::vector<float> u(solver_->voxels());
     for (const std::size_t front : {std::size_t{0}, fronts() - 1}) {
       solver_->arrivals(front, 1, u.data());
       for (std::size_t k = 0; k < fronts(); ++k)
-        if (auto why = complaint_of_cost(u, k, costs_[front * fronts() + k]); !why.empty()) return why;
+        if (auto why = check_cost(u, k, costs_[front * fronts() + k]); !why.empty()) return why;
     }
     return "";
   }
@@ -52,7 +52,7 @@ class cost_problem : public problem {
   std::unique_ptr<solver> solver_;
 
  private:
-  std::string complaint_of_cost(const std::vector<float>& u, std::size_t region, const region_cost& cost) const {
+  std::string check_cost(const std::vector<float>& u, std::size_t region, const region_cost& cost) const {
     const auto& r = volume_->regions;
     double least = INFINITY, sum = 0;
     for (std::uint64_t i = r.offsets[region]; i < r.offsets[region + 1]; ++i) {
@@ -62,12 +62,12 @@ class cost_problem : public problem {
     const double mean = sum / static_cast<double>(r.offsets[region + 1] - r.offsets[region]);
     if (static_cast<double>(cost.least) == least && std::abs(static_cast<double>(cost.mean) - mean) <= 1e-5 * mean)
       return "";
-    return fmt::format("region {}: least {} and mean {}, expected {} and {}", region, cost.least, cost.mean, least,
+    return fmt::format("region {}: minimum {} and mean {}, expected {} and {}", region, cost.least, cost.mean, least,
                        mean);
   }
 };
 
-/// Paths from every region's nearest voxel back to every other region are timed.
+/// Timed: paths from every region's nearest voxel back to every other region.
 class path_problem final : public cost_problem {
  public:
   path_problem(const device& d, const connect_run& how) : cost_problem(d, how) {
@@ -87,10 +87,10 @@ class path_problem final : public cost_problem {
     solver_->score_paths(requests_, {}, scores_.data());
   }
 
-  std::string complaint() const override {
+  std::string find_error() const override {
     const double part = part_at_source(), over = median_over_arrival();
-    if (!(part > 0.99)) return fmt::format("{:.1f} % of the paths end in their source", 100 * part);
-    return over > 0.5 && over < 1.2 ? "" : fmt::format("a path costs {:.2f} of its arrival time (median)", over);
+    if (!(part > 0.99)) return fmt::format("only {:.1f} % of the paths end in their source", 100 * part);
+    return over > 0.5 && over < 1.2 ? "" : fmt::format("the median path cost is {:.2f} of its arrival time", over);
   }
 
   std::size_t voxels() const override {

@@ -20,7 +20,7 @@ vec3 place_of(const reference::connect_case& c, std::size_t linear) {
           static_cast<double>(linear / (c.size[0] * c.size[1]))};
 }
 
-/// Of a case whose mask is the whole grid.
+/// For a case whose mask is the complete grid.
 void add_exact(connect_volume& v) {
   v.exact.resize(v.of.inside.size());
   const auto count = static_cast<std::int64_t>(v.exact.size());
@@ -31,7 +31,7 @@ void add_exact(connect_volume& v) {
   }
 }
 
-/// Exact times in the ball where they are known, else those of the source's tensor.
+/// Exact times in the ball where they are known, otherwise those of the source's tensor.
 void start_in_ball(connect_volume& v, double radius) {
   if (v.exact.empty()) {
     v.starts.starts = connect::starts_at_point(v.of.field(), v.of.source, radius);
@@ -48,7 +48,7 @@ reference::connect_case cube(const std::string& kind, std::uint64_t side) {
   if (kind == "tilted") return cases::constant(reference::fibre_tensor({1, 2, 3}, 100), side);
   if (kind == "half_space") return cases::half_space(side);
   if (kind == "pullback") return cases::pullback(side);
-  throw std::invalid_argument("no volume " + kind);
+  throw std::invalid_argument("unknown volume " + kind);
 }
 
 reference::connect_case brain() {
@@ -64,7 +64,7 @@ reference::connect_case brain() {
   return c;
 }
 
-/// Every region is a front's source: arrival time 0 in all its voxels.
+/// Every region is the source of a front: arrival time 0 in all its voxels.
 void start_in_regions(connect_volume& v, std::size_t fronts) {
   const std::vector<std::int32_t> label = brain_labels(fronts);
   std::vector<std::vector<std::uint32_t>> members(fronts);
@@ -121,7 +121,7 @@ double trilinear(const std::vector<float>& values, const reference::connect_case
 std::shared_ptr<const connect_volume> connect_volume_named(const std::string& name) {
   static std::shared_ptr<const connect_volume> kept;
   if (!kept || kept->name != name) {
-    kept.reset();  // before the next one takes memory
+    kept.reset();  // before the next one allocates memory
     kept = std::make_shared<connect_volume>(make_volume(name));
   }
   return kept;

@@ -84,7 +84,7 @@ inline std::vector<float> solve_arrivals(const device& d, const connect_case& c,
   const auto solver = connect::make_solver(d, c.field(), settings);
   std::vector<float> u(solver->voxels());
   const auto report = solver->solve(make_fronts({front}));
-  if (!report.converged) throw std::runtime_error(c.name + ": not converged");
+  if (!report.converged) throw std::runtime_error(c.name + ": the solver did not converge");
   solver->arrivals(0, 1, u.data());
   return u;
 }

@@ -42,7 +42,7 @@ inline std::vector<float> arrivals_of_all(const device& d, const connect_case& c
                                           const connect::solver_settings& settings) {
   use_device(d);
   const auto solver = connect::make_solver(d, c.field(), settings);
-  if (!solver->solve(make_fronts(fronts)).converged) throw std::runtime_error(c.name + ": not converged");
+  if (!solver->solve(make_fronts(fronts)).converged) throw std::runtime_error(c.name + ": the solver did not converge");
   std::vector<float> u(fronts.size() * solver->voxels());
   solver->arrivals(0, fronts.size(), u.data());
   return u;

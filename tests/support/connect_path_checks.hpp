@@ -85,7 +85,7 @@ inline void expect_paths_to_points(const device& d) {
     EXPECT_LT(norm(mm.back() - (origin + axes * point)), 1e-3) << "front " << requests[i].front;
     EXPECT_NEAR(length_of(mm), double(score.length_mm), 1e-3 * (1 + double(score.length_mm)));
     const double cost = std::sqrt(form(way, G, way));
-    EXPECT_GT(double(score.cost), cost * (1 - 1e-4) - 1e-4) << "cheaper than the straight line";
+    EXPECT_GT(double(score.cost), cost * (1 - 1e-4) - 1e-4) << "less than the cost of the straight line";
     EXPECT_LT(double(score.cost), cost * 1.02 + 1e-4);
   }
 }

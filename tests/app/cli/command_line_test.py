@@ -32,7 +32,7 @@ class Help(ToyJobs):
         self.assertEqual(voxherd("--help", ranks=3)[1].count("usage:"), 1)
 
 
-class WrongLines(ToyJobs):
+class InvalidCommandLines(ToyJobs):
     def expect(self, status, words, *line, ranks=0):
         rc, _, said = voxherd(*line, ranks=ranks)
         self.assertEqual(rc, status, said)

@@ -25,7 +25,7 @@ std::vector<gpu> visible_gpus(std::string* why_none) {
   std::istringstream numbers(listed == nullptr ? "" : listed);
   std::vector<gpu> found;
   for (std::string number; std::getline(numbers, number, ',');) {
-    gpu g{static_cast<int>(found.size()), "pretended GPU", {}, std::size_t{1} << 30, 90};
+    gpu g{static_cast<int>(found.size()), "simulated GPU", {}, std::size_t{1} << 30, 90};
     g.uuid[15] = static_cast<unsigned char>(std::stoi(number));
     found.push_back(g);
   }
@@ -48,20 +48,20 @@ host_buffer& host_buffer::operator=(host_buffer&& other) noexcept {
 
 namespace {
 
-struct pretended_request {
+struct binding_request {
   dwi_request series;  ///< not read
   run_request run;
 };
 
-const option_table<pretended_request>& pretended_options() {
-  using T = pretended_request;
+const option_table<binding_request>& binding_options() {
+  using T = binding_request;
   static const option_table<T> table =
       option_table<T>().include(&T::series, dwi_options()).include(&T::run, run_options());
   return table;
 }
 
 /// A line a rank: host, rank, number of the GPU on that host; "cpu" without one.
-exit_status write_choice(session& s, const pretended_request& request) {
+exit_status write_choice(session& s, const binding_request& request) {
   const device chosen = choose_device(s, request.run);
   std::string gpu_number = "cpu";
   if (chosen.kind == backend::cuda) {
@@ -97,15 +97,15 @@ exit_status run_toy(session& s, const toy_request& request) {
 }
 
 constexpr command toy_command =
-    make_command<toy_options, run_toy>({"toy", "values made of voxel numbers", "--out FILE", ""});
-constexpr command pretended =
-    make_command<pretended_options, write_choice>({"ballstick", "which rank takes which GPU", "--out FILE", ""});
+    make_command<toy_options, run_toy>({"toy", "values computed from voxel numbers", "--out FILE", ""});
+constexpr command binding_command =
+    make_command<binding_options, write_choice>({"ballstick", "which rank takes which GPU", "--out FILE", ""});
 
 }  // namespace
 
 }  // namespace voxherd
 
 int main(int argc, char** argv) {
-  const voxherd::command* const commands[] = {&voxherd::pretended, &voxherd::toy_command};
+  const voxherd::command* const commands[] = {&voxherd::binding_command, &voxherd::toy_command};
   return voxherd::run_program(argc, argv, commands);
 }

@@ -14,9 +14,9 @@ namespace voxherd {
 
 namespace {
 
-class breaking_runner : public toy::runner {
+class failing_runner : public toy::runner {
  public:
-  breaking_runner(const toy::analysis& a, long long batch_number, bool loses_device)
+  failing_runner(const toy::analysis& a, long long batch_number, bool loses_device)
       : runner(a), batch_number_(batch_number), loses_device_(loses_device) {}
   void run(const batch& items, std::span<const std::byte> input,
            std::span<const std::span<std::byte>> outputs) override {
@@ -32,13 +32,13 @@ class breaking_runner : public toy::runner {
   bool loses_device_;
 };
 
-class breaking_analysis : public toy::analysis {
+class failing_analysis : public toy::analysis {
  public:
-  breaking_analysis(std::array<std::uint64_t, 3> size, std::chrono::microseconds slowest, long long breaks_at,
-                    bool loses_device)
+  failing_analysis(std::array<std::uint64_t, 3> size, std::chrono::microseconds slowest, long long breaks_at,
+                   bool loses_device)
       : analysis(size, slowest), breaks_at_(breaks_at), loses_device_(loses_device) {}
   std::unique_ptr<batch_runner> make_runner() const override {
-    return std::make_unique<breaking_runner>(*this, breaks_at_, loses_device_);
+    return std::make_unique<failing_runner>(*this, breaks_at_, loses_device_);
   }
 
  private:
@@ -75,13 +75,13 @@ exit_status run_toy(session& s, const toy_request& request) {
   run_settings settings = make_run_settings(s, request.run);
   add_stored(toy_options(), request, settings.configuration);
   const long long times = request.slow_rank == s.rank() ? 10 : 1;
-  breaking_analysis a({request.nx, request.ny, request.nz}, times * std::chrono::milliseconds(request.slowest_ms),
+  failing_analysis a({request.nx, request.ny, request.nz}, times * std::chrono::milliseconds(request.slowest_ms),
                       request.break_at, request.lose_device);
   return run(s, a, settings, hooks_for(choose_device(s, request.run)));
 }
 
 constexpr command toy_command =
-    make_command<toy_options, run_toy>({"toy", "values made of voxel numbers", "--out FILE", ""});
+    make_command<toy_options, run_toy>({"toy", "values computed from voxel numbers", "--out FILE", ""});
 
 struct ragged_request {
   std::uint64_t candidates = 2000;
@@ -127,7 +127,7 @@ exit_status run_ragged(session& s, const ragged_request& request) {
 }
 
 constexpr command ragged_command =
-    make_command<ragged_options, run_ragged>({"ragged", "fibres made of their numbers", "--out FILE", ""});
+    make_command<ragged_options, run_ragged>({"ragged", "fibres computed from their numbers", "--out FILE", ""});
 
 }  // namespace
 
