@@ -10,18 +10,17 @@ using ballstick::diffusion_model;
 
 std::size_t usual_voxels(const bench_options& o) {
   if (o.voxels > 0) return o.voxels;
-  constexpr std::size_t two_hundred_fifty_six_a_multiprocessor = 256 * 132;  // H200: 132 multiprocessors
-  return o.chosen.kind == backend::cuda ? two_hundred_fifty_six_a_multiprocessor
-                                        : 192 * static_cast<std::size_t>(o.chosen.threads);
+  constexpr std::size_t default_gpu_voxels = 256 * 132;  // H200: 132 multiprocessors
+  return o.chosen.kind == backend::cuda ? default_gpu_voxels : 192 * static_cast<std::size_t>(o.chosen.threads);
 }
 
-/// The whole, and as NAME/fit its share that is not the chain.
+/// The complete call, and as NAME/fit its part without the chain.
 void add(const std::string& name, const bench_options& o, const ballstick_case& c) {
-  const auto problem_of = [d = o.chosen](const ballstick_case& one) {
+  const auto make_problem = [d = o.chosen](const ballstick_case& one) {
     return [d, one] { return std::make_unique<ballstick_problem>(d, one); };
   };
-  add_benchmark(name, problem_of(c));
-  add_benchmark(name + "/fit", problem_of(fit_of(c)));
+  add_benchmark(name, make_problem(c));
+  add_benchmark(name + "/fit", make_problem(fit_only_case(c)));
 }
 
 ballstick_case make_case(const bench_options& o, std::size_t measurements, int fibres, int model, int burn_in) {
@@ -34,7 +33,7 @@ ballstick_case make_case(const bench_options& o, std::size_t measurements, int f
   return c;
 }
 
-/// The studies people run, and those that other programs' times are known for.
+/// Typical studies, and those for which times of other programs are known.
 void add_speed(const bench_options& o) {
   struct study {
     std::size_t measurements;
@@ -48,7 +47,8 @@ void add_speed(const bench_options& o) {
   }
 }
 
-/// Hernandez et al., PLoS ONE 8:e61892, 2013: what their figures vary, from the settings they timed.
+/// Hernandez et al., PLoS ONE 8:e61892, 2013: the parameters varied in their figures, starting from the settings they
+/// timed.
 void add_figures(const bench_options& o) {
   const ballstick_case base = make_case(o, 64, 2, 1, 3000);
   for (const std::size_t k : {64, 128, 256}) add(fmt::format("ballstick/by_K/{}", k), o, make_case(o, k, 2, 1, 3000));

@@ -85,11 +85,11 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-bool is_fit_alone(const ballstick_case& c) { return c.settings.burn_in_jumps + c.settings.sampled_jumps == 1; }
+bool is_only_fit(const ballstick_case& c) { return c.settings.burn_in_jumps + c.settings.sampled_jumps == 1; }
 
 }  // namespace
 
-ballstick_case fit_of(ballstick_case c) {
+ballstick_case fit_only_case(ballstick_case c) {
   c.settings.burn_in_jumps = 0;
   c.settings.sampled_jumps = 1;
   c.settings.sample_every = 1;
@@ -99,7 +99,7 @@ ballstick_case fit_of(ballstick_case c) {
 ballstick_problem::ballstick_problem(const device& d, const ballstick_case& c)
     : device_(d), case_(c), truth_(mixed_tissue(c.voxels)), voxel_numbers_(c.voxels) {
   use_device(d);
-  const gradient_table gradients = scheme_of(c.measurements);
+  const gradient_table gradients = make_gradient_table(c.measurements);
   std::iota(voxel_numbers_.begin(), voxel_numbers_.end(), std::uint64_t{0});
   rows_ = host_buffer(d, c.voxels * c.measurements * sizeof(float));
   write_signals(truth_, gradients, reinterpret_cast<float*>(rows_.data()));
@@ -119,12 +119,12 @@ void ballstick_problem::run() {
   estimator_->run(case_.voxels, voxel_numbers_.data(), reinterpret_cast<const float*>(rows_.data()), results_);
 }
 
-bool ballstick_problem::judges(const tissue& t) const {
+bool ballstick_problem::is_checked(const tissue& t) const {
   const auto fitted = static_cast<std::size_t>(case_.settings.fibres);
-  return is_fit_alone(case_) ? t.fibres == fitted : t.fibres <= fitted;
+  return is_only_fit(case_) ? t.fibres == fitted : t.fibres <= fitted;
 }
 
-std::string ballstick_problem::complaint() const {
+std::string ballstick_problem::find_error() const {
   const float* const f1 = values(ballstick::fibre_field(0, ballstick::mean_f));
   const float* const direction = values(ballstick::fibre_field(0, ballstick::dyads));
   std::vector<double> degrees, fraction_errors, s0_errors;
@@ -132,12 +132,12 @@ std::string ballstick_problem::complaint() const {
     if (results_.status()[i] != 0)
       return fmt::format("voxel {}: {}; expected fitted", i, voxel_status_texts.at(results_.status()[i]).meaning);
     s0_errors.push_back(std::abs(static_cast<double>(values(ballstick::mean_s0)[i]) / truth_[i].S0 - 1));
-    if (!judges(truth_[i])) continue;
+    if (!is_checked(truth_[i])) continue;
     degrees.push_back(degrees_between(truth_[i].direction[0], direction + 3 * i));
     fraction_errors.push_back(std::abs(static_cast<double>(f1[i]) - truth_[i].fraction[0]));
   }
   const double s0 = median(s0_errors);
-  const bool no_such_voxel = is_fit_alone(case_) && case_.settings.fibres > static_cast<int>(max_phantom_fibres);
+  const bool no_such_voxel = is_only_fit(case_) && case_.settings.fibres > static_cast<int>(max_phantom_fibres);
   const double angle = no_such_voxel ? 0 : median(degrees), fraction = no_such_voxel ? 0 : median(fraction_errors);
   if (angle < 4 && fraction < 0.03 && s0 < 0.02) return {};
   return fmt::format(

@@ -14,10 +14,10 @@ struct ballstick_case {
   std::size_t voxels = 192;
 };
 
-/// A case's settings cut down to the least that a run can do: the least-squares fit, one jump and its sample.
-ballstick_case fit_of(ballstick_case c);
+/// A case's settings reduced to the minimum of a run: the least-squares fit, one jump and its sample.
+ballstick_case fit_only_case(ballstick_case c);
 
-/// Ball-and-stick estimation as the program does it, from signals in host memory to results in host memory (for a GPU:
+/// Ball-and-stick estimation as in the program, from signals in host memory to results in host memory (for a GPU:
 /// page-locked, copies included). A quarter of the voxels each has one fibre, two crossing at 90 degrees, two at 60,
 /// and three; d is 0.8e-3 to 1.2e-3 mm2/s, the signal-to-noise ratio 30.
 class ballstick_problem final : public problem {
@@ -26,16 +26,17 @@ class ballstick_problem final : public problem {
 
   void run() override;
 
-  /// Every voxel fitted; median errors: S0 below 2 %, and first fibre's direction below 4 degrees, its fraction below
-  /// 0.03. The latter two are of the voxels with as many fibres as are fitted, or fewer if a chain with its relevance
-  /// prior follows the fit: least squares alone lets spare fibres share the noise and the first one's signal.
-  std::string complaint() const override;
+  /// Every voxel is fitted; median errors: S0 below 2 %, the first fibre's direction below 4 degrees and its fraction
+  /// below 0.03. The latter two are checked for voxels with as many fibres as are fitted, or fewer if a chain with its
+  /// relevance prior follows the fit: with least squares only, superfluous fibres share the noise and the signal of the
+  /// first one.
+  std::string find_error() const override;
 
   std::size_t voxels() const override { return case_.voxels; }
 
  private:
   void allocate_results();
-  bool judges(const tissue& t) const;
+  bool is_checked(const tissue& t) const;
   const float* values(int field) const { return results_.values(field); }
 
   device device_;

@@ -22,12 +22,12 @@ namespace {
 std::filesystem::path folder() {
   const char* data = std::getenv("VOXHERD_DATA");
   if (data == nullptr || *data == '\0')
-    throw no_data("no data: VOXHERD_DATA is not set; let it name the folder that has philips_32dir_b1000");
+    throw no_data("no data: VOXHERD_DATA is not set; set it to the folder that contains philips_32dir_b1000");
   return std::filesystem::path(data) / "philips_32dir_b1000" / "ref_mrtrix3";
 }
 
 std::string present(const std::filesystem::path& file) {
-  if (!std::filesystem::exists(file)) throw no_data(fmt::format("no data: there is no {}", file.string()));
+  if (!std::filesystem::exists(file)) throw no_data(fmt::format("no data: {} does not exist", file.string()));
   return file.string();
 }
 
@@ -58,7 +58,7 @@ std::vector<geodesic::seed> seeds_in_white_matter(const brain& of, std::size_t c
   std::sample(of.white_matter.begin(), of.white_matter.end(), std::back_inserter(chosen), voxels, random);
   std::vector<geodesic::seed> seeds = seeds_in_voxels(chosen, of.image, how).seeds;
   if (seeds.size() < count)
-    throw std::runtime_error(fmt::format("white matter has room for {} of {} seeds", seeds.size(), count));
+    throw std::runtime_error(fmt::format("the white matter mask has only {} voxels for {} seeds", seeds.size(), count));
   seeds.resize(count);
   return seeds;
 }

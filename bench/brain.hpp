@@ -9,18 +9,18 @@
 
 namespace voxherd::bench {
 
-/// Tensors of a real brain in its brain mask, and which voxels are white matter (linear indices, increasing).
+/// Tensors of a real brain in its brain mask, and the voxels of its white matter (linear indices, increasing).
 struct brain {
   geodesic::tensor_image image;
   std::vector<std::uint64_t> white_matter;
 };
 
-/// 128x128x60 voxels of 1.75x1.75x2.5 mm, read once, from the folder that the environment's VOXHERD_DATA names:
+/// 128x128x60 voxels of 1.75x1.75x2.5 mm, read once from the folder in the environment variable VOXHERD_DATA:
 /// philips_32dir_b1000/ref_mrtrix3/dt_wls_iter2.nii.gz and wm_mask_fa025.nii.gz. Throws no_data without them.
 const brain& philips_brain();
 
-/// `count` seeds, each at a random place of a random voxel of white matter; in the order of the voxels, as the
-/// program's. Equal calls give equal seeds.
+/// `count` seeds, each at a random position in a random voxel of white matter, in the order of the voxels, as in the
+/// program. Equal calls give equal seeds.
 std::vector<geodesic::seed> seeds_in_white_matter(const brain& of, std::size_t count);
 
 }  // namespace voxherd::bench

@@ -20,11 +20,11 @@ namespace {
 using namespace geodesic;
 using reference::vec3;
 
-constexpr double judged_mm = 5;  // further on a noisy field makes much of little differences
-constexpr std::size_t judged_fibres = 64;
+constexpr double checked_mm = 5;  // longer paths in a noisy field amplify small differences
+constexpr std::size_t checked_fibres = 64;
 
-/// One field at a time stays on the device.
-std::shared_ptr<field> field_of(const device& d, ray_form form, bool spline) {
+/// Only one field at a time stays on the device.
+std::shared_ptr<field> make_field(const device& d, ray_form form, bool spline) {
   static std::shared_ptr<field> kept;
   static std::tuple<backend, int, field_kind, bool> of;
   const std::tuple wanted{d.kind, d.threads, field_for(form), spline};
@@ -36,7 +36,7 @@ std::shared_ptr<field> field_of(const device& d, ray_form form, bool spline) {
   return kept;
 }
 
-/// The slow version's way to read what a CPU's field stores.
+/// The reference's reading of a field stored for the CPU.
 const reference::sampled_reader& slow_reader(ray_form form, bool spline) {
   static std::unique_ptr<reference::sampled_reader> kept;
   static std::pair<field_kind, bool> of;
@@ -50,7 +50,7 @@ const reference::sampled_reader& slow_reader(ray_form form, bool spline) {
   return *kept;
 }
 
-ray_settings settings_of(const brain_run& how) {
+ray_settings make_settings(const brain_run& how) {
   ray_settings s;
   s.form = how.form;
   s.reading = how.reading;
@@ -69,12 +69,12 @@ class brain_problem final : public problem {
   brain_problem(const device& d, const brain_run& how)
       : device_(d),
         how_(how),
-        settings_(settings_of(how)),
+        settings_(make_settings(how)),
         fibres_(how.seeds * how.directions),
         seeds_(seeds_in_white_matter(philips_brain(), how.seeds)),
         scores_(d, fibres_) {
     use_device(d);
-    field_ = field_of(d, how.form, how.reading == interpolation::bspline);
+    field_ = make_field(d, how.form, how.reading == interpolation::bspline);
     tracker_ = make_tracker(*field_, seeds_, settings_);
   }
 
@@ -85,19 +85,19 @@ class brain_problem final : public problem {
     if (how_.part == timed_part::every_point) trace_all();
   }
 
-  std::string complaint() const override {
+  std::string find_error() const override {
     for (std::size_t f = 0; f < fibres_; ++f) {
       const auto stop = static_cast<stop_reason>(scores_.view().stops[2 * f]);
       if (stop == stop_reason::none) return fmt::format("fibre {} has no ray", f);
     }
     if (const double mean = static_cast<double>(voxels()) / static_cast<double>(fibres_); !(mean > 20))
-      return fmt::format("{:.1f} steps a fibre, expected more than 20", mean);
-    // Filtering units have weights in steps of 1/256.
+      return fmt::format("{:.1f} steps per fibre, expected more than 20", mean);
+    // Texture units interpolate with weights in steps of 1/256.
     const double miss = median_miss_mm(), allowed = how_.reading == interpolation::texture ? 1e-2 : 1e-4;
     if (!(miss < allowed))
-      return fmt::format("after {} mm {:.1e} mm from the slow version (median), expected below {}", judged_mm, miss,
-                         allowed);
-    return how_.part == timed_part::every_point ? complaint_of_points() : "";
+      return fmt::format("after {} mm the median distance from the reference is {:.1e} mm, expected below {}",
+                         checked_mm, miss, allowed);
+    return how_.part == timed_part::every_point ? check_points() : "";
   }
 
   std::size_t voxels() const override {
@@ -116,7 +116,7 @@ class brain_problem final : public problem {
   }
 
  private:
-  /// All points of all fibres to host memory that copies fast.
+  /// Copies all points of all fibres to page-locked host memory.
   void trace_all() {
     const std::uint32_t* steps = scores_.view().steps;
     all_.resize(fibres_);
@@ -129,8 +129,8 @@ class brain_problem final : public problem {
   }
   float* positions() const { return reinterpret_cast<float*>(points_.data()); }
 
-  /// The ways between the points add up to the length that was scored.
-  std::string complaint_of_points() const {
+  /// The distances between the points add up to the length that was scored.
+  std::string check_points() const {
     for (std::size_t f = 0; f < fibres_; ++f) {
       double length_mm = 0;
       for (std::uint64_t i = offsets_[f]; i + 1 < offsets_[f + 1]; ++i) {
@@ -144,13 +144,13 @@ class brain_problem final : public problem {
     return "";
   }
 
-  /// Between this fibre's place after some steps and the slow version's, over judged fibres.
+  /// Distance between a fibre and the reference's after some steps, over the checked fibres.
   double median_miss_mm() const {
     const std::uint32_t* steps = scores_.view().steps;
-    const auto enough = static_cast<std::uint32_t>(judged_mm / settings_.step_mm);
+    const auto enough = static_cast<std::uint32_t>(checked_mm / settings_.step_mm);
     std::vector<double> misses;
-    for (std::size_t i = 0; i < judged_fibres; ++i) {
-      const std::uint64_t f = i * (fibres_ / judged_fibres);
+    for (std::size_t i = 0; i < checked_fibres; ++i) {
+      const std::uint64_t f = i * (fibres_ / checked_fibres);
       const std::uint32_t forth = steps[2 * f], back = steps[2 * f + 1], ahead = std::min(forth, enough);
       if (ahead == 0) continue;
       const std::uint64_t offsets[] = {0, std::uint64_t{forth} + back + 1};
@@ -160,7 +160,7 @@ class brain_problem final : public problem {
       const vec3 expected = slow_place(f, ahead);
       misses.push_back(std::hypot(at[0] - expected[0], at[1] - expected[1], at[2] - expected[2]));
     }
-    if (misses.size() < judged_fibres / 2) return INFINITY;
+    if (misses.size() < checked_fibres / 2) return INFINITY;
     std::nth_element(misses.begin(), misses.begin() + misses.size() / 2, misses.end());
     return misses[misses.size() / 2];
   }

@@ -7,11 +7,11 @@
 
 namespace voxherd::bench {
 
-/// What of a call is timed; the field stays on the device.
+/// The timed part of a call; the field stays on the device.
 enum class timed_part {
-  scoring,      ///< from seeds on the device to scores in host memory
-  whole_call,   ///< from seeds in host memory to scores in host memory
-  every_point,  ///< and then the place of every fibre after every step, as the paper's program stores them
+  scoring,        ///< from seeds on the device to scores in host memory
+  complete_call,  ///< from seeds in host memory to scores in host memory
+  every_point,    ///< and then the place of every fibre after every step, as the paper's program stores them
 };
 
 struct brain_run {
@@ -23,10 +23,10 @@ struct brain_run {
   timed_part part = timed_part::scoring;
 };
 
-/// Fibres from random places of a brain's white matter until they leave the brain or make a loop, at most 250 mm, in
-/// steps of a fifth of the smallest voxel side. Geodesics are one ray; streamlines two, with the program's stops.
-/// Verified: no fibre without a reason to end; the first 5 mm of 64 fibres against the slow version in double
-/// precision. Counts the steps that were taken. Throws no_data.
+/// Fibres from random positions in a brain's white matter until they leave the brain or form a loop, at most 250 mm, in
+/// steps of a fifth of the smallest voxel side. Geodesics are one ray; streamlines two, with the program's stopping
+/// rules. Verified: every fibre has a reason to end; the first 5 mm of 64 fibres agree with the double-precision
+/// reference. Counts the steps taken. Throws no_data.
 std::unique_ptr<problem> make_brain_problem(const device& d, const brain_run& how);
 
 }  // namespace voxherd::bench

@@ -27,22 +27,22 @@ constexpr scheme schemes[] = {{"selling1", scheme_kind::selling, 1},
                               {"hl26", scheme_kind::hl26, 1}};
 
 void add(const std::string& group, const std::string& volume, const scheme& s, bool in_place, const place& where,
-         eikonal_part part = eikonal_part::solve) {
-  const eikonal_run how{volume, s.settings(in_place), part};
+         connect_part part = connect_part::solve) {
+  const connect_run how{volume, s.settings(in_place), part};
   const char* mode = in_place ? "in_place" : "repeatable";
   add_benchmark(fmt::format("eikonal/{}/{}/{}/{}/{}", group, volume, s.name, mode, where.name),
                 [how, d = where.on] { return make_eikonal_problem(d, how); });
 }
 
-/// The paper's Table 1 and larger volumes, by every scheme.
+/// The paper's Table 1 and larger volumes, with every scheme.
 void add_solves(const place& where, bool cuda) {
   for (const std::string volume : {"const/64", "helix/100", "helix/10000", "half_space/64", "pullback/64",
                                    "pullback/201", "brain/1", "brain/16", "brain/100"}) {
     const bool large = volume == "pullback/201" || volume == "brain/100";
     for (const scheme& s : schemes) {
-      // Most of the helix is out of reach for selling: its stencils jump out of the turns.
+      // Most of the helix is beyond the reach of selling, whose stencils jump out of the turns.
       if (volume == "helix/10000" && s.kind == scheme_kind::selling) continue;
-      // Minutes on a core.
+      // Takes minutes on one core.
       if (large && !cuda && s.kind != scheme_kind::selling) continue;
       for (const bool in_place : {false, true}) add("solve", volume, s, in_place, where);
     }
@@ -58,16 +58,16 @@ void add_sizes(const place& where) {
 
 void add_parts(const place& where) {
   for (const char* volume : {"const/64", "helix/100", "pullback/201", "brain/1"})
-    for (const scheme& s : schemes) add("set_up", volume, s, false, where, eikonal_part::set_up);
+    for (const scheme& s : schemes) add("set_up", volume, s, false, where, connect_part::set_up);
   for (const char* volume : {"brain/16", "brain/100"}) {
-    add("region_costs", volume, schemes[0], false, where, eikonal_part::region_costs);
-    add("paths", volume, schemes[0], false, where, eikonal_part::paths);
+    add("region_costs", volume, schemes[0], false, where, connect_part::region_costs);
+    add("paths", volume, schemes[0], false, where, connect_part::paths);
   }
 }
 
 void add_all(const bench_options& o) {
   const bool cuda = o.chosen.kind == backend::cuda;
-  for (const place& where : places_of(o)) {
+  for (const place& where : benchmark_devices(o)) {
     add_solves(where, cuda);
     if (where.on.threads > 1) continue;
     add_sizes(where);

@@ -18,7 +18,7 @@ vec3 place_of(std::uint64_t voxel) {
   return {static_cast<double>(x) - 127.5, static_cast<double>(y) - 127.5, static_cast<double>(z) - 49.5};
 }
 
-/// 0 on the folded surface, below 0 within.
+/// 0 on the folded surface, negative inside.
 double level(const vec3& p) {
   const double ellipsoid = std::hypot(p[0] / 84, p[1] / 100, p[2] / 40);
   const double folds = std::sin(p[0] / 7.5 + 0.3 * std::sin(p[1] / 13)) * std::sin(p[1] / 8.5) * std::cos(p[2] / 6.5);
@@ -42,7 +42,7 @@ bool in_bridge(const vec3& p) {
 
 bool in_sheet(const vec3& p) {
   const double at = level(p);
-  if (std::abs(at) > 0.2) return false;  // far from it; saves the gradient
+  if (std::abs(at) > 0.2) return false;  // far from it; avoids computing the gradient
   const vec3 g = gradient(p);
   return std::abs(at) < 1.27 * std::hypot(g[0], g[1], g[2]);
 }
@@ -77,7 +77,7 @@ brain_fibre brain_fibre_at(std::uint64_t voxel) {
     along = {n[1] * w[2] - n[2] * w[1], n[2] * w[0] - n[0] * w[2], n[0] * w[1] - n[1] * w[0]};
   }
   const double length = std::hypot(along[0], along[1], along[2]);
-  if (!(length > 1e-6)) return {{1, 0, 0}, 3};  // the sheet's normal is w: any direction is as good
+  if (!(length > 1e-6)) return {{1, 0, 0}, 3};  // the sheet's normal is w: any direction in the sheet will do
   for (double& a : along) a /= length;
   const double part = 0.5 + 0.5 * std::sin(p[0] / 11) * std::cos(p[1] / 17 + p[2] / 9);
   return {along, 3 * std::pow(100. / 3, part)};

@@ -26,24 +26,25 @@ struct limits {
   }
 };
 
-/// Relative L1 errors at 64^3 from a ball of 2 voxels: selling's as tests/reference's solver has them in double, the
-/// others' as a prototype had them.
+/// Relative L1 errors at 64^3 from a ball of 2 voxels: selling's from the double-precision solver in
+/// tests/connect/reference, the others' from a prototype.
 limits error_at_64(const std::string& kind) {
   if (kind == "const") return {0.0256, 0.00263, 0.0347, 0.0070};
   if (kind == "half_space") return {0.0358, 0.00251, 0.0358, 0.0134};
   return {0.0337, 0.00453, 0.0369, 0.0132};  // pullback
 }
 
-/// Second order's errors, as tests/reference's solver has them: they do not fall as the voxel's square (from 32^3 to
-/// 64^3 faster, where the ball is seven voxels and then 33; from 64^3 to 128^3 with orders of 1 to 2.3).
+/// Errors of second order, from the solver in tests/connect/reference. They do not decrease with the square of the
+/// voxel size: faster from 32^3 to 64^3, where the ball has seven voxels and then 33; from 64^3 to 128^3 with orders of
+/// 1 to 2.3.
 double second_order_error(const std::string& kind, double side) {
   if (side < 64) return kind == "const" ? 0.0118 : kind == "half_space" ? 0.0270 : 0.0205;
   if (side < 128) return error_at_64(kind).selling2;
   return (kind == "const" ? 0.00110 : kind == "half_space" ? 0.00124 : 0.00090) * 128 / side;
 }
 
-/// First order's shrink with the voxel; a seventh is allowed for what is not of leading order.
-std::string complaint_of_error(const eikonal_volume& v, const solver_settings& how, const std::vector<float>& u) {
+/// Errors of first order decrease linearly with the voxel size; one seventh is added for higher-order terms.
+std::string check_error(const connect_volume& v, const solver_settings& how, const std::vector<float>& u) {
   const std::string kind = v.name.substr(0, v.name.find('/'));
   const double side = static_cast<double>(v.of.size[0]), coarser = 64 / side;
   if (kind == "tilted") {
@@ -57,7 +58,7 @@ std::string complaint_of_error(const eikonal_volume& v, const solver_settings& h
   return error < allowed ? "" : fmt::format("relative L1 error {:.3e}, expected below {:.3e}", error, allowed);
 }
 
-std::string complaint_of_helix(const eikonal_volume& v, const solver_settings& how, const std::vector<float>& u) {
+std::string check_helix(const connect_volume& v, const solver_settings& how, const std::vector<float>& u) {
   const auto over = over_helix_length(v, u);
   const bool great = v.name == "helix/10000";
   const double most = great ? limits{INFINITY, INFINITY, 17, 17}.of(how) : limits{1.8, 1.6, 2.4, 2.1}.of(how);
@@ -66,7 +67,8 @@ std::string complaint_of_helix(const eikonal_volume& v, const solver_settings& h
              : fmt::format("{:.2f} times the helix's length after a quarter turn, expected 0.95 to {}", over[0], most);
 }
 
-/// What selling's equation says of a voxel, given its neighbours; of a direction's two the earlier one counts.
+/// The value of selling's equation for a voxel, given its neighbours; of a direction's two neighbours the earlier one
+/// counts.
 double selling_update(const connect::speed_field& field, std::size_t linear, const std::vector<double>& dense) {
   const auto nx = static_cast<long>(field.size[0]), ny = static_cast<long>(field.size[1]);
   const auto at = static_cast<long>(linear);
@@ -74,7 +76,7 @@ double selling_update(const connect::speed_field& field, std::size_t linear, con
   std::array<double, 6> S;
   for (std::size_t i = 0; i < 6; ++i) S[i] = static_cast<double>(field.tensors[8 * linear + i]);
   std::vector<reference::upwind_term> terms;
-  for (const auto& [weight, e] : reference::selling_directions_of(S)) {
+  for (const auto& [weight, e] : reference::selling_decomposition_vectors(S)) {
     double earlier = INFINITY;
     for (const long sign : {1L, -1L}) {
       const reference::voxel3 step{sign * e[0], sign * e[1], sign * e[2]};
@@ -86,7 +88,7 @@ double selling_update(const connect::speed_field& field, std::size_t linear, con
   return reference::upwind_root(terms);
 }
 
-std::string complaint_of_equation(const eikonal_volume& v, const std::vector<float>& u) {
+std::string check_equation(const connect_volume& v, const std::vector<float>& u) {
   const auto field = v.of.field();
   const auto voxels = reference::voxels_inside(field);
   std::vector<double> dense(v.of.inside.size(), INFINITY);
@@ -99,20 +101,20 @@ std::string complaint_of_equation(const eikonal_volume& v, const std::vector<flo
       const double expected = selling_update(field, voxels[n], dense);
       largest = std::max(largest, std::abs(dense[voxels[n]] - expected) / expected);
     }
-  return largest < 2e-5 ? "" : fmt::format("one more update changes a voxel by {:.1e} of it", largest);
+  return largest < 2e-5 ? "" : fmt::format("another update changes a voxel by a relative {:.1e}", largest);
 }
 
-std::string complaint_of_brain(const eikonal_volume& v, const solver_settings& how, const std::vector<float>& u) {
+std::string check_brain(const connect_volume& v, const solver_settings& how, const std::vector<float>& u) {
   const auto lost = std::count_if(u.begin(), u.end(), [](float one) { return !std::isfinite(one); });
   if (lost > 0) return fmt::format("{} of {} voxels are not reached", lost, u.size());
-  return how.scheme == scheme_kind::selling && how.order == 1 ? complaint_of_equation(v, u) : "";
+  return how.scheme == scheme_kind::selling && how.order == 1 ? check_equation(v, u) : "";
 }
 
 }  // namespace
 
-std::string complaint_of_arrivals(const eikonal_volume& v, const solver_settings& how, const std::vector<float>& u) {
-  if (v.name.starts_with("brain")) return complaint_of_brain(v, how, u);
-  return v.name.starts_with("helix") ? complaint_of_helix(v, how, u) : complaint_of_error(v, how, u);
+std::string check_arrivals(const connect_volume& v, const solver_settings& how, const std::vector<float>& u) {
+  if (v.name.starts_with("brain")) return check_brain(v, how, u);
+  return v.name.starts_with("helix") ? check_helix(v, how, u) : check_error(v, how, u);
 }
 
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {

@@ -8,9 +8,9 @@
 
 namespace voxherd::bench {
 
-/// What is wrong with arrival times of the volume's first front; empty where nothing is.
-std::string complaint_of_arrivals(const eikonal_volume& v, const connect::solver_settings& how,
-                                  const std::vector<float>& arrivals);
+/// The error of the arrival times of the volume's first front; empty if they are correct.
+std::string check_arrivals(const connect_volume& v, const connect::solver_settings& how,
+                           const std::vector<float>& arrivals);
 
 /// Largest |a - b| / b, infinite where only one of them is finite.
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b);

@@ -13,11 +13,11 @@ namespace {
 using namespace connect;
 using counters = std::vector<std::pair<std::string, double>>;
 
-/// Fronts from all of a brain's regions, solved for; what they cost in all regions is timed.
+/// Solves fronts from all of a brain's regions; timed is the computation of their costs in all regions.
 class cost_problem : public problem {
  public:
-  cost_problem(const device& d, const eikonal_run& how)
-      : device_(d), volume_(eikonal_volume_named(how.volume)), costs_(fronts() * fronts()) {
+  cost_problem(const device& d, const connect_run& how)
+      : device_(d), volume_(connect_volume_named(how.volume)), costs_(fronts() * fronts()) {
     use_device(d);
     solver_ = make_solver(d, volume_->of.field(), how.settings);
     solver_->solve(volume_->starts);
@@ -29,12 +29,12 @@ class cost_problem : public problem {
     solver_->region_costs(costs_.data());
   }
 
-  std::string complaint() const override {
+  std::string find_error() const override {
     std::vector<float> u(solver_->voxels());
     for (const std::size_t front : {std::size_t{0}, fronts() - 1}) {
       solver_->arrivals(front, 1, u.data());
       for (std::size_t k = 0; k < fronts(); ++k)
-        if (auto why = complaint_of_cost(u, k, costs_[front * fronts() + k]); !why.empty()) return why;
+        if (auto why = check_cost(u, k, costs_[front * fronts() + k]); !why.empty()) return why;
     }
     return "";
   }
@@ -47,12 +47,12 @@ class cost_problem : public problem {
   std::size_t fronts() const { return volume_->starts.fronts(); }
 
   device device_;
-  std::shared_ptr<const eikonal_volume> volume_;
+  std::shared_ptr<const connect_volume> volume_;
   std::vector<region_cost> costs_;  ///< (fronts, regions)
   std::unique_ptr<solver> solver_;
 
  private:
-  std::string complaint_of_cost(const std::vector<float>& u, std::size_t region, const region_cost& cost) const {
+  std::string check_cost(const std::vector<float>& u, std::size_t region, const region_cost& cost) const {
     const auto& r = volume_->regions;
     double least = INFINITY, sum = 0;
     for (std::uint64_t i = r.offsets[region]; i < r.offsets[region + 1]; ++i) {
@@ -62,15 +62,15 @@ class cost_problem : public problem {
     const double mean = sum / static_cast<double>(r.offsets[region + 1] - r.offsets[region]);
     if (static_cast<double>(cost.least) == least && std::abs(static_cast<double>(cost.mean) - mean) <= 1e-5 * mean)
       return "";
-    return fmt::format("region {}: least {} and mean {}, expected {} and {}", region, cost.least, cost.mean, least,
+    return fmt::format("region {}: minimum {} and mean {}, expected {} and {}", region, cost.least, cost.mean, least,
                        mean);
   }
 };
 
-/// Paths from every region's nearest voxel back to every other region are timed.
+/// Timed: paths from every region's nearest voxel back to every other region.
 class path_problem final : public cost_problem {
  public:
-  path_problem(const device& d, const eikonal_run& how) : cost_problem(d, how) {
+  path_problem(const device& d, const connect_run& how) : cost_problem(d, how) {
     solver_->region_costs(costs_.data());
     for (std::uint32_t f = 0; f < fronts(); ++f)
       for (std::uint32_t r = 0; r < fronts(); ++r) {
@@ -87,10 +87,10 @@ class path_problem final : public cost_problem {
     solver_->score_paths(requests_, {}, scores_.data());
   }
 
-  std::string complaint() const override {
+  std::string find_error() const override {
     const double part = part_at_source(), over = median_over_arrival();
-    if (!(part > 0.99)) return fmt::format("{:.1f} % of the paths end in their source", 100 * part);
-    return over > 0.5 && over < 1.2 ? "" : fmt::format("a path costs {:.2f} of its arrival time (median)", over);
+    if (!(part > 0.99)) return fmt::format("only {:.1f} % of the paths end in their source", 100 * part);
+    return over > 0.5 && over < 1.2 ? "" : fmt::format("the median path cost is {:.2f} of its arrival time", over);
   }
 
   std::size_t voxels() const override {
@@ -129,8 +129,8 @@ class path_problem final : public cost_problem {
 
 }  // namespace
 
-std::unique_ptr<problem> make_connectome_problem(const device& d, const eikonal_run& how) {
-  if (how.part == eikonal_part::paths) return std::make_unique<path_problem>(d, how);
+std::unique_ptr<problem> make_connectome_problem(const device& d, const connect_run& how) {
+  if (how.part == connect_part::paths) return std::make_unique<path_problem>(d, how);
   return std::make_unique<cost_problem>(d, how);
 }
 

@@ -1,6 +1,6 @@
-// Writes what `voxherd connect --connectome` reads, for measuring how it scales over ranks: FOLDER/tensor.nii (in
-// MRtrix's order) and FOLDER/labels.nii, of the brain in eikonal_brain.hpp.
-//   connect_inputs FOLDER [REGIONS]     1000 regions where none are said
+// Writes the inputs of `voxherd connect --connectome` for measuring how it scales over ranks: FOLDER/tensor.nii (in
+// MRtrix's order) and FOLDER/labels.nii, of the brain in connect_brain.hpp.
+//   connect_inputs FOLDER [REGIONS]     1000 regions by default
 #include <fmt/core.h>
 
 #include <cmath>
@@ -19,16 +19,17 @@ using namespace voxherd::bench;
 nifti_image brain_image(std::uint64_t volumes) {
   nifti_image image;
   image.grid.size = brain_size;
-  image.grid.voxel_to_world = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};  // so index space is world space
+  image.grid.voxel_to_world = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};  // so that index space is world space
   image.volumes = volumes;
-  image.description = "voxherd's white matter by formula";
+  image.description = "synthetic white matter of voxherd's benchmarks";
   return image;
 }
 
-/// Diffusion tensors of which the metric jeong with alpha 3 makes the brain's S but for a factor: D = c S^(1/3), mm2/s.
+/// Diffusion tensors for which the metric jeong with alpha 3 is the brain's S except for a factor: D = c S^(1/3),
+/// mm2/s.
 std::vector<float> tensors() {
   constexpr double across = 0.4e-3;
-  constexpr std::size_t element_of_volume[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+  constexpr std::size_t volume_element[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
   const auto& inside = brain_mask();
   std::vector<float> values(6 * inside.size());
   for (std::size_t at = 0; at < inside.size(); ++at) {
@@ -36,7 +37,7 @@ std::vector<float> tensors() {
     const brain_fibre fibre = brain_fibre_at(at);
     const double more = across * (std::cbrt(fibre.ratio) - 1);
     for (std::size_t k = 0; k < 6; ++k) {
-      const auto [i, j] = element_of_volume[k];
+      const auto [i, j] = volume_element[k];
       values[k * inside.size() + at] =
           static_cast<float>((i == j ? across : 0) + more * fibre.along[i] * fibre.along[j]);
     }

@@ -8,28 +8,28 @@
 
 namespace voxherd::bench {
 
-/// What a run of the problem does, and so what is timed.
-enum class eikonal_part {
+/// The timed part of the problem.
+enum class connect_part {
   solve,         ///< for all fronts of the volume at once; starts from host memory, results stay on the device
   set_up,        ///< make_solver, from tensors in host memory
   region_costs,  ///< of all fronts in all regions, to host memory; a brain's
   paths,         ///< one back from every region to every other one, scored; a brain's
 };
 
-struct eikonal_run {
-  std::string volume;  ///< eikonal_volume_named()'s
+struct connect_run {
+  std::string volume;  ///< connect_volume_named()'s
   connect::solver_settings settings;
-  eikonal_part part = eikonal_part::solve;
+  connect_part part = connect_part::solve;
 };
 
-/// Verified by closed forms where there are some: the error must not be above the scheme's known one. On a helix: by
-/// arrival times along it. In a brain: every voxel is reached; selling in first order solves its equation, as
-/// tests/reference writes it, in every 61st voxel; other schemes agree with it as far as schemes do; a GPU agrees with
-/// the CPU; the first and the last of several fronts are as if solved alone.
-std::unique_ptr<problem> make_eikonal_problem(const device& d, const eikonal_run& how);
+/// Verified by closed forms if there are any: the error must not exceed the scheme's known one. On a helix: by arrival
+/// times along it. In a brain: every voxel is reached; selling in first order satisfies its equation, as implemented in
+/// tests/connect/reference, in every 61st voxel; other schemes agree with it within their differences; a GPU agrees
+/// with the CPU; the first and the last of several fronts are the same as when solved separately.
+std::unique_ptr<problem> make_eikonal_problem(const device& d, const connect_run& how);
 
-/// Its parts region_costs and paths. Costs: against plain loops; paths: they end in their sources, and cost about what
-/// the arrival times say.
-std::unique_ptr<problem> make_connectome_problem(const device& d, const eikonal_run& how);
+/// The parts region_costs and paths. Costs are compared with plain loops; paths must end in their sources and cost
+/// about their arrival times.
+std::unique_ptr<problem> make_connectome_problem(const device& d, const connect_run& how);
 
 }  // namespace voxherd::bench

@@ -13,15 +13,15 @@ namespace {
 using reference::vec3;
 using reference::operator+;
 using reference::operator-;
-namespace cases = reference::eikonal_cases;
+namespace cases = reference::connect_cases;
 
-vec3 place_of(const reference::eikonal_case& c, std::size_t linear) {
+vec3 place_of(const reference::connect_case& c, std::size_t linear) {
   return {static_cast<double>(linear % c.size[0]), static_cast<double>(linear / c.size[0] % c.size[1]),
           static_cast<double>(linear / (c.size[0] * c.size[1]))};
 }
 
-/// Of a case whose mask is the whole grid.
-void add_exact(eikonal_volume& v) {
+/// For a case whose mask is the complete grid.
+void add_exact(connect_volume& v) {
   v.exact.resize(v.of.inside.size());
   const auto count = static_cast<std::int64_t>(v.exact.size());
 #pragma omp parallel for
@@ -31,8 +31,8 @@ void add_exact(eikonal_volume& v) {
   }
 }
 
-/// Exact times in the ball where they are known, else those of the source's tensor.
-void start_in_ball(eikonal_volume& v, double radius) {
+/// Exact times in the ball where they are known, otherwise those of the source's tensor.
+void start_in_ball(connect_volume& v, double radius) {
   if (v.exact.empty()) {
     v.starts.starts = connect::starts_at_point(v.of.field(), v.of.source, radius);
   } else {
@@ -43,16 +43,16 @@ void start_in_ball(eikonal_volume& v, double radius) {
   v.starts.offsets.push_back(v.starts.starts.size());
 }
 
-reference::eikonal_case cube(const std::string& kind, std::uint64_t side) {
+reference::connect_case cube(const std::string& kind, std::uint64_t side) {
   if (kind == "const") return cases::paper_example(side);
   if (kind == "tilted") return cases::constant(reference::fibre_tensor({1, 2, 3}, 100), side);
   if (kind == "half_space") return cases::half_space(side);
   if (kind == "pullback") return cases::pullback(side);
-  throw std::invalid_argument("no volume " + kind);
+  throw std::invalid_argument("unknown volume " + kind);
 }
 
-reference::eikonal_case brain() {
-  reference::eikonal_case c{"brain", brain_size, {}, brain_mask(), {}, {}};
+reference::connect_case brain() {
+  reference::connect_case c{"brain", brain_size, {}, brain_mask(), {}, {}};
   c.tensors.resize(8 * c.inside.size());
   for (std::size_t at = 0; at < c.inside.size(); ++at) {
     const brain_fibre fibre = c.inside[at] ? brain_fibre_at(at) : brain_fibre{{1, 0, 0}, 1};
@@ -64,8 +64,8 @@ reference::eikonal_case brain() {
   return c;
 }
 
-/// Every region is a front's source: arrival time 0 in all its voxels.
-void start_in_regions(eikonal_volume& v, std::size_t fronts) {
+/// Every region is the source of a front: arrival time 0 in all its voxels.
+void start_in_regions(connect_volume& v, std::size_t fronts) {
   const std::vector<std::int32_t> label = brain_labels(fronts);
   std::vector<std::vector<std::uint32_t>> members(fronts);
   std::uint32_t number = 0;
@@ -81,11 +81,11 @@ void start_in_regions(eikonal_volume& v, std::size_t fronts) {
   }
 }
 
-eikonal_volume make_volume(const std::string& name) {
+connect_volume make_volume(const std::string& name) {
   const std::size_t cut = name.find('/');
   const std::string kind = name.substr(0, cut);
   const std::uint64_t n = std::stoull(name.substr(cut + 1));
-  eikonal_volume v{name, {}, {}, {}, {}};
+  connect_volume v{name, {}, {}, {}, {}};
   if (kind == "brain") {
     v.of = brain();
     start_in_regions(v, n);
@@ -100,7 +100,7 @@ eikonal_volume make_volume(const std::string& name) {
   return v;
 }
 
-double trilinear(const std::vector<float>& values, const reference::eikonal_case& c, const vec3& p) {
+double trilinear(const std::vector<float>& values, const reference::connect_case& c, const vec3& p) {
   double sum = 0;
   for (unsigned corner = 0; corner < 8; ++corner) {
     double weight = 1;
@@ -118,23 +118,23 @@ double trilinear(const std::vector<float>& values, const reference::eikonal_case
 
 }  // namespace
 
-std::shared_ptr<const eikonal_volume> eikonal_volume_named(const std::string& name) {
-  static std::shared_ptr<const eikonal_volume> kept;
+std::shared_ptr<const connect_volume> connect_volume_named(const std::string& name) {
+  static std::shared_ptr<const connect_volume> kept;
   if (!kept || kept->name != name) {
-    kept.reset();  // before the next one takes memory
-    kept = std::make_shared<eikonal_volume>(make_volume(name));
+    kept.reset();  // before the next one allocates memory
+    kept = std::make_shared<connect_volume>(make_volume(name));
   }
   return kept;
 }
 
-double relative_L1(const eikonal_volume& v, const std::vector<float>& arrivals) {
+double relative_L1(const connect_volume& v, const std::vector<float>& arrivals) {
   double error = 0, all = 0;
   for (std::size_t i = 0; i < v.exact.size(); ++i)
     error += std::abs(static_cast<double>(arrivals[i]) - v.exact[i]), all += v.exact[i];
   return error / all;
 }
 
-double over_exact_along_fibre(const eikonal_volume& v, const std::vector<float>& arrivals) {
+double over_exact_along_fibre(const connect_volume& v, const std::vector<float>& arrivals) {
   const vec3 step = v.name.starts_with("const") ? vec3{1, 1, 1} : vec3{1, 2, 3};
   vec3 at = v.of.source;
   while (v.of.has(at + step)) at = at + step;
@@ -142,7 +142,7 @@ double over_exact_along_fibre(const eikonal_volume& v, const std::vector<float>&
   return static_cast<double>(arrivals[voxel]) / v.exact[voxel];
 }
 
-std::array<double, 3> over_helix_length(const eikonal_volume& v, const std::vector<float>& arrivals) {
+std::array<double, 3> over_helix_length(const connect_volume& v, const std::vector<float>& arrivals) {
   std::array<double, 3> over{};
   const double turns[] = {0.25, 0.5, 1};
   for (std::size_t i = 0; i < 3; ++i)

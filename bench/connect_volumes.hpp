@@ -10,33 +10,33 @@
 
 namespace voxherd::bench {
 
-/// A field of S, where fronts start in it, and what is known of their arrival times.
-struct eikonal_volume {
+/// A field of S, the starts of fronts in it, and what is known about their arrival times.
+struct connect_volume {
   std::string name;
-  reference::eikonal_case of;
+  reference::connect_case of;
   std::vector<double> exact;  ///< arrival times of the mask's voxels; empty where there is no closed form
   connect::start_list starts;
   connect::region_list regions;  ///< of a brain: where its fronts start
 };
 
-/// By name; one volume at a time is kept. Those with a side n are tests/reference/eikonal_cases' of n^3 voxels, with
-/// exact values in a ball of n / 32 voxels.
-///   const/n       1 on S's diagonal, 0.9 beside it (Jeong 2007, example 1: n = 64)
-///   tilted/n      constant, ratio of eigenvalues 100 along (1, 2, 3)
-///   half_space/n  S = ((z + 8) / 32)^2 I
-///   pullback/n    ratio 14 to 22, axes turn with the place
-///   helix/r       64^3, ratio r along helices (Jeong 2007, example 2: r = 10,000); a ball of 2 voxels
-///   brain/k       eikonal_brain.hpp's, k fronts from as many regions
-std::shared_ptr<const eikonal_volume> eikonal_volume_named(const std::string& name);
+/// Volumes by name; only the last one is kept. Those with a side n are from tests/connect/reference/connect_cases.hpp
+/// with n^3 voxels, and exact values in a ball of n / 32 voxels.
+/// const/n: 1 on the diagonal of S, 0.9 off it (Jeong 2007, example 1: n = 64)
+/// tilted/n: constant, ratio of eigenvalues 100 along (1, 2, 3)
+/// half_space/n: S = ((z + 8) / 32)^2 I
+/// pullback/n: ratio 14 to 22, axes rotate with the position
+/// helix/r: 64^3, ratio r along helices (Jeong 2007, example 2: r = 10,000); a ball of 2 voxels
+/// brain/k: the brain of connect_brain.hpp, k fronts from as many regions
+std::shared_ptr<const connect_volume> connect_volume_named(const std::string& name);
 
 /// Sum of errors over the sum of exact arrival times.
-double relative_L1(const eikonal_volume& v, const std::vector<float>& arrivals);
+double relative_L1(const connect_volume& v, const std::vector<float>& arrivals);
 
 /// Arrival time over the exact one at the last voxel inside on the fibre through the source of const and tilted.
-double over_exact_along_fibre(const eikonal_volume& v, const std::vector<float>& arrivals);
+double over_exact_along_fibre(const connect_volume& v, const std::vector<float>& arrivals);
 
-/// Arrival times at 1/4, 1/2 and 1 turn along the helix through the source, over the length of the way there: at most 1
-/// and, for a great ratio, near 1 if the scheme were exact.
-std::array<double, 3> over_helix_length(const eikonal_volume& v, const std::vector<float>& arrivals);
+/// Arrival times at 1/4, 1/2 and 1 turn along the helix through the source, over the path length: at most 1 and, for a
+/// large ratio, near 1 if the scheme were exact.
+std::array<double, 3> over_helix_length(const connect_volume& v, const std::vector<float>& arrivals);
 
 }  // namespace voxherd::bench

@@ -1,16 +1,16 @@
-"""Line charts written with matplotlib, with logarithmic axes unless another is asked for."""
+"""Line charts with matplotlib; axes are logarithmic by default."""
 import os
 import sys
 
 
 def pyplot():
-    """matplotlib is loaded only when a chart is written: tables need nothing but Python."""
+    """Loads matplotlib only when a chart is written, so that tables need only Python."""
     try:
         import matplotlib
     except ImportError:
         sys.exit("error: charts need matplotlib; install python3-matplotlib")
     matplotlib.use("Agg")
-    # The same data give the same SVG.
+    # Equal data give equal SVG files.
     matplotlib.rcParams["svg.hashsalt"] = "voxherd"
     from matplotlib import pyplot as loaded
     return loaded
@@ -28,8 +28,8 @@ def set_ticks(axis, ticks):
 
 
 def line_chart(path, title, x_label, y_label, series, y_scale="log", x_ticks=None, y_ticks=None):
-    """`series`: {name: (points, joined points)}; numbers on logarithmic axes are above 0. Each series is an SVG group
-    with the id "series NAME"."""
+    """`series`: {name: (points, joined points)}; values on logarithmic axes must be positive. Each series is an SVG
+    group with the id "series NAME"."""
     figure, axes = pyplot().subplots(figsize=(8.6, 5.2))
     for i, (name, (points, joined)) in enumerate(series.items()):
         colour = f"C{i % 10}"

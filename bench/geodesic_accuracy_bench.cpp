@@ -9,9 +9,9 @@
 #include "bench/geodesic_schemes.hpp"
 #include "tests/geodesic/reference/geodesic_accuracy.hpp"
 
-/// Accuracy against cost of every scheme as CSV: how far rays of known ends end from the known curve (miss) and from
-/// the place on it at their length (error), and the speed of the same rays on one device. Options: --backend cpu|cuda
-/// (cpu), --threads N (1), --rays N (100), --fibres N (timed; 2048 a thread, 65536 on a GPU).
+/// Accuracy against cost of every geodesic scheme, as CSV: distance of the ends of rays from the known curve (miss) and
+/// from the point at their length on it (error), and the speed of the same rays on one device. Options: --backend
+/// cpu|cuda (cpu), --threads N (1), --rays N (100), --fibres N (timed; default 2048 per thread, 65536 on a GPU).
 namespace {
 
 using namespace voxherd;
@@ -50,14 +50,14 @@ options read_options(int argc, char** argv) {
   return o;
 }
 
-/// Steps a second of `fibres` rays from the case's seeds, the best of three runs, after one that is not timed.
-double speed_of(const options& o, const accuracy_case& c, const geodesic::field& field, ray_settings settings) {
+/// Steps per second of `fibres` rays from the case's seeds, the best of three runs after one that is not timed.
+double measure_speed(const options& o, const accuracy_case& c, const geodesic::field& field, ray_settings settings) {
   double length_mm = 0;
   for (const double l : c.length_mm) length_mm += l / double(c.length_mm.size());
   settings.max_steps = static_cast<std::uint32_t>(std::lround(length_mm / double(settings.step_mm)));
   std::vector<ray_start> starts;
   for (std::size_t i = 0; i < o.fibres; ++i) starts.push_back(c.starts[i % c.starts.size()]);
-  const auto tracker = geodesic::make_tracker(field, seeds_of(starts), settings);
+  const auto tracker = geodesic::make_tracker(field, make_seeds(starts), settings);
   score_table scores(starts.size());
   double best = 0;
   for (int run = 0; run < 4; ++run) {
@@ -71,7 +71,7 @@ double speed_of(const options& o, const accuracy_case& c, const geodesic::field&
   return best;
 }
 
-/// Returns whether every ray got to its end within a voxel, in the median.
+/// Returns whether the median ray ends within a voxel of its exact end.
 bool print_scheme(const options& o, const accuracy_case& c, const geodesic::tensor_image& image, const scheme& how) {
   const auto field = geodesic::make_field(o.chosen, image, {}, {}, geodesic::field_for(how.form),
                                           how.reading == interpolation::bspline);
@@ -79,10 +79,10 @@ bool print_scheme(const options& o, const accuracy_case& c, const geodesic::tens
   for (const bench::geodesic_rule& r : bench::geodesic_rules)
     for (const double step_mm : {1.0, 0.5, 0.25, 0.1, 0.05}) {
       const auto settings = rays_along_axes(how.form, how.reading, r.method, step_mm, 1);
-      const accuracy a = accuracy_of_tracker(o.chosen, c, *field, settings);
+      const accuracy a = measure_accuracy(o.chosen, c, *field, settings);
       const bool first_order = r.method == integrator::euler || r.method == integrator::rk2_frozen;
       if (!first_order && !(a.median_error < 1)) right = false;
-      const double speed = speed_of(o, c, *field, settings);
+      const double speed = measure_speed(o, c, *field, settings);
       fmt::print("{},{},{},{},{:.3e},{:.3e},{:.3e},{:.3e},{:.3e},{:.4e},{:.4e}\n", c.name, how.name, r.name, step_mm,
                  a.median_miss, a.p95_miss, a.median_error, a.p95_error, a.p95_drift, speed,
                  speed / (a.steps / double(c.starts.size())));
@@ -112,7 +112,7 @@ bool print_all(const options& o) {
 int main(int argc, char** argv) {
   try {
     if (print_all(read_options(argc, argv))) return 0;
-    std::cerr << "error: rays of second or fourth order end more than a voxel from where they should\n";
+    std::cerr << "error: rays of second or fourth order end more than a voxel from their exact ends\n";
   } catch (const std::exception& e) {
     std::cerr << "error: " << e.what() << '\n';
   }

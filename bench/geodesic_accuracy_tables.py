@@ -1,4 +1,4 @@
-"""Accuracy against cost, from the CSV that geodesic_accuracy_bench prints. For geodesic_tables.py."""
+"""Accuracy against cost, from the CSV that geodesic_accuracy_bench prints. Used by geodesic_tables.py."""
 import csv
 import math
 import os
@@ -6,12 +6,12 @@ import os
 from figures import line_chart
 from tables import number, print_table
 
-# Median errors (mm, over a curve of length 20) that a scheme is asked to reach.
-WANTED_MM = (1e-1, 1e-2, 1e-3, 1e-4)
+# Median errors (mm, over a curve of length 20) for which the table shows the fastest setting.
+TARGET_ERRORS_MM = (1e-1, 1e-2, 1e-3, 1e-4)
 
 
 def read_accuracy(path):
-    """{field: {scheme: [{"error", "rays_per_s", "how"}]}}; rows without a finite error are left out."""
+    """{field: {scheme: [{"error", "rays_per_s", "how"}]}}; rows without a finite error are skipped."""
     fields = {}
     with open(path, encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -32,7 +32,8 @@ def cell(row):
 
 
 def front(rows):
-    """(microseconds a ray, error) of the settings that no other one of the scheme beats in both; cheapest first."""
+    """(microseconds per ray, error) of the settings that no other setting of the scheme beats in both; fastest
+    first."""
     kept = []
     for row in sorted(rows, key=lambda r: (-r["rays_per_s"], r["error"])):
         if not kept or row["error"] < kept[-1][1]:
@@ -49,14 +50,14 @@ def write_chart(folder, name, field, schemes):
 
 
 def print_accuracy(paths, folder):
-    """A table a file and field; charts too where there is a folder for them."""
+    """Prints a table per file and field, and writes charts if there is a folder for them."""
     for path in paths:
         name = os.path.splitext(os.path.basename(path))[0]
         for field, schemes in read_accuracy(path).items():
-            print(f"## Accuracy against cost: {field} ({name})\n\nRays a second of the fastest integrator and step (both "
-                  "in brackets) whose median error at the end is not above the column's.\n")
-            print_table(["scheme", *(f"{e:g} mm" for e in WANTED_MM), "best median error, mm"],
-                        [[scheme, *(cell(fastest(rows, e)) for e in WANTED_MM), f"{min(r['error'] for r in rows):.1e}"]
+            print(f"## Accuracy against cost: {field} ({name})\n\nRays per second of the fastest integrator and step (in "
+                  "brackets) whose median error at the end does not exceed that of the column.\n")
+            print_table(["scheme", *(f"{e:g} mm" for e in TARGET_ERRORS_MM), "best median error, mm"],
+                        [[scheme, *(cell(fastest(rows, e)) for e in TARGET_ERRORS_MM), f"{min(r['error'] for r in rows):.1e}"]
                          for scheme, rows in schemes.items()])
             if folder:
                 print(f"![{field}: accuracy against cost]({os.path.basename(write_chart(folder, name, field, schemes))})\n")

@@ -22,7 +22,7 @@ void add_all(const bench_options& o) {
     for (const geodesic_rule& r : geodesic_rules)
       add(fmt::format("geodesic/speed/{}/{}", s.name, r.name), {s.form, s.reading, r.method, 0.2f, steps}, usual);
     add(fmt::format("geodesic/paper_2048/{}/rk2", s.name), {s.form, s.reading, integrator::rk2, 0.2f, steps}, 2048);
-    // Figure 6 of van Aart 2011: time against the step.
+    // Figure 6 of van Aart 2011: time against step size.
     for (const float step : {0.05f, 0.1f, 0.2f, 0.5f}) {
       const auto all = static_cast<std::uint32_t>(static_cast<float>(steps) * 0.05f / step);
       add(fmt::format("geodesic/by_step/{}/rk2/h{}", s.name, step), {s.form, s.reading, integrator::rk2, step, all},

@@ -15,10 +15,10 @@ using geodesic::integrator;
 using geodesic::interpolation;
 using geodesic::ray_form;
 
-/// Christoffel's B-spline is left out: it is the slowest and no better than its trilinear reading.
+/// Christoffel with B-splines is omitted: it is the slowest and not more accurate than with trilinear interpolation.
 constexpr std::span<const geodesic_scheme> schemes(geodesic_schemes, 4);
 
-/// Steps a second where fibres end at different times. Seeds x directions.
+/// Steps per second where fibres end at different times. Seeds x directions.
 void add_speed(const bench_options& o) {
   const bool cuda = o.chosen.kind == backend::cuda;
   const auto add = [&](const geodesic_scheme& s, const char* rule, integrator method, std::size_t seeds,
@@ -38,7 +38,7 @@ void add_speed(const bench_options& o) {
   add(streamline, "rk4", integrator::rk4, usual, 1);
 }
 
-/// Table 3 and figure 7 of van Aart 2011: few seeds, one direction each, on a GPU or on some CPU threads.
+/// Table 3 and figure 7 of van Aart 2011: few seeds, one direction each, on a GPU or on several CPU threads.
 void add_seeds(const bench_options& o) {
   const bool cuda = o.chosen.kind == backend::cuda;
   const int most =
@@ -49,7 +49,7 @@ void add_seeds(const bench_options& o) {
     for (const geodesic_scheme& s : schemes) {
       if (s.needs_gpu && !cuda) continue;
       for (const std::size_t seeds : {1024, 2048, 3072, 4096})
-        for (const timed_part part : {timed_part::whole_call, timed_part::every_point}) {
+        for (const timed_part part : {timed_part::complete_call, timed_part::every_point}) {
           const char* what = part == timed_part::every_point ? "points" : "scores";
           const device d{o.chosen.kind, threads, o.chosen.cuda_ordinal};
           const brain_run how{s.form, s.reading, integrator::rk2, seeds, 1, part};

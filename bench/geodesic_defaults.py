@@ -1,9 +1,9 @@
-"""What the defaults of `voxherd geodesic` rest on: geodesics of a real brain by form, smoothing, least eigenvalue,
-integrator and step. Usage: VOXHERD=build/voxherd geodesic_defaults.py PHILIPS_FOLDER OUT.csv
+"""The measurements behind the defaults of `voxherd geodesic`: geodesics of a real brain by form, smoothing, minimum
+eigenvalue, integrator and step. Usage: VOXHERD=build/voxherd geodesic_defaults.py PHILIPS_FOLDER OUT.csv
 
-500 places drawn in white matter, 12 directions each, followed for 61.25 mm (a multiple of all steps) within the brain
-mask. The reference is rk4 with an eighth of the usual step in the same field: `apart` compares the ends of the rays that go
-the whole way there. Steps/s: one thread, 64 directions, the best of three."""
+500 random positions in white matter, 12 directions each, followed for 61.25 mm (a multiple of all steps) within the
+brain mask. The reference is rk4 with an eighth of the usual step in the same field: `distance` is the distance between
+the ends of rays that have full length in the reference. Steps/s: one thread, 64 directions, the best of three runs."""
 import csv
 import itertools
 import os
@@ -16,14 +16,14 @@ import nibabel
 import numpy
 
 LENGTH_MM, VOXEL_MM, DIRECTIONS, SEEDS = 61.25, 1.75, 12, 500
-WHOLE, DEGENERATE = 5, 10  # stop reasons: longest length, not a number
+WHOLE, DEGENERATE = 5, 10  # stop reasons: maximum length, not a number
 SCHEMES = [("rk2", 0.875), ("rk2", 0.4375), ("rk4", 1.75), ("rk4", 0.875), ("rk4", 0.4375)]
 FORMS = [("hamiltonian", "bspline"), ("hamiltonian", "trilinear"), ("christoffel", "trilinear")]
 METRICS = {"inverse": [], "adjugate": [], "power": ["--alpha", "2"]}
 
 
 def tensors(philips, folder):
-    """Fits once; draws the seeds. Words that all runs have."""
+    """Fits the tensors and samples the seeds. Returns the options that all runs share."""
     scan, mask = os.path.join(philips, "1201_DT_HIGH_32DIR_SENSE"), f"{philips}/ref_mrtrix3/brain_mask.nii.gz"
     subprocess.run([os.environ["VOXHERD"], "tensor", "--dwi", f"{scan}.nii.gz", "--bvals", f"{scan}.bval", "--bvecs",
                     f"{scan}.bvec", "--mask", mask, "--threads", "1", "--out", f"{folder}/tensor.h5"],
@@ -37,7 +37,7 @@ def tensors(philips, folder):
 
 
 def follow(folder, words, directions=DIRECTIONS):
-    """Ends in mm, stop reasons, drifts and steps by the rays' numbers, and the scoring pass's seconds."""
+    """Ends in mm, stop reasons, drifts and steps by ray number, and the seconds of the scoring pass."""
     out = os.path.join(folder, "rays.h5")
     done = subprocess.run([os.environ["VOXHERD"], "geodesic", *words, "--max-length", str(LENGTH_MM), "--directions",
                            str(directions), "--no-loop-check", "--output-step", "1000", "--backend", "cpu", "--threads",
@@ -68,14 +68,14 @@ def rows(folder, common):
                     speed[form, reading, integrator] = max(
                         steps / seconds for *_, steps, seconds in (follow(folder, scheme, 64) for _ in range(3)))
                 found, why, drift, _, _ = follow(folder, scheme)
-                apart = numpy.nan_to_num(numpy.linalg.norm(found - end, axis=1)[stop == WHOLE], nan=LENGTH_MM)
+                distance = numpy.nan_to_num(numpy.linalg.norm(found - end, axis=1)[stop == WHOLE], nan=LENGTH_MM)
                 yield {"metric": metric, "form": form, "interpolation": reading, "smooth_voxels": smooth,
                        "least_eigenvalue": least, "integrator": integrator, "step_mm": step,
                        "drift_median": "%.2g" % numpy.median(drift), "drift_p95": "%.2g" % numpy.percentile(drift, 95),
                        "degenerate_percent": "%.2f" % (100 * (why == DEGENERATE).mean()),
-                       "apart_median_mm": "%.3f" % numpy.median(apart),
-                       "apart_p90_mm": "%.2f" % numpy.percentile(apart, 90),
-                       "apart_over_a_voxel_percent": "%.1f" % (100 * (apart > VOXEL_MM).mean()),
+                       "apart_median_mm": "%.3f" % numpy.median(distance),
+                       "apart_p90_mm": "%.2f" % numpy.percentile(distance, 90),
+                       "apart_over_a_voxel_percent": "%.1f" % (100 * (distance > VOXEL_MM).mean()),
                        "million_steps_per_s": "%.2f" % (1e-6 * speed[form, reading, integrator])}
 
 

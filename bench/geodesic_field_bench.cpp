@@ -15,15 +15,15 @@ using namespace voxherd::geodesic;
 
 constexpr double along = 1.7e-3, across = 0.3e-3;  // mm2/s: white matter
 
-/// Unit vector of the fibres at a place: a helix about the z axis through the grid's middle.
+/// Unit vector of the fibres at a position: a helix about the z axis through the middle of the grid.
 void fibre_axis(double x, double y, double (&t)[3]) {
   constexpr double rise = 20;  // voxels
   const double size = std::sqrt(x * x + y * y + rise * rise);
   t[0] = -y / size, t[1] = x / size, t[2] = rise / size;
 }
 
-/// A cube of white matter within a ball, as a brain fills its image by half.
-tensor_image helix_in_a_ball(std::uint64_t side) {
+/// A cube of white matter inside a ball, which fills about half of the image, as a brain does.
+tensor_image helix_in_ball(std::uint64_t side) {
   tensor_image image;
   image.size = {side, side, side};
   image.axes_mm = {2, 0, 0, 0, 2, 0, 0, 0, 2};
@@ -44,11 +44,12 @@ tensor_image helix_in_a_ball(std::uint64_t side) {
   return image;
 }
 
-/// From tensors in host memory to a field on the device: allocation and copies included, but for device_seconds.
+/// From tensors in host memory to a field on the device, including allocation and copies, which device_seconds
+/// excludes.
 class field_problem final : public problem {
  public:
   field_problem(const device& d, std::uint64_t side, field_kind kind, bool spline, double smoothing)
-      : device_(d), image_(helix_in_a_ball(side)), kind_(kind), spline_(spline) {
+      : device_(d), image_(helix_in_ball(side)), kind_(kind), spline_(spline) {
     how_.smoothing_voxels = smoothing;
   }
 
@@ -60,8 +61,8 @@ class field_problem final : public problem {
 
   double device_seconds() const override { return field_->seconds; }
 
-  /// FA everywhere inside, and unless smoothed or filtered the tensors in index space (voxels of 2 mm: a quarter).
-  std::string complaint() const override {
+  /// FA everywhere inside, and, unless smoothed or filtered, the tensors in index space (voxels of 2 mm: a quarter).
+  std::string find_error() const override {
     const double FA = (along - across) / std::sqrt(along * along + 2 * across * across);
     const auto facts = host_facts(*field_);
     const auto values = host_values(*field_);

@@ -24,13 +24,14 @@ slopes slopes_at(double x, double y) {
   return {2 * k * std::cos(k * x), -1.5 * k * std::sin(k * x), 2 * k * std::cos(k * y)};
 }
 
-/// y and z as the flat space has them: constant along the geodesics that are followed.
+/// y and z of the flat space: constant along the geodesics that are followed.
 std::array<double, 2> flat(double x, double y, double z) {
   return {y + 2 * std::sin(k * x), z + 2 * std::sin(k * y) + 1.5 * std::cos(k * x)};
 }
 
-/// One field at a time stays on the device.
-std::shared_ptr<field> field_of(const device& d, const std::array<std::uint64_t, 3>& size, ray_form form, bool spline) {
+/// Only one field at a time stays on the device.
+std::shared_ptr<field> make_field(const device& d, const std::array<std::uint64_t, 3>& size, ray_form form,
+                                  bool spline) {
   static std::shared_ptr<field> kept;
   static std::tuple<int, std::array<std::uint64_t, 3>, field_kind, bool> of;
   const std::tuple wanted{d.threads, size, field_for(form), spline};
@@ -42,7 +43,7 @@ std::shared_ptr<field> field_of(const device& d, const std::array<std::uint64_t,
   return kept;
 }
 
-ray_settings settings_of(const wave_run& how) {
+ray_settings make_settings(const wave_run& how) {
   ray_settings s;
   s.form = how.form;
   s.reading = how.reading;
@@ -58,9 +59,9 @@ class wave_problem final : public problem {
   wave_problem(const device& d, const std::array<std::uint64_t, 3>& size, const wave_run& how, std::size_t fibres)
       : device_(d), how_(how), fibres_(fibres), scores_(d, fibres) {
     use_device(d);
-    field_ = field_of(d, size, how.form, how.reading == interpolation::bspline);
+    field_ = make_field(d, size, how.form, how.reading == interpolation::bspline);
     seeds_ = wave_seeds(fibres, std::min<std::size_t>(64, size[0] / 4));
-    tracker_ = make_tracker(*field_, seeds_, settings_of(how));
+    tracker_ = make_tracker(*field_, seeds_, make_settings(how));
   }
 
   void run() override {
@@ -68,8 +69,8 @@ class wave_problem final : public problem {
     tracker_->score(0, fibres_, scores_.view());
   }
 
-  /// Every fibre of full length, and the median error after 20 voxels within what the scheme allows.
-  std::string complaint() const override {
+  /// Every fibre has full length, and the median error after 20 voxels is within the scheme's tolerance.
+  std::string find_error() const override {
     const std::uint32_t* const steps = scores_.view().values<"steps">();
     const std::uint8_t* const stops = scores_.view().values<"stops">();
     for (std::size_t f = 0; f < fibres_; ++f) {
@@ -77,8 +78,9 @@ class wave_problem final : public problem {
         return fmt::format("fibre {}: {} steps, stop {}; expected {} steps", f, steps[2 * f], stops[2 * f], how_.steps);
     }
     const double median = median_error(), allowed = allowed_error();
-    return median < allowed ? ""
-                            : fmt::format("median error {:.2e} voxels after 20, expected below {}", median, allowed);
+    return median < allowed
+               ? ""
+               : fmt::format("median error {:.2e} voxels after 20 voxels, expected below {}", median, allowed);
   }
 
   std::size_t voxels() const override { return fibres_ * how_.steps; }
@@ -89,8 +91,8 @@ class wave_problem final : public problem {
   }
 
  private:
-  /// Voxels. Trilinear reading and rules of first order are limited by themselves; the christoffel field by its central
-  /// differences.
+  /// Voxels. Trilinear interpolation and first-order integrators limit their own accuracy; the christoffel field is
+  /// limited by its central differences.
   double allowed_error() const {
     const bool first_order = how_.method == integrator::euler || how_.method == integrator::rk2_frozen;
     if (how_.reading != interpolation::bspline || first_order) return 0.1;
@@ -141,7 +143,7 @@ score_memory::score_memory(const device& d, std::size_t count)
 
 double bytes_per_step(ray_form form, interpolation reading, integrator method) {
   const int voxels = reading == interpolation::bspline ? 64 : 8;
-  // The Hamiltonian form contracts the derivatives while it reads, so that its frozen field is read again.
+  // The Hamiltonian form contracts the derivatives while reading, so its constant field is read again.
   const bool twice = method == integrator::rk2 || (method == integrator::rk2_frozen && form == ray_form::hamiltonian);
   const int evaluations = method == integrator::rk4 ? 4 : twice ? 2 : 1;
   return static_cast<double>(sizeof(float)) * field_floats(field_for(form)) * voxels * evaluations;
@@ -157,7 +159,7 @@ tensor_image wave_image(const std::array<std::uint64_t, 3>& size) {
 #pragma omp parallel for
   for (std::size_t v = 0; v < voxels; ++v) {
     const slopes s = slopes_at(static_cast<double>(v % size[0]), static_cast<double>(v / size[0] % size[1]));
-    // Columns of the inverse Jacobian, times the eigenvalues 1, 0.2, 0.1 of the flat space's D.
+    // Columns of the inverse Jacobian, multiplied by the eigenvalues 1, 0.2, 0.1 of D in the flat space.
     const double a[3] = {1, -s.y_by_x, s.y_by_x * s.z_by_y - s.z_by_x}, b[3] = {0, 1, -s.z_by_y}, c[3] = {0, 0, 1};
     std::size_t n = 6 * v;
     for (int i = 0; i < 3; ++i) {

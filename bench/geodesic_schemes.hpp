@@ -4,7 +4,7 @@
 
 namespace voxherd::bench {
 
-/// A way to follow geodesics, as benchmarks name it.
+/// A geodesic scheme and its name in benchmarks.
 struct geodesic_scheme {
   const char* name;
   geodesic::ray_form form;

@@ -1,5 +1,5 @@
-// igzip, as gzip_stream uses it, and several threads (parallel_gzip), beside zlib:
-// inflate_bench FILE.nii.gz [ROUNDS [THREADS [CHUNK_KIB]]]
+// Times igzip, as used by gzip_stream, and several threads (parallel_gzip), compared with zlib:
+//   inflate_bench FILE.nii.gz [ROUNDS [THREADS [CHUNK_KIB]]]
 #include <fmt/core.h>
 #include <zlib.h>
 
@@ -18,9 +18,9 @@
 
 namespace {
 
-constexpr std::size_t piece = std::size_t{1} << 18;  // as a series is read
+constexpr std::size_t piece = std::size_t{1} << 18;  // as when reading a series
 
-/// How many bytes, and a sum of them that knows their places and can be put together in any order.
+/// Number of bytes, and a sum that depends on their positions and can be combined in any order.
 struct content {
   std::uint64_t bytes = 0, sum = 0;
   bool operator==(const content&) const = default;
@@ -67,7 +67,7 @@ content by_igzip(const char* path, bool with_sum) {
   return read_all([&](unsigned char* out, std::size_t bytes) { return stream.read_some(out, bytes); }, with_sum);
 }
 
-/// Drops what it gets, or sums it up.
+/// Ignores its input, or adds it to a sum.
 class summing_sink : public voxherd::inflated_sink {
  public:
   explicit summing_sink(bool with_sum) : with_sum_(with_sum) {}
@@ -92,10 +92,10 @@ content by_threads(const char* path, const voxherd::parallel_gzip_settings& how,
   summing_sink sink(with_sum);
   const auto done = voxherd::inflate_in_parallel(file, how, stop, sink);
   if (result != nullptr) *result = done;
-  return done.whole ? sink.found() : content{};
+  return done.complete ? sink.found() : content{};
 }
 
-/// The fastest of some rounds, wall and CPU seconds.
+/// The fastest of several rounds, in wall and CPU seconds.
 std::pair<double, double> fastest(const std::function<content()>& work, int rounds) {
   double wall = 1e30, cpu = 1e30;
   for (int round = 0; round < rounds; ++round) {
@@ -125,14 +125,14 @@ int main(int argc, char** argv) {
   voxherd::parallel_gzip_result parallel;
   if (expected.bytes == 0 || !(by_igzip(path, true) == expected) ||
       !(by_threads(path, how, true, &parallel) == expected)) {
-    fmt::print(stderr, "{}: zlib, igzip and several threads do not give the same bytes\n", path);
+    fmt::print(stderr, "{}: zlib, igzip and several threads decompress to different bytes\n", path);
     return 1;
   }
-  fmt::print("{}: {} inflated bytes, the same from all (sum {:016x})\n", path, expected.bytes, expected.sum);
+  fmt::print("{}: {} decompressed bytes, equal for all methods (sum {:016x})\n", path, expected.bytes, expected.sum);
   const auto percent = [&](std::uint64_t bytes) {
     return 100 * static_cast<double>(bytes) / static_cast<double>(expected.bytes);
   };
-  fmt::print("in chunks of {} KiB: {:.1f} % of the bytes inflated with marks, {:.1f} % in order\n",
+  fmt::print("in chunks of {} KiB: {:.1f} % of the bytes decompressed with markers, {:.1f} % in order\n",
              how.chunk_bytes >> 10, percent(parallel.bytes_marked), percent(parallel.bytes_in_order));
   const auto report = [&](const std::string& name, std::pair<double, double> seconds) {
     const double megabytes = static_cast<double>(expected.bytes) * 1e-6;

@@ -14,8 +14,8 @@
 #include "tests/perfusion/reference/perfusion_reference_simplex.hpp"
 #include "tests/perfusion/reference/perfusion_run.hpp"
 
-/// What fits are worth, as CSV. --print cnr: Wang & Cao's Table 3, repeated fits of noisy curves; path: the cost after
-/// every iteration of the simplex (Figure 6); differences: of maps by two ways to fit (Table 4). --backend cpu|cuda
+/// Accuracy of perfusion fits, as CSV. --print cnr: Wang & Cao's Table 3, repeated fits of noisy curves; path: the cost
+/// after every iteration of the simplex (Figure 6); differences: of maps from two fits (Table 4). --backend cpu|cuda
 /// (cpu; cuda adds the GPU), --threads N (1), --repeats N (1000: repeats, and voxels of the differences).
 namespace {
 
@@ -67,13 +67,13 @@ perfusion_run fit_all(const device& d, const time_course& t, const fit_settings&
 
 double peak(const std::vector<double>& curve) { return *std::max_element(curve.begin(), curve.end()); }
 
-/// The noise of the input curves. The paper does not say how often it was drawn.
+/// The noise of the input curves. The paper does not state how often it was sampled.
 enum class input_noise { none, once, each_repeat };
-constexpr const char* name_of(input_noise n) {
+constexpr const char* noise_name(input_noise n) {
   return n == input_noise::none ? "clean" : n == input_noise::once ? "noisy once" : "noisy";
 }
 
-/// Draws the noise of one level.
+/// Adds the noise of one level.
 class noisy_series {
  public:
   noisy_series(const perfusion_method& m, double cnr, std::uint64_t seed)
@@ -124,11 +124,11 @@ std::vector<perfusion_parameters> repeated_fits(const options& o, const perfusio
   return all;
 }
 
-/// Returns what is wrong with the row; empty where nothing is.
+/// Returns the error of the row; empty if it is correct.
 std::string print_level(const options& o, const perfusion_method& m, input_noise inputs, double cnr) {
   noisy_series series(m, cnr, 5601 + static_cast<std::uint64_t>(std::isfinite(cnr) ? cnr : 0));
   const auto all = repeated_fits(o, m, series, std::isfinite(cnr) ? inputs : input_noise::none);
-  const auto least = least_deviations(series.clean(), paper_truth, m.settings.discretisation, series.noise_sd());
+  const auto least = min_deviations(series.clean(), paper_truth, m.settings.discretisation, series.noise_sd());
   const auto n = static_cast<double>(all.size());
   std::string words, wrong;
   for (std::size_t i = 0; i < parameter_count; ++i) {
@@ -137,14 +137,14 @@ std::string print_level(const options& o, const perfusion_method& m, input_noise
     for (const auto& p : all) square += (p[i] - mean) * (p[i] - mean) / (n - 1);
     const double unit = i <= kp ? per_second : 1, sd = std::sqrt(square);
     words += fmt::format(",{:.6g},{:.4g},{:.4g}", unit * mean, unit * sd, unit * least[i]);
-    // A twentieth of the truth covers the bias that noise brings at a ratio of 10; the simplex stops short of the
+    // A tolerance of a twentieth of the truth covers the bias by noise at a ratio of 10; the simplex stops before the
     // minimum.
     const double off = std::abs(mean - paper_truth[i]), margin = std::isfinite(cnr) ? 0.05 : 0.003;
     if (i <= kp && !(off <= margin * paper_truth[i] + 4 * sd / std::sqrt(n)))
-      wrong = fmt::format("{}, CNR {}: parameter {} is {} in the mean, expected {}", m.name, cnr, i, unit * mean,
+      wrong = fmt::format("{}, CNR {}: the mean of parameter {} is {}, expected {}", m.name, cnr, i, unit * mean,
                           unit * paper_truth[i]);
   }
-  fmt::print("{},{},{},{}{}\n", m.name, name_of(inputs), cnr, all.size(), words);
+  fmt::print("{},{},{},{}{}\n", m.name, noise_name(inputs), cnr, all.size(), words);
   std::fflush(stdout);
   return wrong;
 }
@@ -163,8 +163,8 @@ std::string print_cnr(const options& o) {
   return wrong;
 }
 
-/// The best cost after every iteration: fits that may make no more than so many.
-std::vector<double> path_of(const device& d, const time_course& t, fit_settings s, const std::vector<float>& row) {
+/// The best cost after every iteration, from fits with a limited number of iterations.
+std::vector<double> cost_path(const device& d, const time_course& t, fit_settings s, const std::vector<float>& row) {
   std::vector<double> costs;
   const int most = s.most_iterations;
   for (int n = 1; n <= most; ++n) {
@@ -176,7 +176,7 @@ std::vector<double> path_of(const device& d, const time_course& t, fit_settings 
   return costs;
 }
 
-std::vector<double> slow_path_of(const time_course& t, const fit_settings& s, const std::vector<float>& row) {
+std::vector<double> reference_cost_path(const time_course& t, const fit_settings& s, const std::vector<float>& row) {
   const std::vector<double> y(row.begin(), row.end());
   perfusion_parameters start{};
   for (std::size_t i = 0; i < start.size(); ++i) start[i] = s.rules[i].start;
@@ -203,9 +203,9 @@ std::string print_path(const options& o) {
       std::vector<device> places{{backend::cpu, 1, 0}};
       if (o.chosen.kind == backend::cuda) places.push_back(o.chosen);
       if (m.settings.solver == solver_kind::simplex)
-        print_costs(voxel, name, "reference", slow_path_of(series.clean(), m.settings, row));
+        print_costs(voxel, name, "reference", reference_cost_path(series.clean(), m.settings, row));
       for (const device& d : places) {
-        const auto costs = path_of(d, series.clean(), m.settings, row);
+        const auto costs = cost_path(d, series.clean(), m.settings, row);
         print_costs(voxel, name, d.kind == backend::cuda ? "GPU" : "CPU", costs);
         if (costs.empty()) wrong = fmt::format("{}: no iterations", name);
       }
@@ -213,7 +213,7 @@ std::string print_path(const options& o) {
   return wrong;
 }
 
-struct way {
+struct fit_setting {
   perfusion_method method;
   device on;
   std::string name() const { return method.name + (on.kind == backend::cuda ? ", GPU" : ", CPU"); }
@@ -226,7 +226,7 @@ struct map_name {
 constexpr map_name compared[] = {{map_kl, "kl"},       {map_ka, "ka"},       {map_kp, "kp"},
                                  {map_tau_a, "tau_a"}, {map_tau_p, "tau_p"}, {sum_of_squares, "sum_of_squares"}};
 
-void print_pair(const char* livers, const perfusion_data& data, const way& a, const way& b) {
+void print_pair(const char* livers, const perfusion_data& data, const fit_setting& a, const fit_setting& b) {
   const auto left = fit_all(a.on, data.frames, a.method.settings, data.rows);
   const auto right = fit_all(b.on, data.frames, b.method.settings, data.rows);
   double same = 0;
@@ -247,11 +247,11 @@ void print_pair(const char* livers, const perfusion_data& data, const way& a, co
   std::fflush(stdout);
 }
 
-void print_differences_of(const options& o, const char* livers, perfusion_truth truth) {
+void print_map_differences(const options& o, const char* livers, perfusion_truth truth) {
   const device cpu{backend::cpu, o.chosen.threads, 0};
   const bool cuda = o.chosen.kind == backend::cuda;
   const auto pair = [&](const std::string& a, const std::string& b, const device& on_b) {
-    const way one{perfusion_method_named(a), o.chosen}, other{perfusion_method_named(b), on_b};
+    const fit_setting one{perfusion_method_named(a), o.chosen}, other{perfusion_method_named(b), on_b};
     print_pair(livers, make_perfusion_data(48, o.repeats, truth, one.method.settings.discretisation), one, other);
   };
   for (const std::string name : {"simplex-paper", "simplex", "lm"}) {
@@ -264,8 +264,8 @@ void print_differences_of(const options& o, const char* livers, perfusion_truth 
 
 std::string print_differences(const options& o) {
   fmt::print("livers,one,other,voxels,map,mean,sd,median_absolute,p99_absolute,same_iterations_percent\n");
-  print_differences_of(o, "alike", perfusion_truth::paper);
-  print_differences_of(o, "various", perfusion_truth::physiology);
+  print_map_differences(o, "alike", perfusion_truth::paper);
+  print_map_differences(o, "various", perfusion_truth::physiology);
   return "";
 }
 

@@ -34,7 +34,7 @@ constexpr const char* every_method[] = {"simplex-paper",
 
 bool slow(const std::string& method) { return method.ends_with("-direct") || method.ends_with("-fft"); }
 
-/// The paper's Table 2 and Figure 5: 10,000 voxels; on a core as many as take seconds.
+/// The paper's Table 2 and Figure 5: 10,000 voxels; on one core as many as take a few seconds.
 void add_frames(const bench_options& o, const place& where, bool cuda) {
   for (const std::string method : every_method)
     for (const int frames : paper_frames) {
@@ -43,13 +43,13 @@ void add_frames(const bench_options& o, const place& where, bool cuda) {
     }
 }
 
-/// Table 2's second half.
+/// The second half of Table 2.
 void add_voxels(const place& where) {
   for (const char* method : {"simplex-paper", "simplex-paper-fft", "simplex", "lm"})
     for (const std::size_t voxels : {1, 10, 50, 100, 1000, 5000, 10000}) add("by_voxels", method, 128, voxels, where);
 }
 
-/// What a device does when it is full, in livers that are alike and in livers that differ from voxel to voxel.
+/// Rates of a fully used device, for identical livers and for livers that differ between voxels.
 void add_rates(const bench_options& o, const place& where, bool cuda) {
   const std::size_t voxels = o.voxels > 0 ? o.voxels
                              : cuda       ? 1'000'000
@@ -70,7 +70,7 @@ void add_patients(const place& where) {
 
 void add_all(const bench_options& o) {
   const bool cuda = o.chosen.kind == backend::cuda;
-  for (const place& where : places_of(o)) {
+  for (const place& where : benchmark_devices(o)) {
     add_rates(o, where, cuda);
     if (where.on.threads > 1) continue;
     add_frames(o, where, cuda);

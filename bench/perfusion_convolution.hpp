@@ -6,10 +6,10 @@
 #include "kernels/perfusion/settings.hpp"
 #include "kernels/perfusion/time_course.hpp"
 
-/// What perfusion_convolution_bench times on a GPU.
+/// Work that perfusion_convolution_bench times on a GPU.
 namespace voxherd::bench {
 
-enum class convolution_way { block_fft, cufft, direct, recursion };
+enum class convolution_method { block_fft, cufft, direct, recursion };
 
 /// C_i = sum_{j <= i} x_j exp(-kl T (i - j)) for each of many curves.
 struct convolution_curves {
@@ -19,7 +19,7 @@ struct convolution_curves {
   std::size_t count() const { return kl_T.size(); }
 };
 
-/// Costs of many voxels, each at `repeats` trials: p, and p with kl raised by a thousandth each time.
+/// Costs of many voxels, each for `repeats` trials: p, and p with kl increased by a thousandth each time.
 struct cost_voxels {
   perfusion::time_course course;
   std::vector<double> p;       ///< [voxel][parameter]
@@ -28,22 +28,22 @@ struct cost_voxels {
   std::size_t count() const { return p.size() / perfusion::parameter_count; }
 };
 
-/// Work whose inputs and results lie on the current GPU.
+/// Work whose inputs and results are in the memory of the current GPU.
 class gpu_work {
  public:
   virtual ~gpu_work() = default;
   /// Throws device_error.
   virtual void run() = 0;
-  /// Of the last run's kernels, by the GPU's clock.
+  /// Time of the last run's kernels, by the GPU's clock.
   virtual double device_seconds() const = 0;
   virtual std::vector<double> results() const = 0;
 };
 
-/// Results: [curve][frame]. Every way finds its inputs laid out as suits it: rows for a block a curve, columns for a
-/// thread a curve, rows already padded with zeros for cuFFT, whose plans are made here.
-std::unique_ptr<gpu_work> make_gpu_convolutions(convolution_way way, const convolution_curves& curves);
+/// Results: [curve][frame]. Every method has its inputs in a suitable layout: rows for one block per curve, columns for
+/// one thread per curve, rows padded with zeros for cuFFT, whose plans are created here.
+std::unique_ptr<gpu_work> make_gpu_convolutions(convolution_method method, const convolution_curves& curves);
 
-/// Results: [voxel] the sum of a voxel's costs. Not by cuFFT.
-std::unique_ptr<gpu_work> make_gpu_costs(convolution_way way, const cost_voxels& voxels);
+/// Results: [voxel], the sum of a voxel's costs. Not with cuFFT.
+std::unique_ptr<gpu_work> make_gpu_costs(convolution_method method, const cost_voxels& voxels);
 
 }  // namespace voxherd::bench

@@ -19,18 +19,18 @@ using namespace voxherd::bench;
 using namespace voxherd::perfusion;
 
 constexpr std::array frame_counts{32, 48, 64, 128, 256, 320, 448};
-constexpr double whole_s = 120;  ///< of a series, as the paper's
+constexpr double complete_s = 120;  ///< of a series, as the paper's
 constexpr std::array<double, parameter_count> papers_truth{400 / per_second, 20 / per_second, 100 / per_second, 1, 2};
 
-const char* name_of(convolution_way way) {
-  switch (way) {
-    case convolution_way::block_fft:
+const char* method_name(convolution_method method) {
+  switch (method) {
+    case convolution_method::block_fft:
       return "block_fft";
-    case convolution_way::cufft:
+    case convolution_method::cufft:
       return "cufft";
-    case convolution_way::direct:
+    case convolution_method::direct:
       return "direct";
-    case convolution_way::recursion:
+    case convolution_method::recursion:
       break;
   }
   return "recursion";
@@ -41,7 +41,7 @@ convolution_curves any_curves(int frames, std::size_t count) {
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> kl(60 / per_second, 1200 / per_second);
   convolution_curves c{frames, {}, {}};
-  for (std::size_t n = 0; n < count; ++n) c.kl_T.push_back(kl(random) * whole_s / frames);
+  for (std::size_t n = 0; n < count; ++n) c.kl_T.push_back(kl(random) * complete_s / frames);
   for (std::size_t i = 0; i < count * static_cast<std::size_t>(frames); ++i) c.series.push_back(normal(random));
   return c;
 }
@@ -61,28 +61,28 @@ std::vector<double> convolved(const convolution_curves& c) {
 }
 
 /// Largest difference over the largest value.
-std::string complain(const std::vector<double>& found, const std::vector<double>& truth, double most) {
+std::string compare_results(const std::vector<double>& found, const std::vector<double>& truth, double most) {
   const double error = reference::relative_error(found, truth);
   return error < most ? "" : fmt::format("relative error {:.2e}, expected below {:.0e}", error, most);
 }
 
-/// Convolutions alone, on a GPU; every result compared.
+/// Only convolutions, on a GPU; every result is compared.
 class convolution_problem final : public problem {
  public:
-  convolution_problem(const device& d, convolution_way way, int frames, std::size_t count)
+  convolution_problem(const device& d, convolution_method method, int frames, std::size_t count)
       : device_(d), curves_(any_curves(frames, count)) {
     use_device(d);
-    round_trip_rmse_ = round_trip(way);
-    work_ = make_gpu_convolutions(way, curves_);
+    round_trip_rmse_ = round_trip(method);
+    work_ = make_gpu_convolutions(method, curves_);
   }
 
   void run() override {
     use_device(device_);
     work_->run();
   }
-  std::string complaint() const override {
+  std::string find_error() const override {
     if (!(round_trip_rmse_ < 1e-13)) return fmt::format("round trip: RMSE {:.2e}", round_trip_rmse_);
-    return complain(work_->results(), convolved(curves_), 1e-12);
+    return compare_results(work_->results(), convolved(curves_), 1e-12);
   }
   std::size_t voxels() const override { return curves_.count(); }
   std::string unit() const override { return "curve"; }
@@ -90,11 +90,11 @@ class convolution_problem final : public problem {
   std::vector<std::pair<std::string, double>> more() const override { return {{"round_trip_rmse", round_trip_rmse_}}; }
 
  private:
-  /// Where the exponential is gone within a frame, forward and back alone are left.
-  double round_trip(convolution_way way) const {
+  /// If the exponential decays within one frame, only the forward and backward transforms remain.
+  double round_trip(convolution_method method) const {
     convolution_curves gone = curves_;
     std::fill(gone.kl_T.begin(), gone.kl_T.end(), 700.0);
-    const auto work = make_gpu_convolutions(way, gone);
+    const auto work = make_gpu_convolutions(method, gone);
     work->run();
     const auto back = work->results();
     double sum = 0;
@@ -111,7 +111,7 @@ class convolution_problem final : public problem {
 cost_voxels any_voxels(int frames, std::size_t count, int repeats) {
   std::mt19937_64 random(5601);
   std::uniform_real_distribution<double> around(0.5, 2);
-  cost_voxels v{reference::any_course(frames, whole_s / frames), {}, {}, repeats};
+  cost_voxels v{reference::test_course(frames, complete_s / frames), {}, {}, repeats};
   for (std::size_t n = 0; n < count; ++n)
     for (const double x : papers_truth) v.p.push_back(x * around(random));
   std::uniform_real_distribution<float> level(0.0f, 1.0f);
@@ -119,21 +119,21 @@ cost_voxels any_voxels(int frames, std::size_t count, int repeats) {
   return v;
 }
 
-/// Calls evaluate(p, voxel) for a voxel's trials; the sum.
+/// Calls evaluate(p, voxel) for the trials of a voxel; returns the sum.
 template <class Evaluate>
-double sum_of_trials(const cost_voxels& v, std::size_t voxel, const Evaluate& evaluate) {
+double trial_sum(const cost_voxels& v, std::size_t voxel, const Evaluate& evaluate) {
   double p[parameter_count], sum = 0;
   std::copy_n(v.p.begin() + static_cast<std::ptrdiff_t>(voxel * parameter_count), parameter_count, p);
   for (int r = 0; r < v.repeats; ++r, p[kl] *= 1.001) sum += evaluate(p);
   return sum;
 }
 
-/// By the paper's model written out (tests/support), of the first `count` voxels.
+/// From the definition of the paper's model (tests/support), for the first `count` voxels.
 std::vector<double> summed_costs(const cost_voxels& v, std::size_t count) {
   std::vector<double> sums;
   const std::size_t frames = v.course.frames();
   for (std::size_t n = 0; n < std::min(count, v.count()); ++n)
-    sums.push_back(sum_of_trials(v, n, [&](const double(&p)[parameter_count]) {
+    sums.push_back(trial_sum(v, n, [&](const double(&p)[parameter_count]) {
       const auto c = reference::paper_curve(v.course, p);
       double cost = 0;
       for (std::size_t i = 0; i < frames; ++i) {
@@ -145,15 +145,15 @@ std::vector<double> summed_costs(const cost_voxels& v, std::size_t count) {
   return sums;
 }
 
-/// Costs as a fit asks for them: delays, convolution, sum of squares.
+/// Costs as computed by a fit: delays, convolution, sum of squares.
 class cost_problem : public problem {
  public:
   cost_problem(int frames, std::size_t count, int repeats) : voxels_(any_voxels(frames, count, repeats)) {}
-  std::string complaint() const override {
+  std::string find_error() const override {
     auto found = results();
     const auto truth = summed_costs(voxels_, 64);
     found.resize(truth.size());
-    return complain(found, truth, 1e-12);
+    return compare_results(found, truth, 1e-12);
   }
   std::size_t voxels() const override { return voxels_.count() * static_cast<std::size_t>(voxels_.repeats); }
   std::string unit() const override { return "cost"; }
@@ -165,10 +165,10 @@ class cost_problem : public problem {
 
 class gpu_cost_problem final : public cost_problem {
  public:
-  gpu_cost_problem(const device& d, convolution_way way, int frames, std::size_t count, int repeats)
+  gpu_cost_problem(const device& d, convolution_method method, int frames, std::size_t count, int repeats)
       : cost_problem(frames, count, repeats), device_(d) {
     use_device(d);
-    work_ = make_gpu_costs(way, voxels_);
+    work_ = make_gpu_costs(method, voxels_);
   }
   void run() override {
     use_device(device_);
@@ -182,20 +182,20 @@ class gpu_cost_problem final : public cost_problem {
   std::unique_ptr<gpu_work> work_;
 };
 
-/// One core; Number: a voxel a time (double), or a voxel a lane.
+/// One core; Number: one voxel at a time (double), or one voxel per lane.
 template <class Number>
 class cpu_cost_problem final : public cost_problem {
  public:
   static constexpr std::size_t lanes = lane::lane_traits<Number>::count;
 
-  cpu_cost_problem(convolution_way way, int frames, std::size_t groups, int repeats)
+  cpu_cost_problem(convolution_method method, int frames, std::size_t groups, int repeats)
       : cost_problem(frames, groups * lanes, repeats), table_(voxels_.course), sums_(voxels_.count()) {
     for (std::size_t i = 0; i < voxels_.samples.size(); ++i) {
       const auto n = static_cast<std::size_t>(frames), voxel = i / n;
       columns_.resize(voxels_.samples.size());
       columns_[voxel / lanes * n * lanes + i % n * lanes + voxel % lanes] = voxels_.samples[i];
     }
-    choose(way, frames);
+    choose(method, frames);
   }
 
   void run() override {
@@ -216,14 +216,14 @@ class cpu_cost_problem final : public cost_problem {
 
   std::vector<double> results() const override { return sums_; }
 
-  void choose(convolution_way way, int frames) {
-    if (way == convolution_way::direct)
+  void choose(convolution_method method, int frames) {
+    if (method == convolution_method::direct)
       cost_ = [m = direct_model<Number, discretisation_kind::paper>(table_.view())](
                   const Number(&p)[parameter_count], voxel_samples y) { return m.cost(p, y); };
-    if (way == convolution_way::recursion)
+    if (method == convolution_method::recursion)
       cost_ = [m = recursion_model<Number, discretisation_kind::paper>(table_.view())](
                   const Number(&p)[parameter_count], voxel_samples y) { return m.cost(p, y); };
-    if (way != convolution_way::block_fft) return;
+    if (method != convolution_method::block_fft) return;
     plan_ = std::make_unique<block_fft_plan>(block_fft_shape_of(frames));
 #define VOXHERD_SHAPE(q, p) \
   if (plan_->shape() == block_fft_shape{q, p}) cost_ = by_block_fft<q, p>();
@@ -245,23 +245,24 @@ class cpu_cost_problem final : public cost_problem {
   cost_function cost_;
 };
 
-void add_gpu(const bench_options& o, convolution_way way, int frames) {
+void add_gpu(const bench_options& o, convolution_method method, int frames) {
   const device d = o.chosen;
   const std::size_t curves = o.voxels > 0 ? o.voxels : 10000, voxels = o.voxels > 0 ? o.voxels : 131072;
-  add_benchmark(fmt::format("perfusion_convolution/alone/{}/{}/gpu", name_of(way), frames),
-                [=] { return std::make_unique<convolution_problem>(d, way, frames, curves); });
-  if (way == convolution_way::cufft) return;
-  add_benchmark(fmt::format("perfusion_convolution/cost/{}/{}/gpu", name_of(way), frames),
-                [=] { return std::make_unique<gpu_cost_problem>(d, way, frames, voxels, 16); });
+  add_benchmark(fmt::format("perfusion_convolution/convolve/{}/{}/gpu", method_name(method), frames),
+                [=] { return std::make_unique<convolution_problem>(d, method, frames, curves); });
+  if (method == convolution_method::cufft) return;
+  add_benchmark(fmt::format("perfusion_convolution/cost/{}/{}/gpu", method_name(method), frames),
+                [=] { return std::make_unique<gpu_cost_problem>(d, method, frames, voxels, 16); });
 }
 
-void add_cpu(const bench_options& o, convolution_way way, int frames) {
-  if (way == convolution_way::cufft) return;
+void add_cpu(const bench_options& o, convolution_method method, int frames) {
+  if (method == convolution_method::cufft) return;
   const std::size_t voxels = o.voxels > 0 ? o.voxels : 16;
-  const auto name = fmt::format("perfusion_convolution/cost/{}/{}/threads1", name_of(way), frames);
-  add_benchmark(name, [=] { return std::make_unique<cpu_cost_problem<lane::double_lanes>>(way, frames, voxels, 16); });
+  const auto name = fmt::format("perfusion_convolution/cost/{}/{}/threads1", method_name(method), frames);
+  add_benchmark(name,
+                [=] { return std::make_unique<cpu_cost_problem<lane::double_lanes>>(method, frames, voxels, 16); });
   add_benchmark(name + "/one_voxel",
-                [=] { return std::make_unique<cpu_cost_problem<double>>(way, frames, voxels, 16); });
+                [=] { return std::make_unique<cpu_cost_problem<double>>(method, frames, voxels, 16); });
 }
 
 }  // namespace
@@ -269,8 +270,8 @@ void add_cpu(const bench_options& o, convolution_way way, int frames) {
 int main(int argc, char** argv) {
   return run_benchmarks(argc, argv, [](const bench_options& o) {
     for (const int frames : frame_counts)
-      for (const auto way :
-           {convolution_way::block_fft, convolution_way::cufft, convolution_way::direct, convolution_way::recursion})
-        (o.chosen.kind == backend::cuda ? add_gpu : add_cpu)(o, way, frames);
+      for (const auto method : {convolution_method::block_fft, convolution_method::cufft, convolution_method::direct,
+                                convolution_method::recursion})
+        (o.chosen.kind == backend::cuda ? add_gpu : add_cpu)(o, method, frames);
   });
 }

@@ -124,8 +124,8 @@ class block_fft_work final : public timed_work {
   device_buffer<double> series_, kl_T_, out_;
 };
 
-/// The spectrum times H of the curve's kl, over the transform's length; a block a curve. `poles`: 1 - cos, sin of
-/// 2 pi k / 2 frames.
+/// The spectrum times H of the curve's kl, over the transform's length; one block per curve. `poles`: 1 - cos, sin of 2
+/// pi k / 2 frames.
 __global__ void multiply_kernel(int frames, const double2* poles, const double* kl_T, cufftDoubleComplex* spectrum) {
   __shared__ double lost[2];
   const double x = kl_T[blockIdx.x];
@@ -146,7 +146,7 @@ class cufft_work final : public timed_work {
   explicit cufft_work(const convolution_curves& c)
       : frames_(c.frames),
         kl_T_(on_gpu(c.kl_T)),
-        poles_(on_gpu(poles_of(c.frames))),
+        poles_(on_gpu(compute_poles(c.frames))),
         padded_(on_gpu(padded_rows(c))),
         spectrum_(c.count() * static_cast<std::size_t>(c.frames + 1)),
         out_(2 * c.series.size()) {
@@ -172,7 +172,7 @@ class cufft_work final : public timed_work {
   }
 
  private:
-  static std::vector<double2> poles_of(int frames) {
+  static std::vector<double2> compute_poles(int frames) {
     std::vector<double2> poles;
     for (int k = 0; k <= frames; ++k) {
       const double x = std::numbers::pi * k / frames, half = std::sin(x / 2);
@@ -203,7 +203,7 @@ class cufft_work final : public timed_work {
   cufftHandle forward_ = 0, back_ = 0;
 };
 
-/// One curve a thread; columns side by side.
+/// One curve per thread; columns side by side.
 struct curve_columns {
   int frames;
   std::uint32_t count;
@@ -272,7 +272,7 @@ __global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft
   if (team_type::lane() == 0 && voxel < count) out[voxel] = sum;
 }
 
-/// One voxel a thread, with the curves in shared memory and samples in columns.
+/// One voxel per thread, with the curves in shared memory and samples in columns.
 template <class Model>
 __global__ void __launch_bounds__(128, 3)
     thread_cost_kernel(const __grid_constant__ cuda_fit_job<double> job, const double* parameters, const float* samples,
@@ -291,8 +291,8 @@ __global__ void __launch_bounds__(128, 3)
 
 class cost_work final : public timed_work {
  public:
-  cost_work(convolution_way way, const cost_voxels& v)
-      : way_(way),
+  cost_work(convolution_method method, const cost_voxels& v)
+      : method_(method),
         repeats_(v.repeats),
         table_(v.course),
         plan_(block_fft_shape_of(static_cast<int>(v.course.frames()))),
@@ -300,14 +300,15 @@ class cost_work final : public timed_work {
         values_(on_gpu(table_.values())),
         counts_(on_gpu(table_.counts())),
         p_(on_gpu(v.p)),
-        samples_(on_gpu(way == convolution_way::block_fft ? v.samples : turned(v.samples, v.count()))),
+        samples_(on_gpu(method == convolution_method::block_fft ? v.samples : turned(v.samples, v.count()))),
         out_(v.count()) {}
   std::vector<double> results() const override { return fetched(out_); }
 
  private:
   void launch() override {
-    if (way_ == convolution_way::block_fft) return launch_blocks();
-    if (way_ == convolution_way::direct) return launch_threads<direct_model<double, discretisation_kind::paper>>();
+    if (method_ == convolution_method::block_fft) return launch_blocks();
+    if (method_ == convolution_method::direct)
+      return launch_threads<direct_model<double, discretisation_kind::paper>>();
     launch_threads<recursion_model<double, discretisation_kind::paper>>();
   }
 
@@ -334,7 +335,7 @@ class cost_work final : public timed_work {
         job, p_.data(), samples_.data(), count, repeats_, out_.data());
   }
 
-  convolution_way way_;
+  convolution_method method_;
   int repeats_;
   curves_table<double> table_;
   block_fft_plan plan_;
@@ -348,23 +349,23 @@ class cost_work final : public timed_work {
 
 }  // namespace
 
-std::unique_ptr<gpu_work> make_gpu_convolutions(convolution_way way, const convolution_curves& curves) {
-  switch (way) {
-    case convolution_way::block_fft:
+std::unique_ptr<gpu_work> make_gpu_convolutions(convolution_method method, const convolution_curves& curves) {
+  switch (method) {
+    case convolution_method::block_fft:
       return std::make_unique<block_fft_work>(curves);
-    case convolution_way::cufft:
+    case convolution_method::cufft:
       return std::make_unique<cufft_work>(curves);
-    case convolution_way::direct:
+    case convolution_method::direct:
       return std::make_unique<column_work<direct_convolver>>(curves);
-    case convolution_way::recursion:
+    case convolution_method::recursion:
       break;
   }
   return std::make_unique<column_work<recursive_convolver>>(curves);
 }
 
-std::unique_ptr<gpu_work> make_gpu_costs(convolution_way way, const cost_voxels& voxels) {
-  if (way == convolution_way::cufft) throw std::invalid_argument("costs are not computed by cuFFT");
-  return std::make_unique<cost_work>(way, voxels);
+std::unique_ptr<gpu_work> make_gpu_costs(convolution_method method, const cost_voxels& voxels) {
+  if (method == convolution_method::cufft) throw std::invalid_argument("costs are not computed by cuFFT");
+  return std::make_unique<cost_work>(method, voxels);
 }
 
 }  // namespace voxherd::bench

@@ -15,8 +15,8 @@ using namespace perfusion;
 
 constexpr double arrival_s = 10, scan_s = 120;
 
-/// A curve of even places at a place between them: 0 before -1, a line from there to its first value, its last value
-/// after the end.
+/// Interpolates a curve of evenly spaced values: 0 before -1, linear from there to its first value, constant after the
+/// last.
 double value_at(const std::vector<double>& curve, double place) {
   if (place <= -1) return 0;
   if (place < 0) return curve.front() * (place + 1);
@@ -26,18 +26,18 @@ double value_at(const std::vector<double>& curve, double place) {
   return curve[before] + part * (curve[before + 1] - curve[before]);
 }
 
-/// The integral of C(s) exp(-k (t - s)) over a piece of `length` s that begins at value c and rises by slope, to be
-/// added to what was there before.
+/// The integral of C(s) exp(-k (t - s)) over a piece of `length` s that starts at value c and increases by slope, to be
+/// added to the earlier integral.
 double after(double before, double c, double slope, double k, double length) {
   const double fading = std::exp(-k * length), whole = -std::expm1(-k * length) / k;
   return fading * before + c * whole + slope * (length - whole) / k;
 }
 
-/// The exact convolution of a curve with exp(-k t) at every frame, tau later.
+/// The exact convolution of a curve with exp(-k t) at every frame, delayed by tau.
 std::vector<double> faded(const std::vector<double>& curve, double spacing, double k, double tau) {
   const int frames = static_cast<int>(curve.size());
-  tau = std::clamp(tau, -frames * spacing, frames * spacing);  // beyond, nothing or the last value alone is seen
-  std::vector<double> at_nodes{0};                             // from node -1 on
+  tau = std::clamp(tau, -frames * spacing, frames * spacing);  // beyond, the curve is zero or constant
+  std::vector<double> at_nodes{0};                             // from node -1
   const auto node = [&](int j) { return value_at(curve, j); };
   const auto slope = [&](int j) { return (node(j + 1) - node(j)) / spacing; };
   for (int j = -1; j <= 2 * frames; ++j) at_nodes.push_back(after(at_nodes.back(), node(j), slope(j), k, spacing));
@@ -68,7 +68,7 @@ time_course paper_inputs(int frames) {
 
 std::vector<double> tissue_curve(const time_course& t, const perfusion_parameters& p, discretisation_kind how) {
   const double spacing = t.spacing_s();
-  if (!(spacing > 0)) throw std::invalid_argument("tissue_curve: expected even frames");
+  if (!(spacing > 0)) throw std::invalid_argument("tissue_curve: expected evenly spaced frames");
   if (how == discretisation_kind::exact) {
     auto c = faded(t.arterial, spacing, p[kl], p[tau_a]);
     const auto from_portal = faded(t.portal, spacing, p[kl], p[tau_p]);
@@ -85,8 +85,8 @@ std::vector<double> tissue_curve(const time_course& t, const perfusion_parameter
   return c;
 }
 
-perfusion_parameters least_deviations(const time_course& t, const perfusion_parameters& p, discretisation_kind how,
-                                      double noise_sd) {
+perfusion_parameters min_deviations(const time_course& t, const perfusion_parameters& p, discretisation_kind how,
+                                    double noise_sd) {
   const auto inverse = reference::inverse_information(t, how, p, {});
   perfusion_parameters sd{};
   for (std::size_t i = 0; i < parameter_count; ++i) sd[i] = noise_sd * std::sqrt(inverse[i][i]);

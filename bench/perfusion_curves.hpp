@@ -14,22 +14,22 @@ using reference::perfusion_parameters;
 inline constexpr perfusion_parameters paper_truth{400 / perfusion::per_second, 20 / perfusion::per_second,
                                                   100 / perfusion::per_second, 1, 2};
 
-/// Numbers of frames in its figures and tables; 48 frames of 2.37 s are its patients', the others share 120 s.
+/// Numbers of frames in the paper's figures and tables; 48 frames of 2.37 s are its patients', the others cover 120 s.
 inline constexpr int paper_frames[] = {32, 48, 64, 128, 256, 320, 448};
 
 /// A population's aorta, where the agent arrives at 10 s, and the portal vein that follows it
-/// (kernels/phantom/input_curves.hpp), mM: at every second, as a scanner would have them, then read in lines at the
+/// (kernels/phantom/input_curves.hpp), mM: sampled every second, as by a scanner, then interpolated linearly at the
 /// frames.
 perfusion::time_course paper_inputs(int frames);
 
-/// The tissue's concentration at every frame, mM: as tests/reference has it, but in a time of the frames, not of their
-/// square. Even frames alone.
+/// The tissue's concentration at every frame, mM: the model of tests/perfusion/reference, but in time linear in the
+/// number of frames. Only evenly spaced frames.
 std::vector<double> tissue_curve(const perfusion::time_course& frames, const perfusion_parameters& p,
                                  perfusion::discretisation_kind how);
 
-/// Cramer and Rao's least standard deviations of an unbiased estimate of all five, for white noise of this sd in the
-/// tissue's concentrations and clean inputs.
-perfusion_parameters least_deviations(const perfusion::time_course& frames, const perfusion_parameters& p,
-                                      perfusion::discretisation_kind how, double noise_sd);
+/// Cramer-Rao minimum standard deviations of an unbiased estimate of all five parameters, for white noise of this
+/// standard deviation in the tissue's concentrations and noise-free inputs.
+perfusion_parameters min_deviations(const perfusion::time_course& frames, const perfusion_parameters& p,
+                                    perfusion::discretisation_kind how, double noise_sd);
 
 }  // namespace voxherd::bench

@@ -16,7 +16,7 @@ namespace {
 using namespace perfusion;
 using counters = std::vector<std::pair<std::string, double>>;
 
-constexpr std::size_t slowly_judged = 1024;  // voxels, evenly spread
+constexpr std::size_t checked_by_reference = 1024;  // voxels, evenly distributed
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<long>(values.size() / 2);
@@ -32,17 +32,17 @@ constexpr struct {
                {"varpro", solver_kind::varpro},
                {"linear", solver_kind::linear}};
 
-/// What a method is good for.
+/// What is required of a method.
 struct expectation {
   double found;    ///< of the voxels, at least, cost no more than their truth does
   double typical;  ///< median error, at most, in Cramer and Rao's deviations; of a normal distribution 0.674
 };
 
-/// A simplex gets stuck: by the slow version 97 % of the paper's livers come within 1 % of the least cost, and 60 % of
-/// livers that differ; within bounds fewer, since it flattens against them (85 % of the paper's livers). It also stops
-/// short: at 48 frames its errors of ka are 1.2 times those of the minimum in the median, the slow version's, too. From
-/// one start, least squares end in another minimum of two livers in a hundred that differ.
-expectation expected_of(const fit_settings& s, perfusion_truth truth) {
+/// A simplex gets stuck: with the reference, 97 % of the paper's livers are within 1 % of the minimum cost, and 60 % of
+/// livers that differ; with bounds fewer, because it flattens against them (85 % of the paper's livers). It also stops
+/// early: at 48 frames its median error of ka is 1.2 times that of the minimum, also with the reference. From one
+/// start, least squares end in another minimum for two of a hundred livers that differ.
+expectation method_expectations(const fit_settings& s, perfusion_truth truth) {
   const bool paper = truth == perfusion_truth::paper;
   if (s.solver != solver_kind::simplex) return {paper || s.starts > 0 ? 0.99 : 0.96, 0.674 * 1.2};
   return {!paper ? 0.5 : s.bounded ? 0.8 : 0.95, 0.674 * (s.bounded ? 1.5 : 1.35)};
@@ -67,13 +67,13 @@ class perfusion_problem final : public problem {
     fitter_->fit(voxels(), rows(), out_);
   }
 
-  std::string complaint() const override {
+  std::string find_error() const override {
     for (std::size_t v = 0; v < voxels(); ++v)
       if (out_.values<"status">()[v] != static_cast<std::uint8_t>(voxel_status::fitted))
         return fmt::format("voxel {}: status {}, expected 0, fitted", v, out_.values<"status">()[v]);
-    if (auto why = complaint_of_repeats(); !why.empty()) return why;
-    if (auto why = complaint_of_parameters(); !why.empty() && how_.truth == perfusion_truth::paper) return why;
-    return how_.method.settings.solver == solver_kind::linear ? "" : complaint_of_costs();
+    if (auto why = check_repeats(); !why.empty()) return why;
+    if (auto why = check_parameters(); !why.empty() && how_.truth == perfusion_truth::paper) return why;
+    return how_.method.settings.solver == solver_kind::linear ? "" : check_costs();
   }
 
   std::size_t voxels() const override { return how_.voxels; }
@@ -90,7 +90,7 @@ class perfusion_problem final : public problem {
     counters all{{"frames", how_.frames},
                  {"mean_iterations", iterations / n},
                  {"at_bound_percent", 100 * at_bound / n},
-                 {"most_iterations_percent", 100 * at_most / n}};
+                 {"max_iterations_percent", 100 * at_most / n}};
     if (share_found_ >= 0) all.emplace_back("found_percent", 100 * share_found_);
     return all;
   }
@@ -107,19 +107,19 @@ class perfusion_problem final : public problem {
     return p;
   }
 
-  std::string complaint_of_repeats() const {
+  std::string check_repeats() const {
     for (std::size_t v = data_.distinct(); v < voxels(); ++v)
       for (int i = 0; i < map_count; ++i)
         if (std::memcmp(&out_.floats(static_cast<std::size_t>(i))[v],
                         &out_.floats(static_cast<std::size_t>(i))[v % data_.distinct()], sizeof(float)) != 0)
-          return fmt::format("voxel {}: map {} is {}, expected {}, that of voxel {}, whose signals are the same", v, i,
+          return fmt::format("voxel {}: map {} is {}, expected {} as in voxel {}, which has the same signals", v, i,
                              out_.floats(static_cast<std::size_t>(i))[v],
                              out_.floats(static_cast<std::size_t>(i))[v % data_.distinct()], v % data_.distinct());
     return "";
   }
 
-  /// Without bounds some fits of the simplex run away. With a negative kl curves grow, and with them the parameters'
-  /// rounding to float; a delay beyond the series' length is taken as that length, which the slow model does not know.
+  /// Without bounds some simplex fits diverge. With a negative kl curves grow, and with them the rounding of the
+  /// parameters to float; a delay longer than the series is replaced by that length, which the reference does not do.
   bool comparable(std::size_t v) const {
     const auto p = fitted(v);
     const double length_s = data_.frames.spacing_s() * how_.frames;
@@ -131,29 +131,29 @@ class perfusion_problem final : public problem {
     return reference::perfusion_cost(data_.frames, discretisation(), fitted(v), {row, row + frames()});
   }
 
-  std::string complaint_of_costs() const {
+  std::string check_costs() const {
     const double of_cost = how_.method.settings.precision == precision_kind::float32 ? 1e-3 : 1e-4;
-    const std::size_t step = std::max<std::size_t>(1, data_.distinct() / slowly_judged);
+    const std::size_t step = std::max<std::size_t>(1, data_.distinct() / checked_by_reference);
     std::size_t looked_at = 0, found = 0;
     for (std::size_t v = 0; v < data_.distinct(); v += step, ++looked_at) {
       const double claimed = static_cast<double>(out_.floats(sum_of_squares)[v]), is = cost_by_slow_model(v);
       if (comparable(v) && !(std::abs(claimed - is) <= of_cost * is))
-        return fmt::format("voxel {}: cost {:.6e}, expected {:.6e}, that of its parameters", v, claimed, is);
+        return fmt::format("voxel {}: cost {:.6e}, expected {:.6e} for its parameters", v, claimed, is);
       found += claimed <= data_.truth_cost[v] * (1 + of_cost);
     }
     share_found_ = static_cast<double>(found) / static_cast<double>(looked_at);
-    const double part = expected_of(how_.method.settings, how_.truth).found;
-    // Three standard deviations of a count: a few voxels are no statistic.
+    const double part = method_expectations(how_.method.settings, how_.truth).found;
+    // Three standard deviations of a count, because a few voxels are not representative.
     const double least = part - 3 * std::sqrt(part * (1 - part) / static_cast<double>(looked_at));
     if (share_found_ >= least) return "";
-    return fmt::format("{:.1f} % of the voxels cost no more than their truth does, expected {:.0f} %",
+    return fmt::format("{:.1f} % of the voxels have a cost not above that of their truth, expected {:.0f} %",
                        100 * share_found_, 100 * least);
   }
 
-  /// In units of Cramer and Rao's deviations: half of all errors are below 0.67, one in 1e8 above 6.
-  std::string complaint_of_parameters() const {
+  /// In units of the Cramer-Rao deviations: half of all errors are below 0.67, one in 1e8 above 6.
+  std::string check_parameters() const {
     const bool linear = how_.method.settings.solver == solver_kind::linear;
-    const auto sd = least_deviations(data_.frames, paper_truth, discretisation(), data_.noise_sd[0]);
+    const auto sd = min_deviations(data_.frames, paper_truth, discretisation(), data_.noise_sd[0]);
     for (std::size_t i = 0; i < parameter_count; ++i) {
       if (linear && i > kp) continue;
       std::vector<double> errors, values;
@@ -162,13 +162,13 @@ class perfusion_problem final : public problem {
         errors.push_back(std::abs(values.back() - paper_truth[i]) / sd[i]);
       }
       const double middle = median(values);
-      // The linear fit is biased by noise and by its own rule of integration.
+      // The linear fit is biased by noise and by its own integration rule.
       if (linear && !(std::abs(middle / paper_truth[i] - 1) < 0.3))
         return fmt::format("parameter {}: median {:.4g}, expected {:.4g} to 30 %", i, middle, paper_truth[i]);
       const double typical = median(errors);
-      const double most = data_.distinct() >= 1000 ? expected_of(how_.method.settings, how_.truth).typical : 6;
+      const double most = data_.distinct() >= 1000 ? method_expectations(how_.method.settings, how_.truth).typical : 6;
       if (!linear && !(typical < most))
-        return fmt::format("parameter {}: median error {:.2f} of the least deviations, expected below {:.2f}", i,
+        return fmt::format("parameter {}: median error {:.2f} of the Cramer-Rao deviations, expected below {:.2f}", i,
                            typical, most);
     }
     return "";
@@ -197,8 +197,7 @@ perfusion_method perfusion_method_named(const std::string& name) {
   const bool dictionary = has("-dictionary"), single = has("-float"), direct = has("-direct"), fft = has("-fft"),
              paper = has("-paper"), bounded = has("-bounded");
   const auto solver = std::find_if(std::begin(solvers), std::end(solvers), [&](auto& s) { return rest == s.name; });
-  if (solver == std::end(solvers))
-    throw std::invalid_argument(fmt::format("no method of perfusion is called {}", name));
+  if (solver == std::end(solvers)) throw std::invalid_argument(fmt::format("unknown perfusion method {}", name));
   fit_settings& s = m.settings;
   s = standard_settings(solver->kind);
   s.starts = dictionary ? 1 : 0;

@@ -10,15 +10,15 @@
 
 namespace voxherd::bench {
 
-/// A way to fit, and its name in those of benchmarks.
+/// A fitting method and its name in benchmarks.
 struct perfusion_method {
   std::string name;
   perfusion::fit_settings settings;
 };
 
 /// simplex-paper (Wang & Cao's: their discretisation by recursion, start and stop, no bounds), simplex-paper-direct and
-/// -fft (the same by the other convolutions), simplex (the exact discretisation), simplex-bounded; lm, varpro: as
-/// `voxherd perfusion` has them but from the paper's start; linear: with the true delays. -float: single precision;
+/// -fft (the same with the other convolutions), simplex (the exact discretisation), simplex-bounded; lm, varpro: as in
+/// `voxherd perfusion`, but from the paper's start; linear: with the true delays. -float: single precision;
 /// -dictionary: the best of the dictionary's starts. Throws std::invalid_argument for another name.
 perfusion_method perfusion_method_named(const std::string& name);
 
@@ -27,8 +27,8 @@ enum class perfusion_truth {
   physiology,  ///< ka 5 to 150, kp 0 to 220 ml/100 g/min, distribution volume 0.12 to 0.45, delays to 6 and 4 s; CNR 30
 };
 
-/// Voxels of which the truth is known; concentrations from the discretisation that is fitted. Of more than 65,536
-/// voxels the first 65,536 come again and again.
+/// Voxels with known truth; concentrations from the discretisation that is fitted. Beyond 65,536 voxels the first
+/// 65,536 are repeated.
 struct perfusion_data {
   perfusion::time_course frames;
   std::vector<perfusion_parameters> truth;
@@ -46,10 +46,10 @@ struct perfusion_run {
   perfusion_truth truth = perfusion_truth::paper;
 };
 
-/// Timed: from concentrations in (pinned) host memory to maps in it, scratch memory allocated once. Verified: every
-/// voxel fitted; the cost that is claimed is that of the slow model at the parameters that are claimed; it is not above
+/// Timed: from concentrations in (pinned) host memory to maps in it, with scratch memory allocated once. Verified:
+/// every voxel is fitted; the returned cost is that of the reference model at the returned parameters; it is not above
 /// that of the truth in as many voxels as the method finds the minimum in; the paper's truth within the noise,
-/// as Cramer and Rao's bound has it; voxels that come again have the same bits.
+/// according to the Cramer-Rao bound; repeated voxels have the same bits.
 std::unique_ptr<problem> make_perfusion_problem(const device& d, const perfusion_run& how);
 
 }  // namespace voxherd::bench

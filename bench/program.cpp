@@ -21,10 +21,10 @@ namespace po = boost::program_options;
 
 bool all_right = true;
 
-/// The problem whose turn it is. Google Benchmark calls a benchmark several times, to find how often to run: the answer
-/// is verified the first time.
+/// The current problem. Google Benchmark calls a benchmark several times to determine the number of runs: the answer is
+/// verified the first time.
 struct {
-  std::string name, complaint;
+  std::string name, error;
   std::unique_ptr<problem> one;
 } kept;
 
@@ -34,10 +34,10 @@ void refuse(benchmark::State& state, const std::string& why) {
 }
 
 void keep(const std::string& name, const std::function<std::unique_ptr<problem>()>& make) {
-  kept.one.reset();  // before the next one takes memory
+  kept.one.reset();  // before the next one allocates memory
   kept.one = make();
   kept.one->run();
-  kept.complaint = kept.one->complaint();
+  kept.error = kept.one->find_error();
   kept.name = name;
 }
 
@@ -74,7 +74,7 @@ std::string take_gpu(const device& d) {
   return gpus[static_cast<std::size_t>(d.cuda_ordinal)].name;
 }
 
-device device_of(const po::variables_map& given) {
+device find_device(const po::variables_map& given) {
   const auto wish = given["backend"].as<std::string>();
   if (wish != "cpu" && wish != "cuda")
     throw failure(exit_status::usage, fmt::format("--backend {}: expected one of cpu, cuda", wish));
@@ -93,15 +93,15 @@ void describe(const bench_options& o, int argc, char** argv) {
 }
 
 int run(int argc, char** argv, const std::function<void(const bench_options&)>& add_all) {
-  po::options_description known("options, beside those of Google Benchmark (--help)");
+  po::options_description known("options in addition to those of Google Benchmark (--help)");
   known.add_options()                                                                      //
       ("backend", po::value<std::string>()->default_value("cpu"), "cpu | cuda")            //
       ("threads", po::value<int>()->default_value(1), "CPU threads; threads_bench: most")  //
-      ("voxels", po::value<std::size_t>()->default_value(0), "voxels a run; 0: as the benchmark has it");
+      ("voxels", po::value<std::size_t>()->default_value(0), "voxels per run; 0: the benchmark's default");
   const auto parsed = po::command_line_parser(argc, argv).options(known).allow_unregistered().run();
   po::variables_map given;
   po::store(parsed, given);
-  const bench_options options{device_of(given), !given["threads"].defaulted(), given["voxels"].as<std::size_t>()};
+  const bench_options options{find_device(given), !given["threads"].defaulted(), given["voxels"].as<std::size_t>()};
   describe(options, argc, argv);
 
   auto rest = po::collect_unrecognized(parsed.options, po::include_positional);
@@ -115,10 +115,9 @@ int run(int argc, char** argv, const std::function<void(const bench_options&)>& 
   if (benchmark::ReportUnrecognizedArguments(count, words.data())) return static_cast<int>(exit_status::usage);
   add_all(options);
   const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
-  kept.one.reset();  // not after main: the CUDA runtime may be gone by then
+  kept.one.reset();  // not after main: the CUDA runtime may already be unloaded
   if (ran == 0)
-    throw failure(exit_status::usage,
-                  "--benchmark_filter lets no benchmark through; --benchmark_list_tests lists them");
+    throw failure(exit_status::usage, "--benchmark_filter matches no benchmark; --benchmark_list_tests lists them");
   return all_right ? 0 : 1;
 }
 
@@ -128,7 +127,7 @@ void add_benchmark(const std::string& name, std::function<std::unique_ptr<proble
   const auto body = [name, make = std::move(make)](benchmark::State& state) {
     try {
       if (kept.name != name) keep(name, make);
-      if (!kept.complaint.empty()) return refuse(state, kept.complaint);
+      if (!kept.error.empty()) return refuse(state, kept.error);
       time_runs(state, *kept.one);
     } catch (const no_data& e) {
       kept.name.clear();
@@ -141,7 +140,7 @@ void add_benchmark(const std::string& name, std::function<std::unique_ptr<proble
   benchmark::RegisterBenchmark(name.c_str(), body)->UseRealTime()->Unit(benchmark::kMillisecond);
 }
 
-std::vector<place> places_of(const bench_options& o) {
+std::vector<place> benchmark_devices(const bench_options& o) {
   if (o.chosen.kind == backend::cuda) return {{o.chosen, "gpu"}};
   const int most =
       o.threads_given ? o.chosen.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));

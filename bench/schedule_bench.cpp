@@ -158,7 +158,7 @@ int run(int argc, char** argv) {
   std::vector<std::vector<simulated_rank>> teams;
   const auto rank_with = [&](double items_per_second) {
     simulated_rank r;
-    r.seconds_a_batch = per_batch;
+    r.seconds_per_batch = per_batch;
     r.items_per_second = items_per_second;
     return r;
   };

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """Markdown tables from the benchmarks' JSON files: python3 bench/tables.py cpu.json gpu.json ... > tables.md
 
-Each file is what a program of this folder wrote with --benchmark_out=FILE. One column group per backend; the ratios are
-of one GPU to one CPU core (a file made with --threads 1), and of N GPUs to N cores.
-"""
+Each file is written by a program of this folder with --benchmark_out=FILE. There is one column group per backend;
+ratios compare one GPU with one CPU core (a file made with --threads 1), and N GPUs with N cores."""
 import json
 import os
 import statistics
 import sys
 
-# s per voxel of FSL's xfibres on one core; voxels/s of FSL's xfibres_gpu, whole tool, on one H200.
+# Seconds per voxel of FSL's xfibres on one core; voxels/s of FSL's xfibres_gpu, complete run, on one H200.
 XFIBRES_S = {"K69_L2_m1_1000": 0.080, "K137_L2_m1_1000": 0.150, "K137_L3_m1_1000": 0.281, "K137_L3_m2_1000": 0.433}
 XFIBRES_GPU = {"K137_L3_m1_1000": 4706, "K137_L2_m1_1000": 6771, "K69_L2_m1_1000": 9790, "K288_L3_m2_3000": 1219}
 
@@ -21,12 +20,13 @@ FIGURES = {
 }
 
 
-# What a run works through: the counters are UNITs and UNITs_per_s.
+# Units of work: the counters are UNITs and UNITs_per_s.
 UNITS = ("voxel", "step", "pair", "curve", "cost")
 
 
 def read(path):
-    """The file's context and {name: {"rate": units/s, "ms": of a run, "run": the first repetition} or {"error": why}}."""
+    """The file's context and {name: {"rate": units/s, "ms": of a run, "run": the first repetition} or {"error":
+    message}}."""
     with open(path, encoding="utf-8") as file:
         report = json.load(file)
     runs = {}
@@ -43,16 +43,16 @@ def read(path):
     return report["context"], results
 
 
-def names_its_threads(name):
+def names_threads(name):
     return "/by_cores/" in name or "/threads" in name
 
 
 def merged(files):
-    """{backend: results}; a later file wins."""
+    """{backend: results}; later files override earlier ones."""
     by_backend = {"cpu": {}, "cuda": {}}
     for context, results in files:
-        if context["backend"] == "cpu" and context["threads"] != "1" and not all(map(names_its_threads, results)):
-            sys.exit(f"error: {context['command']}: {context['threads']} threads; the tables are of one core: --threads 1")
+        if context["backend"] == "cpu" and context["threads"] != "1" and not all(map(names_threads, results)):
+            sys.exit(f"error: {context['command']}: {context['threads']} threads; the tables compare one core, use --threads 1")
         by_backend[context["backend"]].update(results)
     return by_backend
 
@@ -79,7 +79,7 @@ def print_table(heads, rows):
     print()
 
 
-def threads_of(context, results):
+def describe_threads(context, results):
     cores = dict.fromkeys(name.split("/")[-1] for name in results if "/by_cores/" in name)
     return ", ".join(cores) or (context["threads"] if context["backend"] == "cpu" else "")
 
@@ -87,7 +87,7 @@ def threads_of(context, results):
 def print_runs(files):
     print("## Runs\n")
     print_table(["machine", "backend", "threads", "date", "command"],
-                [[c["machine"], c["backend"], threads_of(c, results), c["date"], f"`{c['command']}`".replace("|", "\\|")]
+                [[c["machine"], c["backend"], describe_threads(c, results), c["date"], f"`{c['command']}`".replace("|", "\\|")]
                  for c, results in files])
     for context, results in files:
         for name, result in results.items():
@@ -97,24 +97,24 @@ def print_runs(files):
 
 
 def parts(results, name):
-    """ms per voxel of all, of the fit, and the fit's time as a percentage of the chain's."""
-    whole, fit = (ratio(1000, rate(results, n)) for n in (name, name + "/fit"))
-    share = None if whole is None or fit is None else 100 * fit / (whole - fit)
-    return whole, fit, share
+    """ms per voxel of the complete call and of the fit, and the fit's time in per cent of the chain's."""
+    total, fit = (ratio(1000, rate(results, n)) for n in (name, name + "/fit"))
+    share = None if total is None or fit is None else 100 * fit / (total - fit)
+    return total, fit, share
 
 
-def names_of(by_backend, group):
-    """Last words of the group's names, in the order of the files."""
+def list_names(by_backend, group):
+    """Last parts of the group's names, in the order of the files."""
     prefix = f"ballstick/{group}/"
     names = [n[len(prefix):] for results in by_backend.values() for n in results if n.startswith(prefix)]
     return list(dict.fromkeys(n for n in names if "/" not in n))
 
 
 def print_speed(by_backend):
-    names = names_of(by_backend, "speed")
+    names = list_names(by_backend, "speed")
     if not names:
         return
-    print("## Speed\n\nKn: measurements; Ln: fibres; mn: model; last the burn-in, before 1250 sampled jumps.\n")
+    print("## Speed\n\nKn: measurements; Ln: fibres; mn: model; last part: the burn-in, before 1250 sampled jumps.\n")
     rows = []
     for name in names:
         full = "ballstick/speed/" + name
@@ -124,23 +124,23 @@ def print_speed(by_backend):
         rows.append([name, number(cpu_ms), number(cpu_share), number(peer_ms), number(ratio(peer_ms, cpu_ms)),
                      number(gpu), number(parts(by_backend["cuda"], full)[2]), number(peer_gpu),
                      number(ratio(gpu, peer_gpu))])
-    print_table(["case", "CPU ms/voxel", "fit / MCMC %", "xfibres ms/voxel", "times as fast", "GPU voxels/s",
-                 "fit / MCMC %", "xfibres_gpu voxels/s", "times as fast"], rows)
+    print_table(["case", "CPU ms/voxel", "fit / MCMC %", "xfibres ms/voxel", "speed-up", "GPU voxels/s",
+                 "fit / MCMC %", "xfibres_gpu voxels/s", "speed-up"], rows)
 
 
 def print_figure(by_backend, group):
     title, head = FIGURES[group]
-    names = sorted(names_of(by_backend, group), key=int)
+    names = sorted(list_names(by_backend, group), key=int)
     if not names:
         return
     print(f"## Time against {title}\n")
     heads, rows = [head], [[name] for name in names]
     for backend, label in (("cpu", "CPU"), ("cuda", "GPU")):
-        heads += [f"{label} {what}" for what in ("ms/voxel", "of it fit", "voxels/s")]
+        heads += [f"{label} {what}" for what in ("ms/voxel", "fit ms/voxel", "voxels/s")]
         for row, name in zip(rows, names):
             full = f"ballstick/{group}/{name}"
-            whole, fit, _ = parts(by_backend[backend], full)
-            row += [number(whole), number(fit), number(rate(by_backend[backend], full))]
+            total, fit, _ = parts(by_backend[backend], full)
+            row += [number(total), number(fit), number(rate(by_backend[backend], full))]
     if group != "by_voxels":
         heads.append("GPU / CPU")
         for row, name in zip(rows, names):
@@ -150,11 +150,11 @@ def print_figure(by_backend, group):
 
 
 def print_scaling(by_backend):
-    cores, devices = ({int(n): rate(by_backend[b], f"ballstick/{group}/{n}") for n in names_of(by_backend, group)}
+    cores, devices = ({int(n): rate(by_backend[b], f"ballstick/{group}/{n}") for n in list_names(by_backend, group)}
                       for b, group in (("cpu", "by_cores"), ("cuda", "by_devices")))
     if not cores and not devices:
         return
-    print("## N devices against N cores\n\nEfficiency: voxels/s over N times those of one.\n")
+    print("## N GPUs compared with N cores\n\nEfficiency: voxels/s over N times those of one.\n")
     rows = []
     for n in sorted({*cores, *devices}):
         row = [str(n)]
@@ -176,7 +176,8 @@ def print_tensor(by_backend):
 
 
 def paths_and_folder(usage):
-    """Files named on the command line, and the folder after --charts, made where it is not there; None without."""
+    """Files named on the command line, and the folder after --charts, which is created if necessary; None without
+    --charts."""
     paths, folder = sys.argv[1:], None
     if paths[:1] == ["--charts"] and len(paths) > 1:
         folder, paths = paths[1], paths[2:]

@@ -16,7 +16,7 @@ using namespace voxherd::bench;
 
 using tensor6 = std::array<double, 6>;  // xx, xy, xz, yy, yz, zz, mm2/s
 
-/// 0.4e-3 mm2/s across a random axis, 1.6e-3 along.
+/// 0.4e-3 mm2/s across a random axis, 1.6e-3 along it.
 template <class Random>
 tensor6 any_tensor(Random& random) {
   std::normal_distribution<double> normal;
@@ -33,12 +33,12 @@ double signal_of(const tensor6& t, const gradient_table& g, std::size_t k) {
   return 1000 * std::exp(-g.b_s_per_mm2[k] * along);
 }
 
-/// Noise-free tensors, fitted by the default: weighted least squares, iterated twice.
+/// Noise-free tensors, fitted with the default: weighted least squares, two iterations.
 class tensor_problem final : public problem {
  public:
   tensor_problem(const device& d, std::size_t measurements, std::size_t voxels) : device_(d), truth_(voxels) {
     use_device(d);
-    const gradient_table gradients = scheme_of(measurements);
+    const gradient_table gradients = make_gradient_table(measurements);
     rows_ = host_buffer(d, voxels * measurements * sizeof(float));
     std::mt19937_64 random(20130429);
     auto* sample = reinterpret_cast<float*>(rows_.data());
@@ -55,8 +55,8 @@ class tensor_problem final : public problem {
     solver_->fit(voxels(), reinterpret_cast<const float*>(rows_.data()), out_);
   }
 
-  /// Every voxel fitted, its tensor within 1e-5 of the largest diffusivity.
-  std::string complaint() const override {
+  /// Every voxel is fitted, and its tensor is within 1e-5 of the largest diffusivity.
+  std::string find_error() const override {
     double worst = 0;
     for (std::size_t i = 0; i < voxels(); ++i) {
       if (out_.values<"status">()[i] != 0)

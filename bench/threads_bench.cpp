@@ -12,7 +12,7 @@ namespace {
 using namespace voxherd;
 using namespace voxherd::bench;
 
-/// Every device works on voxels of its own, as ranks do, driven by a thread of its own.
+/// Every device has its own voxels, as ranks do, and its own thread.
 class problem_on_all final : public problem {
  public:
   problem_on_all(int devices, const ballstick_case& c) {
@@ -26,9 +26,9 @@ class problem_on_all final : public problem {
     for (auto& r : running) r.get();
   }
 
-  std::string complaint() const override {
+  std::string find_error() const override {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const std::string why = parts_[i]->complaint();
+      const std::string why = parts_[i]->find_error();
       if (!why.empty()) return fmt::format("GPU {}: {}", i, why);
     }
     return {};
@@ -40,7 +40,7 @@ class problem_on_all final : public problem {
   std::vector<std::unique_ptr<ballstick_problem>> parts_;
 };
 
-/// 1, 2, 4, ... and `most`.
+/// 1, 2, 4, ... and `max`.
 std::vector<int> doublings(int most) {
   std::vector<int> list;
   for (int n = 1; n < most; n *= 2) list.push_back(n);
@@ -48,7 +48,7 @@ std::vector<int> doublings(int most) {
   return list;
 }
 
-/// K=137, 3 fibres, model 1, 1000+1250 jumps, as many voxels for each.
+/// K=137, 3 fibres, model 1, 1000+1250 jumps, the same number of voxels per device.
 ballstick_case share(std::size_t voxels) {
   ballstick_case c;
   c.measurements = 137;
@@ -57,7 +57,7 @@ ballstick_case share(std::size_t voxels) {
   return c;
 }
 
-/// 2048 Hamiltonian fibres a thread through a field of 33 MB.
+/// 2048 Hamiltonian fibres per thread through a field of 33 MB.
 void add_geodesic_cores(const std::vector<int>& threads) {
   const wave_run how{geodesic::ray_form::hamiltonian, geodesic::interpolation::trilinear, geodesic::integrator::rk2,
                      0.2f, 512};

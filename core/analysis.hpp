@@ -49,9 +49,9 @@ class batch_runner {
  public:
   virtual ~batch_runner() = default;
 
-  /// `input` holds the batch's rows as analysis::input() loaded them; `outputs[i]` has room for item_count
-  /// items of outputs()[i], or for exactly the batch's points. Throws device_out_of_memory where the batch is too large
-  /// for the device: the run then calls release_memory() and runs the batch in halves.
+  /// `input` holds the batch's rows as analysis::input() loaded them; `outputs[i]` has room for item_count items of
+  /// outputs()[i], or for exactly the batch's points. Throws device_out_of_memory if the batch does not fit in device
+  /// memory: the run then calls release_memory() and processes the batch in halves.
   virtual void run(const batch& items, std::span<const std::byte> input,
                    std::span<const std::span<std::byte>> outputs) = 0;
 

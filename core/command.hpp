@@ -1,45 +1,75 @@
 #pragma once
 
-#include <boost/program_options.hpp>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/analysis.hpp"
 #include "core/failure.hpp"
+#include "core/options.hpp"
 
 namespace voxherd {
 
-namespace po = boost::program_options;
-
 class session;
-struct run_listener;
+struct run_request;
 
-/// What a command sees of its command line: values from the line, then from --config, then defaults.
-struct arguments {
-  po::variables_map values;
-  std::string command_line;  ///< as typed, for provenance
-  /// Where a command runs this one: what it wants to hear of the run. Null for none.
-  const run_listener* listener = nullptr;
-
-  bool has(const char* name) const { return values.count(name) != 0 && !values[name].defaulted(); }
-  template <class T>
-  const T& get(const char* name) const {
-    return values[name].as<T>();
-  }
+/// A command whose options have been read into its request.
+class prepared_command {
+ public:
+  virtual ~prepared_command() = default;
+  /// The part of the request that all analyses share, to be changed before run(); null for other commands.
+  virtual run_request* run_options() = 0;
+  virtual exit_status run(session& s) = 0;
 };
 
-/// One subcommand: one file under src/commands, two functions: what the user may say, and what happens.
+/// A subcommand: what the user may say (its option table), and what happens.
 struct command {
   const char* name;
-  const char* summary;  ///< one line for `voxherd --help`
-  const char* usage;    ///< after the command's name, e.g. "--dwi FILE --bvals FILE --bvecs FILE --out FILE"
-  const char*
-      positional;  ///< comma-separated options that take plain words, e.g. "result" or "first,second"; "" for none
-  void (*options)(po::options_description&);
-  exit_status (*run)(session&, const arguments&);
-  /// Another program's words put into ours, for a command that takes its place; null where words are ours already.
+  const char* summary;     ///< one line for `voxherd --help`
+  const char* usage;       ///< after the command's name, e.g. "--dwi FILE --bvals FILE --bvecs FILE --out FILE"
+  const char* positional;  ///< comma-separated options that take plain words, e.g. "first,second"; "" for none
+  const std::vector<option_spec>& (*options)();
+  std::unique_ptr<prepared_command> (*prepare)(const given_options&);  ///< throws failure (usage)
+  /// Translates the words of another program's command line, for a command that takes its place; null for none.
   std::vector<std::string> (*translate)(const std::vector<std::string>&) = nullptr;
+  std::vector<output_spec> (*outputs)() = nullptr;  ///< what a result of the default options holds; null: no result
 };
+
+struct command_words {
+  const char *name, *summary, *usage, *positional;
+};
+
+/// Table: a function that returns the option_table of a request. Run: what runs the request.
+template <auto Table, auto Run>
+constexpr command make_command(const command_words& words) {
+  using request = decltype(Table().read({}));
+  class prepared final : public prepared_command {
+   public:
+    explicit prepared(const given_options& given) : request_(Table().read(given)) {
+      if constexpr (requires { request_.run.command_line; }) request_.run.command_line = given.command_line;
+    }
+    run_request* run_options() override {
+      if constexpr (requires { request_.run.command_line; }) {
+        return &request_.run;
+      } else {
+        return nullptr;
+      }
+    }
+    exit_status run(session& s) override { return Run(s, request_); }
+
+   private:
+    request request_;
+  };
+  return {words.name,
+          words.summary,
+          words.usage,
+          words.positional,
+          []() -> const std::vector<option_spec>& { return Table().specs(); },
+          [](const given_options& given) -> std::unique_ptr<prepared_command> {
+            return std::make_unique<prepared>(given);
+          }};
+}
 
 /// All commands, in the order of the help text: generated from the CMake list.
 std::span<const command* const> all_commands();

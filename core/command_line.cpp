@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <boost/program_options.hpp>
 #include <fstream>
 #include <numeric>
 #include <sstream>
@@ -11,7 +12,9 @@ namespace voxherd {
 
 namespace {
 
-constexpr unsigned line_width = 100;
+namespace po = boost::program_options;
+
+constexpr const char* unexpected = "unexpected argument";
 
 /// Letters to insert, delete or replace to turn one word into the other (Levenshtein).
 std::size_t edit_distance(const std::string& a, const std::string& b) {
@@ -27,88 +30,122 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-po::options_description options_of(const command& c) {
-  po::options_description options("options", line_width, line_width / 2);
-  c.options(options);
-  return options;
+/// The name that was probably meant, "" if none is close.
+std::string nearest_name(const std::string& wrong, const std::vector<std::string>& names) {
+  std::string nearest;
+  for (const std::string& name : names)
+    if (nearest.empty() || edit_distance(wrong, name) < edit_distance(wrong, nearest)) nearest = name;
+  return nearest.empty() || edit_distance(wrong, nearest) > 2 ? "" : nearest;
 }
 
-po::positional_options_description positional_of(const command& c) {
+po::options_description boost_options(const command& c) {
+  po::options_description all;
+  for (const option_spec& spec : c.options()) {
+    auto* const value = po::value<std::vector<std::string>>();
+    if (spec.many) value->multitoken();
+    if (!spec.takes_value()) value->zero_tokens();
+    all.add_options()(spec.name.c_str(), value);
+  }
+  all.add_options()(unexpected, po::value<std::vector<std::string>>());
+  return all;
+}
+
+po::positional_options_description positional_options(const command& c) {
   po::positional_options_description positional;
   std::istringstream names(c.positional);
   for (std::string name; std::getline(names, name, ',');) positional.add(name.c_str(), 1);
+  positional.add(unexpected, -1);
   return positional;
 }
 
-void read_config_file(const std::string& path, const po::options_description& options, po::variables_map& values) {
+const option_spec& find_spec(const command& c, const std::string& name) {
+  const auto& all = c.options();
+  return *std::find_if(all.begin(), all.end(), [&](const option_spec& spec) { return spec.name == name; });
+}
+
+std::string unknown_option(const command& c, std::string name) {
+  name.erase(0, name.find_first_not_of('-'));
+  std::vector<std::string> names;
+  for (const option_spec& spec : c.options()) names.push_back(spec.name);
+  const std::string meant = nearest_name(name, names);
+  return fmt::format("unknown option --{}; {}see voxherd {} --help", name,
+                     meant.empty() ? "" : fmt::format("did you mean --{}? ", meant), c.name);
+}
+
+/// Adds what was parsed, unless an earlier source has given the option.
+void add_values(const command& c, const po::parsed_options& parsed, const given_options& earlier,
+                given_options& given) {
+  for (const auto& option : parsed.options) {
+    if (option.string_key == unexpected)
+      option::refuse(
+          fmt::format("unexpected argument '{}'; usage: voxherd {} {}", option.value.front(), c.name, c.usage));
+    const option_spec& spec = find_spec(c, option.string_key);
+    if (earlier.has(spec.name)) continue;
+    if (!spec.takes_value() && !option.value.empty() && option.value.front() == "false") continue;  // in a file
+    if (given.has(spec.name) && !spec.repeats) option::refuse(fmt::format("--{} is given twice", spec.name));
+    auto& values = given.values[spec.name];
+    values.insert(values.end(), option.value.begin(), option.value.end());
+  }
+}
+
+void read_config_file(const command& c, const po::options_description& options, given_options& given) {
+  const std::string path = given.values.at("config").front();
   std::ifstream file(path);
   if (!file) throw failure(exit_status::missing_input, fmt::format("--config {}: cannot be opened", path));
   try {
-    po::store(po::parse_config_file(file, options), values);
+    const given_options from_line = given;
+    add_values(c, po::parse_config_file(file, options), from_line, given);
+  } catch (const po::unknown_option& e) {
+    option::refuse(fmt::format("--config {}: {}", path, unknown_option(c, e.get_option_name())));
   } catch (const po::error& e) {
-    throw failure(exit_status::usage, fmt::format("--config {}: {}", path, e.what()));
+    option::refuse(fmt::format("--config {}: {}", path, e.what()));
   }
 }
 
 }  // namespace
 
 const command& find_command(std::span<const command* const> commands, const std::string& name) {
-  const command* nearest = nullptr;
+  std::vector<std::string> names;
   for (const command* c : commands) {
     if (name == c->name) return *c;
-    if (nearest == nullptr || edit_distance(name, c->name) < edit_distance(name, nearest->name)) nearest = c;
+    names.emplace_back(c->name);
   }
-  const bool close = nearest != nullptr && edit_distance(name, nearest->name) <= 2;
-  throw failure(exit_status::usage,
-                fmt::format("there is no command `{}`; {}", name,
-                            close ? fmt::format("did you mean `{}`?", nearest->name) : "`voxherd --help` lists them"));
+  const std::string meant = nearest_name(name, names);
+  throw failure(exit_status::usage, fmt::format("unknown command `{}`; {}", name,
+                                                meant.empty() ? "`voxherd --help` lists the commands"
+                                                              : fmt::format("did you mean `{}`?", meant)));
 }
 
-arguments parse_command_line(const command& c, const std::vector<std::string>& words) {
-  const po::options_description options = options_of(c);
-  const po::positional_options_description positional = positional_of(c);
-  // Boost would take --see for --seeds. A long option may have one dash, as FSL's users write it.
+given_options parse_command_line(const command& c, const std::vector<std::string>& words) {
+  const po::options_description options = boost_options(c);
+  const po::positional_options_description positional = positional_options(c);
+  // Boost would accept --see for --seeds. A long option may have one dash, as FSL's users write it.
   const int style = (po::command_line_style::unix_style | po::command_line_style::allow_long_disguise) &
                     ~po::command_line_style::allow_guessing;
-  arguments args;
+  given_options given;
   try {
-    const std::vector<std::string> ours = c.translate == nullptr ? words : c.translate(words);
-    po::store(po::command_line_parser(ours).options(options).positional(positional).style(style).run(), args.values);
-    if (options.find_nothrow("config", false) != nullptr && args.has("config")) {
-      read_config_file(args.get<std::string>("config"), options, args.values);
-    }
-    po::notify(args.values);
-  } catch (const po::too_many_positional_options_error&) {
-    throw failure(exit_status::usage, fmt::format("a word too many; usage: voxherd {} {}", c.name, c.usage));
+    const std::vector<std::string> own = c.translate == nullptr ? words : c.translate(words);
+    add_values(c, po::command_line_parser(own).options(options).positional(positional).style(style).run(), {}, given);
+  } catch (const po::unknown_option& e) {
+    option::refuse(unknown_option(c, e.get_option_name()));
   } catch (const po::error& e) {
-    throw failure(exit_status::usage, fmt::format("{}; see voxherd {} --help", e.what(), c.name));
+    option::refuse(fmt::format("{}; see voxherd {} --help", e.what(), c.name));
   }
-  args.command_line = fmt::format("voxherd {}", c.name);
-  for (const std::string& word : words) args.command_line += ' ' + word;
-  return args;
+  if (given.has("config")) read_config_file(c, options, given);
+  given.command_line = fmt::format("voxherd {}", c.name);
+  for (const std::string& word : words) given.command_line += ' ' + word;
+  return given;
+}
+
+std::unique_ptr<prepared_command> prepare_command(const command& c, const std::vector<std::string>& words) {
+  return c.prepare(parse_command_line(c, words));
 }
 
 bool makes_result(const command& c) {
-  const po::options_description options = options_of(c);
-  return options.find_nothrow("resume", false) != nullptr && options.find_nothrow("dry-run", false) != nullptr;
-}
-
-std::string help_text(std::span<const command* const> commands) {
-  std::string text =
-      "voxherd: analyses of medical images on many GPUs and CPU cores\n"
-      "usage: [mpirun -n RANKS] voxherd COMMAND [options]\n\n";
-  for (const command* c : commands) text += fmt::format("  {:<11} {}\n", c->name, c->summary);
-  text +=
-      "\nvoxherd COMMAND --help  shows its options; voxherd --version  the version.\n"
-      "Exit status: 0 whole, 1 different (compare), 2 usage, 65 bad data, 66 missing input, 70 our defect,\n"
-      "74 disk, 75 stopped: the same command with --resume goes on.\n";
-  return text;
-}
-
-std::string help_text(const command& c) {
-  std::ostringstream options;
-  options_of(c).print(options);
-  return fmt::format("voxherd {}: {}\nusage: voxherd {} {}\n\n{}", c.name, c.summary, c.name, c.usage, options.str());
+  const auto has = [&](const char* name) {
+    return std::any_of(c.options().begin(), c.options().end(), [&](const auto& spec) { return spec.name == name; });
+  };
+  return has("resume") && has("dry-run");
 }
 
 }  // namespace voxherd

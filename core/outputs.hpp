@@ -14,12 +14,13 @@
 namespace voxherd {
 
 enum class element_type { uint8, int32, uint32, uint64, float32, float64 };
+inline constexpr std::array element_types{element_type::uint8,  element_type::int32,   element_type::uint32,
+                                          element_type::uint64, element_type::float32, element_type::float64};
 constexpr std::size_t size_of(element_type type) {
+
   if (type == element_type::uint8) return 1;
   return type == element_type::uint64 || type == element_type::float64 ? 8 : 4;
 }
-inline constexpr std::array element_types{element_type::uint8,  element_type::int32,   element_type::uint32,
-                                          element_type::uint64, element_type::float32, element_type::float64};
 std::string name_of(element_type type);  ///< "uint8", "float32", ...
 
 template <class T>

@@ -1,13 +1,13 @@
-"""How analyses scale over ranks, GPUs, nodes: python3 bench/scaling SUBCOMMAND --help. Charts need matplotlib."""
+"""How analyses scale over ranks, GPUs and nodes: python3 bench/scaling SUBCOMMAND --help. Charts need matplotlib."""
 import argparse
 import importlib
 import importlib.util
 import os
 import sys
 
-# figures and tables are in the folder above.
+# The modules figures and tables are in the parent folder.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# Modules with add_arguments(parser) and main(args); the first line of their docstrings is their help.
+# Modules with add_arguments(parser) and main(args); the first line of their docstrings is their help text.
 SUBCOMMANDS = ("measure", "balance", "report")
 
 

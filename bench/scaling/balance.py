@@ -1,10 +1,10 @@
-"""Load balance: how much later than ideal a run ends, by the way its voxels are dealt to ranks.
+"""Load balance: the time of a run compared with the ideal time, by the schedule of its voxels.
 
-Ball & stick on a scan's whole mask and on one that lies in a corner of it, on ranks alike and with one of them at half
-speed (another run on its GPU; a busy loop on each of its cores). Ideal is when all ranks end at once: all voxels over the
-sum of the ranks' speeds, each its voxels over the seconds it computed in the same run. Prints tables; adds rows to
-FOLDER/runs.csv and FOLDER/balance.csv; the same command again does what is not there yet.
-"""
+Ball & stick on a scan's complete mask and on a part of it in one corner, on equal ranks and with one of them at half
+speed (by another run on its GPU, or a busy loop on each of its cores). In the ideal case all ranks end at the same
+time: all voxels over the sum of the ranks' speeds, where a rank's speed is its voxels over its computing time in the
+same run. Prints tables; adds rows to FOLDER/runs.csv and FOLDER/balance.csv. Running the same command again measures
+only missing rows."""
 import csv
 import dataclasses
 import os
@@ -24,26 +24,26 @@ COLUMNS = ("mask", "way", "burden", "backend", "ranks", "repeat", "items", "idea
            "least_items", "most_items")
 MASKS = ("even", "corner")
 BURDENS = ("alike", "one-slow")
-# How voxels are dealt: partition, schedule. Static slices are the paper's.
+# Schedules of voxels: partition, schedule. Static slices are the paper's.
 WAYS = {"static-slices": ("slices", "blocks"), "static-voxels": ("voxels", "blocks"), "dynamic": ("voxels", "dynamic"),
         "mixed": ("voxels", "dynamic")}
-BATCHES_A_RANK = 8  # of static voxels, so that each rank has as many voxels as any other
+BATCHES_A_RANK = 8  # of static voxels, so that all ranks have the same number of voxels
 
 
 def add_arguments(parser):
     measure.add_run_arguments(parser)
-    parser.add_argument("--backend", choices=("cuda", "cpu"), help="cuda where there is a GPU")
-    parser.add_argument("--ranks", type=measure.positive, metavar="N", help="all GPUs or cores without")
-    parser.add_argument("--threads-per-rank", type=measure.positive, default=1, metavar="N", help="of a CPU rank (1)")
-    parser.add_argument("--masks", type=measure.words_of(MASKS), default=list(MASKS), metavar="LIST", help=",".join(MASKS))
-    parser.add_argument("--burdens", type=measure.words_of(BURDENS), default=list(BURDENS), metavar="LIST",
+    parser.add_argument("--backend", choices=("cuda", "cpu"), help="default: cuda if there is a GPU")
+    parser.add_argument("--ranks", type=measure.positive, metavar="N", help="default: all GPUs or cores")
+    parser.add_argument("--threads-per-rank", type=measure.positive, default=1, metavar="N", help="threads of a CPU rank (1)")
+    parser.add_argument("--masks", type=measure.choice_list(MASKS), default=list(MASKS), metavar="LIST", help=",".join(MASKS))
+    parser.add_argument("--burdens", type=measure.choice_list(BURDENS), default=list(BURDENS), metavar="LIST",
                         help=",".join(BURDENS))
-    parser.add_argument("--ways", type=measure.words_of(WAYS), metavar="LIST",
-                        help=", ".join(WAYS) + "; without: all, mixed on GPUs alone")
-    parser.add_argument("--cpu-ranks", type=measure.positive, default=2, metavar="N", help="beside the GPUs, of mixed (2)")
-    parser.add_argument("--repeats", type=measure.positive, default=1, metavar="N", help="runs of each; all are shown (1)")
+    parser.add_argument("--ways", type=measure.choice_list(WAYS), metavar="LIST",
+                        help=", ".join(WAYS) + "; default: all, mixed only with GPUs")
+    parser.add_argument("--cpu-ranks", type=measure.positive, default=2, metavar="N", help="number of CPU ranks in mixed runs (2)")
+    parser.add_argument("--repeats", type=measure.positive, default=1, metavar="N", help="runs of each case; all are shown (1)")
     parser.add_argument("--set", type=measure.setting, action="append", default=[], metavar="NAME=N",
-                        help="another size, as slices=48")
+                        help="change a size, for example slices=48")
     parser.add_argument("--quick", action="store_true", help="toy sizes, for a test")
     parser.add_argument("--charts", metavar="FOLDER", help="write a timeline of each run there (SVG)")
 
@@ -55,7 +55,7 @@ def words(scan, mask, how):
 
 
 def batch_of(way, how, items, ranks):
-    """--batch. Slices are whole ones; dynamic has the program's own choice."""
+    """The value of --batch. Slices are complete; dynamic uses the program's own choice."""
     if way == "static-slices":
         return how.nx * how.ny
     if way == "static-voxels":
@@ -81,7 +81,8 @@ def job_of(one, args, how, mask, scan):
     wrap = (sys.executable, os.path.join(os.path.dirname(__file__), "bound.py"), str(args.threads_per_rank))
     return runs.job(
         "balance", name, "ballstick", words(scan, mask, how), backend, ranks, args.threads_per_rank if backend == "cpu" else 0,
-        # Who computed what decides the last digits of a mixed result: it is verified, and has no other to equal.
+        # The last digits of a mixed result depend on which rank computed what: it is verified, but not compared with
+        # another.
         reference(scan, name, one.repeat) if mixed else reference(scan, "balance", one.mask, how.burn_in, how.jumps),
         partition, schedule, one.repeat,
         more=("--batch", str(batch_of(one.way, how, masks.voxels_in(mask), args.ranks))),
@@ -89,7 +90,7 @@ def job_of(one, args, how, mask, scan):
 
 
 def burden_of(one, args, how, launcher, scan):
-    """On the last rank but the CPU ranks beside GPUs."""
+    """On the last rank, except for the CPU ranks of a mixed run."""
     if one.burden == "alike":
         return burden.none()
     if args.backend == "cpu":
@@ -103,8 +104,8 @@ def burden_of(one, args, how, launcher, scan):
 
 
 def account(batches, ranks):
-    """Ideal and end (s after all began to work), loss (%), when the first rank had nothing more to do (s), and the fewest
-    and most items of a rank. Speeds are the run's own; a rank without a batch has none."""
+    """Ideal time and end (s after all ranks started to work), loss (%), when the first rank became idle (s), and the
+    minimum and maximum items of a rank. Speeds are those of the run; a rank without a batch has none."""
     own = by_rank(batches)
     items = {rank: sum(b["items"] for b in mine) for rank, mine in own.items()}
     busy = busy_seconds(batches)

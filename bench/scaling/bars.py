@@ -3,7 +3,7 @@ from figures import pyplot, save
 from phases import PHASES, by_rank
 
 COLOURS = dict(zip(PHASES, ("#999999", "#56b4e9", "#e69f00", "#009e73", "#d55e00", "#dddddd", "#cc79a7")))
-LIGHTER = "#66c2a5"  # than computing's
+LIGHTER = "#66c2a5"  # than the row of computing
 FILES = None  # the lane of reading and writing
 
 
@@ -51,7 +51,7 @@ def bars_of(batches):
 
 
 def timeline(path, title, batches):
-    """What each rank did when: a row for reading and writing, and one for each of its lanes computing."""
+    """A timeline with two kinds of rows per rank: one for reading and writing, and one for each lane that computes."""
     rows = rows_of(batches)
     figure, axes = pyplot().subplots(figsize=(8.6, min(10, 1.5 + 0.25 * len(rows))))
     for row, begin, end, colour in bars_of(batches):

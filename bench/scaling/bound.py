@@ -1,10 +1,12 @@
-"""A rank bound to cores of its own, so that what else runs on these slows it down alone: bound.py THREADS PROGRAM WORDS..."""
+"""Runs a rank bound to its own cores, so that other load on these cores slows down only this rank: bound.py THREADS
+PROGRAM WORDS..."""
 import os
 import sys
 
 
 def cores_of(rank, threads):
-    """Those of a node's rank: the next `threads` after those of the ranks before it, of all that this process may use."""
+    """Cores of a rank on a node: the next `threads` after those of the previous ranks, of all that this process may
+    use."""
     cores = sorted(os.sched_getaffinity(0))
     return [cores[(rank * threads + i) % len(cores)] for i in range(threads)]
 
@@ -13,7 +15,7 @@ def rank_on_node():
     for name in ("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"):
         if name in os.environ:
             return int(os.environ[name])
-    sys.exit("error: neither mpirun nor srun started this")
+    sys.exit("error: not started by mpirun or srun")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What slows one rank of a run down on purpose, for as long as the run takes."""
+"""Slows one rank of a run down on purpose, for the duration of the run."""
 import contextlib
 import os
 import subprocess
@@ -8,7 +8,7 @@ import time
 from bound import cores_of
 from runs import environment, run_error
 
-MOST_SECONDS_TO_BEGIN = 300
+MAX_SECONDS_TO_START = 300
 
 
 @contextlib.contextmanager
@@ -18,7 +18,7 @@ def none():
 
 @contextlib.contextmanager
 def busy_cores(rank, threads):
-    """A loop on each core of a CPU rank: the rank has half of them."""
+    """A busy loop on each core of a CPU rank, which leaves half of each core to the rank."""
     loops = [subprocess.Popen([sys.executable, "-c", f"import os\nos.sched_setaffinity(0, [{core}])\nwhile True: pass"])
              for core in cores_of(rank, threads)]
     try:
@@ -29,8 +29,8 @@ def busy_cores(rank, threads):
 
 @contextlib.contextmanager
 def busy_gpu(number, command, out):
-    """Another run of the program on the same GPU, which takes turns with it. `number`: as CUDA counts it; `command`: what
-    computes for longer than anybody waits, into the file `out`."""
+    """Another run of the program on the same GPU, which takes turns with the rank. `number`: as counted by CUDA;
+    `command`: a computation that is longer than the measured run, with the result `out`."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     gpu = visible.split(",")[number] if visible else str(number)
     with open(out + ".log", "w", encoding="utf-8") as log:
@@ -47,15 +47,15 @@ def busy_gpu(number, command, out):
 
 
 def wait_until_it_computes(other, out):
-    """OUT.part has its name when all is ready to compute."""
-    for _ in range(10 * MOST_SECONDS_TO_BEGIN):
+    """OUT.part exists when everything is ready to compute."""
+    for _ in range(10 * MAX_SECONDS_TO_START):
         if other.poll() is not None:
-            raise run_error(f"the run that was to slow a GPU down ended by itself; see {out}.log")
+            raise run_error(f"the run that slows a GPU down ended too early; see {out}.log")
         if os.path.exists(out + ".part"):
             time.sleep(1)
             return
         time.sleep(0.1)
-    raise run_error(f"the run that was to slow a GPU down did not begin in {MOST_SECONDS_TO_BEGIN} s; see {out}.log")
+    raise run_error(f"the run that slows a GPU down did not start within {MAX_SECONDS_TO_START} s; see {out}.log")
 
 
 def end(processes):

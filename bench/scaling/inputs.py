@@ -1,4 +1,4 @@
-"""Inputs of the problems: phantoms by the program itself, and files that are made here of them. Each is made once."""
+"""Inputs of the problems: phantoms made by the program, and files made here from them. Each is created once."""
 import array
 import concurrent.futures
 import gzip
@@ -8,11 +8,11 @@ import struct
 
 from runs import call, run_error
 
-CHUNK = 16 << 20  # bytes that one gzip member holds
+CHUNK = 16 << 20  # bytes per gzip member
 
 
 def made_once(path, make):
-    """`path`, made by make(path to make it at) unless it is there; no half of it is ever found there."""
+    """`path`, created by make(temporary path) unless it exists; `path` is never incomplete."""
     if not os.path.exists(path):
         unfinished = path + ".part"
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -27,18 +27,18 @@ def text_of(size):
 
 
 def phantom(folder, voxherd, kind, preset, size=None, options=()):
-    """Folder of a phantom; `size` in voxels, None: the preset's."""
+    """Folder of a phantom; `size` in voxels, None: that of the preset."""
     name = "_".join([kind, preset, text_of(size) if size else "whole", *(o.lstrip("-") for o in options)])
     words = [voxherd, "phantom", kind, "--preset", preset, *(("--size", text_of(size)) if size else ()), *options]
     return made_once(os.path.join(folder, "inputs", name), lambda at: call([*words, "--out", at], at + ".log"))
 
 
 def connectome(folder, build, regions):
-    """Folder with tensor.nii and labels.nii, as connect_inputs writes them."""
+    """Folder with tensor.nii and labels.nii, as written by connect_inputs."""
     program = os.path.join(build, "bench", "connect_inputs")
     path = os.path.join(folder, "inputs", f"brain_{regions}")
     if not os.path.exists(path) and not os.access(program, os.X_OK):
-        raise run_error(f"{program}: not there; build it (target connect_inputs), or leave the problem connect out")
+        raise run_error(f"{program} does not exist; build the target connect_inputs, or omit the problem connect")
     return made_once(path, lambda at: call([program, at, str(regions)], at + ".log"))
 
 
@@ -49,7 +49,7 @@ def gzip_member(path, offset):
 
 
 def compressed(path):
-    """PATH.gz: the file in gzip members of CHUNK bytes, made by as many processes as there are processors."""
+    """PATH.gz: the file in gzip members of CHUNK bytes, compressed by as many processes as there are processors."""
     def make(at):
         offsets = range(0, os.path.getsize(path), CHUNK)
         with concurrent.futures.ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool, open(at, "wb") as file:
@@ -63,9 +63,9 @@ def size_of(header):
 
 
 def deviation_header(header):
-    """That of nine float volumes on the grid of the NIfTI-1 image with this header (its first 348 bytes)."""
+    """Header of nine float volumes on the grid of the NIfTI-1 image with this header (its first 348 bytes)."""
     if len(header) < 348 or struct.unpack_from("<i", header)[0] != 348:
-        raise run_error("the image that grad_dev is made for is no little-endian NIfTI-1 file; make the phantom again")
+        raise run_error("the image for grad_dev is not a little-endian NIfTI-1 file; remove the phantom's folder so that it is made again")
     new = bytearray(header[:348])
     struct.pack_into("<8h", new, 40, 4, *size_of(header), 9, 1, 1, 1)
     struct.pack_into("<2h", new, 70, 16, 32)
@@ -74,8 +74,8 @@ def deviation_header(header):
 
 
 def deviation_volume(number, size):
-    """One of grad_dev's nine volumes, as HCP's in size: up to 5 %, smooth. Those of the first six numbers rise and fall
-    across a slice and are the same in all; the others change from slice to slice."""
+    """One of the nine volumes of grad_dev, with values as large as HCP's: up to 5 %, smooth. The first six vary
+    within a slice and are the same in all slices; the others vary between slices."""
     nx, ny, nz = size
     scale = 0.05 / (1 + number % 3)
     along = lambda i, n: 2 * i / max(1, n - 1) - 1
@@ -87,7 +87,7 @@ def deviation_volume(number, size):
 
 
 def gradient_deviation(data):
-    """grad_dev.nii beside a series data.nii, on its grid."""
+    """grad_dev.nii next to a series data.nii, on its grid."""
     def make(at):
         with open(data, "rb") as file:
             header = file.read(348)

@@ -1,4 +1,4 @@
-"""What a study ran on, as FOLDER/machine.json."""
+"""Describes the machine of a study in FOLDER/machine.json."""
 import datetime
 import json
 import os
@@ -8,7 +8,7 @@ import subprocess
 
 
 def first_line(*words):
-    """Of what a program prints; "" where there is none or it fails."""
+    """The first match in a program's output; "" if there is none or the program fails."""
     if not shutil.which(words[0]):
         return ""
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
@@ -16,7 +16,7 @@ def first_line(*words):
 
 
 def value_in(path, key):
-    """What stands after `key :` in a file as /proc/cpuinfo; "" where nothing does."""
+    """The value after `key :` in a file such as /proc/cpuinfo; "" if there is none."""
     try:
         with open(path, encoding="utf-8") as file:
             return next((line.split(":", 1)[1].strip() for line in file if line.startswith(key)), "")
@@ -25,7 +25,7 @@ def value_in(path, key):
 
 
 def allowed_processors():
-    """Logical processors that this process may use: its affinity, or the container's quota where that is less."""
+    """Logical processors that this process may use: its affinity, or the container's quota if that is less."""
     count = len(os.sched_getaffinity(0))
     try:
         with open("/sys/fs/cgroup/cpu.max", encoding="utf-8") as file:
@@ -36,7 +36,7 @@ def allowed_processors():
 
 
 def cores():
-    """Of the processors that may be used, those that are a core of their own: hardware threads of one core count once."""
+    """Number of physical cores among the processors that may be used: hardware threads of one core count once."""
     seen = set()
     for cpu in os.sched_getaffinity(0):
         try:
@@ -48,7 +48,7 @@ def cores():
 
 
 def gpus():
-    """Name, memory and driver of each GPU, as nvidia-smi says."""
+    """Name, memory and driver of each GPU, from nvidia-smi."""
     if not shutil.which("nvidia-smi"):
         return []
     done = subprocess.run(["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"],
@@ -65,7 +65,7 @@ def describe(voxherd):
 
 
 def write(folder, voxherd):
-    """The description, also in FOLDER/machine.json."""
+    """Returns the description and writes it to FOLDER/machine.json."""
     found = describe(voxherd)
     with open(os.path.join(folder, "machine.json"), "w", encoding="utf-8") as file:
         json.dump(found, file, indent=2)

@@ -1,9 +1,8 @@
-"""Strong and weak scaling of every analysis over ranks, through the whole program: FOLDER/runs.csv.
+"""Strong and weak scaling of every analysis over ranks, with the complete program: FOLDER/runs.csv.
 
-Makes the inputs once in FOLDER/inputs, runs each problem on each number of ranks, compares every result with the first of
-its problem (the same bytes, or the time does not count) and adds a row a run to FOLDER/runs.csv. The same command again
-does what is not there yet. GPUs: a rank each. CPU: ranks of one thread each.
-"""
+Creates the inputs once in FOLDER/inputs, runs each problem on each number of ranks, compares every result with the
+first one of its problem (if the bytes differ, the time does not count) and adds one row per run to FOLDER/runs.csv.
+Running the same command again measures only missing rows. GPUs: one rank per GPU. CPU: ranks of one thread each."""
 import argparse
 import dataclasses
 import os
@@ -17,24 +16,24 @@ from problems import NUMBERS, PROBLEMS, SCALES, place
 STUDIES = ("strong", "weak")
 
 
-def words_of(known):
+def choice_list(known):
     def read(text):
         chosen = text.split(",")
         wrong = [word for word in chosen if word not in known]
         if wrong:
-            raise argparse.ArgumentTypeError(f"{wrong[0]}: none of {', '.join(known)}")
+            raise argparse.ArgumentTypeError(f"{wrong[0]}: expected one of {', '.join(known)}")
         return chosen
     return read
 
 
 def counts(text):
-    """Rising numbers of ranks, as 1,2,4."""
+    """Increasing numbers of ranks, for example 1,2,4."""
     return sorted({positive(word) for word in text.split(",")})
 
 
 def positive(text):
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text}: must be a whole number, 1 or more")
+        raise argparse.ArgumentTypeError(f"{text}: expected an integer, 1 or more")
     return int(text)
 
 
@@ -42,45 +41,45 @@ def setting(text):
     """NAME=N as (name, number)."""
     name, _, number = text.partition("=")
     if name not in NUMBERS:
-        raise argparse.ArgumentTypeError(f"{name}: none of {', '.join(NUMBERS)}")
+        raise argparse.ArgumentTypeError(f"{name}: expected one of {', '.join(NUMBERS)}")
     return name, positive(number)
 
 
 def add_run_arguments(parser):
-    """Those of every subcommand that runs the program."""
-    parser.add_argument("build", metavar="BUILD", help="a build's folder, as build/cuda")
+    """Arguments of every subcommand that runs the program."""
+    parser.add_argument("build", metavar="BUILD", help="build folder, for example build/cuda")
     parser.add_argument("folder", metavar="FOLDER",
                         help="for runs.csv, machine.json, runs/ (report needs these), inputs, results")
-    parser.add_argument("--launcher", choices=("mpirun", "srun"), default="mpirun", help="what starts the ranks (mpirun)")
+    parser.add_argument("--launcher", choices=("mpirun", "srun"), default="mpirun", help="program that starts the ranks (mpirun)")
     parser.add_argument("--launcher-options", metavar="WORDS",
-                        help="its options; mpirun without: --bind-to none --oversubscribe")
+                        help="options of the launcher (mpirun: --bind-to none --oversubscribe)")
 
 
 def add_arguments(parser):
     add_run_arguments(parser)
-    parser.add_argument("--backend", choices=("cuda", "cpu"), help="cuda where there is a GPU")
-    parser.add_argument("--ranks", type=counts, metavar="LIST", help="as 1,2,4; without: 1, 2, 4, ... to the GPUs or cores")
+    parser.add_argument("--backend", choices=("cuda", "cpu"), help="default: cuda if there is a GPU")
+    parser.add_argument("--ranks", type=counts, metavar="LIST", help="for example 1,2,4; default: 1, 2, 4, ... up to all GPUs or cores")
     parser.add_argument("--threads-per-rank", type=positive, metavar="N",
-                        help="CPU threads of a rank; 1 with cpu, else its share of the cores")
-    parser.add_argument("--problems", type=words_of(PROBLEMS), default=list(PROBLEMS), metavar="LIST",
-                        help="all without; of " + ", ".join(PROBLEMS))
-    parser.add_argument("--study", type=words_of(STUDIES), default=list(STUDIES), metavar="LIST", help="strong,weak")
-    parser.add_argument("--repeats", type=positive, default=3, metavar="N", help="runs of each; the fastest counts (3)")
+                        help="CPU threads per rank; default: 1 with cpu, otherwise its share of the cores")
+    parser.add_argument("--problems", type=choice_list(PROBLEMS), default=list(PROBLEMS), metavar="LIST",
+                        help="default: all of " + ", ".join(PROBLEMS))
+    parser.add_argument("--study", type=choice_list(STUDIES), default=list(STUDIES), metavar="LIST", help="strong,weak")
+    parser.add_argument("--repeats", type=positive, default=3, metavar="N", help="runs of each case; the fastest counts (3)")
     parser.add_argument("--repeat-seconds", type=float, default=120, metavar="S",
-                        help="no further repeat of what took longer than this in all (120 s)")
-    parser.add_argument("--minutes", type=float, metavar="M", help="begin no run later than this after the start")
+                        help="do not repeat cases that have taken longer than this in total (120 s)")
+    parser.add_argument("--minutes", type=float, metavar="M", help="start no run later than this")
     parser.add_argument("--set", type=setting, action="append", default=[], metavar="NAME=N",
-                        help="another size, as slices=48; rows then have it in the problem's name; of " + ", ".join(NUMBERS))
+                        help="change a size, for example slices=48, which is added to the problem's name; one of " + ", ".join(NUMBERS))
     parser.add_argument("--quick", action="store_true", help="toy sizes, for a test")
 
 
 def rank_counts(args, found):
-    """1, 2, 4, ... and all of what the machine has."""
+    """1, 2, 4, ... and the number of devices of the machine."""
     if args.ranks:
         return args.ranks
     most = len(found["gpus"]) if args.backend == "cuda" else found["cores"]
     if most == 0:
-        raise runs.run_error("--backend cuda: nvidia-smi shows no GPU; say with --ranks on how many to run")
+        raise runs.run_error("--backend cuda: nvidia-smi finds no GPU; set the number of ranks with --ranks")
     return sorted({1 << i for i in range(most.bit_length()) if 1 << i <= most} | {most})
 
 
@@ -93,7 +92,7 @@ def job_of(name, study, ranks, args, at):
 
 
 def repeat_job(args, how, what, rows, deadline):
-    """Runs it as often as asked, less what `rows` has already; prints the times."""
+    """Runs it as often as requested, minus the runs in `rows`; prints the times."""
     spent = 0.0
     for repeat in range(1, args.repeats + 1):
         one = dataclasses.replace(what, repeat=repeat)
@@ -104,7 +103,7 @@ def repeat_job(args, how, what, rows, deadline):
         row = runs.run(args.folder, how, one)
         spent += float(row["wall_s"])
         wall, computing = float(row["wall_s"]), float(row["busy_s"]) / one.ranks
-        print(f"{one.name()}: {wall:.2f} s, of it computing {computing:.2f} s a rank", flush=True)
+        print(f"{one.name()}: {wall:.2f} s, of which {computing:.2f} s computing per rank", flush=True)
 
 
 def main(args):

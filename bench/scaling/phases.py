@@ -1,14 +1,14 @@
-"""Where the time of a run went, from the stages in its --json and from its --trace.
+"""The phases of a run, from the stages in its --json and from its --trace.
 
-Stages are rank 0's, in seconds since it was started; a trace's times are in seconds after all ranks began to compute. A
-command of several steps has stages "STEP: name" and a trace for each step, FILE.STEP, but the last one's is FILE.
-"""
+Stages are those of rank 0, in seconds since its start; times of a trace are in seconds after all ranks started to
+compute. A command of several steps has stages "STEP: name" and one trace per step, FILE.STEP, except for the last
+one, whose trace is FILE."""
 import csv
 import json
 import os
 
-# The phases of a run, in order; they add up to the wall time. `reading`, `writing` and `waiting` are what ranks did, in the
-# mean, while nothing of theirs was being computed.
+# The phases of a run, in order; they add up to the wall time. `reading`, `writing` and `waiting` are means over ranks
+# of the time in which the rank computed nothing.
 PHASES = ("launch", "start", "reading", "computing", "writing", "waiting", "end")
 TIMES = ("asked", "read_begin", "read_end", "compute_begin", "compute_end", "write_begin", "write_end")
 
@@ -25,7 +25,7 @@ def steps_of(stages):
         step, _, name = stage["name"].rpartition(": ")
         steps.setdefault(step, {})[name] = stage["ended_seconds"]
     if len(steps) > 1:
-        steps.pop("", None)  # MPI's start, before the first step
+        steps.pop("", None)  # start of MPI, before the first step
     return list(steps.items())
 
 
@@ -43,7 +43,7 @@ def traces_of(path, steps):
 
 
 def union(intervals):
-    """Intervals put in order and joined where they overlap."""
+    """Sorted intervals, with overlapping ones merged."""
     joined = []
     for begin, end in sorted(intervals):
         if joined and begin <= joined[-1][1]:
@@ -58,7 +58,7 @@ def length(intervals):
 
 
 def outside(intervals, taken):
-    """Parts of the (joined) intervals that are in none of the (joined) taken ones."""
+    """Parts of the (merged) intervals that are not covered by the (merged) intervals `taken`."""
     left = []
     for begin, end in intervals:
         for a, b in taken:
@@ -85,7 +85,7 @@ def busy_seconds(batches):
 
 
 def idle_seconds(batches, ranks):
-    """Seconds of reading and of writing, in the mean over all ranks, while the rank computed nothing."""
+    """Seconds of reading and of writing while the rank computed nothing, averaged over all ranks."""
     reading = writing = 0.0
     for own in by_rank(batches).values():
         busy = union((b["compute_begin"], b["compute_end"]) for b in own)
@@ -96,7 +96,7 @@ def idle_seconds(batches, ranks):
 
 
 def step_phases(ends, before, batches, ranks):
-    """{phase: s} of one step that began at `before`; all but the launch, with work_s and busy_s beside them."""
+    """{phase: s} of one step that started at `before`; all except the launch, and also work_s and busy_s."""
     ready = ends["buffers made"]
     begun = ends.get("input awaited", ready)
     work = ends["batches computed"] - begun
@@ -108,8 +108,8 @@ def step_phases(ends, before, batches, ranks):
 
 
 def phases(summary, trace, wall_s):
-    """{phase: s} of a run, and of it "work", "busy" (sum over ranks), "awaited" (input, within reading) and "items" (of
-    the step that computed longest). `summary`: its --json; `trace`: the file's path."""
+    """{phase: s} of a run, and also "work", "busy" (sum over ranks), "awaited" (input, within reading) and "items"
+    (of the step that computed longest). `summary`: its --json; `trace`: the file's path."""
     steps = steps_of(summary["stages"])
     total = dict.fromkeys((*PHASES, "awaited", "work", "busy"), 0.0)
     before, most = 0.0, -1.0

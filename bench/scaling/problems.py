@@ -1,9 +1,8 @@
-"""The problems of the scaling study: inputs, options, and how large they are for GPUs, for CPU cores and for a test.
+"""The problems of the scaling study: inputs, options, and sizes for GPUs, for CPU cores and for a test.
 
-A problem is `make(place, units)`: with `place` (where inputs lie and how large they are to be) it makes what it reads and
-returns the analysis's words and the name of what its results must equal. `units` is None for strong scaling and the
-number of ranks for weak scaling, where the problem grows with it.
-"""
+A problem is `make(place, units)`: with `place` (the folder and the sizes of inputs) it creates its inputs and
+returns the options of the analysis and the name of the results that must be equal. `units` is None for strong
+scaling and the number of ranks for weak scaling, where the problem grows with it."""
 import dataclasses
 import os
 
@@ -15,7 +14,7 @@ HCP = (145, 174, 145)
 
 @dataclasses.dataclass(frozen=True)
 class scale:
-    """How large problems are; numbers may be set from the command line. weak_...: for each rank."""
+    """Sizes of problems; numbers can be set on the command line. weak_...: per rank."""
     dwi_preset: str
     liver_preset: str
     nx: int = 0  # of the scan, voxels
@@ -24,20 +23,21 @@ class scale:
     weak_slices: int = 0
     burn_in: int = 3000  # ball & stick, jumps
     jumps: int = 1250
-    batch: int = 0  # ball & stick's, voxels, where the program's own choice is too coarse for so few; 0: its own
-    directions: int = 64  # geodesics of a seed
+    batch: int = 0  # of ball & stick, voxels, where the program's own choice is too coarse for few voxels; 0: the program's choice
+    directions: int = 64  # directions of geodesics per seed
     regions: int = 0  # of the connectome; 0: the ends of the scan's bundles
     weak_regions: int = 0
-    liver_nx: int = 0  # of the weak liver, voxels; the strong one is the preset's
+    liver_nx: int = 0  # of the weak liver, voxels; the strong one has the size of the preset
     liver_ny: int = 0
     liver_weak_slices: int = 0
 
 
 SCALES = {
-    # Half of a Human Connectome subject for each GPU, so that two have the whole one; the paper's liver likewise.
+    # Half of a Human Connectome subject per GPU, so that two GPUs have the complete one; the same for the paper's
+    # liver.
     "cuda": scale("hcp", "paper", 145, 174, 145, 73, regions=1000, weak_regions=250, liver_nx=320, liver_ny=320,
                   liver_weak_slices=33),
-    # Fewer of the same voxels: minutes of one core.
+    # Fewer of the same voxels: minutes on one core.
     "cpu": scale("hcp", "paper", 48, 58, 16, 4, batch=16, directions=512, regions=128, weak_regions=16, liver_nx=160,
                  liver_ny=160, liver_weak_slices=8),
     "quick": scale("toy", "toy", 20, 20, 12, 6, burn_in=50, jumps=50, batch=64, directions=16, liver_nx=32, liver_ny=32,
@@ -72,7 +72,7 @@ def ballstick(model, by_slices=False, compressed=False, deviation=False):
     def make(at, units):
         scan, how = at.scan(units), at.how
         data = os.path.join(scan, "data.nii")
-        # A slice is one batch only where a batch may hold all of it.
+        # A slice is one batch only if a batch may contain all of it.
         batch = how.nx * how.ny if by_slices else how.batch
         words = (*scan_words(scan, os.path.basename(inputs.compressed(data)) if compressed else "data.nii"), "--fibres", "3",
                  "--model", str(model), "--burn-in", str(how.burn_in), "--jumps", str(how.jumps), "--batch", str(batch))
@@ -88,7 +88,7 @@ def tensor(at, units):
 
 
 def geodesic(at, units):
-    """From all white matter, both ways, to the ends of the bundles."""
+    """From all white matter, in both directions, to the ends of the bundles."""
     scan, directions = at.scan(units), at.how.directions
     return (*scan_words(scan), "--config", os.path.join(CONFIGS, "geodesic-phantom.cfg"), "--seed-image",
             f"{scan}/truth/fibres.nii.gz", "--connectome", f"{scan}/truth/ends.nii.gz", "--directions", str(directions),

@@ -1,7 +1,6 @@
-"""Markdown tables and SVG charts from what the other subcommands left in their FOLDERs.
+"""Markdown tables and SVG charts from the FOLDERs of the other subcommands.
 
-A FOLDER is one machine's: its runs.csv, machine.json and runs/. Of several runs the fastest counts.
-"""
+A FOLDER belongs to one machine: its runs.csv, machine.json and runs/. Of several runs the fastest counts."""
 import json
 import os
 import sys
@@ -17,7 +16,7 @@ STUDIES = {"strong": "The same problem on more ranks.", "weak": "A problem that 
 
 
 def add_arguments(parser):
-    parser.add_argument("folders", metavar="FOLDER", nargs="+", help="of measure")
+    parser.add_argument("folders", metavar="FOLDER", nargs="+", help="folder written by measure")
     parser.add_argument("--charts", metavar="FOLDER", help="write SVG files there")
 
 
@@ -40,14 +39,14 @@ class measured:
         self.folder, self.phases = folder, of_row(folder, self.row)
 
     def efficiency(self, one, what):
-        """Work done in a rank's second, over that of `one`, the fewest ranks; `what`: wall, work (of all ranks as long as
-        the slowest) or busy (a sum over ranks)."""
+        """Items per rank and second, relative to `one`, the smallest number of ranks; `what`: wall, work (all ranks
+        as long as the slowest) or busy (a sum over ranks)."""
         seconds = lambda run: getattr(run, what) * (1 if what == "busy" else run.ranks)
         return ratio(seconds(one) * self.items or None, seconds(self) * one.items or None)
 
 
 def by_problem(folder, rows, study, backend):
-    """{problem: [measured], fewest ranks first}."""
+    """{problem: [measured]}, smallest number of ranks first."""
     chosen = [r for r in rows if (r["study"], r["backend"]) == (study, backend)]
     return {problem: [measured(folder, [r for r in chosen if (r["problem"], int(r["ranks"])) == (problem, n)])
                       for n in sorted({int(r["ranks"]) for r in chosen if r["problem"] == problem})]
@@ -57,7 +56,7 @@ def by_problem(folder, rows, study, backend):
 def print_machine(folder):
     path = os.path.join(folder, "machine.json")
     if not os.path.exists(path):
-        raise run_error(f"{path}: not there; {folder} is no folder of bench/scaling measure")
+        raise run_error(f"{path} does not exist; {folder} was not written by bench/scaling measure")
     with open(path, encoding="utf-8") as file:
         found = json.load(file)
     gpus = "; ".join(f"{found['gpus'].count(g)} x {g}" for g in unique(found["gpus"])) or "none"
@@ -67,10 +66,10 @@ def print_machine(folder):
 
 
 def print_times(study, backend, problems):
-    print(f"### {study.capitalize()} scaling, {TITLES[backend]}\n\n{STUDIES[study]} Wall: of the whole command, the launcher's "
-          "and every file's time included, the fastest of all runs. Efficiency: items a rank and second over those of the "
-          "fewest ranks; of the whole command; of the batches alone (from the first one read to the last one written); and of "
-          "computing alone, whatever ranks wait for.\n")
+    print(f"### {study.capitalize()} scaling, {TITLES[backend]}\n\n{STUDIES[study]} Wall: the complete command, including "
+          "launcher and files, the fastest of all runs. Efficiency: items per rank and second, relative to the smallest number "
+          "of ranks: for the complete command, for the batches (from the first one read to the last one written), and for "
+          "computing only, without waiting.\n")
     rows = []
     for problem, runs in problems.items():
         for run in runs:
@@ -83,17 +82,17 @@ def print_times(study, backend, problems):
 
 
 def print_phases(study, backend, problems):
-    print(f"### Where the time went: {study} scaling, {TITLES[backend]}\n\nPer cent of the wall time. Launch: before the first "
-          "rank's start and after its end; start: MPI, device, inputs' headers, result file, and all between the steps of a "
-          "command; reading: waiting for the input, nothing being computed; writing: likewise; waiting: neither, as for "
-          "batches or for other ranks; end: checksums, names. Means over ranks.\n")
+    print(f"### Phases: {study} scaling, {TITLES[backend]}\n\nPer cent of the wall time. Launch: before the first "
+          "rank's start and after its end; start: MPI, device, headers of the inputs, result file, and the time between the steps "
+          "of a command; reading: waiting for the input while nothing is computed; writing: likewise; waiting: for batches or "
+          "for other ranks; end: checksums, renaming. Means over ranks.\n")
     print_table(["problem", "ranks", *PHASES],
                 [[problem, str(run.ranks), *(per_cent(run.phases[p] / run.wall) for p in PHASES)]
                  for problem, runs in problems.items() for run in runs])
 
 
 def print_pairs(gpus, cores):
-    """N GPUs beside N cores."""
+    """N GPUs compared with N cores."""
     rows = []
     for problem, runs in gpus.items():
         other = {run.ranks: run for name, each in cores.items() if name.split("@")[0] == problem.split("@")[0] for run in each}
@@ -101,18 +100,18 @@ def print_pairs(gpus, cores):
             if run.ranks in other:
                 core = other[run.ranks]
                 rates = [run.items / run.wall, core.items / core.wall]
-                alone = [r.items / r.busy * r.ranks for r in (run, core)]
-                values = (run.items, core.items, *rates, ratio(*rates), ratio(*alone))
+                computing = [r.items / r.busy * r.ranks for r in (run, core)]
+                values = (run.items, core.items, *rates, ratio(*rates), ratio(*computing))
                 rows.append([problem, str(run.ranks), *map(number, values)])
     if rows:
-        print("### N GPUs against N cores\n\nItems a second of the whole command, and of computing alone. Where the cores' "
-              "problem is smaller, the program's start weighs more on it.\n")
+        print("### N GPUs compared with N cores\n\nItems per second of the complete command, and of computing "
+              "only. If the problem for cores is smaller, the start of the program has a larger share of its time.\n")
         print_table(["problem", "N", "items, GPUs", "items, cores", "N GPUs, items/s", "N cores, items/s", "ratio",
                      "ratio of computing"], rows)
 
 
 def save(folder, name, title, draw, *what, **how):
-    """`draw` writes the file at its first argument."""
+    """`draw` writes the file named by its first argument."""
     draw(os.path.join(folder, name + ".svg"), title, *what, **how)
     print(f"![{title}]({name}.svg)\n")
 
@@ -137,7 +136,7 @@ def save_scaling(folder, name, study, backend, problems):
 
 
 def save_phases(folder, name, study, backend, problems):
-    title = f"Where the time went: {study} scaling, {TITLES[backend]}"
+    title = f"Phases: {study} scaling, {TITLES[backend]}"
     shares = {f"{problem}, {run.ranks}": {p: run.phases[p] / run.wall for p in PHASES}
               for problem, runs in problems.items() for run in runs}
     save(folder, f"{name}_phases", title, bars.phase_bars, shares)

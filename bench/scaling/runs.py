@@ -1,4 +1,4 @@
-"""One run of the program, launched, timed, checked and written down: the only way that a study here runs it."""
+"""One run of the program: launched, timed, checked and recorded. All studies here run the program with this module."""
 import csv
 import dataclasses
 import os
@@ -19,9 +19,10 @@ class run_error(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class job:
-    """What to run. `words`: the analysis's options, without those of every run. `reference`: results of the same name and
-    backend must be the same bytes. `threads`: of a rank, 0: its share of the cores. `more`: further words at the end (as
-    --batch 64); `wrap`: words between launcher and program (as a script that slows one rank down)."""
+    """What to run. `words`: the options of the analysis, without those of every run. `reference`: results with the
+    same name and backend must have the same bytes. `threads`: per rank, 0: its share of the cores. `more`:
+    additional options (such as --batch 64); `wrap`: words between launcher and program (such as a script that slows
+    one rank down)."""
     study: str
     problem: str
     analysis: str
@@ -43,7 +44,7 @@ class job:
 
 @dataclasses.dataclass(frozen=True)
 class launcher:
-    """How ranks are started. `kind`: mpirun or srun; `options`: words for it."""
+    """How ranks are started. `kind`: mpirun or srun; `options`: its options."""
     voxherd: str
     kind: str = "mpirun"
     options: tuple = ("--bind-to", "none", "--oversubscribe")
@@ -56,24 +57,25 @@ class launcher:
 
 
 def launcher_for(voxherd, kind="mpirun", options=None):
-    """`options`: text, as a shell would have it; None for what suits the kind."""
+    """`options`: text, quoted as in a shell; None for the default of the kind."""
     if not os.access(voxherd, os.X_OK):
-        raise run_error(f"{voxherd}: no such program; name the folder of a build, as build/cuda")
+        raise run_error(f"{voxherd} does not exist; give a build folder, for example build/cuda")
     if not shutil.which(kind):
-        raise run_error(f"{kind}: not found; install it, or choose another --launcher")
+        raise run_error(f"{kind}: not found; install it or select another --launcher")
     if options is None:
         return launcher(voxherd, kind, () if kind == "srun" else launcher.options)
     return launcher(voxherd, kind, tuple(shlex.split(options)))
 
 
 def environment():
-    """Containers often run as root, which Open MPI refuses unless told."""
+    """Containers often run as root, which Open MPI refuses without these variables."""
     more = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
     return {**os.environ, **more}
 
 
 def call(words, log):
-    """Runs a command, its output to the file `log`; seconds. Throws run_error with its last line where it fails."""
+    """Runs a command with its output in the file `log`; returns the seconds. Throws run_error with its first error
+    if it fails."""
     with open(log, "w", encoding="utf-8") as file:
         file.write(shlex.join(words) + "\n")
         file.flush()
@@ -83,7 +85,7 @@ def call(words, log):
     if status != 0:
         with open(log, encoding="utf-8", errors="replace") as file:
             errors = [line.strip() for line in file if "error" in line.lower()] or [f"exit status {status}"]
-        raise run_error(f"{shlex.join(words)}: {errors[0]}; all of it: {log}")
+        raise run_error(f"{shlex.join(words)}: {errors[0]}; complete output: {log}")
     return seconds
 
 
@@ -96,14 +98,14 @@ def reference_path(folder, what):
 
 
 def keep_or_compare(folder, what, result, voxherd):
-    """The first result of its kind is read again against its checksums and kept; others must be the same bytes and go."""
+    """The first result of its kind is verified and kept; others must have the same bytes and are removed."""
     first, log = reference_path(folder, what), os.path.join(folder, "runs", what.name() + ".check.log")
     if os.path.exists(first):
         try:
             call([voxherd, "compare", first, result], log)
         except run_error as e:
-            raise run_error(f"the result is not that of {first} ({e}); its time does not count. Where the program or the "
-                            "options have changed, begin another FOLDER") from e
+            raise run_error(f"the result is not that of {first} ({e}); its time does not count. If the program or the "
+                            "options have changed, use another FOLDER") from e
         os.remove(result)
     else:
         call([voxherd, "verify", result], log)
@@ -118,13 +120,14 @@ def command(how, what, result, summary, trace):
 
 
 def run(folder, how, what):
-    """Runs a job, checks its result, adds a row to FOLDER/runs.csv; the row. Throws run_error, then adds nothing."""
+    """Runs a job, checks its result, adds a row to FOLDER/runs.csv and returns it. If it throws run_error, no row is
+    added."""
     os.makedirs(results_folder(folder), exist_ok=True)
     os.makedirs(os.path.join(folder, "runs"), exist_ok=True)
     name = os.path.join("runs", what.name())
     base = os.path.join(folder, name)
     result = os.path.join(results_folder(folder), what.name() + ".h5")
-    os.sync()  # what was written before is no burden to this run
+    os.sync()  # so that earlier writes do not slow this run down
     wall = call(command(how, what, result, base + ".json", base + ".trace.csv"), base + ".log")
     keep_or_compare(folder, what, result, how.voxherd)
     row = row_of(what, wall, phases(read_summary(base + ".json"), base + ".trace.csv", wall), name)
@@ -143,7 +146,7 @@ def row_of(what, wall, times, name):
 
 
 def append(path, columns, row):
-    """A row to a CSV file, which gets its head with the first one."""
+    """Adds a row to a CSV file, with a header before the first row."""
     begun = os.path.exists(path)
     with open(path, "a", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns)
@@ -153,7 +156,7 @@ def append(path, columns, row):
 
 
 def read_runs(folder):
-    """Rows of FOLDER/runs.csv, as text; none where there is no such file."""
+    """Rows of FOLDER/runs.csv, as text; none if there is no such file."""
     path = os.path.join(folder, "runs.csv")
     if not os.path.exists(path):
         return []
@@ -162,6 +165,6 @@ def read_runs(folder):
 
 
 def is_done(rows, what):
-    """Whether one of the rows is this job's."""
+    """Whether one of the rows belongs to this job."""
     names = {os.path.basename(row["json"]) for row in rows}
     return what.name() + ".json" in names

@@ -1,4 +1,5 @@
-# LEVEL.objects -> LEVEL.o, in which only the functions in LEVEL.symbols are global, as NAME.LEVEL.
+# LEVEL.objects -> LEVEL.o, in which only the functions in LEVEL.symbols are global, as NAME.LEVEL with _ for -.
+string(REPLACE "-" "_" suffix ${LEVEL})
 file(STRINGS ${LEVEL}.objects objects)
 # Without groups, or the final link would keep only one level's copy of an inline function.
 execute_process(COMMAND ${COMPILER} -r -nostdlib -Wl,--force-group-allocation -o ${LEVEL}.linked.o ${objects}
@@ -14,8 +15,8 @@ list(SORT functions)
 set(kept "")
 set(renamed "")
 foreach(name IN LISTS functions)
-  string(APPEND kept "${name}.${LEVEL}\n")
-  string(APPEND renamed "${name} ${name}.${LEVEL}\n")
+  string(APPEND kept "${name}.${suffix}\n")
+  string(APPEND renamed "${name} ${name}.${suffix}\n")
 endforeach()
 file(WRITE ${LEVEL}.kept "${kept}")
 file(WRITE ${LEVEL}.renamed "${renamed}")

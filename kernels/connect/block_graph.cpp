@@ -63,9 +63,9 @@ class block_reader {
     for (unsigned d = 0; d < 3; ++d) {
       net_cost[d * block_cells + c] = face_cost(lattice_, cell, static_cast<int>(d));
       for (int side = 0; side < 2; ++side) {
-        int there[3] = {at[0], at[1], at[2]};
-        there[d] += side == 0 ? 1 : -1;
-        const std::int32_t near = lattice_.cell_at(there[0], there[1], there[2]);
+        int position[3] = {at[0], at[1], at[2]};
+        position[d] += side == 0 ? 1 : -1;
+        const std::int32_t near = lattice_.cell_at(position[0], position[1], position[2]);
         if (near >= 0) take(near, 0, side, net_pair[d * block_cells + c]);
       }
     }
@@ -108,9 +108,9 @@ class block_reader {
       }
       place = reads.insert(reads.end(), {block, {0, 0}});
     }
-    const std::uint32_t there = static_cast<std::uint32_t>(cell) % block_cells;
-    for (int order = from_order; order < 2; ++order) place->cells[order] |= std::uint64_t{1} << there;
-    const std::uint32_t number = static_cast<std::uint32_t>(place - reads.begin()) * block_cells + there;
+    const std::uint32_t local_cell = static_cast<std::uint32_t>(cell) % block_cells;
+    for (int order = from_order; order < 2; ++order) place->cells[order] |= std::uint64_t{1} << local_cell;
+    const std::uint32_t number = static_cast<std::uint32_t>(place - reads.begin()) * block_cells + local_cell;
     pair = side == 0 ? (pair & 0xffff0000u) | number : (pair & 0xffffu) | number << 16;
     return true;
   }

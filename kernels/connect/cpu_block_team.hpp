@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "kernels/connect/lattice.hpp"
-#include "kernels/connect/unreached.hpp"
 #include "kernels/portable/simd_gather.hpp"
 
 namespace voxherd::connect {
@@ -118,9 +117,9 @@ struct cpu_block_team {
   }
   /// *to = min(*to, x), atomically.
   void lower(float* to, float x) const {
-    std::atomic_ref<float> there(*to);
-    float old = there.load(std::memory_order_relaxed);
-    while (x < old && !there.compare_exchange_weak(old, x, std::memory_order_relaxed)) {
+    std::atomic_ref<float> target(*to);
+    float old = target.load(std::memory_order_relaxed);
+    while (x < old && !target.compare_exchange_weak(old, x, std::memory_order_relaxed)) {
     }
   }
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "kernels/connect/lattice.hpp"
-#include "kernels/connect/unreached.hpp"
 
 namespace voxherd::connect {
 

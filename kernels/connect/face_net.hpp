@@ -23,11 +23,12 @@ class face_net {
       VOXHERD_UNROLL_BY(1)
       for (int d = 0; d < 3; ++d)
         for (int side = 0; side < 2; ++side) {
-          const std::uint32_t there =
+          const std::uint32_t neighbour_index =
               pair_index(graph_.net_pair[first() + static_cast<unsigned>(d * block_cells + cell)], side);
-          if (there < block_cells) continue;
-          least = lane::min(least, team.fetch(values + base[there / block_cells] + there % block_cells) +
-                                       graph_.net_cost[first() + static_cast<unsigned>(d * block_cells + cell)]);
+          if (neighbour_index < block_cells) continue;
+          least = lane::min(least,
+                            team.fetch(values + base[neighbour_index / block_cells] + neighbour_index % block_cells) +
+                                graph_.net_cost[first() + static_cast<unsigned>(d * block_cells + cell)]);
         }
       outside_.set(chunk, 0, cell, least);
     });

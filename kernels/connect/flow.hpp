@@ -63,9 +63,9 @@ struct flow_maker {
     for (int side = 0; side < 2; ++side) {
       if ((open >> side & 1) == 0) continue;
       const int sign = side == 0 ? 1 : -1;
-      const std::int32_t there = lattice.cell_at(at[0] + sign * e[0], at[1] + sign * e[1], at[2] + sign * e[2]);
-      if (there < 0 || !(u[there] < lowest)) continue;
-      lowest = u[there];
+      const std::int32_t near_cell = lattice.cell_at(at[0] + sign * e[0], at[1] + sign * e[1], at[2] + sign * e[2]);
+      if (near_cell < 0 || !(u[near_cell] < lowest)) continue;
+      lowest = u[near_cell];
       towards = sign;
     }
     const float weight = lattice.weight[lattice_view::plane(cell, selling_directions, i)];

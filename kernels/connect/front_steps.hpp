@@ -97,13 +97,14 @@ struct second_order_chooser {
 
  private:
   VOXHERD_FUNCTION float at(std::uint32_t k, std::uint32_t block, std::uint32_t cell, int pair, int side) const {
-    const std::uint32_t there =
+    const std::uint32_t neighbour_index =
         pair_index(graph.neighbour[(std::size_t{block} * second_pairs + static_cast<unsigned>(pair)) * block_cells +
                                    cell % block_cells],
                    side);
-    if (there == cell % block_cells) return unreached;  // missing neighbour
+    if (neighbour_index == cell % block_cells) return unreached;  // missing neighbour
     return resting(front, k,
-                   graph.read_block[std::size_t{block} * graph.read_stride + there / block_cells])[there % block_cells];
+                   graph.read_block[std::size_t{block} * graph.read_stride +
+                                    neighbour_index / block_cells])[neighbour_index % block_cells];
   }
 };
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/connect/block_graph.hpp"
-#include "kernels/connect/unreached.hpp"
+#include "kernels/connect/lattice.hpp"
 
 namespace voxherd::connect {
 

@@ -7,6 +7,10 @@
 
 namespace voxherd::connect {
 
+/// Arrival time of cells not reached yet and of missing neighbours. Finite, so that the difference of two of them is
+/// not NaN; replaced by infinity in the output.
+inline constexpr float unreached = 1e30f;
+
 /// Voxels are stored in blocks of 4 x 4 x 4; only blocks with a voxel in the mask are stored. A voxel's index in all
 /// arrays is its cell: 64 * block + x + 4 y + 16 z, with its position in the block. Arrays with several numbers per
 /// voxel are stored in planes of 64 within a block: number n of cell c is at (c / 64 * numbers + n) * 64 + c % 64.

@@ -6,7 +6,6 @@
 #include "kernels/connect/lattice.hpp"
 #include "kernels/connect/solver.hpp"
 #include "kernels/connect/step_rule.hpp"
-#include "kernels/connect/unreached.hpp"
 #include "kernels/tensor_field/symmetric3.hpp"
 
 namespace voxherd::connect {
@@ -30,7 +29,7 @@ VOXHERD_FUNCTION inline float piece_cost(const float (&s)[6], const float (&v)[3
 
 /// The neighbour with the least arrival time plus cost of the straight step to it, among neighbours with an arrival
 /// time below this cell's: open Selling neighbours and faces; if none of them is lower, the other diagonals (from which
-/// an arrival time of hl26 may come). `step` leads there. -1 if none is lower.
+/// an arrival time of hl26 may come). `step` is the offset to it. -1 if none is lower.
 template <class Arrival>
 VOXHERD_FUNCTION inline std::int32_t best_neighbour(const lattice_view& lattice, std::uint32_t cell, const int (&at)[3],
                                                     const Arrival& arrival, int (&step)[3]) {
@@ -40,15 +39,15 @@ VOXHERD_FUNCTION inline std::int32_t best_neighbour(const lattice_view& lattice,
   std::int32_t best = -1;
   float least = unreached;
   const auto consider = [&](const int(&e)[3]) {
-    const std::int32_t there = lattice.cell_at(at[0] + e[0], at[1] + e[1], at[2] + e[2]);
-    if (there < 0) return;
-    const float u = arrival(static_cast<std::uint32_t>(there));
+    const std::int32_t near_cell = lattice.cell_at(at[0] + e[0], at[1] + e[1], at[2] + e[2]);
+    if (near_cell < 0) return;
+    const float u = arrival(static_cast<std::uint32_t>(near_cell));
     if (!(u < here)) return;
     const float v[3] = {static_cast<float>(e[0]), static_cast<float>(e[1]), static_cast<float>(e[2])};
     const float through = u + piece_cost(s, v);
     if (!(through < least)) return;
     least = through;
-    best = there;
+    best = near_cell;
     for (int d = 0; d < 3; ++d) step[d] = e[d];
   };
   const std::uint32_t open = lattice.open[cell];

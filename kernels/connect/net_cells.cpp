@@ -26,9 +26,9 @@ void each_face_neighbour(const lattice_view& l, std::uint32_t cell, const Use& u
   voxel_place(l, l.voxel_of[cell], at);
   for (int d = 0; d < 3; ++d)
     for (const int step : {-1, 1}) {
-      int there[3] = {at[0], at[1], at[2]};
-      there[d] += step;
-      const std::int32_t near = l.cell_at(there[0], there[1], there[2]);
+      int position[3] = {at[0], at[1], at[2]};
+      position[d] += step;
+      const std::int32_t near = l.cell_at(position[0], position[1], position[2]);
       if (near >= 0) use(static_cast<std::uint32_t>(near));
     }
 }

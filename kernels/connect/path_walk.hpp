@@ -135,14 +135,14 @@ struct path_walk {
     if (best < 0) return false;
     const float e[3] = {static_cast<float>(step[0]), static_cast<float>(step[1]), static_cast<float>(step[2])};
     const float x[3] = {static_cast<float>(here.at[0]), static_cast<float>(here.at[1]), static_cast<float>(here.at[2])};
-    const path_reader::place beside = read.moved(here, e, 1);
-    const path_reader::place there = read.place_at(x[0] + e[0], x[1] + e[1], x[2] + e[2]);
+    const path_reader::place step_end = read.moved(here, e, 1);
+    const path_reader::place neighbour_centre = read.place_at(x[0] + e[0], x[1] + e[1], x[2] + e[2]);
     const path_reader::place centre = read.place_at(x[0], x[1], x[2]);
     const bool at_centre = here.x[0] == x[0] && here.x[1] == x[1] && here.x[2] == x[2];
-    if (read.is_clear(here, beside))
-      go(beside);
+    if (read.is_clear(here, step_end))
+      go(step_end);
     else
-      go(at_centre || read.is_clear(here, there) ? there : centre);
+      go(at_centre || read.is_clear(here, neighbour_centre) ? neighbour_centre : centre);
     return true;
   }
 };

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/connect/lattice.hpp"
 #include "kernels/connect/solver.hpp"
-#include "kernels/connect/unreached.hpp"
 #include "kernels/portable/function.hpp"
 
 namespace voxherd::connect {

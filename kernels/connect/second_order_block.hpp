@@ -53,13 +53,14 @@ struct second_order_scheme {
           for (int m = 0; m < 2 * selling_directions; ++m) {
             const std::uint32_t c = chosen >> (choice::width * (m / 2)) & choice::bits;
             const bool is = (c & (m % 2 == 0 ? choice::used : choice::second)) != 0;
-            const std::uint32_t there =
+            const std::uint32_t neighbour_index =
                 pair_index(pairs_.get(chunk, m % 2 * first_pairs + m / 2, cell), (c & choice::backward) != 0 ? 1 : 0);
-            const bool inside = is && there < block_cells;
+            const bool inside = is && neighbour_index < block_cells;
             outside_.set(chunk, m, cell,
-                         team.fetch_if(is && !inside, others, s.base[there / block_cells] + there % block_cells,
+                         team.fetch_if(is && !inside, others,
+                                       s.base[neighbour_index / block_cells] + neighbour_index % block_cells,
                                        s.base[0] + static_cast<unsigned>(cell), inside ? -1.0f : unreached));
-            inside_.set(s.value, chunk, m, cell, inside ? static_cast<int>(there) : cell);
+            inside_.set(s.value, chunk, m, cell, inside ? static_cast<int>(neighbour_index) : cell);
           }
         });
       }

@@ -37,10 +37,10 @@ struct selling_scheme {
           for (int i = 0; i < first_pairs; ++i) {
             VOXHERD_UNROLL
             for (int side = 0; side < 2; ++side) {
-              const std::uint32_t there = pair_index(pairs_.get(chunk, i, cell), side);
-              outside[i][side] =
-                  team.fetch_if(there >= block_cells, others, s.base[there / block_cells] + there % block_cells,
-                                s.base[0] + static_cast<unsigned>(cell), unreached);
+              const std::uint32_t neighbour_index = pair_index(pairs_.get(chunk, i, cell), side);
+              outside[i][side] = team.fetch_if(neighbour_index >= block_cells, others,
+                                               s.base[neighbour_index / block_cells] + neighbour_index % block_cells,
+                                               s.base[0] + static_cast<unsigned>(cell), unreached);
             }
           }
           VOXHERD_UNROLL
@@ -48,8 +48,9 @@ struct selling_scheme {
             outside_.set(chunk, i, cell, lane::min(outside[i][0], outside[i][1]));
             VOXHERD_UNROLL
             for (int side = 0; side < 2; ++side) {
-              const std::uint32_t there = pair_index(pairs_.get(chunk, i, cell), side);
-              inside_.set(s.value, chunk, 2 * i + side, cell, there < block_cells ? static_cast<int>(there) : cell);
+              const std::uint32_t neighbour_index = pair_index(pairs_.get(chunk, i, cell), side);
+              inside_.set(s.value, chunk, 2 * i + side, cell,
+                          neighbour_index < block_cells ? static_cast<int>(neighbour_index) : cell);
             }
           }
         });

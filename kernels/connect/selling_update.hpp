@@ -1,7 +1,6 @@
 #pragma once
 
 #include "kernels/connect/lattice.hpp"
-#include "kernels/connect/unreached.hpp"
 #include "kernels/portable/function.hpp"
 #include "kernels/portable/lane_math.hpp"
 

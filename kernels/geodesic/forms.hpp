@@ -7,8 +7,8 @@
 /// The first-order equations of a ray, for its position x (index space) and a companion q. A form provides
 ///   start(at, v, q, E): q for the index velocity v, scaled so that the energy E = v^T G v is 1;
 ///   read(at): the field at a position;
-///   rates(there, q, velocity, force): dx/dt and dq/dt;
-///   energy(there, q, velocity): E, constant along a geodesic.
+///   rates(sample, q, velocity, force): dx/dt and dq/dt;
+///   energy(sample, q, velocity): E, constant along a geodesic.
 namespace voxherd::geodesic {
 
 /// q = p = G v; x' = D p, p' = -1/2 grad(p^T D p). Needs neither the inverse nor Christoffel symbols; E is exactly
@@ -17,7 +17,7 @@ template <class Reader>
 struct hamiltonian_form {
   using number = typename Reader::number;
   // Read when p is known, so that derivatives can be contracted immediately; rk2-frozen reads the same voxels twice.
-  using there = place<number>;
+  using sample = place<number>;
   static constexpr bool follows_axis = false;
   Reader reader;
 
@@ -28,12 +28,12 @@ struct hamiltonian_form {
     const number scale = 1.0f / lane::sqrt(dot(p, v));
     for (number& x : p) x *= scale;
   }
-  VOXHERD_FUNCTION there read(const place<number>& at) const { return at; }
-  VOXHERD_FUNCTION void rates(const there& at, const number (&p)[3], number (&velocity)[3], number (&force)[3]) const {
+  VOXHERD_FUNCTION sample read(const place<number>& at) const { return at; }
+  VOXHERD_FUNCTION void rates(const sample& at, const number (&p)[3], number (&velocity)[3], number (&force)[3]) const {
     reader.flow(at, p, velocity, force);
     for (number& f : force) f *= -0.5f;
   }
-  VOXHERD_FUNCTION number energy(const there&, const number (&p)[3], const number (&velocity)[3]) const {
+  VOXHERD_FUNCTION number energy(const sample&, const number (&p)[3], const number (&velocity)[3]) const {
     return dot(p, velocity);
   }
 };
@@ -43,7 +43,7 @@ struct hamiltonian_form {
 template <class Reader>
 struct christoffel_form {
   using number = typename Reader::number;
-  struct there {
+  struct sample {
     number value[24];  ///< D, then d_x G, d_y G, d_z G
   };
   static constexpr bool follows_axis = false;
@@ -56,12 +56,12 @@ struct christoffel_form {
     const number scale = 1.0f / lane::sqrt(dot(p, direction));
     for (int i = 0; i < 3; ++i) v[i] = scale * direction[i];
   }
-  VOXHERD_FUNCTION there read(const place<number>& at) const {
-    there t;
+  VOXHERD_FUNCTION sample read(const place<number>& at) const {
+    sample t;
     reader.values(at, t.value);
     return t;
   }
-  VOXHERD_FUNCTION void rates(const there& t, const number (&v)[3], number (&velocity)[3], number (&force)[3]) const {
+  VOXHERD_FUNCTION void rates(const sample& t, const number (&v)[3], number (&velocity)[3], number (&force)[3]) const {
     number w[3] = {};
     VOXHERD_UNROLL for (int k = 0; k < 3; ++k) {
       const number* g = t.value + 6 + 6 * k;
@@ -75,7 +75,7 @@ struct christoffel_form {
     apply(d, w, force);
     for (int i = 0; i < 3; ++i) force[i] = -force[i], velocity[i] = v[i];
   }
-  VOXHERD_FUNCTION number energy(const there& t, const number (&v)[3], const number (&)[3]) const {
+  VOXHERD_FUNCTION number energy(const sample& t, const number (&v)[3], const number (&)[3]) const {
     const number d[6] = {t.value[0], t.value[1], t.value[2], t.value[3], t.value[4], t.value[5]};
     number p[3];
     solve(d, v, p);
@@ -88,7 +88,7 @@ struct christoffel_form {
 template <class Reader>
 struct streamline_form {
   using number = typename Reader::number;
-  struct there {
+  struct sample {
     number tensor[6];
   };
   static constexpr bool follows_axis = true;
@@ -97,18 +97,18 @@ struct streamline_form {
   VOXHERD_FUNCTION void start(const place<number>&, const number (&v)[3], number (&q)[3]) const {
     transform(reader.field().axes, v, q);
   }
-  VOXHERD_FUNCTION there read(const place<number>& at) const {
-    there t;
+  VOXHERD_FUNCTION sample read(const place<number>& at) const {
+    sample t;
     reader.values(at, t.tensor);
     return t;
   }
-  VOXHERD_FUNCTION void rates(const there& t, const number (&q)[3], number (&velocity)[3], number (&force)[3]) const {
+  VOXHERD_FUNCTION void rates(const sample& t, const number (&q)[3], number (&velocity)[3], number (&force)[3]) const {
     number axis[3];
     main_axis(t.tensor, q, axis);
     transform(reader.field().inverse_axes, axis, velocity);
     force[0] = force[1] = force[2] = 0.0f;
   }
-  VOXHERD_FUNCTION number energy(const there& t, const number (&)[3], const number (&velocity)[3]) const {
+  VOXHERD_FUNCTION number energy(const sample& t, const number (&)[3], const number (&velocity)[3]) const {
     number axis[3];
     transform(reader.field().axes, velocity, axis);
     return 1.0f / quadratic(t.tensor, axis);
@@ -119,7 +119,7 @@ struct streamline_form {
 template <class Reader>
 struct finsler4_form {
   using number = typename Reader::number;
-  struct there {
+  struct sample {
     number quartic[quartic_size], derivative[3][quartic_size];
   };
   static constexpr bool follows_axis = false;
@@ -131,16 +131,16 @@ struct finsler4_form {
     const number scale = 1.0f / lane::sqrt(finsler4_energy(t, direction));
     for (int i = 0; i < 3; ++i) v[i] = scale * direction[i];
   }
-  VOXHERD_FUNCTION there read(const place<number>& at) const {
-    there t;
+  VOXHERD_FUNCTION sample read(const place<number>& at) const {
+    sample t;
     reader.values_and_gradients(at, t.quartic, t.derivative);
     return t;
   }
-  VOXHERD_FUNCTION void rates(const there& t, const number (&v)[3], number (&velocity)[3], number (&force)[3]) const {
+  VOXHERD_FUNCTION void rates(const sample& t, const number (&v)[3], number (&velocity)[3], number (&force)[3]) const {
     finsler4_acceleration(t.quartic, t.derivative, v, force);
     for (int i = 0; i < 3; ++i) velocity[i] = v[i];
   }
-  VOXHERD_FUNCTION number energy(const there& t, const number (&v)[3], const number (&)[3]) const {
+  VOXHERD_FUNCTION number energy(const sample& t, const number (&v)[3], const number (&)[3]) const {
     return finsler4_energy(t.quartic, v);
   }
 };

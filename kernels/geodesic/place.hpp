@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/geodesic/lanes.hpp"
+#include "kernels/tensor_field/symmetric3.hpp"
 
 namespace voxherd::geodesic {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/geodesic/rank_key.hpp"
+#include "kernels/geodesic/pair_work.hpp"
 #include "kernels/geodesic/ranking_backends.hpp"
 
 namespace voxherd::geodesic {

@@ -3,7 +3,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "kernels/device/cuda_check.cuh"
-#include "kernels/geodesic/rank_key.hpp"
+#include "kernels/geodesic/pair_work.hpp"
 #include "kernels/geodesic/ranking_backends.hpp"
 
 namespace voxherd::geodesic {
@@ -16,9 +16,9 @@ unsigned blocks_for(std::size_t count) { return static_cast<unsigned>((count + b
 
 template <class T>
 device_buffer<T> uploaded(const T* from, std::size_t count, cudaStream_t stream) {
-  device_buffer<T> there(count);
-  VOXHERD_CUDA_CHECK(cudaMemcpyAsync(there.data(), from, count * sizeof(T), cudaMemcpyHostToDevice, stream));
-  return there;
+  device_buffer<T> on_device(count);
+  VOXHERD_CUDA_CHECK(cudaMemcpyAsync(on_device.data(), from, count * sizeof(T), cudaMemcpyHostToDevice, stream));
+  return on_device;
 }
 
 template <class T>
@@ -150,12 +150,12 @@ void summarise_cuda(const candidates& c, std::span<const std::uint32_t> order, s
   const auto measure = uploaded(c.measure.data(), c.size(), stream);
   const auto length_mm = uploaded(c.length_mm.data(), c.size(), stream);
   const auto range = uploaded(ranges.data(), ranges.size(), stream);
-  const device_buffer<pair_summary> there(ranges.size());
+  const device_buffer<pair_summary> on_device(ranges.size());
   summarise_kernel<<<static_cast<unsigned>(ranges.size()), shares, 0, stream>>>(
-      range.data(), places.data(), measure.data(), length_mm.data(), there.data());
+      range.data(), places.data(), measure.data(), length_mm.data(), on_device.data());
   VOXHERD_CUDA_CHECK(cudaGetLastError());
   std::vector<pair_summary> found(ranges.size());
-  fetch(found.data(), there, found.size(), stream);
+  fetch(found.data(), on_device, found.size(), stream);
   for (std::size_t i = 0; i < ranges.size(); ++i) out[ranges[i].pair] = found[i];
 }
 

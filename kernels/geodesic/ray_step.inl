@@ -9,12 +9,12 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   const ray_settings& rays = job_.rays;
   ray_state<number>& s = state_;
   number velocity[3], force[3], chord[3], move[3], push[3];
-  auto there = form_.read(s.at);
-  form_.rates(there, s.q, velocity, force);
+  auto sample = form_.read(s.at);
+  form_.rates(sample, s.q, velocity, force);
   transform(job_.field.axes, velocity, chord);
   // The parameter's step is chosen anew each time so that the world step is step_mm.
   const number dt = rays.step_mm / lane::sqrt(dot(chord, chord));
-  const number energy = form_.energy(there, s.q, velocity);
+  const number energy = form_.energy(sample, s.q, velocity);
   const number metric_step = lane::sqrt(energy) * dt;
   if constexpr (Form::follows_axis) {
     const number scale = dt / rays.step_mm;
@@ -42,8 +42,8 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
       velocity[a] *= ahead;
       q[a] = s.q[a] + ahead * force[a];
     }
-    if (!job_.rule.frozen) there = form_.read(moved(s.at, velocity));
-    form_.rates(there, q, velocity, force);
+    if (!job_.rule.frozen) sample = form_.read(moved(s.at, velocity));
+    form_.rates(sample, q, velocity, force);
     for (int a = 0; a < 3; ++a) {
       move[a] += weight * velocity[a];
       push[a] += weight * force[a];

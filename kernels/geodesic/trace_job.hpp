@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+#include <span>
+
 #include "kernels/geodesic/settings.hpp"
 #include "kernels/geodesic/tracker.hpp"
 #include "kernels/tensor_field/field.hpp"
@@ -36,5 +39,9 @@ struct trace_job {
 
 /// Creates a job and sets all members that follow from the field and the settings.
 trace_job begin_job(const field& f, const ray_settings& settings);
+
+// The backends of make_tracker().
+std::unique_ptr<tracker> make_tracker_cpu(const field& f, std::span<const seed> seeds, const ray_settings& settings);
+std::unique_ptr<tracker> make_tracker_cuda(const field& f, std::span<const seed> seeds, const ray_settings& settings);
 
 }  // namespace voxherd::geodesic

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "kernels/geodesic/backends.hpp"
 #include "kernels/geodesic/trace_job.hpp"
 
 namespace voxherd::geodesic {

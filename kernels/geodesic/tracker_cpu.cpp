@@ -3,9 +3,9 @@
 #include <atomic>
 #include <stdexcept>
 
-#include "kernels/geodesic/backends.hpp"
 #include "kernels/geodesic/lanes_reader.hpp"
 #include "kernels/geodesic/ray_tracer.hpp"
+#include "kernels/geodesic/trace_job.hpp"
 
 namespace voxherd::geodesic {
 

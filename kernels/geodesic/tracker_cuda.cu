@@ -3,9 +3,9 @@
 
 #include "kernels/device/cuda_check.cuh"
 #include "kernels/device/output_buffers.cuh"
-#include "kernels/geodesic/backends.hpp"
 #include "kernels/geodesic/cuda_forms.cuh"
 #include "kernels/geodesic/paper/texture_field.cuh"
+#include "kernels/geodesic/trace_job.hpp"
 
 namespace voxherd::geodesic {
 

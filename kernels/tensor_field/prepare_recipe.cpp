@@ -33,7 +33,7 @@ void check(const tensor_image& image, const preparation& settings) {
     refuse("the arrays do not have the image's number of voxels");
   if (!(std::abs(determinant(image.axes_mm)) > 0)) refuse("the image's axes are linearly dependent");
   if (!(settings.smoothing_voxels >= 0) || settings.smoothing_voxels > 10) refuse("smoothing_voxels not in 0 to 10");
-  if (!(settings.min_eigenvalue >= 0) || settings.min_eigenvalue > 1) refuse("least_eigenvalue not in 0 to 1");
+  if (!(settings.min_eigenvalue >= 0) || settings.min_eigenvalue > 1) refuse("min_eigenvalue not in 0 to 1");
   if (!(settings.alpha >= 0) || settings.alpha > 16) refuse("alpha not in 0 to 16");
 }
 

@@ -1,9 +1,15 @@
 #pragma once
 
-#include "kernels/geodesic/lanes.hpp"
+#include "kernels/portable/lanes.hpp"
 
 /// Symmetric 3x3 matrices as six numbers xx, xy, xz, yy, yz, zz.
 namespace voxherd::geodesic {
+
+// One number per lane: a CUDA thread's ray, or the lanes of a SIMD register with one ray each.
+using lane::any;
+using lane::get;
+using lane::lane_traits;
+using lane::put;
 
 template <class Number>
 VOXHERD_FUNCTION inline void apply(const Number (&t)[6], const Number (&v)[3], Number (&out)[3]) {

@@ -90,7 +90,7 @@ run_estimate estimate(const session& s, analysis& a, const device_hooks& device,
   s.on_root([&] {
     const batch_room most = largest_room(layout.batches, layout.point_offsets);
     e.analysis = layout.analysis;
-    e.device = device.description;
+    e.device = device.record;
     e.ranks = s.size();
     e.items = layout.item_voxels.size();
     e.batches = layout.batches.size();
@@ -114,7 +114,7 @@ run_estimate estimate(const session& s, analysis& a, const device_hooks& device,
 std::string estimate_text(const run_estimate& e, const std::string& out) {
   std::string text = fmt::format("{}: {} items in {} batches of at most {}, {} batches to do\n", e.analysis, e.items,
                                  e.batches, e.largest_batch, e.pending_batches);
-  text += fmt::format("device       {} ({} rank{})\n", e.device, e.ranks, e.ranks == 1 ? "" : "s");
+  text += fmt::format("device       {} ({} rank{})\n", describe(e.device), e.ranks, e.ranks == 1 ? "" : "s");
   text += fmt::format("host memory  {} a rank for batches\n", readable_bytes(e.batch_bytes));
   if (e.free_device_bytes > 0)
     text += fmt::format("device mem   {} of {} free\n", readable_bytes(e.device_bytes),

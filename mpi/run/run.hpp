@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/analysis.hpp"
+#include "core/device_record.hpp"
 #include "core/failure.hpp"
 #include "core/plan.hpp"
 #include "mpi/comm/session.hpp"
@@ -17,7 +18,8 @@ namespace voxherd {
 
 /// What a dry run finds: sizes in bytes, times in seconds.
 struct run_estimate {
-  std::string analysis, device;  ///< device: what it was found on, e.g. "8 CPU threads"
+  std::string analysis;
+  device_record device;  ///< of rank 0, on which it was measured
   std::uint64_t items = 0, batches = 0, largest_batch = 0, pending_batches = 0;
   int ranks = 1;
   double batch_bytes = 0;      ///< host memory of a rank for its batches
@@ -64,7 +66,7 @@ struct device_hooks {
   /// "cpu" or "cuda": their results differ in rounding, so no file holds both, but for one of "mixed", where some ranks
   /// have a GPU and others none. The same on all ranks.
   std::string kind;
-  std::string description;             ///< "NVIDIA H200, GPU-1f2e..." or "2 CPU threads"
+  device_record record;                ///< stored in the result's provenance
   std::size_t free_bytes = 0;          ///< memory for batches; 0 when the device is the host
   std::function<void()> enter_thread;  ///< called first by each driving thread
   std::function<std::shared_ptr<std::byte>(std::size_t)> allocate;  ///< host memory that copies fast to the device

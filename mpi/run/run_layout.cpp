@@ -51,7 +51,9 @@ result_layout begin_layout(const std::string& analysis, const run_settings& sett
 }
 
 void share_descriptions(const session& s, const device_hooks& device, result_layout& layout) {
-  layout.provenance["devices"] = s.gather(device.description);
+  layout.provenance["devices"] = nlohmann::json::array();
+  for (const std::string& record : s.gather(as_json(device.record).dump()))
+    layout.provenance["devices"].push_back(nlohmann::json::parse(record));
   // HDF5 wants the same tables from every rank.
   for (nlohmann::json* j : {&layout.configuration, &layout.provenance}) s.broadcast(*j);
 }

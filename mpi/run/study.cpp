@@ -106,7 +106,7 @@ result_writer study::open(std::optional<new_file>& created) const {
 void study::finish(result_writer& writer, rank_account account, const device_hooks& device,
                    std::size_t batches_before) {
   account.host = s_.host();
-  account.device = device.description;
+  account.device = describe(device.record);
   account.peak_host_bytes = peak_host_bytes();
   account.peak_device_bytes = device.peak_bytes ? device.peak_bytes() : 0;
   nlohmann::json summary = gather_summary(s_, account, steady_seconds() - start_);

@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/command_line.hpp"
+#include "core/help.hpp"
 #include "core/version.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
@@ -31,11 +33,14 @@ void set_up_log(const session& s) {
   spdlog::set_level(s.is_root() ? spdlog::level::info : spdlog::level::err);
 }
 
-bool asks_for_help(const std::vector<std::string>& words) {
+/// The format of the help that the words ask for; nothing where they ask for none.
+std::optional<help_format> find_help_format(const std::vector<std::string>& words) {
+  constexpr std::string_view with_format = "--help=";
   for (const std::string& word : words) {
-    if (word == "--help" || word == "-h") return true;
+    if (word == "--help" || word == "-h") return help_format::text;
+    if (word.starts_with(with_format)) return parse_help_format(word.substr(with_format.size()));
   }
-  return false;
+  return std::nullopt;
 }
 
 exit_status dispatch(session& s, std::span<const command* const> commands, const std::vector<std::string>& words) {
@@ -45,24 +50,28 @@ exit_status dispatch(session& s, std::span<const command* const> commands, const
     if (s.is_root()) fmt::print("voxherd {}\n", version);
     return exit_status::whole;
   }
+  if (first == "--completion") {
+    const std::string text = completion_script(commands, rest.empty() ? "" : rest.front());
+    if (s.is_root()) fmt::print("{}", text);
+    return exit_status::whole;
+  }
   if (first == "--help" || first == "-h" || first == "help") {
     const std::string text = rest.empty() ? help_text(commands) : help_text(find_command(commands, rest.front()));
     if (s.is_root()) fmt::print("{}", text);
     return words.empty() ? exit_status::usage : exit_status::whole;
   }
   const command& c = find_command(commands, first);
-  if (asks_for_help(rest)) {
-    if (s.is_root()) fmt::print("{}", help_text(c));
+  if (const auto format = find_help_format(rest)) {
+    if (s.is_root()) fmt::print("{}", help_text(c, *format));
     return exit_status::whole;
   }
-  // Before the first kernel: an illegal instruction would end the program without a word.
-  if (const std::string why = why_kernels_cannot_run(); !why.empty())
-    throw failure(exit_status::usage, why);
-  const arguments args = parse_command_line(c, rest);
+  // Before the first kernel: an illegal instruction would end the program without a message.
+  if (const std::string why = why_kernels_cannot_run(); !why.empty()) throw failure(exit_status::usage, why);
+  const auto prepared = prepare_command(c, rest);
   // From here on, so that a signal is not lost while inputs are read or between two steps.
   std::optional<stop_signals> signals;
   if (makes_result(c)) signals.emplace();
-  return c.run(s, args);
+  return prepared->run(s);
 }
 
 ending attempt(session& s, std::span<const command* const> commands, const std::vector<std::string>& words) {

@@ -6,8 +6,8 @@
 
 #include "core/failure.hpp"
 #include "core/version.hpp"
-#include "src/export/export_folders.hpp"
-#include "src/export/export_kind.hpp"
+#include "src/export/export_plan.hpp"
+#include "src/export/fsl_folder.hpp"
 
 namespace voxherd {
 
@@ -152,24 +152,16 @@ export_plan plan_bids_folder(const result_volumes& result, const std::string& su
   return bids_folder(result, subject, session).plan();
 }
 
-void options(po::options_description& description) {
-  const auto label = [] { return po::value<std::string>()->value_name("LABEL"); };
-  description.add_options()                                        //
-      ("subject", label(), "bids: letters and digits after sub-")  //
-      ("session", label(), "bids: letters and digits after ses-; none where none is given");
-}
-
-void run(session& s, const export_settings& settings, const arguments& args) {
-  const auto label = [&](const char* name) { return args.has(name) ? args.get<std::string>(name) : std::string(); };
-  if (!args.has("subject"))
-    throw failure(exit_status::usage, "--subject is missing: BIDS names begin with it, for example --subject 01");
+void run(session& s, const export_settings& settings) {
+  if (settings.subject.empty())
+    throw failure(exit_status::usage, "--subject is missing: BIDS names begin with it, e.g. --subject 01");
   export_folder(s, settings, [&](const result_volumes& result) {
-    return plan_bids_folder(result, label("subject"), label("session"));
+    return plan_bids_folder(result, settings.subject, settings.session);
   });
 }
 
 }  // namespace
 
-extern const export_kind bids_export{"bids", "DIR", "BIDS derivatives (BEP016)", options, run};
+extern const export_kind bids_export{"bids", "DIR", "BIDS derivatives (BEP016)", true, run};
 
 }  // namespace voxherd

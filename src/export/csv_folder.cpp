@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "core/failure.hpp"
-#include "src/export/export_kind.hpp"
+#include "src/export/export_plan.hpp"
 
 namespace voxherd {
 
@@ -66,10 +66,10 @@ export_plan plan_csv_folder(const result_volumes& volumes) {
   return plan;
 }
 
-void run(session& s, const export_settings& settings, const arguments&) { export_folder(s, settings, plan_csv_folder); }
+void run(session& s, const export_settings& settings) { export_folder(s, settings, plan_csv_folder); }
 
 }  // namespace
 
-extern const export_kind csv_export{"csv", "DIR", "the connectome's matrices", nullptr, run};
+extern const export_kind csv_export{"csv", "DIR", "the connectome's matrices", false, run};
 
 }  // namespace voxherd

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "src/export/export_kind.hpp"
-#include "src/export/export_options.hpp"
+#include "src/export/export_plan.hpp"
 
 namespace voxherd {
 
@@ -24,35 +23,15 @@ std::string join_kinds(const char* separator, const Part& part) {
   return text;
 }
 
-using option_list = std::vector<boost::shared_ptr<po::option_description>>;
+struct export_request {
+  std::string result, out, kind;
+  std::string subject, session;  ///< labels of BIDS names
+  bool overwrite = false;
+  bool quiet = false;
+  int threads = 0;
+};
 
-option_list own_options(const export_kind& kind) {
-  po::options_description own;
-  if (kind.options != nullptr) kind.options(own);
-  return own.options();
-}
-
-void options(po::options_description& description) {
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  const std::string meanings =
-      join_kinds("; ", [](const export_kind& k) { return fmt::format("{}: {}", k.name, k.meaning); });
-  // clang-format off
-  description.add_options()
-    ("result", text("FILE"), "result file")
-    ("out", text("PATH"), "what to write: a folder, made if it is not there, or a file")
-    ("to", text("KIND"), meanings.c_str())
-    ("overwrite", po::bool_switch(), "replace files that are there")
-    ("threads", po::value<long long>()->value_name("N")->default_value(0),
-     "images compressed at once by a rank, 1 to 256; 0: the cores this rank may use, 8 at most")
-    ("quiet", po::bool_switch(), "print warnings and errors only");
-  // clang-format on
-  for (const export_kind* kind : kinds) {
-    for (const auto& option : own_options(*kind))
-      if (description.find_nothrow(option->long_name(), false) == nullptr) description.add(option);
-  }
-}
-
-const export_kind& kind_named(const std::string& asked) {
+const export_kind& find_kind(const std::string& asked) {
   for (const export_kind* kind : kinds)
     if (asked == kind->name) return *kind;
   throw failure(exit_status::usage,
@@ -60,44 +39,59 @@ const export_kind& kind_named(const std::string& asked) {
                             join_kinds(", ", [](const export_kind& k) { return std::string(k.name); })));
 }
 
-void refuse_options_of_others(const export_kind& chosen, const arguments& args) {
-  const option_list own = own_options(chosen);
-  const auto is_own = [&](const std::string& name) {
-    return std::any_of(own.begin(), own.end(), [&](const auto& option) { return option->long_name() == name; });
-  };
-  for (const export_kind* kind : kinds) {
-    for (const auto& option : own_options(*kind)) {
-      const std::string& name = option->long_name();
-      if (!is_own(name) && args.has(name.c_str()))
-        throw failure(exit_status::usage,
-                      fmt::format("--{} has no meaning with --to {}; leave it out", name, chosen.name));
-    }
-  }
-}
-
-exit_status run_command(session& s, const arguments& args) {
+void check_request(const export_request& request, const given_options& given) {
   for (const char* name : {"result", "to", "out"})
-    if (!args.has(name))
+    if (!given.has(name))
       throw failure(
           exit_status::usage,
           fmt::format("export: {} is missing; usage: voxherd export FILE --to KIND PATH, where KIND PATH is {}", name,
                       join_kinds(", ", [](const export_kind& k) { return fmt::format("{} {}", k.name, k.place); })));
-  const export_kind& kind = kind_named(args.get<std::string>("to"));
-  refuse_options_of_others(kind, args);
+  if (find_kind(request.kind).has_labels) return;
+  for (const char* name : {"subject", "session"})
+    option::refuse_given(given, name, fmt::format("with --to {}", request.kind));
+}
+
+const option_table<export_request>& export_options() {
+  using T = export_request;
+  const std::string meanings =
+      join_kinds("; ", [](const export_kind& k) { return fmt::format("{}: {}", k.name, k.meaning); });
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .group("Input", {{"result", &T::result, text_kind::file, {"result file"}}})
+    .group("Output", {
+      {"out", &T::out, text_kind::file,
+       {.text = "what to write: a folder, created if it does not exist, or a file", .value = "PATH"}},
+      {"to", &T::kind, text_kind::any, {.text = meanings, .value = "KIND"}},
+      {"subject", &T::subject, text_kind::any, {.text = "bids: letters and digits after sub-", .value = "LABEL"}},
+      {"session", &T::session, text_kind::any,
+       {.text = "bids: letters and digits after ses-", .value = "LABEL", .standard = "none"}},
+      {"overwrite", &T::overwrite, {"replace existing files"}}})
+    .group("Running", {
+      {"threads", &T::threads, range{0, 256},
+       {"images compressed at the same time per rank; 0: the cores that this rank may use, at most 8"}},
+      {"quiet", &T::quiet, {"print only warnings and errors"}}})
+    .check(check_request);
+  // clang-format on
+  return table;
+}
+
+exit_status run_export(session& s, const export_request& request) {
   export_settings settings;
-  settings.result = args.get<std::string>("result");
-  settings.out = args.get<std::string>("out");
-  settings.overwrite = args.get<bool>("overwrite");
-  settings.quiet = args.get<bool>("quiet");
-  settings.threads = export_threads(s, args.get<long long>("threads"));
+  settings.result = request.result;
+  settings.out = request.out;
+  settings.overwrite = request.overwrite;
+  settings.quiet = request.quiet;
+  settings.threads = export_threads(s, request.threads);
+  settings.subject = request.subject;
+  settings.session = request.session;
   if (settings.quiet && s.is_root()) spdlog::set_level(spdlog::level::warn);
-  kind.run(s, settings, args);
+  find_kind(request.kind).run(s, settings);
   return exit_status::whole;
 }
 
 }  // namespace
 
-extern const command export_command{
-    "export", "a result as other programs read it", "FILE --to KIND PATH", "result,out", options, run_command};
+extern const command export_command = make_command<export_options, run_export>(
+    {"export", "write a result in the formats of other programs", "FILE --to KIND PATH", "result,out"});
 
 }  // namespace voxherd

@@ -1,6 +1,7 @@
 #include "src/export/export_plan.hpp"
 
 #include <fmt/core.h>
+#include <sched.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 
 #include "core/failure.hpp"
 #include "mpi/run/progress.hpp"
-#include "src/export/export_options.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/output_file.hpp"
 
@@ -186,5 +186,18 @@ void export_folder(const session& s, const export_settings& settings, const expo
   carry_out(s, *result, plan, settings);
   spdlog::info("{} files written to {}", plan.images.size() + plan.texts.size() + plan.marks.size(), settings.out);
 }
+
+int export_threads(const session& s, long long asked) {
+  constexpr int max_threads = 256, max_by_default = 8;
+  if (asked < 0 || asked > max_threads)
+    throw failure(exit_status::usage, fmt::format("--threads {}: expected 0 to {}", asked, max_threads));
+  if (asked > 0) return static_cast<int>(asked);
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  const int cores = sched_getaffinity(0, sizeof own, &own) == 0 ? CPU_COUNT(&own) : 1;
+  return std::clamp(cores / s.node_size(), 1, max_by_default);
+}
+
+std::size_t chunk_bytes_for(int threads) { return (std::size_t{1} << 30) / static_cast<std::size_t>(threads); }
 
 }  // namespace voxherd

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "core/command.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/export/result_volumes.hpp"
 #include "src/io/nifti/nifti_writer.hpp"
@@ -45,7 +47,8 @@ struct export_settings {
   std::string out;     ///< folder or file
   bool overwrite = false;
   bool quiet = false;
-  int threads = 1;  ///< maximum of this rank; each compresses a file of its own
+  int threads = 1;               ///< of this rank, at most; each compresses a file of its own
+  std::string subject, session;  ///< labels of BIDS names; "" for none
 };
 
 using export_planner = std::function<export_plan(const result_volumes&)>;
@@ -57,5 +60,22 @@ void export_folder(const session& s, const export_settings& settings, const expo
 
 /// Throws failure (usage) if `path` exists and must not be overwritten.
 void refuse_existing(const std::string& path, const export_settings& settings);
+
+/// A format that results can be exported to: one word after `--to`.
+struct export_kind {
+  const char* name;
+  const char* place;    ///< type of its output: "DIR" or "FILE"
+  const char* meaning;  ///< for the help text
+  bool has_labels;      ///< uses --subject and --session
+  /// Collective. Throws failure.
+  void (*run)(session&, const export_settings&);
+};
+
+/// Number of files that this rank compresses at once: `asked`, or for 0 its share of the available cores, at most 8.
+/// Throws failure (usage).
+int export_threads(const session& s, long long asked);
+
+/// Bytes of samples that each of `threads` may hold while reordering them from voxels to volumes: 1 GiB per rank.
+std::size_t chunk_bytes_for(int threads);
 
 }  // namespace voxherd

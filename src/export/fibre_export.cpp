@@ -5,10 +5,10 @@
 #include <functional>
 #include <string>
 
-#include "src/export/export_kind.hpp"
+#include "src/export/export_plan.hpp"
 #include "src/export/result_fibres.hpp"
 #include "src/io/input_file.hpp"
-#include "src/io/tracts/fibre_files.hpp"
+#include "src/io/tracts/tracts.hpp"
 
 namespace voxherd {
 
@@ -40,24 +40,20 @@ void export_fibres(const session& s, const export_settings& settings, const std:
   });
 }
 
-void export_tck(session& s, const export_settings& settings, const arguments&) {
-  export_fibres(s, settings, ".tck", write_tck);
-}
+void export_tck(session& s, const export_settings& settings) { export_fibres(s, settings, ".tck", write_tck); }
 
-void export_trk(session& s, const export_settings& settings, const arguments&) {
-  export_fibres(s, settings, ".trk", write_trk);
-}
+void export_trk(session& s, const export_settings& settings) { export_fibres(s, settings, ".trk", write_trk); }
 
-void export_trx(session& s, const export_settings& settings, const arguments&) {
+void export_trx(session& s, const export_settings& settings) {
   export_fibres(s, settings, ".trx",
                 [](const fibre_source& fibres, const std::string& path) { write_trx(fibres, path); });
 }
 
 }  // namespace
 
-extern const export_kind tck_export{"tck", "FILE", "fibres for MRtrix (only positions)", nullptr, export_tck};
+extern const export_kind tck_export{"tck", "FILE", "fibres for MRtrix (only positions)", false, export_tck};
 extern const export_kind trk_export{"trk", "FILE", "fibres for TrackVis (up to ten numbers per fibre and per point)",
-                                    nullptr, export_trk};
-extern const export_kind trx_export{"trx", "FILE", "fibres with all their data", nullptr, export_trx};
+                                    false, export_trk};
+extern const export_kind trx_export{"trx", "FILE", "fibres with all their data", false, export_trx};
 
 }  // namespace voxherd

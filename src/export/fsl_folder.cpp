@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "core/failure.hpp"
-#include "src/export/export_folders.hpp"
-#include "src/export/export_kind.hpp"
+#include "src/export/export_plan.hpp"
+#include "src/export/fsl_folder.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 
@@ -167,12 +167,12 @@ export_plan plan_fsl_folder(const result_volumes& result, const std::string& nod
 
 namespace {
 
-void run(session& s, const export_settings& settings, const arguments&) {
+void run(session& s, const export_settings& settings) {
   export_folder(s, settings, [](const result_volumes& result) { return plan_fsl_folder(result, ""); });
 }
 
 }  // namespace
 
-extern const export_kind fsl_export{"fsl", "DIR", "bedpostX's output folder, for probtrackx2", nullptr, run};
+extern const export_kind fsl_export{"fsl", "DIR", "the folder of bedpostX, for probtrackx2", false, run};
 
 }  // namespace voxherd

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "core/failure.hpp"
-#include "src/export/export_kind.hpp"
+#include "src/export/export_plan.hpp"
 
 namespace voxherd {
 
@@ -18,12 +18,10 @@ export_plan plan_nifti_folder(const result_volumes& result) {
   return plan;
 }
 
-void run(session& s, const export_settings& settings, const arguments&) {
-  export_folder(s, settings, plan_nifti_folder);
-}
+void run(session& s, const export_settings& settings) { export_folder(s, settings, plan_nifti_folder); }
 
 }  // namespace
 
-extern const export_kind nifti_export{"nifti", "DIR", "every map", nullptr, run};
+extern const export_kind nifti_export{"nifti", "DIR", "all maps", false, run};
 
 }  // namespace voxherd

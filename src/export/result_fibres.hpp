@@ -3,7 +3,7 @@
 #include <string>
 
 #include "mpi/result/result_reader.hpp"
-#include "src/io/tracts/fibre_source.hpp"
+#include "src/io/tracts/tracts.hpp"
 
 namespace voxherd {
 

@@ -26,16 +26,16 @@ nlohmann::json utf8(const std::string& text) {
 nlohmann::json fingerprint(const std::string& path) {
   constexpr std::uint64_t block = std::uint64_t{1} << 20, blocks = 256;
   const input_file file(path);
-  const bool whole = file.size() <= block * blocks;
+  const bool complete = file.size() <= block * blocks;
   XXH64_state_t hash;
   XXH64_reset(&hash, 0);
   const std::uint64_t size = file.size();
-  if (!whole) XXH64_update(&hash, &size, sizeof size);
-  const std::uint64_t count = whole ? (size + block - 1) / block : blocks;
+  if (!complete) XXH64_update(&hash, &size, sizeof size);
+  const std::uint64_t count = complete ? (size + block - 1) / block : blocks;
   std::vector<char> bytes(block);
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t at = whole ? i * block : (size - block) / (blocks - 1) * i;
-    const std::uint64_t offset = !whole && i == blocks - 1 ? size - block : at;
+    const std::uint64_t at = complete ? i * block : (size - block) / (blocks - 1) * i;
+    const std::uint64_t offset = !complete && i == blocks - 1 ? size - block : at;
     const std::uint64_t length = std::min(block, size - offset);
     file.read(offset, bytes.data(), length);
     XXH64_update(&hash, bytes.data(), length);
@@ -43,7 +43,7 @@ nlohmann::json fingerprint(const std::string& path) {
   return {{"path", utf8(std::filesystem::absolute(path).string())},
           {"bytes", size},
           {"fingerprint", fmt::format("{:016x}", XXH64_digest(&hash))},
-          {"method", whole ? "XXH64 of the file" : "XXH64 of the size and of 256 blocks of 1 MiB spread evenly"}};
+          {"method", complete ? "XXH64 of the file" : "XXH64 of the size and of 256 blocks of 1 MiB spread evenly"}};
 }
 
 nlohmann::json fingerprint(const std::vector<std::string>& paths) {

@@ -8,9 +8,9 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
-#include "src/scan/check_same_file.hpp"
 #include "src/scan/gradients.hpp"
 #include "src/scan/host_memory.hpp"
+#include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
 #include "src/scan/voxel_rows.hpp"
 
@@ -20,40 +20,42 @@ namespace {
 
 constexpr std::uint64_t deviation_volumes = 9;  // a 3 x 3 tensor per voxel
 
-std::string required_path(const arguments& args, const char* option, const char* what) {
-  if (args.values.count(option) == 0 || args.get<std::string>(option).empty()) {
-    throw failure(exit_status::usage, fmt::format("--{} is missing, expected {}", option, what));
-  }
-  return args.get<std::string>(option);
-}
-
-std::string optional_path(const arguments& args, const char* option) {
-  return args.values.count(option) == 0 ? std::string() : args.get<std::string>(option);
+void require(const std::string& path, const char* option, const char* what) {
+  if (path.empty()) throw failure(exit_status::usage, fmt::format("--{} is missing, expected {}", option, what));
 }
 
 }  // namespace
 
-void add_dwi_options(po::options_description& options) {
-  options.add_options()                                                                                             //
-      ("dwi", po::value<std::string>(), "diffusion-weighted series, NIfTI (.nii, .nii.gz)")                         //
-      ("bvals", po::value<std::string>(), "b-values in s/mm2, one for each volume (FSL layout)")                    //
-      ("bvecs", po::value<std::string>(), "gradient directions, 3xN or Nx3 (FSL layout and frame)")                 //
-      ("mask", po::value<std::string>(), "voxels to work on: above 0; without it, those with a positive b=0 mean")  //
-      ("grad-dev", po::value<std::string>(), "gradient deviation, 9 volumes (HCP's grad_dev)");
+const option_table<dwi_request>& dwi_options() {
+  using T = dwi_request;
+  static const option_table<T> table = option_table<T>().group(
+      "Input",
+      {{"dwi", &T::dwi, text_kind::file, {"diffusion-weighted series, NIfTI (.nii or .nii.gz)"}},
+       {"bvals", &T::bvals, text_kind::file, {"b-values in s/mm2, one per volume (FSL layout)"}},
+       {"bvecs", &T::bvecs, text_kind::file, {"gradient directions, 3xN or Nx3 (FSL layout and frame)"}},
+       {"mask",
+        &T::mask,
+        text_kind::file,
+        {"voxels to process: those above 0; without it, those with a positive b=0 mean"}},
+       {"grad-dev", &T::gradient_deviation, text_kind::file, {"gradient deviation, 9 volumes (HCP's grad_dev)"}}});
+  return table;
 }
 
 struct dwi_series::state {
-  state(const session& s, const arguments& args)
-      : dwi_path(required_path(args, "dwi", "a diffusion-weighted NIfTI image")),
-        bvals_path(required_path(args, "bvals", "a file of b-values")),
-        bvecs_path(required_path(args, "bvecs", "a file of gradient directions")),
-        mask_path(optional_path(args, "mask")),
-        deviation_path(optional_path(args, "grad-dev")) {
+  state(const session& s, const dwi_request& request, std::uint64_t host_memory_bytes)
+      : dwi_path(request.dwi),
+        bvals_path(request.bvals),
+        bvecs_path(request.bvecs),
+        mask_path(request.mask),
+        deviation_path(request.gradient_deviation) {
+    require(dwi_path, "dwi", "a diffusion-weighted NIfTI image");
+    require(bvals_path, "bvals", "a file of b-values");
+    require(bvecs_path, "bvecs", "a file of gradient directions");
     s.on_root([&] { check(); });
     share(s);
     std::vector<std::vector<nifti_header>> series{{image}};
     if (!deviation_path.empty()) series.push_back({deviation});
-    const std::uint64_t max_items = items_within(host_memory_bytes(args), series, voxels.size());
+    const std::uint64_t max_items = items_within(host_memory_bytes, series, voxels.size());
     signals = start_rows(s, series.front(), voxels, max_items);
     input.add(*signals);
     if (deviation_path.empty()) return;
@@ -120,7 +122,8 @@ struct dwi_series::state {
   joined_input input;
 };
 
-dwi_series::dwi_series(const session& s, const arguments& args) : state_(std::make_unique<state>(s, args)) {}
+dwi_series::dwi_series(const session& s, const dwi_request& request, std::uint64_t host_memory_bytes)
+    : state_(std::make_unique<state>(s, request, host_memory_bytes)) {}
 dwi_series::~dwi_series() = default;
 dwi_series::dwi_series(dwi_series&&) noexcept = default;
 

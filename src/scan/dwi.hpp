@@ -1,27 +1,32 @@
 #pragma once
 
-#include <boost/program_options.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
 
 #include "core/analysis.hpp"
-#include "core/command.hpp"
+#include "core/options.hpp"
 #include "kernels/portable/gradients.hpp"
 #include "mpi/comm/session.hpp"
 
 namespace voxherd {
 
-/// --dwi, --bvals, --bvecs, --mask, --grad-dev
-void add_dwi_options(po::options_description& options);
+/// The files of a diffusion-weighted series; "" for none.
+struct dwi_request {
+  std::string dwi, bvals, bvecs, mask, gradient_deviation;
+};
+
+const option_table<dwi_request>& dwi_options();
 
 /// A diffusion-weighted series with its mask; the input of all diffusion analyses. Collective. All inputs are checked
 /// before the constructor returns (rank 0 reads headers, gradients and mask, and broadcasts them), except compressed
 /// data: a .nii.gz is inflated in the background, and all ranks must wait for each stage before load().
 class dwi_series final : public item_input {
  public:
-  dwi_series(const session& s, const arguments& args);
+  /// `host_memory_bytes`: limit for compressed images on a node, see items_within(). Throws failure (usage) if a file
+  /// is not named.
+  dwi_series(const session& s, const dwi_request& request, std::uint64_t host_memory_bytes);
   ~dwi_series() override;
   dwi_series(dwi_series&&) noexcept;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/option_values.hpp"
 #include "mpi/run/staged_input.hpp"
 #include "src/scan/stored_rows.hpp"
 #include "src/scan/voxel_rows.hpp"
@@ -11,21 +10,9 @@ namespace voxherd {
 
 namespace {
 
-constexpr double standard_gb = 2.5;
 constexpr double turned_bytes = 3 * 64;  // per voxel and file, during the transpose to rows (row_inflater)
 
 }  // namespace
-
-void add_host_memory_option(po::options_description& options) {
-  options.add_options()("host-memory", option::real(standard_gb, "2.5")->value_name("GB"),
-                        "what compressed images may take of a node's memory, 0.000001 to 1000000; above it they are "
-                        "read in several passes");
-}
-
-std::uint64_t host_memory_bytes(const arguments& args) {
-  if (args.values.count("host-memory") == 0) return static_cast<std::uint64_t>(standard_gb * 1e9);
-  return static_cast<std::uint64_t>(option::number(args, "host-memory", 1e-6, 1e6) * 1e9);
-}
 
 std::uint64_t items_within(std::uint64_t bytes, const std::vector<std::vector<nifti_header>>& series,
                            std::uint64_t items) {

@@ -3,15 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/command.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {
-
-/// --host-memory: limit for decompressed images in a node's memory, 2.5 GB by default.
-void add_host_memory_option(po::options_description& options);
-/// The limit in bytes. Throws failure (usage).
-std::uint64_t host_memory_bytes(const arguments& args);
 
 /// Maximum number of files inflated at the same time; each needs two or three times 64 bytes per voxel.
 constexpr std::size_t max_files_at_once = 8;

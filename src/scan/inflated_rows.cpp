@@ -1,3 +1,5 @@
+#include "src/scan/inflated_rows.hpp"
+
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
@@ -15,7 +17,6 @@
 #include "src/scan/node_cores.hpp"
 #include "src/scan/row_inflater.hpp"
 #include "src/scan/stored_rows.hpp"
-#include "src/scan/voxel_rows.hpp"
 
 namespace voxherd {
 
@@ -34,7 +35,7 @@ std::string describe_files(const std::vector<nifti_header>& files) {
 /// Items held in one of the two buffers.
 struct row_stage {
   std::uint64_t first = 0, last = 0;
-  bool there = false;
+  bool ready = false;
   bool has(std::uint64_t from, std::uint64_t to) const { return from >= first && to <= last; }
 };
 
@@ -74,10 +75,10 @@ class inflated_rows : public voxel_rows {
   }
 
   bool is_ready() override {
-    if (latest().there) return true;
+    if (latest().ready) return true;
     if (inflates_ && inflating_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
     if (!inflates_ && is_over().load(std::memory_order_acquire) < begun_) return false;
-    latest().there = true;
+    latest().ready = true;
     if (inflates_) inflating_.get();
     if (tells_) tell();
     return true;
@@ -86,7 +87,7 @@ class inflated_rows : public voxel_rows {
   void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) override {
     for (std::size_t i = 0; i < memory_.size(); ++i) {
       const row_stage& stage = stages_[i];
-      if (!stage.there || !stage.has(first, first + count)) continue;
+      if (!stage.ready || !stage.has(first, first + count)) continue;
       return layout_.load(memory_[i].bytes().data(), first - stage.first, count, out, stride);
     }
     throw failure(exit_status::ours, describe_files(files_) + ": read before it was inflated");

@@ -12,8 +12,8 @@
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/scan/image_checks.hpp"
 #include "src/scan/label_lookup.hpp"
-#include "src/scan/mask.hpp"
 
 namespace voxherd {
 

@@ -10,34 +10,9 @@
 #include "mpi/run/staged_input.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/gradients.hpp"
+#include "src/scan/image_checks.hpp"
 
 namespace voxherd {
-
-namespace {
-
-std::string size_text(const image_grid& grid) {
-  return fmt::format("{} x {} x {}", grid.size[0], grid.size[1], grid.size[2]);
-}
-
-}  // namespace
-
-void log_warnings(const nifti_header& header) {
-  for (const std::string& text : header.warnings) spdlog::warn("{}: {}", printable(header.path), text);
-}
-
-void check_same_grid(const nifti_header& header, const nifti_header& image) {
-  if (header.grid.size != image.grid.size) {
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: has {} voxels, expected {} as in {}", printable(header.path), size_text(header.grid),
-                              size_text(image.grid), printable(image.path)));
-  }
-  const double apart = largest_displacement_mm(image.grid.size, header.grid.voxel_to_world, image.grid.voxel_to_world);
-  const auto& voxel = image.grid.voxel_size_mm;
-  if (apart > 0.1 * std::min({voxel[0], voxel[1], voxel[2]})) {
-    spdlog::warn("{}: its matrix places voxels up to {:.3g} mm away from those of {}; voxels are matched by index",
-                 printable(header.path), apart, printable(image.path));
-  }
-}
 
 std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_header& image) {
   const nifti_header header = read_nifti_header(mask);

@@ -9,13 +9,6 @@
 
 namespace voxherd {
 
-/// Logs the header's warnings.
-void log_warnings(const nifti_header& header);
-
-/// Throws failure (bad_data) if `header` has another grid size than the image; warns if it is at another world
-/// position.
-void check_same_grid(const nifti_header& header, const nifti_header& image);
-
 /// Linear indices of the voxels whose mask value is above 0, increasing. NaN and infinity are outside, with a warning.
 /// Throws failure (missing_input, bad_data): several volumes, another grid size, an empty mask.
 std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_header& image);

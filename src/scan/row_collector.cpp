@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "src/scan/columns.hpp"
+#include "src/scan/transpose.hpp"
 
 namespace voxherd {
 
@@ -40,16 +40,16 @@ void row_collector::take_part(std::uint64_t offset, const std::byte* bytes, std:
   const std::size_t width = header_.bytes_per_value;
   const auto split = [&](std::size_t part) {
     const std::uint64_t value = offset / width;
-    split_value whole;
+    split_value joined;
     {
       const std::lock_guard lock(mutex_);
       split_value& found = split_[value];
       std::memcpy(found.bytes.data() + offset % width, bytes, part);
       found.found += part;
-      whole = found;
-      if (whole.found == width) split_.erase(value);
+      joined = found;
+      if (joined.found == width) split_.erase(value);
     }
-    if (whole.found == width) take_values(value, 1, whole.bytes.data());
+    if (joined.found == width) take_values(value, 1, joined.bytes.data());
     offset += part;
     bytes += part;
     count -= part;

@@ -6,8 +6,8 @@
 #include <future>
 
 #include "src/io/input_file.hpp"
-#include "src/scan/columns.hpp"
 #include "src/scan/row_collector.hpp"
+#include "src/scan/transpose.hpp"
 
 namespace voxherd {
 
@@ -61,8 +61,8 @@ bool inflate_by_threads(const nifti_header& header, const std::vector<volume_pie
   for (const volume_piece& piece : pieces) runs.insert(runs.end(), piece.runs.begin(), piece.runs.end());
   const input_file file(header.path);
   row_collector rows(header, runs, voxels, place, memory, std::min(max_turners, settings.threads));
-  const bool is_whole = inflate_in_parallel(file, settings, stop, rows).whole;
-  return rows.finish() && is_whole;
+  const bool is_complete = inflate_in_parallel(file, settings, stop, rows).complete;
+  return rows.finish() && is_complete;
 }
 
 }  // namespace
@@ -80,11 +80,11 @@ std::vector<volume_piece> split_into_pieces(const std::vector<std::uint64_t>& vo
 }
 
 void inflate_file(const nifti_header& header, const std::vector<volume_piece>& pieces, std::uint64_t voxels,
-                  const stored_rows::place& place, std::byte* memory, const inflating_threads& how,
+                  const stored_rows::place& place, std::byte* memory, const inflating_threads& settings,
                   const std::atomic<bool>& stop) {
   const bool is_worth_it =
-      header.compressed && how.parallel.threads > 1 && input_file(header.path).size() >= how.min_file_bytes;
-  if (is_worth_it && inflate_by_threads(header, pieces, voxels, place, memory, how.parallel, stop)) return;
+      header.compressed && settings.parallel.threads > 1 && input_file(header.path).size() >= settings.min_file_bytes;
+  if (is_worth_it && inflate_by_threads(header, pieces, voxels, place, memory, settings.parallel, stop)) return;
   if (stop) return;
   // A single thread, which also reports what is wrong with a damaged file.
   const std::uint64_t at_once = volumes_per_group(place.value_bytes, header.volumes);

@@ -33,7 +33,7 @@ struct inflating_threads {
 /// second one transposes the previous volumes. Needs three (or two) times 64 bytes per voxel in addition to the rows
 /// and to parallel_gzip's buffers. Returns early once `stop` is set. Throws failure (bad_data, disk).
 void inflate_file(const nifti_header& header, const std::vector<volume_piece>& pieces, std::uint64_t voxels,
-                  const stored_rows::place& place, std::byte* memory, const inflating_threads& how,
+                  const stored_rows::place& place, std::byte* memory, const inflating_threads& settings,
                   const std::atomic<bool>& stop);
 
 }  // namespace voxherd

@@ -11,7 +11,7 @@
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/grid_space.hpp"
-#include "src/scan/mask.hpp"
+#include "src/scan/image_checks.hpp"
 
 namespace voxherd {
 

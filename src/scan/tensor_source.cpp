@@ -19,25 +19,26 @@ namespace voxherd {
 
 namespace {
 
-bool given(const arguments& args, const char* option) { return args.has(option); }
-
-[[noreturn]] void misused(const std::string& message) { throw failure(exit_status::usage, message); }
+using option::refuse;
 
 bool is_result(const std::string& path) {
   return path.size() > 3 && (path.ends_with(".h5") || path.ends_with(".hdf5"));
 }
 
-tensor_origin read_origin(const arguments& args) {
-  const auto& path = args.get<std::string>("tensor");
-  if (!given(args, "tensor-from")) {
-    if (is_result(path)) return tensor_origin::voxherd;
-    misused(fmt::format("--tensor-from is missing: the order and axes of {}, fsl or mrtrix", printable(path)));
-  }
-  const auto& word = args.get<std::string>("tensor-from");
-  if (word == "voxherd") return tensor_origin::voxherd;
-  if (word == "fsl") return tensor_origin::fsl;
-  if (word == "mrtrix") return tensor_origin::mrtrix;
-  misused(fmt::format("--tensor-from {}: expected one of voxherd, fsl, mrtrix", word));
+tensor_origin read_origin(const tensor_source_request& request) {
+  if (request.tensor_from) return *request.tensor_from;
+  if (is_result(request.tensor)) return tensor_origin::voxherd;
+  refuse(fmt::format("--tensor-from is missing: the order and axes of {}, fsl or mrtrix", printable(request.tensor)));
+}
+
+/// Either a series or a file, and only options that belong to it.
+void check_source(const tensor_source_request& request, const given_options& given) {
+  const bool has_series = !request.series.dwi.empty(), has_file = !request.tensor.empty();
+  if (!has_file && !has_series) refuse("give --dwi (a diffusion-weighted series) or --tensor (diffusion tensors)");
+  if (has_file && has_series) refuse("--dwi and --tensor exclude each other; give one");
+  if (has_series) return option::refuse_given(given, "tensor-from", "without --tensor");
+  for (const char* name : {"bvals", "bvecs", "grad-dev"}) option::refuse_given(given, name, "with --tensor");
+  (void)read_origin(request);
 }
 
 /// Removes voxels outside the mask.
@@ -71,17 +72,17 @@ void share_grid(const session& s, image_grid& grid) {
   s.broadcast(grid);
 }
 
-tensor_source from_file(const session& s, const arguments& args) {
-  const tensor_origin origin = read_origin(args);
-  const auto& path = args.get<std::string>("tensor");
+tensor_source from_file(const session& s, const tensor_source_request& request) {
+  const tensor_origin origin = read_origin(request);
+  const std::string &path = request.tensor, &mask = request.series.mask;
   tensor_volume v;
   tensor_source source;
   s.on_root([&] {
     v = read_tensor_file(path, origin);
     source.provenance["tensor"] = fingerprint(path);
-    if (given(args, "mask")) {
-      apply_mask(args.get<std::string>("mask"), path, v);
-      source.provenance["mask"] = fingerprint(args.get<std::string>("mask"));
+    if (!mask.empty()) {
+      apply_mask(mask, path, v);
+      source.provenance["mask"] = fingerprint(mask);
     }
     if (!v.geometry.is_null()) source.provenance["image"] = v.geometry;
   });
@@ -96,8 +97,9 @@ tensor_source from_file(const session& s, const arguments& args) {
   return source;
 }
 
-tensor_source from_dwi(const session& s, const arguments& args, const device& d, tensor_extras wanted) {
-  dwi_series dwi(s, args);
+tensor_source from_dwi(const session& s, const tensor_source_request& request, std::uint64_t host_memory_bytes,
+                       const device& d, tensor_extras wanted) {
+  dwi_series dwi(s, request.series, host_memory_bytes);
   fitted_tensors fitted = wanted.quartics ? fit_norms(s, dwi, d) : fit_tensors(s, dwi, d);
   tensor_source source;
   source.grid = dwi.grid();
@@ -109,7 +111,7 @@ tensor_source from_dwi(const session& s, const arguments& args, const device& d,
   const std::size_t without = place_tensors(source.grid, voxels, fitted.tensor, fitted.status, source.image);
   if (without == voxels.size())
     throw failure(exit_status::bad_data, fmt::format("{}: no tensor could be fitted in any of {} voxels",
-                                                     printable(args.get<std::string>("dwi")), voxels.size()));
+                                                     printable(request.series.dwi), voxels.size()));
   if (without > 0)
     spdlog::warn("{} of {} voxels have no tensor (not fitted, or the trace is not positive); left out", without,
                  voxels.size());
@@ -126,31 +128,28 @@ tensor_source from_dwi(const session& s, const arguments& args, const device& d,
 
 }  // namespace
 
-void add_tensor_source_options(po::options_description& options) {
-  add_dwi_options(options);
-  options.add_options()  //
-      ("tensor", po::value<std::string>()->value_name("FILE"),
-       "diffusion tensors instead of --dwi: a voxherd result, or NIfTI of six volumes")  //
-      ("tensor-from", po::value<std::string>()->value_name("KIND"),
-       "voxherd | fsl | mrtrix: order and axes of --tensor; for .h5 files voxherd");
+const option_table<tensor_source_request>& tensor_source_options() {
+  using T = tensor_source_request;
+  static const option_table<T> table =
+      option_table<T>()
+          .include(&T::series, dwi_options())
+          .group(
+              "Input",
+              {{"tensor",
+                &T::tensor,
+                text_kind::file,
+                {"diffusion tensors instead of --dwi: a voxherd result, or a NIfTI image of six volumes"}},
+               {"tensor-from",
+                &T::tensor_from,
+                {{"voxherd", tensor_origin::voxherd}, {"fsl", tensor_origin::fsl}, {"mrtrix", tensor_origin::mrtrix}},
+                {.text = "order and axes of --tensor", .standard = "voxherd for .h5 files", .stored = always}}})
+          .check(check_source);
+  return table;
 }
 
-tensor_input check_tensor_source_options(const arguments& args) {
-  if (!given(args, "tensor") && !given(args, "dwi"))
-    misused("give --dwi (a diffusion-weighted series) or --tensor (diffusion tensors)");
-  if (given(args, "tensor") && given(args, "dwi")) misused("--dwi and --tensor exclude each other; give one");
-  if (given(args, "dwi")) {
-    if (given(args, "tensor-from")) misused("--tensor-from has no meaning without --tensor; leave it out");
-    return tensor_input::dwi;
-  }
-  for (const char* name : {"bvals", "bvecs", "grad-dev"})
-    if (given(args, name)) misused(fmt::format("--{} has no meaning with --tensor; leave it out", name));
-  (void)read_origin(args);
-  return tensor_input::file;
-}
-
-tensor_source read_tensor_source(const session& s, const arguments& args, const device& d, tensor_extras wanted) {
-  return check_tensor_source_options(args) == tensor_input::dwi ? from_dwi(s, args, d, wanted) : from_file(s, args);
+tensor_source read_tensor_source(const session& s, const tensor_source_request& request,
+                                 std::uint64_t host_memory_bytes, const device& d, tensor_extras wanted) {
+  return request.tensor.empty() ? from_dwi(s, request, host_memory_bytes, d, wanted) : from_file(s, request);
 }
 
 }  // namespace voxherd

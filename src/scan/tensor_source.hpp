@@ -1,12 +1,16 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
 #include "core/analysis.hpp"
-#include "core/command.hpp"
 #include "core/device.hpp"
+#include "core/options.hpp"
 #include "kernels/tensor_field/field.hpp"
 #include "mpi/comm/session.hpp"
+#include "src/scan/dwi.hpp"
+#include "src/scan/tensor_file.hpp"
 #include "src/scan/tensor_placing.hpp"
 
 namespace voxherd {
@@ -20,12 +24,15 @@ struct tensor_source {
   nlohmann::json provenance;  ///< paths, sizes, fingerprints and image header, as dwi_series::provenance()
 };
 
-/// --dwi, --bvals, --bvecs, --mask, --grad-dev; --tensor, --tensor-from
-void add_tensor_source_options(po::options_description& options);
+/// Tensors fitted to a series, or read from a file.
+struct tensor_source_request {
+  dwi_request series;
+  std::string tensor;                        ///< file; "" for none
+  std::optional<tensor_origin> tensor_from;  ///< order and axes of that file; nothing: by its name
+};
 
-/// Returns which of the two inputs is given. Throws failure (usage): neither, both, or options of the other.
-enum class tensor_input { dwi, file };
-tensor_input check_tensor_source_options(const arguments& args);
+/// Refuses neither or both of --dwi and --tensor, and options that belong to the other one.
+const option_table<tensor_source_request>& tensor_source_options();
 
 /// Additional inputs; available only from a diffusion-weighted series.
 struct tensor_extras {
@@ -36,6 +43,7 @@ struct tensor_extras {
 /// From a diffusion-weighted series: fits tensors as `voxherd tensor` does by default, each rank a share of the voxels
 /// on its device; the same bytes for any number of ranks. From a file: rank 0 reads it and broadcasts. Collective.
 /// Throws failure, the same on every rank.
-tensor_source read_tensor_source(const session& s, const arguments& args, const device& d, tensor_extras wanted = {});
+tensor_source read_tensor_source(const session& s, const tensor_source_request& request,
+                                 std::uint64_t host_memory_bytes, const device& d, tensor_extras wanted = {});
 
 }  // namespace voxherd

@@ -24,14 +24,9 @@ class voxel_rows : public staged_input {
 std::unique_ptr<voxel_rows> open_plain_rows(const std::vector<nifti_header>& files,
                                             const std::vector<std::uint64_t>& voxels);
 
-/// Starts inflating files of which some are .nii.gz. The first rank of each node reads them once per stage of at most
-/// `max_items` voxels into memory shared by the node's ranks. The first stage starts immediately. `voxels` must outlive
-/// the result. Collective over all ranks. Throws failure (disk), the same on every rank.
-std::unique_ptr<voxel_rows> start_inflating(const session& s, const std::vector<nifti_header>& files,
-                                            const std::vector<std::uint64_t>& voxels, std::uint64_t max_items);
-
-/// Calls one of the two above. Wait for the result with await_stage(). Collective over all ranks. Throws failure, the
-/// same on every rank.
+/// Opens files on one grid: start_inflating() (inflated_rows.hpp) if any of them is compressed, otherwise
+/// open_plain_rows(). Wait for the result with await_stage(). Collective over all ranks. Throws failure, the same on
+/// every rank.
 std::unique_ptr<voxel_rows> start_rows(const session& s, const std::vector<nifti_header>& files,
                                        const std::vector<std::uint64_t>& voxels,
                                        std::uint64_t max_items = staged_input::all_items);

@@ -188,26 +188,35 @@ bool compare_outputs(const result_reader& a, const result_reader& b, const toler
   return same;
 }
 
-void compare_options(po::options_description& options) {
-  options.add_options()("first", po::value<std::string>()->value_name("FILE"), "result file")(
-      "second", po::value<std::string>()->value_name("FILE"), "result file")(
-      "tolerance", po::value<double>()->value_name("X")->default_value(0),
-      "largest absolute difference, in each output's unit, from 0; 0 with --relative 0: bit by bit")(
-      "relative", po::value<double>()->value_name("X")->default_value(0),
-      "largest difference relative to the larger value, from 0; the wider of the two limits counts");
+struct compare_request {
+  std::string first, second;
+  double absolute = 0, relative = 0;
+};
+
+const option_table<compare_request>& compare_options() {
+  using T = compare_request;
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .group("Input", {
+      {"first", &T::first, text_kind::file, {"result file"}},
+      {"second", &T::second, text_kind::file, {"result file"}}})
+    .group("Tolerance", {
+      {"tolerance", &T::absolute, at_least(0),
+       {"largest absolute difference, in each output's unit; 0 with --relative 0: compare bit by bit"}},
+      {"relative", &T::relative, at_least(0),
+       {"largest difference relative to the larger value; the wider of the two limits counts"}}})
+    .check([](const T& r, const given_options&) {
+      if (r.second.empty()) option::refuse("compare: expected two results; usage: voxherd compare FILE FILE");
+    });
+  // clang-format on
+  return table;
 }
 
-exit_status compare(session& s, const arguments& args) {
-  if (!args.has("first") || !args.has("second")) {
-    throw failure(exit_status::usage, "compare: expected two results; usage: voxherd compare FILE FILE");
-  }
-  const tolerance t{args.get<double>("tolerance"), args.get<double>("relative")};
-  if (!(t.absolute >= 0) || !(t.relative >= 0)) {
-    throw failure(exit_status::usage, "--tolerance, --relative: expected a number of at least 0");
-  }
+exit_status run_compare(session& s, const compare_request& request) {
+  const tolerance t{request.absolute, request.relative};
   int same = 1;
   s.on_root([&] {
-    const result_reader a(args.get<std::string>("first")), b(args.get<std::string>("second"));
+    const result_reader a(request.first), b(request.second);
     const std::string why = unlike(a, b);
     if (!why.empty()) fmt::print("{}\n", why);
     if (why.empty()) {
@@ -224,9 +233,7 @@ exit_status compare(session& s, const arguments& args) {
 
 }  // namespace
 
-extern const command compare_command;
-const command compare_command{"compare",       "compare two results, bit by bit or to a tolerance",
-                              "FILE FILE",     "first,second",
-                              compare_options, compare};
+extern const command compare_command = make_command<compare_options, run_compare>(
+    {"compare", "compare two results, bit by bit or to a tolerance", "FILE FILE", "first,second"});
 
 }  // namespace voxherd

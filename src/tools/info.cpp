@@ -19,8 +19,16 @@ namespace voxherd {
 
 namespace {
 
-void info_options(po::options_description& options) {
-  options.add_options()("result", po::value<std::string>()->value_name("FILE"), "result file, whole or FILE.part");
+struct info_request {
+  std::string result;  ///< "" for the program itself
+};
+
+const option_table<info_request>& info_options() {
+  using T = info_request;
+  static const option_table<T> table = option_table<T>().group(
+      "Input",
+      {{"result", &T::result, text_kind::file, {"result file, complete or FILE.part; without it the program"}}});
+  return table;
 }
 
 /// The version of the CPU kernels that runs, and all that the program contains.
@@ -83,12 +91,12 @@ void print_result(const result_reader& r) {
   }
 }
 
-exit_status info(session& s, const arguments& args) {
+exit_status run_info(session& s, const info_request& request) {
   s.on_root([&] {
-    if (args.has("result")) {
-      print_result(result_reader(args.get<std::string>("result")));
-    } else {
+    if (request.result.empty()) {
       print_program(s);
+    } else {
+      print_result(result_reader(request.result));
     }
   });
   return exit_status::whole;
@@ -96,8 +104,7 @@ exit_status info(session& s, const arguments& args) {
 
 }  // namespace
 
-extern const command info_command;
-const command info_command{
-    "info", "describe this program and its devices, or a result", "[FILE]", "result", info_options, info};
+extern const command info_command = make_command<info_options, run_info>(
+    {"info", "describe this program and its devices, or a result", "[FILE]", "result"});
 
 }  // namespace voxherd

@@ -8,8 +8,19 @@ namespace voxherd {
 
 namespace {
 
-void verify_options(po::options_description& options) {
-  options.add_options()("result", po::value<std::string>()->value_name("FILE"), "result file, whole or FILE.part");
+struct verify_request {
+  std::string result;
+};
+
+const option_table<verify_request>& verify_options() {
+  using T = verify_request;
+  static const option_table<T> table =
+      option_table<T>()
+          .group("Input", {{"result", &T::result, text_kind::file, {"result file, complete or FILE.part"}}})
+          .check([](const T& r, const given_options&) {
+            if (r.result.empty()) option::refuse("verify: the result file is missing; usage: voxherd verify FILE");
+          });
+  return table;
 }
 
 /// One line for each batch of this rank's share whose checksum differs from the journal.
@@ -27,9 +38,8 @@ std::string bad_batches(const session& s, const result_reader& result) {
   return lines;
 }
 
-exit_status verify(session& s, const arguments& args) {
-  if (!args.has("result")) throw failure(exit_status::usage, "verify: expected a result; usage: voxherd verify FILE");
-  const auto& path = args.get<std::string>("result");
+exit_status run_verify(session& s, const verify_request& request) {
+  const std::string& path = request.result;
   std::string lines;
   std::uint64_t done = 0, batches = 0;
   s.agree([&] {
@@ -51,8 +61,7 @@ exit_status verify(session& s, const arguments& args) {
 
 }  // namespace
 
-extern const command verify_command;
-const command verify_command{"verify", "read a result again and check its checksums", "FILE", "result", verify_options,
-                             verify};
+extern const command verify_command = make_command<verify_options, run_verify>(
+    {"verify", "read a result again and check its checksums", "FILE", "result"});
 
 }  // namespace voxherd

@@ -109,10 +109,10 @@ class ClusterJobs(unittest.TestCase):
             except OSError:
                 continue
             if program == os.path.realpath(VOXHERD) and f"SLURM_JOB_ID={job}".encode() in environment:
-                found.add((self.node_of(name), int(name)))
+                found.add((self.find_node(name), int(name)))
         return found
 
-    def node_of(self, pid):
+    def find_node(self, pid):
         """Identified by the network namespace."""
         return call("ip", "netns", "identify", str(pid)).strip()
 

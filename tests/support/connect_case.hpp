@@ -12,7 +12,7 @@
 namespace voxherd::reference {
 
 /// A scheme and its order, with a name for tables.
-struct eikonal_scheme {
+struct connect_scheme {
   const char* name;
   connect::scheme_kind kind;
   int order;
@@ -23,16 +23,16 @@ struct eikonal_scheme {
     return s;
   }
 };
-inline constexpr eikonal_scheme selling1{"selling o1", connect::scheme_kind::selling, 1};
-inline constexpr eikonal_scheme selling2{"selling o2", connect::scheme_kind::selling, 2};
-inline constexpr eikonal_scheme godunov27{"godunov27", connect::scheme_kind::godunov27, 1};
-inline constexpr eikonal_scheme hl26{"hl26", connect::scheme_kind::hl26, 1};
-inline constexpr eikonal_scheme eikonal_schemes[] = {selling1, selling2, godunov27, hl26};
+inline constexpr connect_scheme selling1{"selling o1", connect::scheme_kind::selling, 1};
+inline constexpr connect_scheme selling2{"selling o2", connect::scheme_kind::selling, 2};
+inline constexpr connect_scheme godunov27{"godunov27", connect::scheme_kind::godunov27, 1};
+inline constexpr connect_scheme hl26{"hl26", connect::scheme_kind::hl26, 1};
+inline constexpr connect_scheme connect_schemes[] = {selling1, selling2, godunov27, hl26};
 
-inline void PrintTo(const eikonal_scheme& s, std::ostream* out) { *out << s.name; }
+inline void PrintTo(const connect_scheme& s, std::ostream* out) { *out << s.name; }
 
 /// For each voxel of the grid its index in the mask, 2^32 - 1 outside.
-inline std::vector<std::uint32_t> mask_numbers(const eikonal_case& c) {
+inline std::vector<std::uint32_t> mask_numbers(const connect_case& c) {
   std::vector<std::uint32_t> numbers(c.inside.size(), ~0u);
   std::uint32_t count = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -41,7 +41,7 @@ inline std::vector<std::uint32_t> mask_numbers(const eikonal_case& c) {
 }
 
 /// Index coordinates of the mask's voxels.
-inline std::vector<vec3> places_inside(const eikonal_case& c) {
+inline std::vector<vec3> places_inside(const connect_case& c) {
   std::vector<vec3> places;
   std::size_t i = 0;
   for (std::uint64_t z = 0; z < c.size[2]; ++z)
@@ -55,20 +55,20 @@ using starts = std::vector<connect::start>;
 
 /// The exact arrival times of all voxels within `radius` voxels of a position: the initial values for a table of
 /// errors.
-inline starts exact_ball(const eikonal_case& c, const vec3& source, double radius) {
+inline starts exact_ball(const connect_case& c, const vec3& source, double radius) {
   starts ball;
   const auto places = places_inside(c);
   for (std::uint32_t n = 0; n < places.size(); ++n)
     if (norm(places[n] - source) <= radius) ball.push_back({n, static_cast<float>(c.distance(source, places[n]))});
   return ball;
 }
-inline starts exact_ball(const eikonal_case& c, double radius) { return exact_ball(c, c.source, radius); }
+inline starts exact_ball(const connect_case& c, double radius) { return exact_ball(c, c.source, radius); }
 
 /// A voxel with arrival time 0.
-inline starts one_voxel(const eikonal_case& c, const vec3& place) { return {{mask_numbers(c)[c.linear(place)], 0}}; }
-inline starts one_voxel(const eikonal_case& c) { return one_voxel(c, c.source); }
+inline starts one_voxel(const connect_case& c, const vec3& place) { return {{mask_numbers(c)[c.linear(place)], 0}}; }
+inline starts one_voxel(const connect_case& c) { return one_voxel(c, c.source); }
 
-inline connect::start_list fronts_of(const std::vector<starts>& each) {
+inline connect::start_list make_fronts(const std::vector<starts>& each) {
   connect::start_list list;
   for (const auto& front : each) {
     list.starts.insert(list.starts.end(), front.begin(), front.end());
@@ -78,25 +78,25 @@ inline connect::start_list fronts_of(const std::vector<starts>& each) {
 }
 
 /// Arrival times on the mask, by the solver under test.
-inline std::vector<float> arrivals_of(const device& d, const eikonal_case& c, const starts& front,
-                                      const connect::solver_settings& settings) {
+inline std::vector<float> solve_arrivals(const device& d, const connect_case& c, const starts& front,
+                                         const connect::solver_settings& settings) {
   use_device(d);
   const auto solver = connect::make_solver(d, c.field(), settings);
   std::vector<float> u(solver->voxels());
-  const auto report = solver->solve(fronts_of({front}));
-  if (!report.converged) throw std::runtime_error(c.name + ": not converged");
+  const auto report = solver->solve(make_fronts({front}));
+  if (!report.converged) throw std::runtime_error(c.name + ": the solver did not converge");
   solver->arrivals(0, 1, u.data());
   return u;
 }
 
 template <class Number>
-double arrival_at(const eikonal_case& c, const std::vector<Number>& u, const vec3& place) {
+double arrival_at(const connect_case& c, const std::vector<Number>& u, const vec3& place) {
   return double(u[mask_numbers(c)[c.linear(place)]]);
 }
 
 /// Sum of |u - exact| over the sum of exact, on all voxels.
 template <class Number>
-double relative_l1(const eikonal_case& c, const std::vector<Number>& u) {
+double relative_l1(const connect_case& c, const std::vector<Number>& u) {
   const auto places = places_inside(c);
   double error = 0, all = 0;
   for (std::size_t n = 0; n < places.size(); ++n) {
@@ -136,12 +136,12 @@ struct pathway_score {
 };
 
 /// In a constant field: fronts from balls of two voxels about the middle -+ half * direction.
-inline pathway_score pathway_of(const device& d, const eikonal_case& c, const vec3& direction, double half,
+inline pathway_score pathway_of(const device& d, const connect_case& c, const vec3& direction, double half,
                                 const connect::solver_settings& settings) {
   use_device(d);
   const vec3 from = c.source - half * direction, to = c.source + half * direction;
   const auto solver = connect::make_solver(d, c.field(), settings);
-  solver->solve(fronts_of({exact_ball(c, from, 2), exact_ball(c, to, 2)}));
+  solver->solve(make_fronts({exact_ball(c, from, 2), exact_ball(c, to, 2)}));
   const std::size_t n = solver->voxels();
   std::vector<float> u(2 * n);
   solver->arrivals(0, 2, u.data());

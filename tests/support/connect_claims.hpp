@@ -12,11 +12,11 @@ namespace voxherd::reference {
 
 /// Small fields of every kind, each with a start.
 struct small_problem {
-  eikonal_case field;
+  connect_case field;
   starts front;
 };
 inline std::vector<small_problem> small_problems() {
-  namespace cases = eikonal_cases;
+  namespace cases = connect_cases;
   std::vector<small_problem> all;
   for (const auto& c : {cases::pullback(16), cases::half_space(16), cases::constant(fibre_tensor({1, 2, 3}, 100), 16)})
     all.push_back({c, exact_ball(c, 2)});
@@ -27,7 +27,7 @@ inline std::vector<small_problem> small_problems() {
 }
 
 /// Fronts of different kinds in one field: points, a ball, a region.
-inline std::vector<starts> several_fronts(const eikonal_case& c) {
+inline std::vector<starts> several_fronts(const connect_case& c) {
   const auto last = static_cast<std::uint32_t>(voxels_inside(c.field()).size() - 1);
   std::vector<starts> fronts{one_voxel(c), {{0, 0}}, {{last, 0}}, {{last / 2, 1.5f}, {last / 3, 0}}, {}};
   for (std::uint32_t n = last / 4; n < last / 4 + 40; ++n) fronts.back().push_back({n, 0});
@@ -38,11 +38,11 @@ inline std::vector<starts> several_fronts(const eikonal_case& c) {
 }
 
 /// (fronts, voxels) arrival times, solved simultaneously.
-inline std::vector<float> arrivals_of_all(const device& d, const eikonal_case& c, const std::vector<starts>& fronts,
+inline std::vector<float> arrivals_of_all(const device& d, const connect_case& c, const std::vector<starts>& fronts,
                                           const connect::solver_settings& settings) {
   use_device(d);
   const auto solver = connect::make_solver(d, c.field(), settings);
-  if (!solver->solve(fronts_of(fronts)).converged) throw std::runtime_error(c.name + ": not converged");
+  if (!solver->solve(make_fronts(fronts)).converged) throw std::runtime_error(c.name + ": the solver did not converge");
   std::vector<float> u(fronts.size() * solver->voxels());
   solver->arrivals(0, fronts.size(), u.data());
   return u;
@@ -54,7 +54,7 @@ inline bool same_bytes(const std::vector<float>& a, const std::vector<float>& b)
 
 /// Number of voxels without arrival time among those selected by `which`.
 template <class Which>
-std::pair<std::size_t, std::size_t> unreached_of(const eikonal_case& c, const std::vector<float>& u, Which&& which) {
+std::pair<std::size_t, std::size_t> unreached_of(const connect_case& c, const std::vector<float>& u, Which&& which) {
   const auto places = places_inside(c);
   std::size_t count = 0, all = 0;
   for (std::size_t i = 0; i < places.size(); ++i)
@@ -68,17 +68,17 @@ std::pair<std::size_t, std::size_t> unreached_of(const eikonal_case& c, const st
 struct difference_limits {
   double largest, mean;
 };
-inline constexpr difference_limits limits_of(const eikonal_scheme& s) {
+inline constexpr difference_limits limits_of(const connect_scheme& s) {
   return s.order == 1 ? difference_limits{2e-5, 2e-6} : difference_limits{1e-2, 1e-4};
 }
 /// Two float solvers, each as far from double. Second order in larger volumes than those compared with double: only
 /// another width of the front, on one CPU, changes single voxels of the helix by 2.5e-2, the mean by 1.3e-4.
-inline constexpr difference_limits limits_between_devices(const eikonal_scheme& s) {
+inline constexpr difference_limits limits_between_devices(const connect_scheme& s) {
   return s.order == 1 ? difference_limits{4e-5, 4e-6} : difference_limits{6e-2, 3e-4};
 }
 
 template <class NumberA, class NumberB>
-void expect_alike(const eikonal_scheme& s, const eikonal_case& c, const std::vector<NumberA>& a,
+void expect_alike(const connect_scheme& s, const connect_case& c, const std::vector<NumberA>& a,
                   const std::vector<NumberB>& b, const difference_limits& limits) {
   const double largest = largest_difference(a, b), mean = mean_difference(a, b);
   std::printf("%-10s %-10s differs by up to %.1e, in the mean %.1e\n", s.name, c.name.c_str(), largest, mean);
@@ -86,7 +86,7 @@ void expect_alike(const eikonal_scheme& s, const eikonal_case& c, const std::vec
   EXPECT_LT(mean, limits.mean) << c.name;
 }
 template <class NumberA, class NumberB>
-void expect_alike(const eikonal_scheme& s, const eikonal_case& c, const std::vector<NumberA>& a,
+void expect_alike(const connect_scheme& s, const connect_case& c, const std::vector<NumberA>& a,
                   const std::vector<NumberB>& b) {
   expect_alike(s, c, a, b, limits_of(s));
 }

@@ -9,10 +9,10 @@ namespace voxherd::reference {
 
 inline void expect_region_costs(const device& d) {
   use_device(d);
-  const eikonal_case c = eikonal_cases::island(fibre_tensor({1, 2, 3}, 10), 20);
+  const connect_case c = connect_cases::island(fibre_tensor({1, 2, 3}, 10), 20);
   const auto solver = connect::make_solver(d, c.field(), {});
-  const std::uint32_t far = mask_numbers(c)[c.linear(eikonal_cases::on_island(20))];
-  solver->solve(fronts_of({one_voxel(c), one_voxel(c, {1, 9, 5})}));
+  const std::uint32_t far = mask_numbers(c)[c.linear(connect_cases::on_island(20))];
+  solver->solve(make_fronts({one_voxel(c), one_voxel(c, {1, 9, 5})}));
   // Some hundred voxels, one of them twice; none; the island; some of both; overlapping the first.
   connect::region_list regions;
   const auto add = [&regions](const std::vector<std::uint32_t>& voxels) {
@@ -54,7 +54,7 @@ inline void expect_region_costs(const device& d) {
 inline void expect_paths_to_points(const device& d) {
   use_device(d);
   const mat3 S = fibre_tensor({1, 2, 3}, 10), G = inverse(S);
-  eikonal_case c = eikonal_cases::constant(S, 64);
+  connect_case c = connect_cases::constant(S, 64);
   c.size = {40, 36, 32};
   c.tensors.resize(8 * 40 * 36 * 32);
   c.inside.assign(40 * 36 * 32, 1);
@@ -66,7 +66,7 @@ inline void expect_paths_to_points(const device& d) {
   const auto solver = connect::make_solver(d, field, {});
   std::vector<starts> fronts;
   for (const vec3& p : points) fronts.push_back(connect::starts_at_point(field, {p[0], p[1], p[2]}, 2.5));
-  ASSERT_TRUE(solver->solve(fronts_of(fronts)).converged);
+  ASSERT_TRUE(solver->solve(make_fronts(fronts)).converged);
   std::vector<connect::path_request> requests;
   std::vector<vec3> voxels;
   const auto numbers = mask_numbers(c);
@@ -85,7 +85,7 @@ inline void expect_paths_to_points(const device& d) {
     EXPECT_LT(norm(mm.back() - (origin + axes * point)), 1e-3) << "front " << requests[i].front;
     EXPECT_NEAR(length_of(mm), double(score.length_mm), 1e-3 * (1 + double(score.length_mm)));
     const double cost = std::sqrt(form(way, G, way));
-    EXPECT_GT(double(score.cost), cost * (1 - 1e-4) - 1e-4) << "cheaper than the straight line";
+    EXPECT_GT(double(score.cost), cost * (1 - 1e-4) - 1e-4) << "less than the cost of the straight line";
     EXPECT_LT(double(score.cost), cost * 1.02 + 1e-4);
   }
 }
@@ -94,10 +94,10 @@ inline void expect_paths_to_points(const device& d) {
 /// the steps across faces find the path.
 inline void expect_paths_stay_inside(const device& d, const vec3& fibre) {
   use_device(d);
-  for (const eikonal_scheme& scheme : eikonal_schemes) {
-    const eikonal_case c = eikonal_cases::two_rooms(eikonal_cases::passage::corridor, fibre_tensor(fibre, 10), 24);
+  for (const connect_scheme& scheme : connect_schemes) {
+    const connect_case c = connect_cases::two_rooms(connect_cases::passage::corridor, fibre_tensor(fibre, 10), 24);
     const auto solver = connect::make_solver(d, c.field(), scheme.settings());
-    ASSERT_TRUE(solver->solve(fronts_of({one_voxel(c)})).converged);
+    ASSERT_TRUE(solver->solve(make_fronts({one_voxel(c)})).converged);
     std::vector<float> u(solver->voxels());
     solver->arrivals(0, 1, u.data());
     std::vector<connect::path_request> requests;

@@ -23,7 +23,7 @@ struct followed_path {
 /// One front with given arrival times.
 class path_bench {
  public:
-  explicit path_bench(const eikonal_case& c) : case_(c), numbers_(mask_numbers(c)) {
+  explicit path_bench(const connect_case& c) : case_(c), numbers_(mask_numbers(c)) {
     lattice_ = connect::build_lattice(c.field(), 2);
   }
 
@@ -37,7 +37,7 @@ class path_bench {
   void set_front(const starts& front, const std::function<double(const vec3&)>& arrival) {
     std::vector<float> u(lattice_.cells(), connect::unreached);
     for (const vec3& place : places_inside(case_)) u[cell(place)] = static_cast<float>(arrival(place));
-    started_ = connect::find_front_starts(lattice_, fronts_of({front}))[0];
+    started_ = connect::find_front_starts(lattice_, make_fronts({front}))[0];
     flows_.resize(u.size());
     each_on_cpu(2, static_cast<std::uint32_t>(u.size()),
                 connect::flow_maker{lattice_.view(), u.data(), 0, flows_.data()});
@@ -68,7 +68,7 @@ class path_bench {
   }
 
  private:
-  eikonal_case case_;
+  connect_case case_;
   std::vector<std::uint32_t> numbers_;
   connect::lattice lattice_;
   connect::front_start started_{};
@@ -101,7 +101,7 @@ inline double length_of(const std::vector<vec3>& points) {
 }
 
 /// Voxels of the mask at every `step`-th position.
-inline std::vector<vec3> scattered_voxels(const eikonal_case& c, std::size_t step) {
+inline std::vector<vec3> scattered_voxels(const connect_case& c, std::size_t step) {
   std::vector<vec3> voxels;
   for (std::size_t z = 0; z < c.size[2]; z += step)
     for (std::size_t y = 0; y < c.size[1]; y += step)

@@ -92,12 +92,16 @@ class DwiSeries : public ::testing::Test {
       const bool is_name = word.rfind("--", 0) != 0 && word.rfind("=", 0) != 0;
       line.push_back(is_name ? at(word) : word.substr(word.front() == '=' ? 1 : 0));
     }
-    po::options_description options;
-    add_dwi_options(options);
-    add_host_memory_option(options);
-    arguments args;
-    po::store(po::command_line_parser(line).options(options).run(), args.values);
-    return dwi_series(*world, args);
+    double host_memory_gb = 2.5;
+    given_options given;
+    for (std::size_t i = 0; i + 1 < line.size(); i += 2) {
+      if (line[i] == "--host-memory") {
+        host_memory_gb = std::stod(line[i + 1]);
+      } else {
+        given.values[line[i].substr(2)] = {line[i + 1]};
+      }
+    }
+    return dwi_series(*world, dwi_options().read(given), static_cast<std::uint64_t>(host_memory_gb * 1e9));
   }
 
   dwi_series open(const std::vector<std::string>& more, const std::string& dwi = "dwi.nii") const {

@@ -17,7 +17,7 @@ def require(*programs):
         if shutil.which(program) is None:
             raise unittest.SkipTest(f"{program} is not installed")
     if not os.path.exists(os.path.join(BUILD, "cmake_install.cmake")):
-        raise unittest.SkipTest(f"{os.environ['VOXHERD']} does not lie in the build folder that made it")
+        raise unittest.SkipTest(f"{os.environ['VOXHERD']} is not in its build folder")
 
 
 def run_checked(*words, **settings):
@@ -37,7 +37,7 @@ def cache_entry(name):
 def require_build_without_line_info():
     """Skips the test if CUDA kernels contain the names of their sources, as with the preset cuda for profilers."""
     if cache_entry("CMAKE_CUDA_COMPILER") and cache_entry("VOXHERD_LINEINFO") == "ON":
-        raise unittest.SkipTest("built with VOXHERD_LINEINFO, which puts the source folder's name into the program")
+        raise unittest.SkipTest("built with VOXHERD_LINEINFO, which adds the name of the source folder to the program")
 
 
 def install(prefix, destdir=None):

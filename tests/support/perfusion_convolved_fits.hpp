@@ -40,8 +40,8 @@ inline std::vector<float> noisy_rows(const time_course& t, std::size_t voxels) {
   return rows;
 }
 
-inline fitted_maps fits_of(const device& d, const time_course& t, const fit_settings& s,
-                           const std::vector<float>& rows) {
+inline fitted_maps run_fits(const device& d, const time_course& t, const fit_settings& s,
+                            const std::vector<float>& rows) {
   const std::size_t voxels = rows.size() / t.frames();
   fitted_maps f;
   outputs out;
@@ -58,18 +58,19 @@ inline fitted_maps fits_of(const device& d, const time_course& t, const fit_sett
   return f;
 }
 
-inline bool parts_early(const fitted_maps& found, const fitted_maps& expected, std::size_t v) {
+inline bool diverges_early(const fitted_maps& found, const fitted_maps& expected, std::size_t v) {
   const float cost = expected.maps[sum_of_squares][v];
   return std::fabs(found.maps[sum_of_squares][v] - cost) > 1e-3f * cost;
 }
 
-/// Parameters agree to 1e-3, because rounding may change a step of the simplex, and costs to its tolerance. `parted`:
-/// the number of voxels that may take a different path, which rounding at a near tie causes in about one of a hundred.
-inline void expect_same_fits(const fitted_maps& found, const fitted_maps& expected, std::size_t parted = 0) {
+/// Parameters agree to 1e-3, because rounding may change a step of the simplex, and costs to its tolerance.
+/// `diverging`: the number of voxels that may take a different path, which rounding at a near tie causes in about one
+/// of a hundred.
+inline void expect_same_fits(const fitted_maps& found, const fitted_maps& expected, std::size_t diverging = 0) {
   ASSERT_EQ(found.status.size(), expected.status.size());
   for (std::size_t v = 0; v < found.status.size(); ++v) {
-    if (parted > 0 && parts_early(found, expected, v)) {
-      --parted;
+    if (diverging > 0 && diverges_early(found, expected, v)) {
+      --diverging;
       continue;
     }
     ASSERT_EQ(found.status[v], 0) << "voxel " << v;

@@ -15,7 +15,7 @@ inline std::uint64_t points_of(std::uint64_t id) {
   const std::uint64_t m = mixed(id + 77);
   return m % 7 == 0 ? 0 : m % 7 == 1 ? 1 : m / 7 % 60;
 }
-inline float score_of(std::uint64_t id) { return value_of(id, 900); }
+inline float candidate_score(std::uint64_t id) { return toy_value(id, 900); }
 
 /// Fibres by number, in any order, with a number of points that follows from the number: outputs of variable length.
 /// Needs no input; many fibres are in one voxel; having none is not an error.
@@ -39,15 +39,15 @@ class ragged : public voxherd::analysis {
   }
   std::vector<output_spec> outputs() const override {
     using enum output_layout;
-    return {{"measure", element_type::float32, {}, items, "1", "a value an item"},
-            {"position", element_type::float32, {3}, points, "mm", "places, world RAS+"},
-            {"ends", element_type::int32, {2}, items, "label", "two numbers an item, one negative"},
-            {"FA", element_type::float32, {}, points, "1", "a value a point"},
-            {"steps", element_type::uint32, {}, items, "1", "a large number an item"},
-            {"verdict", element_type::uint8, {}, items, "code", "a small number an item"},
-            {"hit", element_type::uint8, {}, points, "code", "a small number a point"},
-            {"matrix", element_type::float32, {2, 2}, items, "1", "of a shape that VTK cannot read"},
-            {"frame", element_type::float64, {3, 3}, points, "1", "of a shape that VTK cannot read"}};
+    return {{"measure", element_type::float32, {}, items, "1", "one value per item"},
+            {"position", element_type::float32, {3}, points, "mm", "positions, world RAS+"},
+            {"ends", element_type::int32, {2}, items, "label", "two numbers per item, one negative"},
+            {"FA", element_type::float32, {}, points, "1", "one value per point"},
+            {"steps", element_type::uint32, {}, items, "1", "one large number per item"},
+            {"verdict", element_type::uint8, {}, items, "code", "one small number per item"},
+            {"hit", element_type::uint8, {}, points, "code", "one small number per point"},
+            {"matrix", element_type::float32, {2, 2}, items, "1", "with a shape that VTK cannot read"},
+            {"frame", element_type::float64, {3, 3}, points, "1", "with a shape that VTK cannot read"}};
   }
   std::vector<constant> constants() const override {
     return {{"bvals", {4}, {0, 1000, 1000, 2000}, "s/mm2", "four b-values"},
@@ -83,22 +83,23 @@ class ragged_runner : public batch_runner {
     };
     for (std::uint64_t i = items.first_item; i < items.first_item + items.item_count; ++i) {
       const std::uint64_t id = analysis_.ids()[i];
-      put(0, value_of(id, 0));
+      put(0, toy_value(id, 0));
       put(2, static_cast<std::int32_t>(id % 5));
       put(2, -static_cast<std::int32_t>(id % 7));
       put(4, static_cast<std::uint32_t>(4000000000u + id));
       put(5, static_cast<std::uint8_t>(id % 6));
-      for (std::uint64_t k = 0; k < 4; ++k) put(7, value_of(id, 10 + k));
+      for (std::uint64_t k = 0; k < 4; ++k) put(7, toy_value(id, 10 + k));
       for (std::uint64_t p = 0; p < points_of(id); ++p) {
-        for (std::uint64_t c = 0; c < 3; ++c) put(1, value_of(id, 100 + 3 * p + c));
-        put(3, value_of(id, 400 + p));
+        for (std::uint64_t c = 0; c < 3; ++c) put(1, toy_value(id, 100 + 3 * p + c));
+        put(3, toy_value(id, 400 + p));
         put(6, static_cast<std::uint8_t>((id + p) % 200));
-        for (std::uint64_t k = 0; k < 9; ++k) put(8, static_cast<double>(value_of(id, 500 + 9 * p + k)));
+        for (std::uint64_t k = 0; k < 9; ++k) put(8, static_cast<double>(toy_value(id, 500 + 9 * p + k)));
       }
     }
     // The batch's storage must be filled exactly.
     for (std::size_t o = 0; o < outputs.size(); ++o) {
-      if (to[o] != outputs[o].data() + outputs[o].size()) throw std::logic_error("the toy got room of another size");
+      if (to[o] != outputs[o].data() + outputs[o].size())
+        throw std::logic_error("the toy received output arrays of a wrong size");
     }
     std::this_thread::sleep_for(analysis_.slowest() / (1 + items.number % 4));
   }
@@ -120,7 +121,7 @@ class scores : public voxherd::analysis {
   const image_grid& grid() const override { return grid_; }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::vector<output_spec> outputs() const override {
-    return {{"score", element_type::float32, {}, output_layout::items, "1", "a value a candidate"}};
+    return {{"score", element_type::float32, {}, output_layout::items, "1", "one value per candidate"}};
   }
   std::size_t device_bytes_per_item() const override { return 16; }
   std::unique_ptr<batch_runner> make_runner() const override {
@@ -129,7 +130,7 @@ class scores : public voxherd::analysis {
       explicit scorer(std::chrono::microseconds slowest) : slowest_(slowest) {}
       void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
         auto* score = reinterpret_cast<float*>(outputs[0].data());
-        for (std::uint64_t i = 0; i < items.item_count; ++i) score[i] = score_of(items.first_item + i);
+        for (std::uint64_t i = 0; i < items.item_count; ++i) score[i] = candidate_score(items.first_item + i);
         std::this_thread::sleep_for(slowest_ / (1 + items.number % 4));
       }
 

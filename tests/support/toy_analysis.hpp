@@ -19,7 +19,7 @@ inline std::uint64_t mixed(std::uint64_t voxel) {
 }
 
 inline std::uint8_t label_of(std::uint64_t voxel) { return static_cast<std::uint8_t>(1 + mixed(voxel) % 200); }
-inline float value_of(std::uint64_t voxel, std::uint64_t component) {
+inline float toy_value(std::uint64_t voxel, std::uint64_t component) {
   return static_cast<float>(mixed(1000 * voxel + component) % 100000) / 1000.0f;
 }
 
@@ -83,9 +83,9 @@ class runner : public batch_runner {
     auto* direction = reinterpret_cast<float*>(outputs[3].data());
     for (std::uint64_t i = 0; i < items.item_count; ++i) {
       label[i] = label_of(voxels[i]);
-      value[i] = value_of(voxels[i], 0);
-      for (std::uint64_t c = 0; c < 3; ++c) direction[3 * i + c] = value_of(voxels[i], 1 + c);
-      for (std::uint64_t k = 0; k < samples; ++k) draws[samples * i + k] = value_of(voxels[i], 4 + k);
+      value[i] = toy_value(voxels[i], 0);
+      for (std::uint64_t c = 0; c < 3; ++c) direction[3 * i + c] = toy_value(voxels[i], 1 + c);
+      for (std::uint64_t k = 0; k < samples; ++k) draws[samples * i + k] = toy_value(voxels[i], 4 + k);
     }
     std::this_thread::sleep_for(analysis_.slowest() / (1 + items.number % 4));
   }
@@ -99,7 +99,7 @@ inline std::unique_ptr<batch_runner> analysis::make_runner() const { return std:
 inline device_hooks host_hooks() {
   device_hooks hooks;
   hooks.kind = "cpu";
-  hooks.description = "test";
+  hooks.record.name = "test";
   hooks.allocate = [](std::size_t bytes) {
     return std::shared_ptr<std::byte>(new std::byte[bytes], std::default_delete<std::byte[]>());
   };

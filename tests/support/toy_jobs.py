@@ -94,7 +94,7 @@ def wait_for_batches(out, count):
         if batches_done(out + ".part") >= count:
             return
         time.sleep(0.02)
-    raise AssertionError("the job did not get that far")
+    raise AssertionError("the job did not finish that many batches")
 
 
 class ToyJobs(unittest.TestCase):

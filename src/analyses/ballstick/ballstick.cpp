@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "core/command.hpp"
-#include "src/analyses/ballstick/ballstick_options.hpp"
+#include "src/analyses/ballstick/options.hpp"
 #include "src/analyses/common/voxelwise.hpp"
 #include "src/scan/dwi.hpp"
 
@@ -63,36 +63,38 @@ class ballstick_analysis final : public voxelwise_base<dwi_series> {
   std::vector<field> fields_;
 };
 
-void options(po::options_description& description) {
-  add_dwi_options(description);
-  add_ballstick_options(description);
-  add_run_options(description);
+/// Throws failure (bad_data) if the series cannot determine the model.
+void check_measurements(const ballstick::settings& settings, const gradient_table& gradients, const std::string& dwi) {
+  std::size_t weighted = 0;
+  for (const double b : gradients.b_s_per_mm2) weighted += b > 50;
+  const auto needed = static_cast<std::size_t>(ballstick::layout_of(settings).count);
+  if (gradients.size() <= needed || weighted < 6)
+    throw failure(
+        exit_status::bad_data,
+        fmt::format(
+            "{}: {} volumes, {} of them weighted, cannot determine {} parameters; expected more than {} volumes "
+            "and at least 6 weighted; use fewer --fibres or another series",
+            dwi, gradients.size(), weighted, needed, needed));
 }
-
-exit_status run_command(session& s, const arguments& args) { return run_ballstick(s, args); }
 
 }  // namespace
 
-exit_status run_ballstick(session& s, const arguments& args) {
-  const ballstick::settings settings = read_ballstick_settings(args);
-  run_settings how = read_run_settings(s, args);
-  const chosen_device d = choose_device(s, args);
+exit_status run_ballstick(session& s, const ballstick_request& request) {
+  const ballstick::settings settings = request.model.settings();
+  run_settings how = make_run_settings(s, request.run);
+  const chosen_device d = choose_device(s, request.run);
 
-  dwi_series dwi(s, args);
-  check_measurements(settings, dwi.gradients(), args);
-  add_to_configuration(settings, args, how.configuration);
+  dwi_series dwi(s, request.series, request.run.host_memory_bytes());
+  check_measurements(settings, dwi.gradients(), request.series.dwi);
+  add_stored(ballstick_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
 
-  ballstick_analysis fibres(dwi, d, settings, args.get<bool>("all-samples"));
+  ballstick_analysis fibres(dwi, d, settings, request.model.all_samples);
   return run(s, fibres, how, hooks_for(d));
 }
 
-extern const command ballstick_command{
-    "ballstick",
-    "fibre orientations of the ball & stick model by Metropolis sampling (what bedpostX does)",
-    "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE",
-    "",
-    options,
-    run_command};
+extern const command ballstick_command = make_command<ballstick_options, run_ballstick>(
+    {"ballstick", "fibre orientations of the ball & stick model by Metropolis sampling",
+     "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", ""});
 
 }  // namespace voxherd

@@ -57,13 +57,9 @@ int default_threads(const session& s, bool drives_gpu = false) {
 }
 
 /// `drives_gpu`: as default_threads() has it. Collective within the node.
-chosen_device cpu_device(const session& s, const arguments& args, bool drives_gpu = false) {
+chosen_device cpu_device(const session& s, const run_request& request, bool drives_gpu = false) {
   chosen_device d;
-  const auto threads = args.get<long long>("threads");
-  if (threads < 0 || threads > 4096) {
-    throw failure(exit_status::usage, fmt::format("--threads {}: expected 0 to 4096", threads));
-  }
-  d.threads = threads > 0 ? static_cast<int>(threads) : default_threads(s, drives_gpu);
+  d.threads = request.threads > 0 ? request.threads : default_threads(s, drives_gpu);
   return d;
 }
 
@@ -75,8 +71,9 @@ void check_not_shared(const session& s, const gpu& own) {
     if (sharers < 2) return;
     throw failure(
         exit_status::usage,
-        fmt::format("{} ranks on {} have one GPU ({}, {}); start one rank a GPU, or allow it with --share-gpu", sharers,
-                    s.host(), own.name, uuid_text(own.uuid)));
+        fmt::format(
+            "{} ranks on {} have the same GPU ({}, {}); start one rank per GPU, or allow sharing with --share-gpu",
+            sharers, s.host(), own.name, uuid_text(own.uuid)));
   });
 }
 
@@ -115,7 +112,7 @@ void open_context(const device& d) {
 }
 
 /// --backend mixed.
-chosen_device gpu_or_cores(const session& s, const arguments& args) {
+chosen_device gpu_or_cores(const session& s, const run_request& request) {
   std::string why_none;
   std::vector<gpu> gpus;
   s.agree([&] { gpus = visible_gpus(&why_none); });
@@ -131,7 +128,7 @@ chosen_device gpu_or_cores(const session& s, const arguments& args) {
     spdlog::info("{} ranks compute on GPUs, {} on CPU cores: the result depends, in rounding, on who computed what",
                  ranks[0], ranks[1]);
   }
-  chosen_device d = cpu_device(s, args, has_gpu);
+  chosen_device d = cpu_device(s, request, has_gpu);
   d.among_others = true;
   if (!has_gpu) return d;
   d.threads = device{}.threads;
@@ -144,49 +141,47 @@ chosen_device gpu_or_cores(const session& s, const arguments& args) {
 
 }  // namespace
 
-chosen_device choose_device(const session& s, const arguments& args) {
-  const auto& wish = args.get<std::string>("backend");
-  if (wish != "auto" && wish != "cpu" && wish != "cuda" && wish != "mixed") {
-    throw failure(exit_status::usage, fmt::format("--backend {}: expected one of auto, cpu, cuda, mixed", wish));
-  }
-  if (wish == "mixed") return gpu_or_cores(s, args);
-  if (wish == "cpu" || (wish == "auto" && !built_with_cuda())) return cpu_device(s, args);
+chosen_device choose_device(const session& s, const run_request& request) {
+  const backend_choice choice = request.backend;
+  const bool is_automatic = choice == backend_choice::automatic;
+  if (choice == backend_choice::mixed) return gpu_or_cores(s, request);
+  if (choice == backend_choice::cpu || (is_automatic && !built_with_cuda())) return cpu_device(s, request);
   std::string why_none;
   std::vector<gpu> gpus;
   s.agree([&] { gpus = visible_gpus(&why_none); });
   const int ranks_with = s.all_reduce(reduction::sum, gpus.empty() ? 0 : 1);
-  if (ranks_with == 0 && wish == "auto") return cpu_device(s, args);
+  if (ranks_with == 0 && is_automatic) return cpu_device(s, request);
   s.agree([&] {
     if (!gpus.empty()) return;
-    throw failure(exit_status::usage,
-                  fmt::format("--backend {}: {}; --backend cpu computes without a GPU", wish, why_none));
+    throw failure(exit_status::usage, fmt::format("--backend {}: {}; --backend cpu computes without a GPU",
+                                                  is_automatic ? "auto" : "cuda", why_none));
   });
   chosen_device d;
   d.kind = backend::cuda;
   const gpu& own = gpus[static_cast<std::size_t>(s.node_rank()) % gpus.size()];
   d.cuda_ordinal = own.ordinal;
-  if (!args.get<bool>("share-gpu")) check_not_shared(s, own);
+  if (!request.share_gpu) check_not_shared(s, own);
   s.note_stage("GPU chosen");
   open_context(d);
   return d;
 }
 
-device choose_device_of_one_kind(const session& s, const arguments& args) {
-  if (args.get<std::string>("backend") == "mixed") {
+device choose_device_of_one_kind(const session& s, const run_request& request) {
+  if (request.backend == backend_choice::mixed) {
     throw failure(exit_status::usage,
                   "--backend mixed is for tensor, ballstick and perfusion; here use --backend cuda or --backend cpu");
   }
-  return choose_device(s, args);
+  return choose_device(s, request);
 }
 
 device_hooks hooks_for(const chosen_device& d) {
   device_hooks hooks;
   const bool cuda = d.kind == backend::cuda;
   hooks.kind = d.among_others ? "mixed" : cuda ? "cuda" : "cpu";
-  hooks.description = fmt::format("{} CPU thread{}", d.threads, d.threads == 1 ? "" : "s");
+  hooks.record = {"cpu", d.threads, "", ""};
   if (cuda) {
     for (const gpu& g : visible_gpus()) {
-      if (g.ordinal == d.cuda_ordinal) hooks.description = fmt::format("{}, {}", g.name, uuid_text(g.uuid));
+      if (g.ordinal == d.cuda_ordinal) hooks.record = {"cuda", 0, g.name, uuid_text(g.uuid)};
     }
     hooks.free_bytes = free_device_bytes(d);
   }

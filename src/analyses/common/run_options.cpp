@@ -8,16 +8,14 @@
 #include <cstdlib>
 #include <set>
 
-#include "core/option_values.hpp"
 #include "core/version.hpp"
-#include "src/scan/host_memory.hpp"
 
 namespace voxherd {
 
 namespace {
 
-nlohmann::json begin_provenance(const session& s, const arguments& args) {
-  nlohmann::json p{{"version", version}, {"command_line", args.command_line}, {"ranks", s.size()}};
+nlohmann::json start_provenance(const session& s, const std::string& command_line) {
+  nlohmann::json p{{"version", version}, {"command_line", command_line}, {"ranks", s.size()}};
   p["start_time"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                                 fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
   const auto hosts = s.gather(s.host());
@@ -30,49 +28,56 @@ nlohmann::json begin_provenance(const session& s, const arguments& args) {
 
 }  // namespace
 
-void add_run_options(po::options_description& options) {
-  const auto text = [](const char* standard) { return po::value<std::string>()->default_value(standard); };
-  const auto number = [] { return po::value<long long>()->default_value(0); };
+const option_table<run_request>& run_options() {
+  using T = run_request;
+  using backend = backend_choice;
   // clang-format off
-  options.add_options()
-    ("out", po::value<std::string>()->value_name("FILE"), "result file (HDF5); FILE.part until it is whole")
-    ("resume", po::bool_switch(), "go on where a stopped run left FILE.part")
-    ("overwrite", po::bool_switch(), "replace FILE if it exists")
-    ("partition", text("voxels")->value_name("KIND"), "batches: slices or voxels")
-    ("schedule", text("dynamic")->value_name("KIND"), "dynamic: ranks fetch batches; static: dealt in turn; blocks: a run of batches each")
-    ("batch", number()->value_name("N"), "voxels a batch, 1 to 10000000; 0: from the device's memory")
-    ("backend", text("auto")->value_name("KIND"), "auto, cpu, cuda; mixed: GPUs, and cores for the other ranks")
-    ("threads", number()->value_name("N"), "CPU threads a rank, 1 to 4096; 0: the cores this rank may use")
-    ("share-gpu", po::bool_switch(), "let several ranks use one GPU")
-    ("dry-run", po::bool_switch(), "check everything, print memory, disk and time, do nothing")
-    ("quiet", po::bool_switch(), "print warnings and errors only")
-    ("json", po::value<std::string>()->value_name("FILE"), "write the table of times to FILE")
-    ("trace", po::value<std::string>()->value_name("FILE"), "write when what happened to each batch to FILE (CSV)")
-    ("config", po::value<std::string>()->value_name("FILE"), "options from FILE, one `name = value` a line");
+  static const option_table<T> table = option_table<T>()
+    .group("Output", {
+      {"out", &T::out, text_kind::file, {"result file (HDF5); FILE.part until it is complete"}},
+      {"overwrite", &T::overwrite, {"replace the result file if it exists"}},
+      {"resume", &T::resume, {"continue a stopped run from FILE.part"}},
+      {"json", &T::json, text_kind::file, {"write the table of times to FILE (JSON)"}},
+      {"trace", &T::trace, text_kind::file, {"write a per-batch timeline to FILE (CSV)"}}})
+    .group("Running", {
+      {"backend", &T::backend, {{"auto", backend::automatic}, {"cpu", backend::cpu}, {"cuda", backend::cuda},
+                                {"mixed", backend::mixed}},
+       {"what computes; auto: GPUs if there are any; mixed: GPUs, and CPU cores for the other ranks"}},
+      {"threads", &T::threads, range{0, 4096}, {"CPU threads per rank; 0: the cores that this rank may use"}},
+      {"share-gpu", &T::share_gpu, {"let several ranks use one GPU"}},
+      {"partition", &T::partition, {{"slices", partition_kind::slices}, {"voxels", partition_kind::voxels}},
+       {"how the work is divided into batches: of complete slices, or of voxels"}},
+      {"schedule", &T::schedule, {{"dynamic", schedule_kind::dynamic}, {"static", schedule_kind::in_advance},
+                                  {"blocks", schedule_kind::blocks}},
+       {"dynamic: ranks request batches; static: batches are assigned in turn; blocks: each rank gets consecutive batches"}},
+      {"batch", &T::batch_items, range{0, 10000000}, {.text = "voxels per batch; 0: from the device's memory"}},
+      {"host-memory", &T::host_memory_gb, range{0.000001, 1000000},
+       {.text = "memory of a node for compressed images; if they need more, they are read in several passes",
+        .unit = "GB"}},
+      {"dry-run", &T::dry_run, {"check everything, print memory, disk space and time, and compute nothing"}},
+      {"quiet", &T::quiet, {"print only warnings and errors"}},
+      {"config", text_kind::file, {"read options from FILE, one `name = value` per line"}}});
   // clang-format on
-  add_host_memory_option(options);
+  return table;
 }
 
-run_settings read_run_settings(const session& s, const arguments& args) {
+run_settings make_run_settings(const session& s, const run_request& request) {
+  if (request.out.empty()) option::refuse("--out is missing: the name of the result file");
   run_settings settings;
-  if (!args.has("out")) throw failure(exit_status::usage, "--out is missing: the name of the result file");
-  settings.out = args.get<std::string>("out");
-  settings.partition = option::word<partition_kind>(
-      args, "partition", {{"slices", partition_kind::slices}, {"voxels", partition_kind::voxels}});
-  settings.schedule = option::word<schedule_kind>(
-      args, "schedule",
-      {{"dynamic", schedule_kind::dynamic}, {"static", schedule_kind::in_advance}, {"blocks", schedule_kind::blocks}});
-  settings.batch_items = static_cast<std::uint64_t>(option::integer(args, "batch", 0, 10000000));
-  settings.resume = args.get<bool>("resume");
-  settings.overwrite = args.get<bool>("overwrite");
-  settings.dry_run = args.get<bool>("dry-run");
-  settings.quiet = args.get<bool>("quiet");
-  if (args.has("json")) settings.json = args.get<std::string>("json");
-  if (args.has("trace")) settings.trace = args.get<std::string>("trace");
+  settings.out = request.out;
+  settings.partition = request.partition;
+  settings.schedule = request.schedule;
+  settings.batch_items = request.batch_items;
+  settings.resume = request.resume;
+  settings.overwrite = request.overwrite;
+  settings.dry_run = request.dry_run;
+  settings.quiet = request.quiet;
+  settings.json = request.json;
+  settings.trace = request.trace;
   if (settings.quiet && s.is_root()) spdlog::set_level(spdlog::level::warn);
-  settings.listener = args.listener;
+  settings.listener = request.listener;
   settings.configuration = nlohmann::json::object();
-  settings.provenance = begin_provenance(s, args);
+  settings.provenance = start_provenance(s, request.command_line);
   return settings;
 }
 

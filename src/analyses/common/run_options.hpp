@@ -1,29 +1,53 @@
 #pragma once
 
-#include "core/command.hpp"
+#include <cstdint>
+#include <string>
+
 #include "core/device.hpp"
+#include "core/options.hpp"
 #include "mpi/run/run.hpp"
 
 namespace voxherd {
 
-/// --out, --resume, --overwrite, --partition, --schedule, --batch, --backend, --threads, --share-gpu, --quiet, --json,
-/// --dry-run, --config
-void add_run_options(po::options_description& options);
+enum class backend_choice { automatic, cpu, cuda, mixed };
 
-/// The run's settings from the command line; `configuration` and `provenance` are begun (version, command line, host)
-/// and may be added to.
-run_settings read_run_settings(const session& s, const arguments& args);
+/// What every analysis is asked for, whatever it computes.
+struct run_request {
+  std::string out;  ///< result file
+  bool resume = false;
+  bool overwrite = false;
+  partition_kind partition = partition_kind::voxels;
+  schedule_kind schedule = schedule_kind::dynamic;
+  std::uint64_t batch_items = 0;  ///< 0: chosen from the device's memory
+  backend_choice backend = backend_choice::automatic;
+  int threads = 0;  ///< of a rank; 0: the cores it may use
+  bool share_gpu = false;
+  bool dry_run = false;
+  bool quiet = false;
+  std::string json, trace;                 ///< files; "" for none
+  double host_memory_gb = 2.5;             ///< for compressed images, on a node
+  std::string command_line = "";           ///< for provenance
+  const run_listener* listener = nullptr;  ///< of a command that runs this one; null for none
+
+  std::uint64_t host_memory_bytes() const { return static_cast<std::uint64_t>(host_memory_gb * 1e9); }
+};
+
+const option_table<run_request>& run_options();
+
+/// The settings of the run; `configuration` and `provenance` are started (version, command line, hosts) and may be
+/// added to. Throws failure (usage) if --out is missing. Collective.
+run_settings make_run_settings(const session& s, const run_request& request);
 
 struct chosen_device : device {
   bool among_others = false;  ///< --backend mixed: other ranks may compute on another kind
 };
 
-/// This rank's device: --backend auto|cpu|cuda, one GPU a rank by node-local rank, UUIDs compared within the node;
-/// two ranks on one GPU is a usage failure unless --share-gpu. In CPU mode no CUDA call is made. --backend mixed: of a
-/// node's ranks the first take the GPUs that they see, one each, the others share the remaining cores.
-chosen_device choose_device(const session& s, const arguments& args);
-/// For commands whose steps build on one another's bytes: --backend mixed is a usage failure.
-device choose_device_of_one_kind(const session& s, const arguments& args);
+/// This rank's device. One GPU per rank by node-local rank, UUIDs compared within the node; two ranks on one GPU is a
+/// usage failure unless share_gpu. In CPU mode no CUDA call is made. With --backend mixed the first ranks of a node
+/// take the GPUs that they see, one each, and the others share the remaining cores. Collective.
+chosen_device choose_device(const session& s, const run_request& request);
+/// For commands whose steps need each other's exact bytes: --backend mixed is a usage failure.
+device choose_device_of_one_kind(const session& s, const run_request& request);
 
 device_hooks hooks_for(const chosen_device& d);
 inline device_hooks hooks_for(const device& d) { return hooks_for(chosen_device{d}); }

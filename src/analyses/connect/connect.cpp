@@ -5,30 +5,18 @@
 
 namespace voxherd {
 
-namespace {
-
-void options(po::options_description& description) {
-  add_all_connect_options(description);
-  add_run_options(description);
-}
-
-exit_status run_command(session& s, const arguments& args) {
-  run_settings how = read_run_settings(s, args);
-  const device d = choose_device_of_one_kind(s, args);
-  const connect_inputs inputs = read_connect_inputs(s, args, d);
+exit_status run_connect(session& s, const connect_request& request) {
+  run_settings how = make_run_settings(s, request.run);
+  const device d = choose_device_of_one_kind(s, request.run);
+  const connect_inputs inputs = read_connect_inputs(s, request, d);
   how.configuration = inputs.configuration;
   how.provenance["inputs"] = inputs.provenance;
   return run_connect_steps(s, inputs, how, d);
 }
 
-}  // namespace
-
-extern const command connect_command{
-    "connect",
-    "cheapest ways through the diffusion tensor's metric: pathway between two regions, connectome",
-    "--dwi FILE --bvals FILE --bvecs FILE (or --tensor FILE) (--from FILE --to FILE | --connectome FILE) --out FILE",
-    "",
-    options,
-    run_command};
+extern const command connect_command = make_command<connect_options, run_connect>(
+    {"connect", "least-cost paths: a pathway between two regions, or a connectome",
+     "(--dwi FILE --bvals FILE --bvecs FILE | --tensor FILE) (--from FILE --to FILE | --connectome FILE) --out FILE",
+     ""});
 
 }  // namespace voxherd

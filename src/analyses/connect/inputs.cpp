@@ -28,16 +28,11 @@ void share(const session& s, connect_inputs& in) {
 
 double connect_inputs::voxel_mm3() const { return std::abs(determinant(grid_space(grid).axes_mm)); }
 
-void add_all_connect_options(po::options_description& options) {
-  add_tensor_source_options(options);
-  add_connect_options(options);
-}
-
-connect_inputs read_connect_inputs(const session& s, const arguments& args, const device& d) {
-  (void)check_tensor_source_options(args);
+connect_inputs read_connect_inputs(const session& s, const connect_request& request, const device& d) {
   connect_inputs in;
-  in.options = read_connect_options(args);
-  tensor_source tensors = read_tensor_source(s, args, d, {false, in.options.bootstrap.replicates > 0});
+  in.options = make_connect_settings(request);
+  tensor_source tensors = read_tensor_source(s, request.tensors, request.run.host_memory_bytes(), d,
+                                             {false, in.options.bootstrap.replicates > 0});
   in.grid = tensors.grid;
   in.provenance = tensors.provenance;
   s.on_root([&] { read_connect_regions(tensors, in); });
@@ -45,9 +40,9 @@ connect_inputs read_connect_inputs(const session& s, const arguments& args, cons
   in.image = std::move(tensors.image);
   in.signals = std::move(tensors.signals);
   in.configuration = nlohmann::json::object();
-  add_to_configuration(in.options, args, in.configuration);
+  add_stored(connect_options(), with_defaults(request), in.configuration);
+  in.configuration["paths"] = !request.paths.empty();
   if (!in.names.empty()) in.configuration["region-names"] = in.names;
-  if (args.has("tensor-from")) in.configuration["tensor-from"] = args.get<std::string>("tensor-from");
   spdlog::info("{} regions, {} voxels where fronts may pass", in.labels.size(), in.voxels.size());
   return in;
 }

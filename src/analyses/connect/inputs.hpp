@@ -24,7 +24,7 @@ struct connect_inputs {
   std::vector<std::int32_t> labels;   ///< of each region; 1 and 2 for --from and --to
   connect::region_list regions;       ///< their voxels; a region of a parcellation may have none
   std::vector<std::string> names;     ///< of the regions, from --region-names; empty without
-  connect_options options;
+  connect_settings options;
   kept_signals signals;          ///< for a bootstrap alone
   nlohmann::json provenance;     ///< of the input files, for run_settings::provenance["inputs"]
   nlohmann::json configuration;  ///< what changes the result, for run_settings::configuration
@@ -32,11 +32,8 @@ struct connect_inputs {
   double voxel_mm3() const;
 };
 
-/// Everything that `voxherd connect` takes besides the options of every run.
-void add_all_connect_options(po::options_description& options);
-
-/// Options are checked before any file is opened. The tensors are fitted by all ranks; the rest is read by rank 0.
+/// The tensors are fitted by all ranks; the rest is read by rank 0.
 /// Collective. Throws failure, the same on every rank.
-connect_inputs read_connect_inputs(const session& s, const arguments& args, const device& d);
+connect_inputs read_connect_inputs(const session& s, const connect_request& request, const device& d);
 
 }  // namespace voxherd

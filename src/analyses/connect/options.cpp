@@ -1,11 +1,10 @@
 #include "src/analyses/connect/options.hpp"
 
+#include <fmt/core.h>
+
 #include <charconv>
 #include <cmath>
-#include <limits>
 
-#include "core/option_values.hpp"
-#include "src/analyses/common/metric_options.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/label_image.hpp"
 
@@ -18,221 +17,200 @@ using geodesic::metric_kind;
 using option::refuse;
 using option::refuse_given;
 
-std::string text_of(const arguments& args, const char* name) {
-  return args.has(name) ? args.get<std::string>(name) : std::string();
-}
+bool has_exponent(metric_kind metric) { return metric == metric_kind::power || metric == metric_kind::jeong; }
 
-std::vector<std::int32_t> labels_of(const arguments& args, const char* name) {
-  return args.has(name) ? parse_labels(args.get<std::string>(name), name) : std::vector<std::int32_t>{};
-}
-
-std::array<double, 3> parse_point(const std::string& text, const std::string& option) {
-  std::array<double, 3> point{};
+point_in_mm parse_point(const std::string& text, const char* option) {
+  point_in_mm point{};
   const char *at = text.data(), *end = text.data() + text.size();
   bool good = true;
-  for (int d = 0; d < 3 && good; ++d) {
-    const auto [stopped, code] = std::from_chars(at, end, point[static_cast<std::size_t>(d)]);
-    good = code == std::errc{} && std::isfinite(point[static_cast<std::size_t>(d)]) &&
-           (d < 2 ? stopped < end && *stopped == ',' : stopped == end);
+  for (std::size_t d = 0; d < 3 && good; ++d) {
+    const auto [stopped, code] = std::from_chars(at, end, point[d]);
+    good =
+        code == std::errc{} && std::isfinite(point[d]) && (d < 2 ? stopped < end && *stopped == ',' : stopped == end);
     at = stopped + 1;
   }
   if (!good)
-    refuse(fmt::format("--{} {}: expected three numbers with commas between, x,y,z in world mm (RAS+), as -12.5,30,8",
+    refuse(fmt::format("--{} {}: expected three numbers separated by commas, x,y,z in world mm (RAS+), e.g. -12.5,30,8",
                        option, printable(text)));
   return point;
 }
 
 /// --from, --from-labels, --from-point, or the same of `to`.
-end_choice read_end(const arguments& args, const std::string& side) {
-  const std::string labels = side + "-labels", point = side + "-point";
-  end_choice end;
-  if (args.has(point.c_str())) {
-    refuse_given(args, side.c_str(), ("with --" + point).c_str());
-    refuse_given(args, labels.c_str(), ("with --" + point).c_str());
-    end.point_mm = parse_point(args.get<std::string>(point.c_str()), point);
-    return end;
-  }
-  if (!args.has(side.c_str())) {
+void check_end(const std::string& side, const std::string& file, bool has_point, const given_options& given) {
+  if (has_point) {
+    refuse_given(given, side, fmt::format("with --{}-point", side));
+    refuse_given(given, side + "-labels", fmt::format("with --{}-point", side));
+  } else if (file.empty()) {
     refuse(
         fmt::format("neither --{0} nor --{0}-point is given: a mask or parcellation, or a place x,y,z in mm; or "
                     "give --connectome for all pairs of a parcellation's regions",
                     side));
   }
-  end.file = args.get<std::string>(side.c_str());
-  end.labels = labels_of(args, labels.c_str());
-  return end;
 }
 
-void read_regions(const arguments& args, connect_options& o) {
-  o.connectome = args.has("connectome");
-  if (!o.connectome) {
-    o.from = read_end(args, "from");
-    o.to = read_end(args, "to");
-    for (const char* name : {"labels", "region-names"}) refuse_given(args, name, "without --connectome");
-    if (!o.from.file.empty() && !o.to.file.empty()) refuse_given(args, "ball", "without --from-point or --to-point");
-    o.ball_voxels = option::number(args, "ball", 0, 20);
-    return;
+void check_regions(const connect_request& r, const given_options& given) {
+  if (r.is_connectome()) {
+    for (const char* name : {"from", "from-labels", "from-point", "to", "to-labels", "to-point", "ball", "epsilon"})
+      refuse_given(given, name, "with --connectome, which connects all regions with each other");
+    return refuse_given(given, "path-count", "with --connectome, which has one path per pair");
   }
-  for (const char* name : {"from", "from-labels", "from-point", "to", "to-labels", "to-point", "ball", "epsilon"})
-    refuse_given(args, name, "with --connectome, whose regions are all joined with each other");
-  refuse_given(args, "path-count", "with --connectome, which has one path a pair");
-  o.parcellation = args.get<std::string>("connectome");
-  o.labels = labels_of(args, "labels");
-  o.region_names = text_of(args, "region-names");
+  check_end("from", r.from, r.from_point.has_value(), given);
+  check_end("to", r.to, r.to_point.has_value(), given);
+  for (const char* name : {"labels", "region-names"}) refuse_given(given, name, "without --connectome");
+  if (!r.from.empty() && !r.to.empty()) refuse_given(given, "ball", "without --from-point or --to-point");
+}
+
+void check_files(const connect_request& r, const given_options& given) {
+  if (r.paths.empty()) refuse_given(given, "path-count", "without --paths");
+  if (!r.paths.empty() && r.in_place)
+    refuse(
+        "--paths solves for arrival times a second time, and --in-place never gives the same times twice; leave one "
+        "of the two out");
+  for (const auto& [name, path] : {std::pair{"paths", r.paths}, std::pair{"arrivals", r.arrivals}})
+    if (!path.empty() && path == r.run.out)
+      refuse(fmt::format("--{} and --out name the same file; choose another name", name));
+  if (!r.paths.empty() && r.paths == r.arrivals)
+    refuse("--paths and --arrivals name the same file; choose another name");
+}
+
+void check_request(const connect_request& r, const given_options& given) {
+  check_regions(r, given);
+  if (!has_exponent(r.metric)) refuse_given(given, "alpha", "without --metric power or jeong");
+  if (r.order == 2 && r.scheme != scheme_kind::selling) refuse("--order 2 belongs to --scheme selling; leave it out");
+  check_files(r, given);
+  if (r.bootstrap > 0 && !r.tensors.tensor.empty())
+    refuse("--bootstrap resamples the diffusion-weighted series; give --dwi, --bvals and --bvecs instead of --tensor");
+  if (r.bootstrap == 0)
+    for (const char* name : {"bootstrap-seed", "interval"}) refuse_given(given, name, "without --bootstrap");
 }
 
 /// Raising D's eigenvalues caps those of S, a power of D.
 double min_eigenvalue(const geodesic::preparation& how, double max_ratio) {
-  const bool power = how.metric == metric_kind::power || how.metric == metric_kind::jeong;
-  return power ? std::pow(max_ratio, -1 / how.alpha) : 1 / max_ratio;
+  return has_exponent(how.metric) ? std::pow(max_ratio, -1 / how.alpha) : 1 / max_ratio;
 }
 
-void read_metric_options(const arguments& args, connect_options& o) {
-  o.how.metric = read_metric(args);
-  o.how.alpha = read_alpha(args, o.how.metric, o.how.metric == metric_kind::jeong ? 3 : 1);
-  o.how.smoothing_voxels = option::number(args, "smooth", 0, 10);
-  o.max_ratio = option::number(args, "max-ratio", 1, 10000);
-  o.how.min_eigenvalue = min_eigenvalue(o.how, o.max_ratio);
-}
-
-void read_solver(const arguments& args, connect_options& o) {
-  o.solver.scheme = option::word<scheme_kind>(
-      args, "scheme",
-      {{"selling", scheme_kind::selling}, {"godunov27", scheme_kind::godunov27}, {"hl26", scheme_kind::hl26}});
-  o.solver.order = o.solver.scheme == scheme_kind::selling ? 2 : 1;
-  if (args.has("order")) o.solver.order = static_cast<int>(option::integer(args, "order", 1, 2));
-  if (o.solver.order == 2 && o.solver.scheme != scheme_kind::selling)
-    refuse("--order 2 belongs to --scheme selling; leave it out");
-  o.solver.tolerance = static_cast<float>(option::number(args, "tolerance", 0, 0.01));
-  o.solver.in_place = args.get<bool>("in-place");
-}
-
-void read_files(const arguments& args, connect_options& o) {
-  o.within = text_of(args, "within");
-  o.paths = text_of(args, "paths");
-  o.arrivals = text_of(args, "arrivals");
-  if (o.paths.empty()) refuse_given(args, "path-count", "without --paths");
-  if (!o.paths.empty() && o.solver.in_place)
-    refuse(
-        "--paths follows arrival times that are solved for again, and --in-place never gives the same twice; leave "
-        "one of the two out");
-  const std::string out = text_of(args, "out");
-  for (const auto& [name, path] : {std::pair{"paths", o.paths}, std::pair{"arrivals", o.arrivals}})
-    if (!path.empty() && path == out) refuse(fmt::format("--{} and --out are one file; choose another name", name));
-  if (!o.paths.empty() && o.paths == o.arrivals) refuse("--paths and --arrivals are one file; choose another name");
-  o.path_count = static_cast<std::uint64_t>(option::integer(args, "path-count", 1, 1'000'000));
-}
-
-void read_bootstrap(const arguments& args, connect_options& o) {
-  o.bootstrap.replicates = static_cast<std::uint64_t>(option::integer(args, "bootstrap", 0, 10000));
-  constexpr long long largest_seed = std::numeric_limits<long long>::max();
-  o.bootstrap.seed = static_cast<std::uint64_t>(option::integer(args, "bootstrap-seed", 0, largest_seed));
-  o.bootstrap.interval_percent = option::number(args, "interval", 1, 99.9);
-  if (o.bootstrap.replicates > 0) {
-    if (args.has("tensor"))
-      refuse(
-          "--bootstrap resamples the diffusion-weighted series; give --dwi, --bvals and --bvecs instead of --tensor");
-    return;
-  }
-  for (const char* name : {"bootstrap-seed", "interval"}) refuse_given(args, name, "without --bootstrap");
-}
-
-void add_region_options(po::options_description& options) {
-  const auto list = [] { return po::value<std::string>()->value_name("LIST"); };
-  const auto place = [] { return po::value<std::string>()->value_name("X,Y,Z"); };
-  // clang-format off
-  options.add_options()
-    ("from", option::file(), "region where paths begin: mask or parcellation")
-    ("from-labels", list(), "labels of --from, as 3,17; without it all above 0")
-    ("from-point", place(), "a place instead of --from: world mm (RAS+), as -12.5,30,8")
-    ("to", option::file(), "region where paths end: mask or parcellation")
-    ("to-labels", list(), "labels of --to")
-    ("to-point", place(), "a place instead of --to: world mm (RAS+)")
-    ("ball", option::real(3, "3"),
-     "radius about a place, 0 to 20 voxels, within which its tensor is taken to hold: times are exact there")
-    ("connectome", option::file(), "parcellation: the cost between all its regions, instead of --from and --to")
-    ("labels", list(), "labels of --connectome; without it all above 0")
-    ("region-names", option::file(), "text, a region a line: label, name; for the matrices' rows and columns")
-    ("within", option::file(), "mask that paths stay in, such as white matter; without it all voxels with a tensor");
-  // clang-format on
-}
-
-void add_solver_options(po::options_description& options) {
-  // clang-format off
-  options.add_options()
-    ("metric", option::text("jeong"), "inverse | adjugate | power | jeong: how the tensor D makes costs (formulas: docs/commands/geodesic.md)")
-    ("alpha", option::real_by_others("3; power 1"), "exponent of power and jeong, 0.1 to 10")
-    ("smooth", option::real(0, "0"), "deviation of log-Euclidean smoothing, 0 to 10 voxels; 0: none")
-    ("max-ratio", option::real(100, "100"), "largest ratio of the squared speeds along and across fibres, 1 to 10000")
-    ("scheme", option::text("selling"), "selling | godunov27 (Jeong 2007) | hl26: how an arrival time follows from its neighbours'")
-    ("order", option::whole_by_others("2; godunov27, hl26 1"), "1 | 2: order of the differences; 2 with selling alone")
-    ("tolerance", option::real(1e-6, "1e-06"), "part of an arrival time below which a change is none, 0 to 0.01")
-    ("in-place", po::bool_switch(), "faster, but no two runs give the same bytes");
-  // clang-format on
-}
-
-void add_answer_options(po::options_description& options) {
-  // clang-format off
-  options.add_options()
-    ("epsilon", option::real(0.05, "0.05"),
-     "the pathway holds paths up to this part dearer than the cheapest, 0.0001 to 10; with --from and --to")
-    ("paths", option::file(), "result file of fibres: through the pathway's voxels, or the cheapest of each pair")
-    ("path-count", option::whole(1000), "paths through the pathway at most, 1 to 1000000; with --from and --to")
-    ("bootstrap", option::whole(0),
-     "replicates of a wild bootstrap of --dwi, for an interval of every cost, 0 to 10000; 0: none")
-    ("bootstrap-seed", option::whole(8665904), "random seed of the bootstrap, 0 or more")
-    ("interval", option::real(95, "95"), "part of the replicates within the interval, 1 to 99.9 %")
-    ("arrivals", option::file(), "keep the arrival times of every region's front in this result file");
-  // clang-format on
+end_choice make_end(const std::string& file, const std::vector<std::int32_t>& labels,
+                    const std::optional<point_in_mm>& point) {
+  if (point) return {"", {}, *point};
+  return {file, labels, {}};
 }
 
 }  // namespace
 
-void add_connect_options(po::options_description& options) {
-  add_region_options(options);
-  add_solver_options(options);
-  add_answer_options(options);
+const option_table<connect_request>& connect_options() {
+  using T = connect_request;
+  const auto is_pathway = [](const T& r) { return !r.is_connectome(); };
+  const auto has_bootstrap = [](const T& r) { return r.bootstrap > 0; };
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .include(&T::tensors, tensor_source_options())
+    .group("Regions", {
+      {"from", &T::from, text_kind::file, {"region where paths start: mask or parcellation"}},
+      {"from-labels", &T::from_labels, parse_labels,
+       {.text = "labels of --from, e.g. 3,17", .value = "LIST", .standard = "all above 0",
+        .stored = [](const T& r) { return !r.is_connectome() && !r.from.empty(); }}},
+      {"from-point", &T::from_point, parse_point,
+       {.text = "a place instead of --from: world mm (RAS+), e.g. -12.5,30,8", .value = "X,Y,Z",
+        .stored = [](const T& r) { return !r.is_connectome() && r.from.empty(); }}},
+      {"to", &T::to, text_kind::file, {"region where paths end: mask or parcellation"}},
+      {"to-labels", &T::to_labels, parse_labels,
+       {.text = "labels of --to", .value = "LIST", .standard = "all above 0",
+        .stored = [](const T& r) { return !r.is_connectome() && !r.to.empty(); }}},
+      {"to-point", &T::to_point, parse_point,
+       {.text = "a place instead of --to: world mm (RAS+)", .value = "X,Y,Z",
+        .stored = [](const T& r) { return !r.is_connectome() && r.to.empty(); }}},
+      {"ball", &T::ball_voxels, range{0, 20},
+       {.text = "radius around a place within which its tensor is assumed to hold; times are exact there",
+        .unit = "voxels",
+        .stored = [](const T& r) { return !r.is_connectome() && (r.from.empty() || r.to.empty()); }}},
+      {"connectome", &T::connectome, text_kind::file,
+       {"parcellation: the costs between all its regions, instead of --from and --to"}},
+      {"labels", &T::labels, parse_labels,
+       {.text = "labels of --connectome", .value = "LIST", .standard = "all above 0",
+        .stored = [](const T& r) { return r.is_connectome(); }}},
+      {"region-names", &T::region_names, text_kind::file,
+       {"names of the matrices' rows and columns: text, one region per line: label, name"}},
+      {"within", &T::within, text_kind::file,
+       {"mask that paths stay in, e.g. white matter; without it all voxels with a tensor"}}})
+    .group("Metric", {
+      {"metric", &T::metric, {{"inverse", metric_kind::inverse}, {"adjugate", metric_kind::adjugate},
+                              {"power", metric_kind::power}, {"jeong", metric_kind::jeong}},
+       {.text = "how the tensor D defines costs (formulas: docs/commands/geodesic.md)", .stored = always}},
+      {"alpha", &T::alpha, range{0.1, 10},
+       {.text = "exponent of power and jeong", .standard = "3; power: 1", .stored = always}},
+      {"smooth", &T::smoothing_voxels, range{0, 10},
+       {.text = "standard deviation of log-Euclidean smoothing; 0: none", .unit = "voxels", .stored = always}},
+      {"max-ratio", &T::max_ratio, range{1, 10000},
+       {.text = "largest ratio of the squared speeds along and across fibres", .stored = always}}})
+    .group("Solver", {
+      {"scheme", &T::scheme, {{"selling", scheme_kind::selling}, {"godunov27", scheme_kind::godunov27},
+                              {"hl26", scheme_kind::hl26}},
+       {.text = "how an arrival time is computed from its neighbours (godunov27: Jeong 2007)", .stored = always}},
+      {"order", &T::order, range{1, 2},
+       {.text = "order of the differences; 2 only with selling", .standard = "2; godunov27, hl26: 1",
+        .stored = always}},
+      {"tolerance", &T::tolerance, range{0, 0.01},
+       {.text = "fraction of an arrival time below which a change counts as none", .stored = always}},
+      {"in-place", &T::in_place, {.text = "faster, but no two runs give the same bytes", .stored = always}}})
+    .group("Results", {
+      {"epsilon", &T::epsilon, range{0.0001, 10},
+       {.text = "the pathway contains paths that cost up to this fraction more than the least cost (with --from and "
+                "--to)", .stored = is_pathway}},
+      {"paths", &T::paths, text_kind::file,
+       {"write paths to this result file: through the pathway's voxels, or the least-cost path of each pair"}},
+      {"path-count", &T::path_count, range{1, 1'000'000},
+       {.text = "largest number of paths through the pathway (with --from and --to)",
+        .stored = [](const T& r) { return !r.is_connectome() && !r.paths.empty(); }}},
+      {"bootstrap", &T::bootstrap, range{0, 10000},
+       {.text = "replicates of a wild bootstrap of --dwi, for an interval of every cost; 0: none", .stored = always}},
+      {"bootstrap-seed", &T::bootstrap_seed, at_least(0),
+       {.text = "random seed of the bootstrap", .stored = has_bootstrap}},
+      {"interval", &T::interval_percent, range{1, 99.9},
+       {.text = "percentage of the replicates within the interval", .unit = "%", .stored = has_bootstrap}},
+      {"arrivals", &T::arrivals, text_kind::file,
+       {"keep the arrival times of every region's front in this result file"}}})
+    .include(&T::run, run_options())
+    .check(check_request);
+  // clang-format on
+  return table;
 }
 
-connect_options read_connect_options(const arguments& args) {
-  connect_options o;
-  read_regions(args, o);
-  read_metric_options(args, o);
-  read_solver(args, o);
-  o.epsilon = option::number(args, "epsilon", 0.0001, 10);
-  read_files(args, o);
-  read_bootstrap(args, o);
-  return o;
+connect_request with_defaults(const connect_request& request) {
+  connect_request r = request;
+  if (!r.alpha) r.alpha = r.metric == metric_kind::jeong ? 3 : 1;
+  if (!r.order) r.order = r.scheme == scheme_kind::selling ? 2 : 1;
+  return r;
 }
 
-void add_to_configuration(const connect_options& o, const arguments& args, nlohmann::json& c) {
-  for (const char* name : {"metric", "scheme"}) c[name] = args.get<std::string>(name);
-  c["alpha"] = o.how.alpha;
-  c["smooth"] = o.how.smoothing_voxels;
-  c["max-ratio"] = o.max_ratio;
-  c["order"] = o.solver.order;
-  c["tolerance"] = args.get<double>("tolerance");
-  c["in-place"] = o.solver.in_place;
-  c["paths"] = !o.paths.empty();
-  c["bootstrap"] = o.bootstrap.replicates;
-  if (o.bootstrap.replicates > 0) {
-    c["bootstrap-seed"] = o.bootstrap.seed;
-    c["interval"] = o.bootstrap.interval_percent;
-  }
+connect_settings make_connect_settings(const connect_request& request) {
+  const connect_request r = with_defaults(request);
+  connect_settings o;
+  o.connectome = r.is_connectome();
   if (o.connectome) {
-    c["labels"] = o.labels;
-    return;
+    o.parcellation = r.connectome;
+    o.labels = r.labels;
+    o.region_names = r.region_names;
+  } else {
+    o.from = make_end(r.from, r.from_labels, r.from_point);
+    o.to = make_end(r.to, r.to_labels, r.to_point);
   }
-  for (const auto& [side, end] : {std::pair{"from", o.from}, std::pair{"to", o.to}}) {
-    if (end.file.empty()) {
-      c[std::string(side) + "-point"] = end.point_mm;
-    } else {
-      c[std::string(side) + "-labels"] = end.labels;
-    }
-  }
-  if (o.from.file.empty() || o.to.file.empty()) c["ball"] = o.ball_voxels;
-  c["epsilon"] = o.epsilon;
-  if (!o.paths.empty()) c["path-count"] = o.path_count;
+  o.within = r.within;
+  o.how.metric = r.metric;
+  o.how.alpha = *r.alpha;
+  o.how.smoothing_voxels = r.smoothing_voxels;
+  o.max_ratio = r.max_ratio;
+  o.how.min_eigenvalue = min_eigenvalue(o.how, o.max_ratio);
+  o.solver.scheme = r.scheme;
+  o.solver.order = *r.order;
+  o.solver.tolerance = static_cast<float>(r.tolerance);
+  o.solver.in_place = r.in_place;
+  o.ball_voxels = r.ball_voxels;
+  o.epsilon = r.epsilon;
+  o.paths = r.paths;
+  o.arrivals = r.arrivals;
+  o.path_count = r.path_count;
+  o.bootstrap = {r.bootstrap, r.bootstrap_seed, r.interval_percent};
+  return o;
 }
 
 /// Lengths are in mm, D in mm2/s: G = D^-1, and Jeong's, which has the same determinant, give mm / (mm2/s)^(1/2).

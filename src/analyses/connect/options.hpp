@@ -2,22 +2,53 @@
 
 #include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/command.hpp"
 #include "kernels/connect/settings.hpp"
 #include "kernels/tensor_field/field.hpp"
+#include "src/analyses/common/run_options.hpp"
+#include "src/scan/tensor_source.hpp"
 
 namespace voxherd {
+
+using point_in_mm = std::array<double, 3>;  ///< world, RAS+
+
+/// `voxherd connect`. "" for no file.
+struct connect_request {
+  tensor_source_request tensors;
+  std::string from, to;  ///< files of the two ends
+  std::vector<std::int32_t> from_labels, to_labels;
+  std::optional<point_in_mm> from_point, to_point;
+  double ball_voxels = 3;
+  std::string connectome;
+  std::vector<std::int32_t> labels;
+  std::string region_names, within;
+  geodesic::metric_kind metric = geodesic::metric_kind::jeong;
+  std::optional<double> alpha;
+  double smoothing_voxels = 0;
+  double max_ratio = 100;
+  connect::scheme_kind scheme = connect::scheme_kind::selling;
+  std::optional<int> order;
+  double tolerance = 1e-6;
+  bool in_place = false;
+  double epsilon = 0.05;
+  std::string paths, arrivals;
+  std::uint64_t path_count = 1000;
+  std::uint64_t bootstrap = 0;
+  std::uint64_t bootstrap_seed = 8665904;
+  double interval_percent = 95;
+  run_request run;
+
+  bool is_connectome() const { return !connectome.empty(); }
+};
 
 /// One of two ends: an image's labels (or its mask), or a place.
 struct end_choice {
   std::string file;                  ///< "" for a place
   std::vector<std::int32_t> labels;  ///< empty: all above 0
-  std::array<double, 3> point_mm{};  ///< world, RAS+
+  point_in_mm point_mm{};
 };
 
 struct bootstrap_options {
@@ -26,7 +57,8 @@ struct bootstrap_options {
   double interval_percent = 95;
 };
 
-struct connect_options {
+/// A request as its steps use it.
+struct connect_settings {
   end_choice from, to;
   bool connectome = false;
   std::string parcellation;          ///< of --connectome
@@ -43,16 +75,17 @@ struct connect_options {
   bootstrap_options bootstrap;
 };
 
-/// Everything that `voxherd connect` takes besides tensors and the options of every run.
-void add_connect_options(po::options_description& options);
+const option_table<connect_request>& connect_options();
 
-/// Values and combinations, checked before any file is opened. Throws failure (usage).
-connect_options read_connect_options(const arguments& args);
+/// The request with the defaults that depend on other options.
+connect_request with_defaults(const connect_request& request);
 
-/// What changes the result, as it is in effect, under the options' names.
-void add_to_configuration(const connect_options& o, const arguments& args, nlohmann::json& configuration);
+connect_settings make_connect_settings(const connect_request& request);
 
-/// What arrival times are in.
+/// Unit of arrival times.
 std::string cost_unit(const geodesic::preparation& how);
+
+/// Collective. Throws failure, the same on every rank.
+exit_status run_connect(session& s, const connect_request& request);
 
 }  // namespace voxherd

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "core/command.hpp"
 #include "core/device.hpp"
 #include "kernels/geodesic/tracker.hpp"
 #include "kernels/tensor_field/field.hpp"
@@ -28,11 +27,8 @@ struct geodesic_inputs {
   nlohmann::json configuration;  ///< what changes the result, for run_settings::configuration
 };
 
-/// Everything that `voxherd geodesic` takes besides the options of every run.
-void add_geodesic_options(po::options_description& options);
-
-/// Options are checked before any file is opened. The tensors are fitted by all ranks; the rest is read by rank 0.
+/// The tensors are fitted by all ranks; the rest is read by rank 0.
 /// Collective. Throws failure, the same on every rank.
-geodesic_inputs read_geodesic_inputs(const session& s, const arguments& args, const device& d);
+geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& request, const device& d);
 
 }  // namespace voxherd

@@ -1,18 +1,21 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "core/analysis.hpp"
-#include "core/command.hpp"
 #include "kernels/geodesic/settings.hpp"
 #include "kernels/tensor_field/field.hpp"
+#include "src/analyses/common/run_options.hpp"
+#include "src/analyses/geodesic/seeding.hpp"
+#include "src/scan/tensor_source.hpp"
 
 namespace voxherd {
 
 /// Which of the accepted fibres are written, and how.
 struct fibre_selection {
-  std::uint64_t top = 0;      ///< of each region pair, best measure first; 0: all
+  std::uint64_t top = 0;      ///< per region pair, best measure first; 0: all
   double distinct_mm = 0;     ///< two fibres of a pair closer than this are one route; 0: all are kept
   double output_step_mm = 0;  ///< between written points, along the fibre
 };
@@ -23,21 +26,77 @@ struct ray_choice {
   fibre_selection selection;
 };
 
-/// --form, --interpolation, --integrator, --metric, --alpha, --smooth, --least-eigenvalue, --step, --max-steps,
-/// --max-length, --min-length, --min-radius, --min-fa, --max-drift, --no-loop-check, --directions, --direction-set,
-/// --cone, --rays, --measure, --min-measure, --top, --distinct, --output-step, --seed
-void add_ray_options(po::options_description& options);
+struct seeding_request {
+  std::string points, image;  ///< files, one of them
+  std::vector<std::int32_t> labels;
+  seeding_kind kind = seeding_kind::center;
+  std::uint32_t per_voxel = 1;
+};
 
-/// Values and combinations checked before any file is opened. Options that were not given have what suits the form;
-/// lengths that depend on the voxel are 0 until fill_in_lengths(). `connectome`: fibres join regions both ways.
-/// Throws failure (usage).
-ray_choice read_ray_options(const arguments& args, backend where, bool connectome);
+struct region_request {
+  std::vector<std::string> excludes, includes;  ///< files
+  bool ordered = false;
+  std::string targets;                      ///< file; "" for none
+  std::vector<std::int32_t> target_labels;  ///< empty: all of the file
+  std::string connectome;                   ///< file; "" for none
+};
 
-/// Puts the grid's own step, longest way, radius and distance of points where the user gave none. Throws failure
-/// (usage) where they do not go together; a step longer than a voxel is a warning.
-void fill_in_lengths(const arguments& args, const image_grid& grid, ray_choice& choice);
+/// What depends on the form or on the voxel size is empty or 0 until with_defaults() and fill_in_lengths().
+struct ray_request {
+  geodesic::ray_form form = geodesic::ray_form::hamiltonian;
+  std::optional<geodesic::interpolation> interpolation;
+  geodesic::integrator integrator = geodesic::integrator::rk4;
+  float step_mm = 0;
+  std::uint32_t max_steps = 0;
+  std::optional<float> max_length_mm;
+  float min_length_mm = 0;
+  std::optional<float> min_radius_mm;
+  std::optional<float> min_FA;
+  float max_drift = 0;
+  bool no_loop_check = false;
+  std::optional<bool> two_way;
+  std::optional<geodesic::direction_kind> directions;
+  std::optional<std::uint32_t> directions_per_seed;
+  float cone_degrees = 45;
+  std::uint64_t random_seed = 8665904;
+  geodesic::metric_kind metric = geodesic::metric_kind::inverse;
+  double alpha = 1;
+  std::optional<double> smoothing_voxels;
+  std::optional<double> least_eigenvalue;
+  geodesic::measure_kind measure = geodesic::measure_kind::ratio;
+  float min_measure = 0;
+  std::uint64_t top = 0;
+  double distinct_mm = 0;
+  double output_step_mm = 0;
+};
 
-/// What changes the result, as it is in effect, under the options' names.
-void add_to_configuration(const ray_choice& choice, const arguments& args, nlohmann::json& configuration);
+/// `voxherd geodesic`.
+struct geodesic_request {
+  tensor_source_request tensors;
+  seeding_request seeding;
+  region_request regions;
+  ray_request rays;
+  run_request run;
+
+  bool is_connectome() const { return !regions.connectome.empty(); }
+};
+
+const option_table<geodesic_request>& geodesic_options();
+
+/// The request with the defaults that depend on the form, and on whether a connectome is asked for.
+ray_request with_defaults(const geodesic_request& request);
+
+/// Sets step, length, radius and distance of points from the grid where the user gave none. Throws failure (usage) if
+/// they do not fit together; a step longer than a voxel is a warning.
+void fill_in_lengths(const image_grid& grid, ray_request& rays);
+
+/// Throws failure (usage) if the device cannot compute what is asked for.
+void check_device(const ray_request& rays, backend where);
+
+/// From a complete request.
+ray_choice make_ray_choice(const ray_request& rays);
+
+/// Collective. Throws failure, the same on every rank.
+exit_status run_geodesic(session& s, const geodesic_request& request);
 
 }  // namespace voxherd

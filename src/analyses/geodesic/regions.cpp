@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "core/option_values.hpp"
 #include "kernels/tensor_field/field.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
@@ -15,13 +14,6 @@ namespace voxherd {
 namespace {
 
 namespace region = geodesic::region;
-using option::refuse;
-using option::refuse_given;
-
-using paths = std::vector<std::string>;
-
-paths paths_of(const arguments& args, const char* name) { return args.has(name) ? args.get<paths>(name) : paths{}; }
-
 std::vector<std::uint64_t> read_mask(const std::string& path, const tensor_source& tensors) {
   return read_labels(path, tensors.grid, label_kind::mask).voxels_with({});
 }
@@ -73,68 +65,27 @@ void region_words::targets(const label_image& image, const std::vector<std::int3
   }
 }
 
-void add_region_options(po::options_description& options) {
-  // clang-format off
-  options.add_options()
-    ("exclude", po::value<paths>()->value_name("FILE"), "mask that no fibre may touch; may be given again")
-    ("include", po::value<paths>()->value_name("FILE"), "mask that each fibre must touch; may be given again, up to 14 times")
-    ("ordered", po::bool_switch(), "in the order of the --include options; one-way rays")
-    ("targets", po::value<std::string>()->value_name("FILE"), "mask or parcellation: rays end in it, fibres must reach it")
-    ("target-labels", po::value<std::string>()->value_name("LIST"), "labels of --targets, as 3,17; without it all above 0")
-    ("connectome", po::value<std::string>()->value_name("FILE"),
-     "parcellation: all labels are targets, fibres run both ways, matrices between the labels are written");
-  // clang-format on
-}
-
-region_settings read_region_options(const arguments& args) {
-  region_settings r;
-  r.excludes = paths_of(args, "exclude");
-  r.includes = paths_of(args, "include");
-  if (r.includes.size() > static_cast<std::size_t>(region::max_includes))
-    refuse(fmt::format("--include is given {} times, expected at most {}", r.includes.size(), region::max_includes));
-  r.ordered = args.get<bool>("ordered");
-  if (r.ordered && r.includes.size() < 2)
-    refuse(fmt::format("--ordered has no meaning with {} --include; give at least two", r.includes.size()));
-  if (args.has("connectome")) {
-    for (const char* name : {"targets", "target-labels"})
-      refuse_given(args, name, "with --connectome, whose labels are all targets");
-    r.targets = args.get<std::string>("connectome");
-    r.connectome = true;
-  } else if (args.has("targets")) {
-    r.targets = args.get<std::string>("targets");
-    if (args.has("target-labels"))
-      r.target_labels = parse_labels(args.get<std::string>("target-labels"), "target-labels");
-  } else {
-    refuse_given(args, "target-labels", "without --targets");
-  }
-  return r;
-}
-
-region_words read_regions(const region_settings& settings, const tensor_source& tensors, nlohmann::json& provenance) {
+region_words read_regions(const region_request& request, const tensor_source& tensors, nlohmann::json& provenance) {
   region_words words(tensors.image.inside);
   int number = 0;
-  for (const std::string& path : settings.excludes) {
+  for (const std::string& path : request.excludes) {
     words.exclude(read_mask(path, tensors));
     provenance[fmt::format("exclude {}", ++number)] = fingerprint(path);
   }
   number = 0;
-  for (const std::string& path : settings.includes) {
+  for (const std::string& path : request.includes) {
     words.include(number, read_mask(path, tensors));
     provenance[fmt::format("include {}", ++number)] = fingerprint(path);
   }
-  if (settings.targets.empty()) return words;
-  const label_image image = read_labels(settings.targets, tensors.grid, label_kind::labels);
-  check_labels(image, settings.target_labels, "target-labels");
-  words.targets(image, settings.target_labels);
-  provenance[settings.connectome ? "connectome" : "targets"] = fingerprint(settings.targets);
-  log_targets(words, settings.targets);
+  const bool connectome = !request.connectome.empty();
+  const std::string& path = connectome ? request.connectome : request.targets;
+  if (path.empty()) return words;
+  const label_image image = read_labels(path, tensors.grid, label_kind::labels);
+  check_labels(image, request.target_labels, "target-labels");
+  words.targets(image, request.target_labels);
+  provenance[connectome ? "connectome" : "targets"] = fingerprint(path);
+  log_targets(words, path);
   return words;
-}
-
-void add_to_configuration(const region_settings& settings, nlohmann::json& configuration) {
-  configuration["ordered"] = settings.ordered;
-  configuration["target-labels"] = settings.target_labels;
-  configuration["connectome"] = settings.connectome;
 }
 
 }  // namespace voxherd

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/command.hpp"
+#include "src/analyses/geodesic/options.hpp"
 #include "src/scan/label_image.hpp"
 #include "src/scan/tensor_source.hpp"
 
@@ -34,23 +34,7 @@ class region_words {
   std::vector<std::int64_t> target_labels_;
 };
 
-struct region_settings {
-  std::vector<std::string> excludes, includes;  ///< paths
-  bool ordered = false;
-  std::string targets;                      ///< path; "" for none
-  std::vector<std::int32_t> target_labels;  ///< empty: all of the file
-  bool connectome = false;                  ///< matrices among the targets are wanted
-};
-
-/// --exclude, --include, --ordered, --targets, --target-labels, --connectome
-void add_region_options(po::options_description& options);
-
-/// Before any file is opened. Throws failure (usage).
-region_settings read_region_options(const arguments& args);
-
 /// By one process. Fingerprints go to `provenance`. Throws failure (missing_input, bad_data).
-region_words read_regions(const region_settings& settings, const tensor_source& tensors, nlohmann::json& provenance);
-
-void add_to_configuration(const region_settings& settings, nlohmann::json& configuration);
+region_words read_regions(const region_request& request, const tensor_source& tensors, nlohmann::json& provenance);
 
 }  // namespace voxherd

@@ -1,13 +1,20 @@
 #include "src/analyses/geodesic/seeding.hpp"
 
 #include <Random123/philox.h>
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "core/options.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
+#include "src/io/fingerprint.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/number_table.hpp"
 #include "src/scan/grid_space.hpp"
+#include "src/scan/label_image.hpp"
 
 namespace voxherd {
 
@@ -150,6 +157,54 @@ seed_list seeds_at_points(const std::vector<double>& points_mm, const tensor_ima
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return voxels[a] < voxels[b]; });
   for (const std::size_t i : order) list.seeds.push_back(seeds[i]);
   return list;
+}
+
+namespace {
+
+seed_list from_points(const std::string& path, const tensor_source& tensors) {
+  const number_table table = read_number_table(path);
+  if (table.columns != 3)
+    throw failure(exit_status::bad_data, fmt::format("{}: line {}: found {} values, expected 3: x y z in world mm",
+                                                     table.name, table.row_line.front(), table.columns));
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    if (!std::isfinite(table.values[i]))
+      throw failure(exit_status::bad_data, fmt::format("{}: line {}: found {}, expected a finite number of mm",
+                                                       table.name, table.row_line[i / 3], table.values[i]));
+  }
+  return seeds_at_points(table.values, tensors.image, tensors.grid);
+}
+
+seed_list from_image(const std::string& path, const seeding_settings& how, const tensor_source& tensors) {
+  const label_image image = read_labels(path, tensors.grid, how.labels.empty() ? label_kind::mask : label_kind::labels);
+  check_labels(image, how.labels, "seed-labels");
+  const auto voxels = image.voxels_with(how.labels);
+  const double per_voxel = how.kind == seeding_kind::grid ? std::pow(how.per_voxel, 3) : how.per_voxel;
+  constexpr double most_seeds = 1e9;
+  if (static_cast<double>(voxels.size()) * per_voxel > most_seeds)
+    option::refuse(fmt::format("--seeds-per-voxel {}: {} voxels would have {:.3g} seeds, expected at most {:.0e}",
+                               how.per_voxel, voxels.size(), static_cast<double>(voxels.size()) * per_voxel,
+                               most_seeds));
+  return seeds_in_voxels(voxels, tensors.image, how);
+}
+
+}  // namespace
+
+std::vector<geodesic::seed> read_seeds(const std::string& points_file, const std::string& image_file,
+                                       const seeding_settings& how, const tensor_source& tensors,
+                                       nlohmann::json& provenance) {
+  const bool points = !points_file.empty();
+  const char* option_name = points ? "seed-points" : "seed-image";
+  const std::string& path = points ? points_file : image_file;
+  seed_list list = points ? from_points(path, tensors) : from_image(path, how, tensors);
+  provenance[option_name] = fingerprint(path);
+  const std::size_t asked = list.seeds.size() + list.outside;
+  if (list.seeds.empty())
+    throw failure(exit_status::bad_data, fmt::format("{}: none of {} seeds is at a voxel with a tensor; is it "
+                                                     "in world mm (RAS+), and of this subject?",
+                                                     printable(path), asked));
+  if (list.outside > 0)
+    spdlog::info("{}: {} of {} seeds are at voxels without a tensor; ignored", printable(path), list.outside, asked);
+  return std::move(list.seeds);
 }
 
 }  // namespace voxherd

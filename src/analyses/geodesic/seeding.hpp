@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/command.hpp"
 #include "kernels/geodesic/tracker.hpp"
 #include "kernels/tensor_field/field.hpp"
 #include "src/scan/tensor_source.hpp"
@@ -42,17 +41,10 @@ seed_list seeds_in_voxels(const std::vector<std::uint64_t>& voxels, const geodes
 seed_list seeds_at_points(const std::vector<double>& points_mm, const geodesic::tensor_image& image,
                           const image_grid& grid);
 
-/// --seed-points, --seed-image, --seed-labels, --seeding, --seeds-per-voxel
-void add_seeding_options(po::options_description& options);
-
-/// Before any file is opened. Throws failure (usage).
-seeding_settings read_seeding_options(const arguments& args);
-
-/// From the file that was given; by one process. Counts go to the log, fingerprints to `provenance`. Throws failure
-/// (missing_input, bad_data): what is wrong with the file, or no seed inside.
-std::vector<geodesic::seed> read_seeds(const arguments& args, const seeding_settings& how, const tensor_source& tensors,
+/// From the file that is named, of points or an image; by one process. Counts go to the log, fingerprints to
+/// `provenance`. Throws failure (missing_input, bad_data): what is wrong with the file, or no seed inside.
+std::vector<geodesic::seed> read_seeds(const std::string& points_file, const std::string& image_file,
+                                       const seeding_settings& how, const tensor_source& tensors,
                                        nlohmann::json& provenance);
-
-void add_to_configuration(const seeding_settings& how, const arguments& args, nlohmann::json& configuration);
 
 }  // namespace voxherd

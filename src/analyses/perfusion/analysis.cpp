@@ -40,7 +40,7 @@ class perfusion_runner final : public batch_runner {
 
 }  // namespace
 
-perfusion_analysis::perfusion_analysis(perfusion_inputs& inputs, const perfusion_options& o, const tissue_fit& tissue,
+perfusion_analysis::perfusion_analysis(perfusion_inputs& inputs, const perfusion_settings& o, const tissue_fit& tissue,
                                        const device& d)
     : voxelwise_base("perfusion", inputs, d), options_(o), tissue_(tissue) {}
 

@@ -12,7 +12,7 @@ namespace voxherd {
 class perfusion_analysis final : public voxelwise_base<perfusion_inputs> {
  public:
   /// All of them outlive this.
-  perfusion_analysis(perfusion_inputs& inputs, const perfusion_options& o, const tissue_fit& tissue, const device& d);
+  perfusion_analysis(perfusion_inputs& inputs, const perfusion_settings& o, const tissue_fit& tissue, const device& d);
 
   std::vector<output_spec> outputs() const override;
   std::vector<constant> constants() const override;
@@ -24,7 +24,7 @@ class perfusion_analysis final : public voxelwise_base<perfusion_inputs> {
   std::uint64_t fewest_items_per_batch() const override { return 65536; }
 
  private:
-  const perfusion_options& options_;
+  const perfusion_settings& options_;
   const tissue_fit& tissue_;
 };
 

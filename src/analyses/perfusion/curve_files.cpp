@@ -31,7 +31,7 @@ std::string table_of(const perfusion_findings& found, const tissue_fit& tissue) 
   return text;
 }
 
-std::string plot_of(const perfusion_options& o, const perfusion_findings& found, const tissue_fit& tissue) {
+std::string plot_of(const perfusion_settings& o, const perfusion_findings& found, const tissue_fit& tissue) {
   const std::string unit = concentration_unit(found.convert);
   const std::string y_label = unit == "input" ? "concentration" : "concentration, " + unit;
   std::vector<std::uint8_t> skipped;
@@ -64,7 +64,7 @@ std::string curve_stem(const std::string& result) {
   return (path.parent_path() / path.stem()).string() + ".curves";
 }
 
-void write_curve_files(const std::string& result, const perfusion_options& o, const perfusion_findings& found,
+void write_curve_files(const std::string& result, const perfusion_settings& o, const perfusion_findings& found,
                        const tissue_fit& tissue) {
   const std::string stem = curve_stem(result);
   write(stem + ".csv", table_of(found, tissue));

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/option_values.hpp"
+#include "core/options.hpp"
 #include "src/analyses/perfusion/frames.hpp"
 
 namespace voxherd {
@@ -19,7 +19,7 @@ using perfusion::time_course;
 [[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
 
 /// The parameters that are fitted need more frames than they are.
-void check_counts(const perfusion_options& o, const time_course& frames) {
+void check_counts(const perfusion_settings& o, const time_course& frames) {
   const auto free = static_cast<std::size_t>(
       std::count_if(o.fit.rules.begin(), o.fit.rules.end(), [](const auto& rule) { return !rule.fixed; }));
   if (frames.counted() > free) return;
@@ -27,7 +27,7 @@ void check_counts(const perfusion_options& o, const time_course& frames) {
                      frames.counted(), frames.frames(), free));
 }
 
-void find_baseline_frames(const perfusion_options& o, const std::vector<double>& arterial, const char* of,
+void find_baseline_frames(const perfusion_settings& o, const std::vector<double>& arterial, const char* of,
                           perfusion_findings& found) {
   conversion& c = found.convert;
   if (c.signal == signal_kind::concentration) return;
@@ -59,7 +59,7 @@ void find_baseline_frames(const perfusion_options& o, const std::vector<double>&
 }
 
 struct voi_curves {
-  const perfusion_options& o;
+  const perfusion_settings& o;
   const looked_rows& looked;
   perfusion_findings& found;
 
@@ -82,13 +82,13 @@ struct voi_curves {
   }
 };
 
-std::vector<double> table_curve(const perfusion_options& o, const inflow_files& files, const char* option,
+std::vector<double> table_curve(const perfusion_settings& o, const inflow_files& files, const char* option,
                                 std::size_t column, const std::vector<double>& time_s) {
   if (!o.curves.empty()) return read_curve(o.curves, column, "curves", time_s);
   return read_curve(files.curve, 1, option, time_s);
 }
 
-void find_inputs(const perfusion_options& o, const voi_curves& from, const looked_regions& regions,
+void find_inputs(const perfusion_settings& o, const voi_curves& from, const looked_regions& regions,
                  perfusion_findings& found) {
   time_course& f = found.frames;
   region_signal artery, vein;
@@ -126,7 +126,7 @@ std::string concentration_unit(const conversion& convert) {
   return convert.signal == signal_kind::ct ? "HU" : "mM";
 }
 
-void find_in_series(const perfusion_options& o, const looked_rows& looked, const looked_regions& regions,
+void find_in_series(const perfusion_settings& o, const looked_rows& looked, const looked_regions& regions,
                     perfusion_findings& found) {
   time_course& f = found.frames;
   drop_missing_frames(looked.rows, looked.stride, found.convert.signal, f.counts);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/option_values.hpp"
+#include "core/options.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"
 
@@ -40,7 +40,7 @@ void warn_of_units(const std::vector<double>& times) {
 
 }  // namespace
 
-std::vector<double> read_frame_times(const perfusion_options& o, std::size_t frames, const std::string& series) {
+std::vector<double> read_frame_times(const perfusion_settings& o, std::size_t frames, const std::string& series) {
   std::vector<double> times;
   if (o.times.empty()) {
     for (std::size_t i = 0; i < frames; ++i) times.push_back(o.spacing_s * static_cast<double>(i));
@@ -55,7 +55,7 @@ std::vector<double> read_frame_times(const perfusion_options& o, std::size_t fra
   return table.values;
 }
 
-std::vector<std::uint8_t> counted_frames(const perfusion_options& o, std::size_t frames) {
+std::vector<std::uint8_t> counted_frames(const perfusion_settings& o, std::size_t frames) {
   std::vector<std::uint8_t> counts(frames, 1);
   for (const auto& [first, last] : o.skipped) {
     if (last >= frames)

@@ -12,10 +12,10 @@
 namespace voxherd {
 
 /// Times of the frames in s, rising, on the clock of the user's tables. Throws failure (missing_input, bad_data).
-std::vector<double> read_frame_times(const perfusion_options& o, std::size_t frames, const std::string& series);
+std::vector<double> read_frame_times(const perfusion_settings& o, std::size_t frames, const std::string& series);
 
 /// 1 for each frame that is fitted: those that --skip-frames does not name. Throws failure (usage).
-std::vector<std::uint8_t> counted_frames(const perfusion_options& o, std::size_t frames);
+std::vector<std::uint8_t> counted_frames(const perfusion_settings& o, std::size_t frames);
 
 /// Takes out the frames in which nothing was measured, and says so: every value 0, or more than half of them no
 /// numbers. `rows`: of the voxels looked at, `stride` floats a voxel, the frames first.

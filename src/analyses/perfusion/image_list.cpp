@@ -10,7 +10,7 @@
 
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
-#include "src/scan/check_same_file.hpp"
+#include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
 #include "src/scan/voxel_rows.hpp"
 

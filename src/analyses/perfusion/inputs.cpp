@@ -15,6 +15,7 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/host_memory.hpp"
+#include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
 
 namespace voxherd {
@@ -61,7 +62,7 @@ std::vector<std::uint64_t> sample_of(const std::vector<std::uint64_t>& voxels, s
 }  // namespace
 
 struct perfusion_inputs::state {
-  state(const session& s, const perfusion_options& o) : options(o) {
+  state(const session& s, const perfusion_settings& o) : options(o) {
     s.on_root([&] { check(); });
     share(s);
     open(s);
@@ -189,7 +190,7 @@ struct perfusion_inputs::state {
 
   std::size_t floats_per_item() const { return signals->volumes() + (more ? more->volumes() : 0); }
 
-  const perfusion_options options;
+  const perfusion_settings options;
   image_list dynamic, extras;
   std::vector<std::uint64_t> voxels;
   looked_rows looked;
@@ -200,7 +201,7 @@ struct perfusion_inputs::state {
   joined_input input;  ///< of both, the items
 };
 
-perfusion_inputs::perfusion_inputs(const session& s, const perfusion_options& o)
+perfusion_inputs::perfusion_inputs(const session& s, const perfusion_settings& o)
     : state_(std::make_unique<state>(s, o)) {}
 perfusion_inputs::~perfusion_inputs() = default;
 

@@ -28,7 +28,7 @@ struct perfusion_findings {
 /// returns, but for parts of compressed images that are inflated later.
 class perfusion_inputs final : public item_input {
  public:
-  perfusion_inputs(const session& s, const perfusion_options& o);
+  perfusion_inputs(const session& s, const perfusion_settings& o);
   ~perfusion_inputs() override;
 
   const image_grid& grid() const;

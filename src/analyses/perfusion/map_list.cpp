@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "core/option_values.hpp"
+#include "core/options.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd::perfusion {

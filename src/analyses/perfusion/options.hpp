@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/command.hpp"
 #include "kernels/perfusion/conversion.hpp"
 #include "kernels/perfusion/settings.hpp"
+#include "src/analyses/common/run_options.hpp"
 #include "src/analyses/perfusion/map_list.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
 
@@ -22,7 +22,39 @@ struct inflow_files {
   std::string voi, curve;  ///< one of them; both "" where a table has all curves, or there is no such input
 };
 
-struct perfusion_options {
+/// `voxherd perfusion`. "" for no file, nothing for values that were not given.
+struct perfusion_request {
+  std::vector<std::string> dynamic, vfa;
+  std::string times, mask;
+  std::optional<double> spacing_s;
+  std::vector<perfusion::frame_range> skipped;
+  inflow_model model = inflow_model::dual;
+  std::string arterial_voi, portal_voi, arterial_curve, portal_curve, curves;
+  double haematocrit = 0, density_g_per_ml = 1;
+
+  perfusion::signal_kind signal = perfusion::signal_kind::concentration;
+  std::optional<perfusion::frame_range> baseline;
+  arterial_baseline arterial_S0 = arterial_baseline::own;
+  std::optional<double> relaxivity, repetition_ms, flip_degrees, t1_s, vfa_repetition_ms, t1_blood_s;
+  std::string t1_map, vfa_flip_angles;
+  double t1_map_unit_s = 1;
+
+  perfusion::solver_kind solver = perfusion::solver_kind::lm;
+  perfusion::convolution_kind convolution = perfusion::convolution_kind::recursion;
+  std::optional<perfusion::discretisation_kind> discretisation;
+  perfusion::precision_kind precision = perfusion::precision_kind::float64;
+  std::optional<int> starts, iterations;
+  std::string start, fixed, bounds;  ///< lists of parameters
+  std::optional<bool> bounded;
+  std::optional<double> tolerance, relative_tolerance;
+  delay_choice delays = delay_choice::free;
+  double delay_window_s = 0;
+  std::string delay_roi, maps = "all";
+  run_request run;
+};
+
+/// A request as the analysis uses it.
+struct perfusion_settings {
   std::vector<std::string> dynamic, vfa;
   std::string times, mask, t1_map, curves;
   inflow_files arterial, portal;
@@ -46,17 +78,13 @@ struct perfusion_options {
   std::uint64_t host_memory_bytes = 0;  ///< of a node, for what compressed images hold
 };
 
-/// Everything that `voxherd perfusion` takes besides the options of every run.
-void add_perfusion_options(po::options_description& options);
+const option_table<perfusion_request>& perfusion_options();
 
-/// Values and combinations, checked before any file is opened. Throws failure (usage).
-perfusion_options read_perfusion_options(const arguments& args);
+/// Everything in the units of the fit. Throws failure (usage) for options that do not fit together; `given`: those that
+/// were given on a command line.
+perfusion_settings make_perfusion_settings(const perfusion_request& request, const given_options& given = {});
 
-/// The parts of it.
-void read_signal_options(const arguments& args, perfusion_options& o);
-void read_fit_options(const arguments& args, perfusion_options& o);
-
-/// What changes the result, as it is in effect, under the options' names.
-void add_to_configuration(const perfusion_options& o, const arguments& args, nlohmann::json& configuration);
+/// Options that change the result, with the values in effect, under their names.
+void add_configuration(perfusion_request request, const perfusion_settings& o, nlohmann::json& configuration);
 
 }  // namespace voxherd

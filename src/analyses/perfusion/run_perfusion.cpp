@@ -14,7 +14,7 @@ namespace voxherd {
 namespace {
 
 /// What the fitter has to say against a combination of options, before anything is written.
-void check_settings(const perfusion_options& o, const perfusion_findings& found, const device& d) {
+void check_settings(const perfusion_settings& o, const perfusion_findings& found, const device& d) {
   try {
     use_device(d);
     (void)perfusion::make_fitter(d, found.frames, found.convert, o.fit);
@@ -41,8 +41,10 @@ void add_tissue(const tissue_fit& fit, nlohmann::json& provenance) {
 
 }  // namespace
 
-exit_status run_perfusion(session& s, const arguments& args, run_settings how, const chosen_device& d) {
-  perfusion_options o = read_perfusion_options(args);
+exit_status run_perfusion(session& s, const perfusion_request& request) {
+  run_settings how = make_run_settings(s, request.run);
+  const chosen_device d = choose_device(s, request.run);
+  perfusion_settings o = make_perfusion_settings(request);
   perfusion_inputs inputs(s, o);
   const perfusion_findings& found = inputs.findings();
   tissue_fit tissue;
@@ -55,7 +57,7 @@ exit_status run_perfusion(session& s, const arguments& args, run_settings how, c
   share(s, o.fit);
 
   how.configuration.update(found.configuration);
-  add_to_configuration(o, args, how.configuration);
+  add_configuration(request, o, how.configuration);
   how.provenance["inputs"] = inputs.provenance();
   add_tissue(tissue, how.provenance["mean_curve"]);
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/option_values.hpp"
+#include "core/options.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd::perfusion {

@@ -43,7 +43,7 @@ std::string bounds_text(std::uint8_t at_bound) {
   return text;
 }
 
-void log_fit(const tissue_fit& fit, const perfusion_options& o) {
+void log_fit(const tissue_fit& fit, const perfusion_settings& o) {
   const auto& v = fit.values;
   spdlog::info("{} as a whole: ka {:.3g}, kp {:.3g}, kl {:.3g} ml/100g/min, tau_a {:.3g}, tau_p {:.3g} s, R2 {:.3f}",
                o.delay_roi.empty() ? "mean curve of the mask" : "mean curve of --delay-roi", v[ka], v[kp], v[kl],
@@ -58,7 +58,7 @@ void log_fit(const tissue_fit& fit, const perfusion_options& o) {
 
 }  // namespace
 
-tissue_fit fit_tissue(const perfusion_options& o, const perfusion_findings& found) {
+tissue_fit fit_tissue(const perfusion_settings& o, const perfusion_findings& found) {
   const fit_settings settings = settings_of_mean(o.fit);
   const auto fitter = make_fitter({}, found.frames, {}, settings);
   const std::vector<float> row(found.tissue.begin(), found.tissue.end());
@@ -88,7 +88,7 @@ tissue_fit fit_tissue(const perfusion_options& o, const perfusion_findings& foun
   return fit;
 }
 
-void take_delays(const tissue_fit& fit, perfusion_options& o) {
+void take_delays(const tissue_fit& fit, perfusion_settings& o) {
   if (!fit.fitted)
     throw failure(
         exit_status::bad_data,

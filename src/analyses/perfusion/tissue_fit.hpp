@@ -19,10 +19,10 @@ struct tissue_fit {
 
 /// By rank 0: Levenberg & Marquardt's fit from several starts on one CPU thread, in the voxels' discretisation and with
 /// their rules. Says what it found in the log.
-tissue_fit fit_tissue(const perfusion_options& o, const perfusion_findings& found);
+tissue_fit fit_tissue(const perfusion_settings& o, const perfusion_findings& found);
 
 /// Two-stage delays: those of the mean curve become the voxels', fixed or the middle of a window. Throws failure
 /// (bad_data) where the mean curve could not be fitted.
-void take_delays(const tissue_fit& fit, perfusion_options& o);
+void take_delays(const tissue_fit& fit, perfusion_settings& o);
 
 }  // namespace voxherd

@@ -1,69 +1,62 @@
+#include "kernels/tensor/tensor.hpp"
+
 #include <fmt/core.h>
 
 #include "core/command.hpp"
 #include "kernels/tensor/tensor_estimator.hpp"
-#include "src/analyses/common/run_options.hpp"
 #include "src/analyses/common/voxelwise.hpp"
-#include "src/scan/dwi.hpp"
+#include "src/analyses/tensor/tensor.hpp"
 
 namespace voxherd {
 
 namespace {
 
-void options(po::options_description& description) {
-  add_dwi_options(description);
-  description.add_options()                                                                        //
-      ("fit", po::value<std::string>()->default_value("iwls"), "ols | wls | iwls (iterated WLS)")  //
-      ("iterations", po::value<long long>()->default_value(2), "refits of iwls with predicted weights, 1 to 100");
-  add_run_options(description);
+void check_fit(const tensor_request& request, const given_options& given) {
+  if (request.weighting != tensor_weighting::iterated) option::refuse_given(given, "iterations", "without --fit iwls");
 }
 
-tensor_settings read_settings(const arguments& args) {
+}  // namespace
+
+const option_table<tensor_request>& tensor_options() {
+  using T = tensor_request;
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .include(&T::series, dwi_options())
+    .group("Fit", {
+      {"fit", &T::weighting, {{"ols", tensor_weighting::ordinary}, {"wls", tensor_weighting::weighted},
+                              {"iwls", tensor_weighting::iterated}},
+       {.text = "least squares: ordinary, weighted, or weighted and iterated", .stored = always}},
+      {"iterations", &T::iterations, range{1, 100},
+       {.text = "refits of iwls with predicted weights",
+        .stored = [](const T& r) { return r.weighting == tensor_weighting::iterated; }}}})
+    .include(&T::run, run_options())
+    .check(check_fit);
+  // clang-format on
+  return table;
+}
+
+exit_status run_tensor(session& s, const tensor_request& request) {
+  run_settings how = make_run_settings(s, request.run);
+  const chosen_device d = choose_device(s, request.run);
+
+  dwi_series dwi(s, request.series, request.run.host_memory_bytes());
   tensor_settings settings;
-  const std::string fit = args.get<std::string>("fit");
-  if (fit == "ols") {
-    settings.weighting = tensor_weighting::ordinary;
-  } else if (fit == "wls") {
-    settings.weighting = tensor_weighting::weighted;
-  } else if (fit != "iwls") {
-    throw failure(exit_status::usage, fmt::format("--fit {}: not one of ols, wls, iwls", fit));
-  }
-  const long long iterations = args.get<long long>("iterations");
-  if (iterations < 1 || iterations > 100)
-    throw failure(exit_status::usage, fmt::format("--iterations {}: expected 1 to 100", iterations));
-  if (args.has("iterations") && settings.weighting != tensor_weighting::iterated)
-    throw failure(exit_status::usage, fmt::format("--iterations has no meaning with --fit {}; use --fit iwls", fit));
-  settings.iterations = static_cast<int>(iterations);
-  return settings;
-}
-
-exit_status run_command(session& s, const arguments& args) {
-  tensor_settings settings = read_settings(args);
-  run_settings how = read_run_settings(s, args);
-  const chosen_device d = choose_device(s, args);
-
-  dwi_series dwi(s, args);
+  settings.weighting = request.weighting;
+  settings.iterations = request.iterations;
   settings.gradient_deviation = dwi.has_gradient_deviation();
   if (!determines_tensor(dwi.gradients()))
     throw failure(exit_status::bad_data,
                   fmt::format("{}: the gradients do not determine a tensor (it needs b=0 and at least six directions "
                               "that are not all on one plane or cone); use another series",
-                              args.get<std::string>("bvecs")));
-  how.configuration["fit"] = args.get<std::string>("fit");
-  if (settings.weighting == tensor_weighting::iterated) how.configuration["iterations"] = settings.iterations;
+                              request.series.bvecs));
+  add_stored(tensor_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
 
   return run_voxelwise(s, "tensor", dwi, tensor_estimator(dwi.gradients(), settings), d, how);
 }
 
-}  // namespace
-
-extern const command tensor_command{
-    "tensor",
-    "diffusion tensors by (iterated weighted) least squares: FA, MD, V1..V3, L1..L3, S0",
-    "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE",
-    "",
-    options,
-    run_command};
+extern const command tensor_command =
+    make_command<tensor_options, run_tensor>({"tensor", "diffusion tensors by least squares: FA, MD, eigenvectors",
+                                              "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", ""});
 
 }  // namespace voxherd

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "src/io/gzip/deflate_header.hpp"
+#include "src/io/gzip/huffman_table.hpp"
 
 namespace voxherd {
 

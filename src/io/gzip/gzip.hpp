@@ -61,7 +61,7 @@ struct parallel_gzip_settings {
 struct parallel_gzip_result {
   /// Whether all members were inflated with correct checksums. Otherwise the file is damaged or `stop` was set; read it
   /// with gzip_stream to get the error.
-  bool whole = false;
+  bool complete = false;
   std::uint64_t bytes = 0;           ///< inflated in total
   std::uint64_t bytes_marked = 0;    ///< inflated as 16-bit symbols, before the preceding data were known
   std::uint64_t bytes_in_order = 0;  ///< inflated sequentially, because no block start was found in time

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include "src/io/gzip/bit_input.hpp"
+
 namespace voxherd {
 
 /// Entry of a Huffman table, 32 bits. Bits 0 to 7: number of bits to drop, including extra bits. Bits 8 to 11: code
@@ -51,5 +53,14 @@ class huffman_tables {
   std::array<std::uint32_t, (1 << literal_bits) + 288 * 16> literals_;
   std::array<std::uint32_t, (1 << distance_bits) + 32 * 64> distances_;
 };
+
+/// Maximum size of the header of a block with dynamic codes: 17 bits, 19 lengths of 3 bits, 316 of at most 14.
+constexpr std::size_t max_block_header_bytes = 563;
+
+enum class block_type { stored = 0, fixed = 1, dynamic = 2, reserved = 3 };
+
+/// Reads the code lengths of a block with dynamic codes, after its three type bits (RFC 1951, 3.2.7). False if they
+/// break a rule that zlib checks. Reads at most max_block_header_bytes.
+bool read_code_lengths(bit_cursor& in, code_lengths& out);
 
 }  // namespace voxherd

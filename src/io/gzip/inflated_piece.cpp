@@ -1,5 +1,8 @@
 #include "src/io/gzip/inflated_piece.hpp"
 
+#include <isa-l/crc.h>
+#include <zlib.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +15,7 @@ namespace {
 /// Symbols decoded between checks whether marks remain and whether to quit.
 constexpr std::size_t marked_at_once = std::size_t{1} << 16, plain_at_once = std::size_t{1} << 20;
 
-void go_on_plain(inflated_piece& piece, piece_buffers& buffers) {
+void switch_to_bytes(inflated_piece& piece, piece_buffers& buffers) {
   piece.plain = buffers.plain.take();
   piece.history = 0;
 }
@@ -105,7 +108,7 @@ deflate_decoder::pause fill_piece(deflate_decoder& decoder, std::uint64_t limit,
         if (piece.count() >= buffers.room) return pause::output_full;
         if (!piece.plain && piece.marked_count >= deflate_window &&
             !has_marks(piece.marked.get() + piece.marked_count, deflate_window)) {
-          go_on_plain(piece, buffers);
+          switch_to_bytes(piece, buffers);
           std::copy_n(piece.marked.get() + piece.marked_count, deflate_window, piece.plain.get());
         }
         break;
@@ -114,7 +117,7 @@ deflate_decoder::pause fill_piece(deflate_decoder& decoder, std::uint64_t limit,
         if (piece.count() >= buffers.room) return pause::output_full;
         break;
       case pause::member_begin:
-        if (!piece.plain) go_on_plain(piece, buffers);
+        if (!piece.plain) switch_to_bytes(piece, buffers);
         piece.member_begin = piece.count();
         piece.history = deflate_window + piece.plain_count;
         break;
@@ -122,6 +125,37 @@ deflate_decoder::pause fill_piece(deflate_decoder& decoder, std::uint64_t limit,
         return why;
     }
   }
+}
+
+void piece_checksum::add_to_part(const std::uint8_t* bytes, std::size_t count) {
+  part& p = parts_.back();
+  p.sum = crc32_gzip_refl(p.sum, bytes, count);
+  p.bytes += count;
+  count_ += count;
+}
+
+void piece_checksum::add(const std::uint8_t* bytes, std::size_t count) {
+  while (parts_.size() <= ends_.size() && ends_[parts_.size() - 1].at <= count_ + count) {
+    const std::size_t before = ends_[parts_.size() - 1].at - count_;
+    add_to_part(bytes, before);
+    bytes += before;
+    count -= before;
+    parts_.emplace_back();
+  }
+  add_to_part(bytes, count);
+}
+
+bool member_checker::add(const piece_checksum& piece) {
+  for (std::size_t i = 0; i < piece.parts_.size(); ++i) {
+    const auto& part = piece.parts_[i];
+    member_.sum = static_cast<std::uint32_t>(crc32_combine(member_.sum, part.sum, static_cast<z_off_t>(part.bytes)));
+    member_.bytes += part.bytes;
+    if (i == piece.ends_.size()) break;
+    if (member_.sum != piece.ends_[i].checksum || static_cast<std::uint32_t>(member_.bytes) != piece.ends_[i].length)
+      return false;
+    member_ = {};
+  }
+  return true;
 }
 
 }  // namespace voxherd

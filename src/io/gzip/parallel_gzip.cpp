@@ -12,8 +12,8 @@
 #include <queue>
 
 #include "src/io/gzip/deflate_block_finder.hpp"
+#include "src/io/gzip/inflated_piece.hpp"
 #include "src/io/gzip/marked_window.hpp"
-#include "src/io/gzip/piece_checksums.hpp"
 
 namespace voxherd {
 
@@ -61,7 +61,7 @@ class inflating_team {
     work();
     for (auto& other : others) other.get();
     if (error_) std::rethrow_exception(error_);
-    result_.whole = ended_ && !quit_ && are_members_right();
+    result_.complete = ended_ && !quit_ && are_members_right();
     result_.bytes = position_;
     return result_;
   }

@@ -7,7 +7,7 @@
 
 #include "core/failure.hpp"
 #include "src/io/output_file.hpp"
-#include "src/io/tracts/fibre_files.hpp"
+#include "src/io/tracts/tracts.hpp"
 
 namespace voxherd {
 

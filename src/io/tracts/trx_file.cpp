@@ -4,7 +4,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
-#include "src/io/tracts/fibre_files.hpp"
+#include "src/io/tracts/tracts.hpp"
 #include "src/io/tracts/zip_writer.hpp"
 
 namespace voxherd {

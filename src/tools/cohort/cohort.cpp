@@ -5,8 +5,9 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
-#include "core/option_values.hpp"
+#include "core/command.hpp"
 #include "core/shell_words.hpp"
 #include "mpi/run/summary.hpp"
 #include "src/tools/cohort/cohort_table.hpp"
@@ -17,17 +18,38 @@ namespace voxherd {
 
 namespace {
 
-void options(po::options_description& description) {
+struct cohort_request {
+  std::string manifest, words_template, json;
+  std::optional<std::size_t> task;
+  std::vector<std::string> more;
+  bool array = false;
+};
+
+std::vector<std::string> parse_words(const std::string& text, const char*) { return split_words(text); }
+
+const option_table<cohort_request>& cohort_options() {
+  using T = cohort_request;
   // clang-format off
-  description.add_options()
-    ("manifest", option::file(), "table of subjects, cells parted by tabs")
-    ("template", po::value<std::string>()->value_name("WORDS"),
-     "command line of every subject, with {COLUMN} for what is in its line")
-    ("run", po::value<long long>()->value_name("N"), "compute subject N, from 1, on these ranks")
-    ("more", po::value<std::string>()->value_name("WORDS"), "options added to the subject's command")
-    ("array", po::bool_switch(), "print the tasks to submit alone, as sbatch --array takes them")
-    ("json", option::file(), "write the table to FILE as JSON; - is standard output");
+  static const option_table<T> table = option_table<T>()
+    .group("Input", {
+      {"manifest", &T::manifest, text_kind::file, {"table of subjects, with cells separated by tabs"}},
+      {"template", &T::words_template, text_kind::any,
+       {.text = "command line of every subject; {COLUMN} is replaced by the cell of the subject's line",
+        .value = "WORDS"}}})
+    .group("Running", {
+      {"run", &T::task, at_least(1), {"compute subject N, counted from 1, on these ranks"}},
+      {"more", &T::more, parse_words, {.text = "options added to the subject's command", .value = "WORDS"}}})
+    .group("Output", {
+      {"array", &T::array, {"print only the tasks to submit, in the form of sbatch --array"}},
+      {"json", &T::json, text_kind::file, {"write the table to FILE as JSON; - is standard output"}}})
+    .check([](const T& r, const given_options& given) {
+      if (r.manifest.empty()) option::refuse("cohort: the manifest is missing; usage: voxherd cohort MANIFEST");
+      if (!r.task) return;
+      option::refuse_given(given, "array", "with --run");
+      option::refuse_given(given, "json", "with --run; --more '--json FILE' writes the times of the subject");
+    });
   // clang-format on
+  return table;
 }
 
 std::string read_text(const session& s, const std::string& path) {
@@ -42,12 +64,12 @@ std::string read_text(const session& s, const std::string& path) {
   return text;
 }
 
-/// A subject whose command line is wrong has failed before it began.
+/// A subject whose command line is wrong has failed before it started.
 subject_status checked_status(const cohort_subject& subject, const std::vector<std::string>& more) {
   subject_status status = status_of(subject);
   if (status.state == "whole" || status.state == "running") return status;
   try {
-    call_of(subject, more);
+    (void)prepare_subject(subject, more);
   } catch (const failure& f) {
     status.state = "failed";
     status.detail = f.what();
@@ -70,9 +92,9 @@ std::vector<subject_status> gather_statuses(const session& s, const std::vector<
   return all;
 }
 
-void report(const arguments& args, const std::string& manifest, const std::vector<subject_status>& all) {
-  const std::string json = args.has("json") ? args.get<std::string>("json") : "";
-  if (args.get<bool>("array")) {
+void report(const cohort_request& request, const std::vector<subject_status>& all) {
+  const std::string &manifest = request.manifest, &json = request.json;
+  if (request.array) {
     const std::string list = array_list(tasks_to_submit(all));
     if (!list.empty()) fmt::print("{}\n", list);
   } else if (json != "-") {
@@ -82,33 +104,24 @@ void report(const arguments& args, const std::string& manifest, const std::vecto
   if (!json.empty() && json != "-") write_json(json, cohort_json(manifest, all));
 }
 
-exit_status run_command(session& s, const arguments& args) {
-  if (!args.has("manifest"))
-    throw failure(exit_status::usage, "cohort: which subjects? usage: voxherd cohort MANIFEST");
-  const auto& path = args.get<std::string>("manifest");
-  const std::string given = args.has("template") ? args.get<std::string>("template") : "";
-  const std::vector<std::string> more = split_words(args.has("more") ? args.get<std::string>("more") : "");
-  const std::vector<cohort_subject> subjects = parse_manifest(path, read_text(s, path), given);
-  if (args.has("run")) {
-    option::refuse_given(args, "array", "with --run");
-    option::refuse_given(args, "json", "with --run; --more '--json FILE' has the times of the subject");
-    const long long task = args.get<long long>("run"), count = static_cast<long long>(subjects.size());
-    if (task < 1 || task > count) option::refuse(fmt::format("--run {}: {} has subjects 1 to {}", task, path, count));
-    return run_subject(s, subjects[static_cast<std::size_t>(task - 1)], more);
+exit_status run_cohort(session& s, const cohort_request& request) {
+  const std::string& path = request.manifest;
+  const std::vector<cohort_subject> subjects = parse_manifest(path, read_text(s, path), request.words_template);
+  if (request.task) {
+    const std::size_t task = *request.task;
+    if (task > subjects.size())
+      option::refuse(fmt::format("--run {}: {} has subjects 1 to {}", task, path, subjects.size()));
+    return run_subject(s, subjects[task - 1], request.more);
   }
-  const std::vector<subject_status> all = gather_statuses(s, subjects, more);
-  s.on_root([&] { report(args, path, all); });
+  const std::vector<subject_status> all = gather_statuses(s, subjects, request.more);
+  s.on_root([&] { report(request, all); });
   return exit_status::whole;
 }
 
 }  // namespace
 
-extern const command cohort_command{
-    "cohort",
-    "many subjects: which are whole, partial, failed or not begun, what to submit; computes one",
-    "MANIFEST [--template WORDS] [--run N] [--json FILE]",
-    "manifest",
-    options,
-    run_command};
+extern const command cohort_command = make_command<cohort_options, run_cohort>(
+    {"cohort", "many subjects: the status of each, what to submit; computes one",
+     "MANIFEST [--template WORDS] [--run N] [--json FILE]", "manifest"});
 
 }  // namespace voxherd

@@ -1,21 +1,20 @@
 #include "src/tools/cohort/cost.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
+
+#include "core/device_record.hpp"
 
 namespace voxherd {
 
 namespace {
 
-/// CPU threads of each rank that began the run, from descriptions such as "8 CPU threads"; 0 where it has a GPU.
+/// CPU threads of each rank that started the run; 0 if it has a GPU.
 std::vector<double> threads_of_ranks(const nlohmann::json& provenance) {
   std::vector<double> threads;
-  for (const auto& device : provenance.value("devices", nlohmann::json::array())) {
-    const std::string text = device.is_string() ? device.get<std::string>() : "";
-    threads.push_back(text.find(" CPU thread") == std::string::npos ? 0 : std::atof(text.c_str()));
-  }
+  for (const auto& device : provenance.value("devices", nlohmann::json::array()))
+    threads.push_back(device_from_json(device).threads);
   return threads;
 }
 

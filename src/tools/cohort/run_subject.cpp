@@ -9,8 +9,8 @@
 
 #include "core/command_line.hpp"
 #include "core/shell_words.hpp"
-#include "mpi/run/run.hpp"
 #include "mpi/run/signals.hpp"
+#include "src/analyses/common/run_options.hpp"
 #include "src/tools/cohort/task_note.hpp"
 
 namespace voxherd {
@@ -53,21 +53,19 @@ void end_note(const std::string& out, task_note note, exit_status status, const 
 
 }  // namespace
 
-subject_call call_of(const cohort_subject& subject, const std::vector<std::string>& more) {
-  subject_call call;
+std::unique_ptr<prepared_command> prepare_subject(const cohort_subject& subject, const std::vector<std::string>& more) {
   try {
-    call.what = &find_command(all_commands(), subject.words.front());
-    if (!makes_result(*call.what))
-      throw failure(exit_status::usage, fmt::format("`{}` makes no result that --resume could go on with; expected a "
+    const command& what = find_command(all_commands(), subject.words.front());
+    if (!makes_result(what))
+      throw failure(exit_status::usage, fmt::format("`{}` makes no result that --resume could continue; expected a "
                                                     "command such as tensor or ballstick",
-                                                    call.what->name));
+                                                    what.name));
     std::vector<std::string> words(subject.words.begin() + 1, subject.words.end());
     words.insert(words.end(), more.begin(), more.end());
-    call.args = parse_command_line(*call.what, words);
+    return prepare_command(what, words);
   } catch (const failure& f) {
     throw failure(f.status, fmt::format("line {} of the manifest ({}): {}", subject.line, subject.name, f.what()));
   }
-  return call;
 }
 
 exit_status run_subject(session& s, const cohort_subject& subject, const std::vector<std::string>& more) {
@@ -80,10 +78,10 @@ exit_status run_subject(session& s, const cohort_subject& subject, const std::ve
   });
   const run_listener listener{nullptr, [&](const failure& f) { end_note(out, note, f.status, f.what()); }};
   try {
-    subject_call call = call_of(subject, more);
-    call.args.listener = &listener;
+    const auto prepared = prepare_subject(subject, more);
+    prepared->run_options()->listener = &listener;
     if (s.is_root()) spdlog::info("subject {}: {}", subject.name, note.command_line);
-    const exit_status status = call.what->run(s, call.args);
+    const exit_status status = prepared->run(s);
     if (s.is_root() && status == exit_status::whole) fs::remove(note_path(out));
     if (s.is_root() && status != exit_status::whole) end_note(out, note, status, "");
     return status;

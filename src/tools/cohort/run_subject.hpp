@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,13 +9,9 @@
 
 namespace voxherd {
 
-/// The subject's command and its arguments, `more` words added. Throws failure naming the manifest's line: no such
-/// command, none that makes a result, an option it has not.
-struct subject_call {
-  const command* what = nullptr;
-  arguments args;
-};
-subject_call call_of(const cohort_subject& subject, const std::vector<std::string>& more);
+/// The subject's command with its options and `more` words read, ready to run. Throws failure naming the manifest's
+/// line: an unknown command, one without a result, a wrong option.
+std::unique_ptr<prepared_command> prepare_subject(const cohort_subject& subject, const std::vector<std::string>& more);
 
 /// Runs the subject's command on all ranks, as if typed, and keeps OUT.task.json meanwhile: what runs where, and how it
 /// ended. Makes the result's folder. Collective; returns and throws what the command does.

@@ -9,61 +9,36 @@ namespace voxherd {
 
 namespace {
 
-void options(po::options_description& description) {
-  const auto text = [] { return po::value<std::string>(); };
-  description.add_options()                                                                    //
-      ("bvalues", text(), "dwi: shells in s/mm2, as 1000,2000")                                //
-      ("directions", text(), "dwi: directions of each shell, as 30,60 or one number for all")  //
-      ("b0", po::value<long long>(), "dwi: volumes without weighting")                         //
-      ("fibres", po::value<long long>(), "dwi: most fibres in a voxel, 1 to 3")                //
-      ("snr", po::value<double>()->default_value(30), "dwi: white matter at b=0 over the noise's deviation");
-}
-
-void read_shells(const arguments& args, dwi_phantom_settings& p) {
-  if (args.has("bvalues")) {
-    constexpr auto expected = "b values above 0 and up to 100000 s/mm2, as 1000,2000";
-    const auto text = args.get<std::string>("bvalues");
+void read_shells(const phantom_request& request, dwi_phantom_settings& p) {
+  if (!request.b_values.empty()) {
     const std::size_t directions = p.shells.back().directions;
     p.shells.clear();
-    for (const double b : phantom_option::numbers<double>("bvalues", text, ',', expected)) {
-      if (!(b > 0 && b <= 100000)) phantom_option::refuse("bvalues", text, expected);
-      p.shells.push_back({b, directions});
-    }
+    for (const double b : request.b_values) p.shells.push_back({b, directions});
   }
-  if (args.has("directions")) {
-    const auto expected = fmt::format("one number from 1 to 4096, or one for each of {} shells", p.shells.size());
-    const auto text = args.get<std::string>("directions");
-    const auto n = phantom_option::numbers<std::uint64_t>("directions", text, ',', expected);
-    if (n.size() != 1 && n.size() != p.shells.size()) phantom_option::refuse("directions", text, expected);
-    for (std::size_t i = 0; i < p.shells.size(); ++i) {
-      p.shells[i].directions = n.size() == 1 ? n[0] : n[i];
-      if (p.shells[i].directions < 1 || p.shells[i].directions > 4096)
-        phantom_option::refuse("directions", text, expected);
-    }
-  }
-  if (args.has("b0")) p.b0_volumes = static_cast<std::size_t>(option::integer(args, "b0", 1, 4096));
+  const auto& n = request.directions;
+  if (!n.empty() && n.size() != 1 && n.size() != p.shells.size())
+    phantom_option::refuse("directions", option::as_text(option::as_value(n)),
+                           fmt::format("one number from 1 to 4096, or one for each of {} shells", p.shells.size()));
+  for (std::size_t i = 0; i < p.shells.size() && !n.empty(); ++i) p.shells[i].directions = n.size() == 1 ? n[0] : n[i];
+  if (request.b0_volumes) p.b0_volumes = *request.b0_volumes;
 }
 
-exit_status run(session& s, const arguments& args) {
-  if (!args.has("out")) throw failure(exit_status::usage, "--out is missing, expected a folder to write");
-  phantom_option::refuse_others(
-      args,
-      {"frames", "spacing", "signal", "tr", "flip-angle", "vfa-flip-angles", "relaxivity", "inputs", "cnr", "type"},
-      "for phantom dwi");
-  dwi_phantom_settings p = phantom_option::preset(args, dwi_phantom_presets());
-  phantom_option::read_size(args, p.size);
-  phantom_option::read_voxel_size(args, p.voxel_size_mm);
-  read_shells(args, p);
-  phantom_option::read_noise(args, p.noise);
-  p.snr = args.get<double>("snr");
-  if (!(p.snr > 0)) phantom_option::refuse("snr", fmt::format("{}", p.snr), "more than 0 (or --noise none)");
-  if (args.has("fibres")) p.fibres = static_cast<std::size_t>(option::integer(args, "fibres", 1, max_phantom_fibres));
-  p.compressed = args.get<bool>("gz");
-  p.threads = phantom_option::threads(s, args);
+exit_status run(session& s, const phantom_request& request) {
+  if (request.out.empty()) option::refuse("--out is missing, expected a folder to write");
+  dwi_phantom_settings p = phantom_option::find_preset(request.preset, dwi_phantom_presets());
+  if (request.size) p.size = *request.size;
+  if (request.voxel_size_mm) p.voxel_size_mm = *request.voxel_size_mm;
+  read_shells(request, p);
+  p.noise.kind = request.noise.value_or(noise_kind::rician);
+  p.noise.seed = request.seed;
+  p.snr = request.snr;
+  if (request.fibres) p.fibres = *request.fibres;
+  p.compressed = request.gz;
+  p.threads = phantom_option::threads(s, request);
 
-  const auto folder = args.get<std::string>("out");
+  const std::string& folder = request.out;
   s.on_root([&] {
-    phantom_option::clear_folder(args, {"data"});
+    phantom_option::clear_folder(request, {"data"});
     spdlog::info("phantom dwi {}: {} x {} x {} voxels, {} volumes", p.name, p.size[0], p.size[1], p.size[2],
                  p.volumes());
   });
@@ -74,6 +49,6 @@ exit_status run(session& s, const arguments& args) {
 
 }  // namespace
 
-const phantom_kind dwi_phantom_kind{"dwi", options, run};
+const phantom_kind dwi_phantom_kind{"dwi", {"bvalues", "directions", "b0", "fibres", "snr"}, run};
 
 }  // namespace voxherd

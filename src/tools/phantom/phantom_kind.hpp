@@ -1,18 +1,17 @@
 #pragma once
 
-#include <boost/program_options.hpp>
-#include <span>
+#include <initializer_list>
 
-#include "core/command.hpp"
+#include "mpi/comm/session.hpp"
+#include "src/tools/phantom/phantom_options.hpp"
 
 namespace voxherd {
 
-/// One word after `voxherd phantom`: a kind of phantom, or `score`. The command adds the options common to all kinds
-/// (phantom_options.hpp); a kind adds only its own.
+/// The first word after `voxherd phantom`: a kind of phantom to make, or `score`.
 struct phantom_kind {
   const char* name;
-  void (*options)(po::options_description&);
-  exit_status (*run)(session&, const arguments&);
+  std::initializer_list<const char*> options;  ///< that only this kind has
+  exit_status (*run)(session&, const phantom_request&);
 };
 
 extern const phantom_kind dwi_phantom_kind;

@@ -1,74 +1,160 @@
 #include "src/tools/phantom/phantom_options.hpp"
 
+#include <fmt/core.h>
 #include <omp.h>
-#include "mpi/comm/session.hpp"
 
 #include <algorithm>
 #include <filesystem>
 
-namespace voxherd::phantom_option {
+#include "src/tools/phantom/dwi_phantom.hpp"
+#include "src/tools/phantom/phantom_kind.hpp"
 
-void add(po::options_description& description) {
-  const auto text = [] { return po::value<std::string>(); };
-  description.add_options()  //
-      ("preset", text(),
-       "dwi: toy | clinical | paper-hires | hcp; liver: toy | clinical | paper; toy where none is given")  //
-      ("out", text(), "folder to write, with truth/ in it")                                                //
-      ("size", text(), "voxels, as 96x96x30")                                                              //
-      ("voxel-size", po::value<double>(), "mm")                                                            //
-      ("noise", option::text("rician"), "rician | gaussian | none")                                        //
-      ("seed", option::whole(1), "of the noise")                                                           //
-      ("gz", po::bool_switch(), "write series as .nii.gz instead of .nii")                                 //
-      ("overwrite", po::bool_switch(), "replace a phantom that is there")                                  //
-      ("threads", option::whole(0), "CPU threads a rank; 0: this rank's share of the cores");
+namespace voxherd {
+
+namespace {
+
+using perfusion::signal_kind;
+
+const phantom_kind* const kinds[] = {&dwi_phantom_kind, &liver_phantom_kind, &score_phantom_kind};
+
+phantom_size parse_size(const std::string& text, const char* option) {
+  constexpr auto expected = "three numbers of voxels from 1 to 4096, e.g. 96x96x30";
+  const auto n = phantom_option::numbers<std::uint64_t>(option, text, 'x', expected);
+  if (n.size() != 3 || *std::min_element(n.begin(), n.end()) < 1 || *std::max_element(n.begin(), n.end()) > 4096)
+    phantom_option::refuse(option, text, expected);
+  return {n[0], n[1], n[2]};
 }
+
+std::vector<double> parse_b_values(const std::string& text, const char* option) {
+  constexpr auto expected = "b-values above 0 and up to 100000 s/mm2, e.g. 1000,2000";
+  const auto values = phantom_option::numbers<double>(option, text, ',', expected);
+  for (const double b : values)
+    if (!(b > 0 && b <= 100000)) phantom_option::refuse(option, text, expected);
+  return values;
+}
+
+std::vector<std::uint64_t> parse_directions(const std::string& text, const char* option) {
+  constexpr auto expected = "numbers from 1 to 4096: one, or one per shell";
+  const auto values = phantom_option::numbers<std::uint64_t>(option, text, ',', expected);
+  for (const std::uint64_t n : values)
+    if (n < 1 || n > 4096) phantom_option::refuse(option, text, expected);
+  return values;
+}
+
+std::vector<double> parse_flip_angles(const std::string& text, const char* option) {
+  constexpr auto expected = "2 to 16 angles from 0.1 to 90 degrees, e.g. 2,5,10,15";
+  const auto angles = phantom_option::numbers<double>(option, text, ',', expected);
+  const auto wrong = [](double a) { return !(a >= 0.1 && a <= 90); };
+  if (angles.size() < 2 || angles.size() > perfusion::max_flip_angles ||
+      std::any_of(angles.begin(), angles.end(), wrong))
+    phantom_option::refuse(option, text, expected);
+  return angles;
+}
+
+void check_request(const phantom_request& request, const given_options& given) {
+  std::string names;
+  for (const phantom_kind* kind : kinds) names += (names.empty() ? "" : ", ") + std::string(kind->name);
+  const auto found =
+      std::find_if(std::begin(kinds), std::end(kinds), [&](const auto* kind) { return request.kind == kind->name; });
+  if (found == std::end(kinds)) option::refuse(fmt::format("phantom {}: expected one of {}", request.kind, names));
+  for (const phantom_kind* kind : kinds)
+    for (const char* name : kind->options)
+      if (kind != *found) option::refuse_given(given, name, fmt::format("for phantom {}", request.kind));
+  const bool spoiled_echo = request.signal == signal_kind::spoiled_echo;
+  for (const char* name : {"tr", "flip-angle", "vfa-flip-angles"})
+    if (!spoiled_echo) option::refuse_given(given, name, "without --signal spgr");
+  if (!spoiled_echo && request.signal != signal_kind::linear)
+    option::refuse_given(given, "relaxivity", "without --signal spgr or linear");
+}
+
+}  // namespace
+
+const option_table<phantom_request>& phantom_options() {
+  using T = phantom_request;
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .group("Phantom", {
+      {"kind", &T::kind, text_kind::any,
+       {.text = "dwi, liver: make a phantom; score: compare a result with its truth", .value = "KIND"}},
+      {"preset", &T::preset, text_kind::any,
+       {.text = "dwi: toy, clinical, paper-hires or hcp; liver: toy, clinical or paper", .value = "NAME"}},
+      {"size", &T::size, parse_size,
+       {.text = "voxels, e.g. 96x96x30", .value = "SIZE", .standard = "from the preset"}},
+      {"voxel-size", &T::voxel_size_mm, range{0.000001, 1000},
+       {.text = "edge of a voxel", .unit = "mm", .standard = "from the preset"}},
+      {"noise", &T::noise, {{"rician", noise_kind::rician}, {"gaussian", noise_kind::gaussian},
+                            {"none", noise_kind::none}}, {.text = "noise of the series", .standard = "rician"}},
+      {"seed", &T::seed, at_least(0), {"random seed of the noise"}}})
+    .group("Diffusion phantom (dwi)", {
+      {"bvalues", &T::b_values, parse_b_values,
+       {.text = "shells in s/mm2, e.g. 1000,2000", .value = "LIST", .standard = "from the preset"}},
+      {"directions", &T::directions, parse_directions,
+       {.text = "directions of each shell, e.g. 30,60, or one number for all", .value = "LIST",
+        .standard = "from the preset"}},
+      {"b0", &T::b0_volumes, range{1, 4096},
+       {.text = "volumes without weighting", .standard = "from the preset"}},
+      {"fibres", &T::fibres, range{1, max_phantom_fibres},
+       {.text = "largest number of fibres in a voxel", .standard = "from the preset"}},
+      {"snr", &T::snr, range{0.000001, 1e9},
+       {"signal of white matter at b=0 over the standard deviation of the noise"}}})
+    .group("Perfusion phantom (liver)", {
+      {"frames", &T::frames, range{8, 4096}, {.text = "frames of the series", .standard = "from the preset"}},
+      {"spacing", &T::spacing_s, range{0.1, 10},
+       {.text = "time between frames", .unit = "s", .standard = "from the preset"}},
+      {"signal", &T::signal, {{"spgr", signal_kind::spoiled_echo}, {"linear", signal_kind::linear},
+                              {"ct", signal_kind::ct}, {"concentration", signal_kind::concentration}},
+       {"what the series contains; spgr: spoiled gradient echo; linear: MR, R1 proportional to signal; ct: HU"}},
+      {"tr", &T::repetition_ms, range{0.1, 100}, {.text = "repetition time, for spgr", .unit = "ms"}},
+      {"flip-angle", &T::flip_degrees, range{0.1, 90}, {.text = "flip angle, for spgr", .unit = "degrees"}},
+      {"vfa-flip-angles", &T::vfa_flip_degrees, parse_flip_angles,
+       {.text = "flip angles of the series for T1, 2 to 16 from 0.1 to 90 degrees, for spgr", .value = "LIST"}},
+      {"relaxivity", &T::relaxivity, range{0.1, 100},
+       {.text = "r1 of the agent, for spgr and linear", .unit = "/s/mM"}},
+      {"inputs", &T::inputs, {{"continuous", inputs_between_frames::continuous},
+                              {"sampled", inputs_between_frames::sampled}},
+       {"input curves between frames; sampled: linear"}},
+      {"cnr", &T::cnr, range{0.000001, 1e9},
+       {"largest enhancement of healthy liver over the standard deviation of the noise"}},
+      {"type", &T::type, {{"float32", stored_type::float32}, {"int16", stored_type::int16}},
+       {"number type of the series"}}})
+    .group("Score", {
+      {"result", &T::result, text_kind::file,
+       {"a result file, or a folder of maps (dyads1, f1, ...; kl, ka, ...)"}},
+      {"truth", &T::truth, text_kind::file, {.text = "folder that voxherd phantom wrote", .value = "FOLDER"}},
+      {"json", &T::json, text_kind::file, {"also write the numbers to FILE"}}})
+    .group("Output", {
+      {"out", &T::out, text_kind::file, {.text = "folder to write, with truth/ in it", .value = "FOLDER"}},
+      {"gz", &T::gz, {"write series as .nii.gz instead of .nii"}},
+      {"overwrite", &T::overwrite, {"replace an existing phantom"}}})
+    .group("Running", {
+      {"threads", &T::threads, range{0, 4096}, {"CPU threads per rank; 0: this rank's share of the cores"}}})
+    .check(check_request);
+  // clang-format on
+  return table;
+}
+
+namespace phantom_option {
 
 void refuse(const char* option, const std::string& found, const std::string& expected) {
-  throw failure(exit_status::usage, fmt::format("--{} {}: expected {}", option, found, expected));
+  option::refuse(fmt::format("--{} {}: expected {}", option, found, expected));
 }
 
-void read_size(const arguments& args, std::array<std::uint64_t, 3>& size) {
-  if (!args.has("size")) return;
-  constexpr auto expected = "three numbers of voxels from 1 to 4096, as 96x96x30";
-  const auto text = args.get<std::string>("size");
-  const auto n = numbers<std::uint64_t>("size", text, 'x', expected);
-  if (n.size() != 3 || *std::min_element(n.begin(), n.end()) < 1 || *std::max_element(n.begin(), n.end()) > 4096)
-    refuse("size", text, expected);
-  std::copy(n.begin(), n.end(), size.begin());
+int threads(const session& s, const phantom_request& request) {
+  return request.threads > 0 ? request.threads : std::max(1, omp_get_num_procs() / s.node_size());
 }
 
-void read_voxel_size(const arguments& args, double& edge_mm) {
-  if (!args.has("voxel-size")) return;
-  edge_mm = args.get<double>("voxel-size");
-  if (!(edge_mm > 0 && edge_mm < 1000)) refuse("voxel-size", fmt::format("{}", edge_mm), "more than 0 mm");
-}
-
-void read_noise(const arguments& args, noise_settings& noise) {
-  noise.kind = option::word<noise_kind>(
-      args, "noise", {{"rician", noise_kind::rician}, {"gaussian", noise_kind::gaussian}, {"none", noise_kind::none}});
-  noise.seed = static_cast<std::uint64_t>(option::integer(args, "seed", 0, INT64_MAX));
-}
-
-int threads(const session& s, const arguments& args) {
-  const long long asked = option::integer(args, "threads", 0, 4096);
-  return asked > 0 ? static_cast<int>(asked) : std::max(1, omp_get_num_procs() / s.node_size());
-}
-
-void clear_folder(const arguments& args, std::initializer_list<const char*> series) {
-  const auto folder = args.get<std::string>("out");
-  std::vector<std::string> there;
+void clear_folder(const phantom_request& request, std::initializer_list<const char*> series) {
+  const std::string& folder = request.out;
+  std::vector<std::string> existing;
   for (const std::string name : series)
     for (const char* ending : {".nii", ".nii.gz"})
-      if (std::filesystem::exists(folder + "/" + name + ending)) there.push_back(name + ending);
-  if (!there.empty() && !args.get<bool>("overwrite"))
-    throw failure(
-        exit_status::usage,
-        fmt::format("--out {}: already contains {}; choose another folder or add --overwrite", folder, there.front()));
-  for (const std::string& name : there) std::filesystem::remove(folder + "/" + name);
+      if (std::filesystem::exists(folder + "/" + name + ending)) existing.push_back(name + ending);
+  if (!existing.empty() && !request.overwrite)
+    option::refuse(fmt::format("--out {}: already contains {}; choose another folder or add --overwrite", folder,
+                               existing.front()));
+  for (const std::string& name : existing) std::filesystem::remove(folder + "/" + name);
 }
 
-void refuse_others(const arguments& args, std::initializer_list<const char*> names, const char* kind) {
-  for (const char* name : names) option::refuse_given(args, name, kind);
-}
+}  // namespace phantom_option
 
-}  // namespace voxherd::phantom_option
+}  // namespace voxherd

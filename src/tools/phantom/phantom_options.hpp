@@ -4,17 +4,51 @@
 #include <charconv>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/option_values.hpp"
+#include "core/options.hpp"
+#include "kernels/perfusion/conversion.hpp"
 #include "kernels/phantom/noise.hpp"
+#include "mpi/comm/session.hpp"
+#include "src/tools/phantom/liver_phantom.hpp"
 
-/// Options common to all kinds of phantoms. All functions throw failure (usage).
-namespace voxherd::phantom_option {
+namespace voxherd {
 
-/// --preset, --out, --size, --voxel-size, --noise, --seed, --gz, --overwrite, --threads.
-void add(po::options_description& description);
+using phantom_size = std::array<std::uint64_t, 3>;
+
+/// `voxherd phantom`: options of all kinds. Nothing where the preset decides.
+struct phantom_request {
+  std::string kind, result;
+  std::string preset = "toy", out;
+  std::optional<phantom_size> size;
+  std::optional<double> voxel_size_mm;
+  std::optional<noise_kind> noise;
+  std::uint64_t seed = 1;
+  bool gz = false, overwrite = false;
+  int threads = 0;
+
+  std::vector<double> b_values;
+  std::vector<std::uint64_t> directions;
+  std::optional<std::size_t> b0_volumes, fibres;
+  double snr = 30;
+
+  std::optional<std::uint64_t> frames;
+  std::optional<double> spacing_s;
+  perfusion::signal_kind signal = perfusion::signal_kind::spoiled_echo;
+  double repetition_ms = 3.5, flip_degrees = 15, relaxivity = 4.5, cnr = 50;
+  std::vector<double> vfa_flip_degrees{2, 5, 10, 15};
+  inputs_between_frames inputs = inputs_between_frames::continuous;
+  stored_type type = stored_type::float32;
+
+  std::string truth, json;
+};
+
+const option_table<phantom_request>& phantom_options();
+
+/// What the kinds of phantom share. All throw failure (usage).
+namespace phantom_option {
 
 [[noreturn]] void refuse(const char* option, const std::string& found, const std::string& expected);
 
@@ -34,10 +68,9 @@ std::vector<T> numbers(const char* option, const std::string& text, char separat
   }
 }
 
-/// Returns the preset named by --preset, "toy" by default.
+/// The preset of that name.
 template <class Settings>
-const Settings& preset(const arguments& args, const std::vector<Settings>& presets) {
-  const std::string name = args.has("preset") ? args.get<std::string>("preset") : "toy";
+const Settings& find_preset(const std::string& name, const std::vector<Settings>& presets) {
   std::string names;
   for (const Settings& p : presets) {
     if (p.name == name) return p;
@@ -46,19 +79,12 @@ const Settings& preset(const arguments& args, const std::vector<Settings>& prese
   refuse("preset", name, "one of " + names);
 }
 
-/// --size, if given.
-void read_size(const arguments& args, std::array<std::uint64_t, 3>& size);
-/// --voxel-size, if given.
-void read_voxel_size(const arguments& args, double& edge_mm);
-/// --noise and --seed; the deviation is derived from a ratio that each kind defines.
-void read_noise(const arguments& args, noise_settings& noise);
-/// --threads; the ranks of a node share its cores.
-int threads(const session& s, const arguments& args);
-/// --out. Requires that NAME.nii and NAME.nii.gz do not exist there, or removes them with --overwrite. Call on one rank
-/// only.
-void clear_folder(const arguments& args, std::initializer_list<const char*> series);
+/// Cores are shared by the ranks of a node.
+int threads(const session& s, const phantom_request& request);
+/// Makes room for NAME.nii and NAME.nii.gz of each series in --out: refuses existing ones, or removes them with
+/// --overwrite. To be called on one rank.
+void clear_folder(const phantom_request& request, std::initializer_list<const char*> series);
 
-/// Throws if an option of another kind is given.
-void refuse_others(const arguments& args, std::initializer_list<const char*> names, const char* kind);
+}  // namespace phantom_option
 
-}  // namespace voxherd::phantom_option
+}  // namespace voxherd

@@ -9,12 +9,6 @@ namespace voxherd {
 
 namespace {
 
-void options(po::options_description& description) {
-  description.add_options()                                                            //
-      ("truth", po::value<std::string>(), "score: folder that voxherd phantom wrote")  //
-      ("json", po::value<std::string>(), "score: also write the numbers to this file");
-}
-
 template <class Field>
 void expect_same_size(const std::string& path, const Field& truth, const Field& estimate) {
   if (truth.size == estimate.size) return;
@@ -39,22 +33,20 @@ nlohmann::ordered_json print_perfusion(const std::string& path, const std::strin
   return score_json(result);
 }
 
-void score(const arguments& args) {
-  if (!args.has("result") || !args.has("truth"))
-    throw failure(exit_status::usage, "phantom score: expected RESULT --truth FOLDER");
-  const auto path = args.get<std::string>("result"), folder = args.get<std::string>("truth");
+void score(const phantom_request& request) {
+  const std::string &path = request.result, &folder = request.truth;
+  if (path.empty() || folder.empty()) option::refuse("phantom score: expected RESULT --truth FOLDER");
   const auto numbers = is_perfusion_truth(folder) ? print_perfusion(path, folder) : print_orientations(path, folder);
-  if (!args.has("json")) return;
-  write_text(args.get<std::string>("json"), numbers.dump(2) + "\n");
+  if (!request.json.empty()) write_text(request.json, numbers.dump(2) + "\n");
 }
 
-exit_status run(session& s, const arguments& args) {
-  s.on_root([&] { score(args); });
+exit_status run(session& s, const phantom_request& request) {
+  s.on_root([&] { score(request); });
   return exit_status::whole;
 }
 
 }  // namespace
 
-const phantom_kind score_phantom_kind{"score", options, run};
+const phantom_kind score_phantom_kind{"score", {"truth", "json", "result"}, run};
 
 }  // namespace voxherd

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
-#include "core/option_values.hpp"
 #include "mpi/run/progress.hpp"
 #include "mpi/run/summary.hpp"
+#include "src/analyses/common/run_options.hpp"
 
 namespace voxherd {
 
@@ -18,14 +17,8 @@ constexpr double spare_time = 1.5, spare_memory = 1.25;
 constexpr double begin_and_end_s = 600;  // starting ranks, reading inputs, a slow file system
 constexpr double cuda_bytes = 1e9;  // what a CUDA context and its pinned buffers take beside our own, measured 0.4 GB
 
-void set(arguments& args, const char* name, const boost::any& value) {
-  static_cast<std::map<std::string, po::variable_value>&>(args.values)[name] = po::variable_value(value, false);
-}
-
 /// Seconds that one CPU thread of this machine would take.
-double thread_seconds(const run_estimate& e) {
-  return e.seconds * e.ranks * std::max(1.0, std::atof(e.device.c_str()));  // "8 CPU threads"
-}
+double thread_seconds(const run_estimate& e) { return e.seconds * e.ranks * std::max(1, e.device.threads); }
 
 job_estimate of_job(const slurm_job& job, const run_estimate& found) {
   const bool gpu = job.device == job_device::gpu;
@@ -46,26 +39,28 @@ job_estimate of_job(const slurm_job& job, const run_estimate& found) {
 std::optional<job_estimate> estimate_job(session& s, const slurm_job& job, std::string& why_none) {
   std::optional<run_estimate> found;
   const run_listener listener{[&](const run_estimate& e) { found = e; }, nullptr};
-  arguments args = job.analysis;
-  args.listener = &listener;
-  set(args, "dry-run", true);
-  set(args, "backend", std::string("cpu"));
-  set(args, "threads", 0LL);
-  set(args, "quiet", true);
-  why_none = "the result is whole already";
+  run_request& run = *job.analysis->run_options();
+  const run_request as_given = run;
+  run.listener = &listener;
+  run.dry_run = true;
+  run.backend = backend_choice::cpu;
+  run.threads = 0;
+  run.quiet = true;
+  why_none = "the result is already complete";
   try {
-    job.what->run(s, args);
+    job.analysis->run(s);
   } catch (const failure& f) {
     if (f.status != exit_status::missing_input) throw;
     why_none = f.what();
   }
+  run = as_given;
   if (!found) return std::nullopt;
   return of_job(job, *found);
 }
 
 void settle_limits(slurm_job& job, const std::optional<job_estimate>& estimate) {
   if (job.time_s == 0) {
-    if (!estimate) option::refuse("--time is missing, and there is no estimate to take it from; e.g. --time 1:00:00");
+    if (!estimate) option::refuse("--time is missing and cannot be estimated; give it, e.g. --time 1:00:00");
     const double wanted = estimate->seconds * spare_time + begin_and_end_s + static_cast<double>(job.signal_before_s);
     job.time_s = static_cast<long long>(std::ceil(wanted / 600) * 600);
   }
@@ -84,13 +79,13 @@ std::vector<std::string> estimate_lines(const slurm_job& job, const std::optiona
   const bool gpu = job.device == job_device::gpu;
   std::vector<std::string> lines{
       fmt::format("Estimate of {}: {} items; {} of them took {:.3g} s on {} where this was printed.", f.analysis,
-                  f.items, f.probed_items, f.probe_seconds, f.device)};
+                  f.items, f.probed_items, f.probe_seconds, describe(f.device))};
   lines.push_back(
       fmt::format("  time    about {} of computing on {}", clock_time(estimate->seconds),
                   gpu ? fmt::format("{} GPUs, if each is as fast as {:g} such threads (--gpu-threads)",
                                     job.nodes * job.gpus_per_node, job.gpu_threads)
                       : fmt::format("{} such threads", job.nodes * job.ranks_per_node * job.cpus_per_rank)));
-  lines.push_back(fmt::format("  memory  at most {} a node, {} ranks together",
+  lines.push_back(fmt::format("  memory  at most {} per node, {} ranks together",
                               readable_bytes(estimate->bytes_per_node), job.ranks_per_node));
   lines.push_back(fmt::format("  disk    {}", readable_bytes(estimate->disk_bytes)));
   const double usable = static_cast<double>(job.time_s - job.signal_before_s);

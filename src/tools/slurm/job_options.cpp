@@ -8,11 +8,13 @@
 #include <regex>
 
 #include "core/command_line.hpp"
-#include "core/option_values.hpp"
+#include "src/analyses/common/run_options.hpp"
 
 namespace voxherd {
 
 namespace {
+
+using option::refuse;
 
 bool names(const std::vector<std::string>& words, const std::string& option) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
@@ -21,134 +23,150 @@ bool names(const std::vector<std::string>& words, const std::string& option) {
 }
 
 /// The analysis and its words, checked as the batch job will check them.
-void read_analysis(const arguments& args, slurm_job& job) {
-  if (!args.has("analysis"))
-    option::refuse("slurm: which analysis? usage: voxherd slurm ANALYSIS [its options] --nodes N --time H:MM:SS");
-  std::vector<std::string> words = args.get<std::vector<std::string>>("analysis");
+void read_analysis(const slurm_request& request, slurm_job& job) {
+  if (request.analysis.empty())
+    refuse("slurm: the analysis is missing; usage: voxherd slurm ANALYSIS [its options] --nodes N --time H:MM:SS");
+  std::vector<std::string> words = request.analysis;
   job.what = &find_command(all_commands(), words.front());
   if (!makes_result(*job.what))
-    option::refuse(
-        fmt::format("slurm {}: expected a command that computes, such as tensor or ballstick", words.front()));
+    refuse(fmt::format("slurm {}: expected a command that makes a result, such as tensor or ballstick", words.front()));
   words.erase(words.begin());
-  if (names(words, "--dry-run"))
-    option::refuse("--dry-run is not for a batch script; it is done now, for the estimate");
+  if (names(words, "--dry-run")) refuse("--dry-run is not for a batch script; slurm itself makes one for the estimate");
   words.erase(std::remove(words.begin(), words.end(), "--resume"), words.end());
   job.words = words;
   words.push_back("--resume");
-  job.analysis = parse_command_line(*job.what, words);
+  const given_options given = parse_command_line(*job.what, words);
+  job.has_threads = given.has("threads");
+  job.analysis = job.what->prepare(given);
 }
 
-void read_nodes(const arguments& args, slurm_job& job) {
-  const bool cpu = job.analysis.get<std::string>("backend") == "cpu";
+void read_nodes(const slurm_request& request, slurm_job& job) {
+  const run_request& run = *job.analysis->run_options();
+  const bool cpu = run.backend == backend_choice::cpu;
   job.device = cpu ? job_device::cpu : job_device::gpu;
-  job.nodes = option::integer(args, "nodes", 1, 100000);
-  if (cpu) option::refuse_given(args, "gpus-per-node", "with --backend cpu");
-  job.gpus_per_node = cpu ? 0 : option::integer(args, "gpus-per-node", 1, 64);
-  const auto or_else = [&](const char* name, long long most, long long standard) {
-    return args.has(name) ? option::integer(args, name, 1, most) : standard;
-  };
-  job.ranks_per_node = or_else("ranks-per-node", 4096, cpu ? 2 : job.gpus_per_node);
-  job.cpus_per_rank = or_else("cpus-per-rank", 4096, cpu ? 32 : 8);
-  if (!cpu && job.ranks_per_node > job.gpus_per_node && !job.analysis.get<bool>("share-gpu"))
-    option::refuse(fmt::format("--ranks-per-node {} on --gpus-per-node {}: one rank a GPU, or several with --share-gpu",
-                               job.ranks_per_node, job.gpus_per_node));
+  job.nodes = request.nodes;
+  job.gpus_per_node = cpu ? 0 : request.gpus_per_node;
+  job.ranks_per_node = request.ranks_per_node.value_or(cpu ? 2 : job.gpus_per_node);
+  job.cpus_per_rank = request.cpus_per_rank.value_or(cpu ? 32 : 8);
+  if (!cpu && job.ranks_per_node > job.gpus_per_node && !run.share_gpu)
+    refuse(fmt::format("--ranks-per-node {} on --gpus-per-node {}: expected one rank per GPU, or --share-gpu",
+                       job.ranks_per_node, job.gpus_per_node));
   if (!cpu && job.ranks_per_node < job.gpus_per_node)
-    option::refuse(
-        fmt::format("--ranks-per-node {} on --gpus-per-node {}: GPUs without a rank compute nothing; give the "
-                    "same number",
+    refuse(
+        fmt::format("--ranks-per-node {} on --gpus-per-node {}: GPUs without a rank compute nothing; give the same "
+                    "number",
                     job.ranks_per_node, job.gpus_per_node));
 }
 
-void read_limits(const arguments& args, slurm_job& job) {
-  job.signal_before_s = option::integer(args, "signal-before", 10, 65535);
-  job.most_restarts = option::integer(args, "most-restarts", 0, 1000);
-  job.gpu_threads = option::number(args, "gpu-threads", 1, 100000);
-  if (args.has("time")) {
-    job.time_s = slurm_seconds(args.get<std::string>("time"));
-    if (job.time_s <= job.signal_before_s)
-      option::refuse(
-          fmt::format("--time {}: no longer than --signal-before {} s; the job would be stopped as it begins",
-                      args.get<std::string>("time"), job.signal_before_s));
-  }
-  if (!args.has("mem")) return;
-  job.memory = args.get<std::string>("mem");
-  static const std::regex size("[0-9]+[KMGT]?");
-  if (!std::regex_match(job.memory, size))
-    option::refuse_word("mem", job.memory, "a number with K, M, G or T, such as 64G; 0 is all that the node has");
+void read_limits(const slurm_request& request, slurm_job& job) {
+  job.signal_before_s = request.signal_before_s;
+  job.most_restarts = request.most_restarts;
+  job.gpu_threads = request.gpu_threads;
+  job.memory = request.memory;
+  if (request.time.empty()) return;
+  job.time_s = slurm_seconds(request.time);
+  if (job.time_s <= job.signal_before_s)
+    refuse(fmt::format("--time {}: not longer than --signal-before {} s; the job would be stopped when it starts",
+                       request.time, job.signal_before_s));
 }
 
 /// Words that go into an #SBATCH line or a command as they are.
-std::string plain_word(const arguments& args, const char* name) {
-  const std::string word = args.has(name) ? args.get<std::string>(name) : "";
+std::string parse_plain(const std::string& word, const char* option) {
   if (word.find_first_of(" \t\n\r\"'`$\\;&|<>#") != std::string::npos)
-    option::refuse_word(name, word, "a name without blanks, quotes and the shell's own signs");
+    refuse(fmt::format("--{} {}: expected a name without blanks, quotes and special characters of the shell", option,
+                       word));
   return word;
+}
+
+std::string parse_memory(const std::string& text, const char* option) {
+  static const std::regex size("[0-9]+[KMGT]?");
+  if (!std::regex_match(text, size))
+    refuse(fmt::format("--{} {}: expected a number with K, M, G or T, such as 64G; 0 is all memory of the node", option,
+                       text));
+  return text;
+}
+
+void check_request(const slurm_request& request, const given_options& given) {
+  const slurm_job job = make_job(request);
+  if (job.device == job_device::cpu) option::refuse_given(given, "gpus-per-node", "with --backend cpu");
+  if (request.launcher == launcher_kind::mpirun) option::refuse_given(given, "mpi", "with --launcher mpirun");
 }
 
 }  // namespace
 
-void add_job_options(po::options_description& options) {
+const option_table<slurm_request>& slurm_options() {
+  using T = slurm_request;
   // clang-format off
-  options.add_options()
-    ("analysis", po::value<std::vector<std::string>>()->value_name("WORD"), "the analysis, and each word of its options")
-    ("script", option::file(), "write the script to FILE instead of standard output")
-    ("nodes", option::whole(1)->value_name("N"), "nodes, 1 to 100000")
-    ("gpus-per-node", option::whole(4)->value_name("N"), "GPUs of a node, 1 to 64; none with --backend cpu")
-    ("ranks-per-node", option::whole_by_others("a GPU each; 2")->value_name("N"), "ranks, 1 to 4096; 2 with --backend cpu")
-    ("cpus-per-rank", option::whole_by_others("8; 32")->value_name("N"), "cores of a rank, 1 to 4096; 32 with --backend cpu")
-    ("exclusive", po::bool_switch(), "let no other job on the nodes")
-    ("time", po::value<std::string>()->value_name("TIME"), "limit as sbatch writes it, e.g. 1:00:00; else from the estimate")
-    ("mem", po::value<std::string>()->value_name("SIZE"), "memory of a node, e.g. 64G; else from the estimate")
-    ("launcher", option::text("srun")->value_name("KIND"), "srun or mpirun")
-    ("mpi", option::text("pmix")->value_name("KIND"), "srun's --mpi")
-    ("signal-before", option::whole(120)->value_name("S"), "seconds before the limit to stop, 10 to 65535")
-    ("most-restarts", option::whole(10)->value_name("N"), "times a stopped job is put in the queue again, 0 to 1000")
-    ("gpu-threads", option::real(100, "100")->value_name("N"),
-     "for the estimate: CPU threads of this machine that a GPU is as fast as, 1 to 100000")
-    ("slurm-partition", po::value<std::string>()->value_name("NAME"), "the site's partition")
-    ("account", po::value<std::string>()->value_name("NAME"), "whom the site charges")
-    ("module", po::value<std::vector<std::string>>()->value_name("NAME"), "module to load; may be given again")
-    ("job-name", option::text("voxherd")->value_name("NAME"), "what the queue calls the job")
-    ("program", option::file(), "voxherd on the nodes; else the one that prints this");
+  static const option_table<T> table = option_table<T>()
+    .group("Input", {
+      {"analysis", &T::analysis, text_kind::any,
+       {.text = "the analysis, and each word of its options; --analysis itself may be left out", .value = "WORD"}}})
+    .group("Job", {
+      {"nodes", &T::nodes, range{1, 100000}, {"number of nodes"}},
+      {"gpus-per-node", &T::gpus_per_node, range{1, 64}, {"GPUs per node; none with --backend cpu"}},
+      {"ranks-per-node", &T::ranks_per_node, range{1, 4096},
+       {.text = "ranks per node", .standard = "one per GPU; --backend cpu: 2"}},
+      {"cpus-per-rank", &T::cpus_per_rank, range{1, 4096},
+       {.text = "cores per rank", .standard = "8; --backend cpu: 32"}},
+      {"exclusive", &T::exclusive, {"keep other jobs off the nodes"}},
+      {"time", &T::time, text_kind::any,
+       {.text = "time limit in the form of sbatch, e.g. 1:00:00", .value = "TIME", .standard = "from the estimate"}},
+      {"mem", &T::memory, parse_memory,
+       {.text = "memory per node, e.g. 64G", .value = "SIZE", .standard = "from the estimate"}},
+      {"launcher", &T::launcher, {{"srun", launcher_kind::srun}, {"mpirun", launcher_kind::mpirun}},
+       {"what starts the ranks"}},
+      {"mpi", &T::mpi, parse_plain, {.text = "srun's --mpi", .value = "KIND"}},
+      {"signal-before", &T::signal_before_s, range{10, 65535},
+       {.text = "the job is signalled to stop this long before its limit", .unit = "s"}},
+      {"most-restarts", &T::most_restarts, range{0, 1000}, {"how often a stopped job is requeued"}},
+      {"gpu-threads", &T::gpu_threads, range{1, 100000},
+       {"for the estimate: CPU threads of this machine that are as fast as one GPU"}},
+      {"slurm-partition", &T::slurm_partition, parse_plain, {.text = "the site's partition", .value = "NAME"}},
+      {"account", &T::account, parse_plain, {.text = "the account to charge", .value = "NAME"}},
+      {"module", &T::modules, text_kind::any, {.text = "module to load", .value = "NAME"}},
+      {"job-name", &T::job_name, parse_plain, {.text = "name of the job in the queue", .value = "NAME"}},
+      {"program", &T::program, text_kind::file,
+       {.text = "voxherd on the nodes", .standard = "the one that prints the script"}}})
+    .group("Output", {
+      {"script", &T::script, text_kind::file, {"write the script to FILE instead of standard output"}}})
+    .check(check_request);
   // clang-format on
+  return table;
 }
 
 std::vector<std::string> words_of_analysis_apart(const std::vector<std::string>& words) {
-  po::options_description own;
-  add_job_options(own);
+  const auto& own = slurm_options().specs();
   std::vector<std::string> ours;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const std::size_t equals = word.find('=');
-    const po::option_description* found =
-        word.compare(0, 2, "--") == 0 ? own.find_nothrow(word.substr(2, equals - 2), false) : nullptr;
-    if (found == nullptr) {
+    const auto found = std::find_if(own.begin(), own.end(), [&](const option_spec& spec) {
+      return word.compare(0, 2, "--") == 0 && word.substr(2, equals - 2) == spec.name;
+    });
+    if (found == own.end()) {
       ours.push_back("--analysis=" + word);
     } else {
       ours.push_back(word);
-      const bool takes_next = equals == std::string::npos && found->semantic()->min_tokens() > 0;
+      const bool takes_next = equals == std::string::npos && found->takes_value();
       if (takes_next && i + 1 < words.size()) ours.push_back(words[++i]);
     }
   }
   return ours;
 }
 
-slurm_job read_job(const arguments& args) {
+slurm_job make_job(const slurm_request& request) {
   slurm_job job;
-  read_analysis(args, job);
-  read_nodes(args, job);
-  read_limits(args, job);
-  job.launcher =
-      option::word<launcher_kind>(args, "launcher", {{"srun", launcher_kind::srun}, {"mpirun", launcher_kind::mpirun}});
-  if (job.launcher == launcher_kind::mpirun) option::refuse_given(args, "mpi", "with --launcher mpirun");
-  job.exclusive = args.get<bool>("exclusive");
-  job.slurm_partition = plain_word(args, "slurm-partition");
-  job.account = plain_word(args, "account");
-  job.mpi = args.has("mpi") ? plain_word(args, "mpi") : "pmix";
-  job.job_name = args.has("job-name") ? plain_word(args, "job-name") : "voxherd";
-  if (args.has("module")) job.modules = args.get<std::vector<std::string>>("module");
-  job.program =
-      args.has("program") ? args.get<std::string>("program") : std::filesystem::read_symlink("/proc/self/exe").string();
+  read_analysis(request, job);
+  read_nodes(request, job);
+  read_limits(request, job);
+  job.launcher = request.launcher;
+  job.exclusive = request.exclusive;
+  job.slurm_partition = request.slurm_partition;
+  job.account = request.account;
+  job.mpi = request.mpi;
+  job.job_name = request.job_name;
+  job.modules = request.modules;
+  job.program = request.program.empty() ? std::filesystem::read_symlink("/proc/self/exe").string() : request.program;
   job.folder = std::filesystem::current_path().string();
   return job;
 }
@@ -166,7 +184,8 @@ long long slurm_seconds(const std::string& text) {
     seconds = m[3].matched ? (value(m[1]) * 60 + value(m[2])) * 60 + value(m[3]) : value(m[1]) * 60 + value(m[2]);
   }
   if (seconds == 0)
-    option::refuse_word("time", text, "minutes, M:SS, H:MM:SS, D-H, D-H:MM or D-H:MM:SS, as sbatch takes them");
+    refuse(fmt::format("--time {}: expected minutes, M:SS, H:MM:SS, D-H, D-H:MM or D-H:MM:SS, as sbatch accepts them",
+                       text));
   return seconds;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,13 +10,32 @@
 namespace voxherd {
 
 enum class launcher_kind { srun, mpirun };
+
 enum class job_device { gpu, cpu };
 
-/// A batch job as it was asked for; "" and 0 where nothing was said and the estimate decides.
+/// `voxherd slurm`; "" and nothing for what was not given.
+struct slurm_request {
+  std::vector<std::string> analysis;  ///< its name and words
+  std::string script;                 ///< file; "" for standard output
+  long long nodes = 1, gpus_per_node = 4;
+  std::optional<long long> ranks_per_node, cpus_per_rank;
+  bool exclusive = false;
+  std::string time, memory;
+  launcher_kind launcher = launcher_kind::srun;
+  std::string mpi = "pmix";
+  long long signal_before_s = 120, most_restarts = 10;
+  double gpu_threads = 100;
+  std::string slurm_partition, account;
+  std::vector<std::string> modules;
+  std::string job_name = "voxherd", program;
+};
+
+/// A batch job; "" and 0 for what the estimate decides.
 struct slurm_job {
   const command* what = nullptr;
-  std::vector<std::string> words;  ///< of the analysis, after its name
-  arguments analysis;              ///< the same, read
+  std::vector<std::string> words;              ///< of the analysis, after its name
+  std::shared_ptr<prepared_command> analysis;  ///< the same, read
+  bool has_threads = false;                    ///< --threads is among them
 
   std::string slurm_partition, account, job_name, mpi, program, folder;
   std::vector<std::string> modules;
@@ -27,13 +48,13 @@ struct slurm_job {
   double gpu_threads = 0;  ///< CPU threads of this machine that a GPU is taken to be as fast as
 };
 
-void add_job_options(po::options_description& options);
+const option_table<slurm_request>& slurm_options();
 
-/// The command line with every word that is no option of `slurm` itself made a value of --analysis.
+/// The command line with every word that is not an option of `slurm` itself made a value of --analysis.
 std::vector<std::string> words_of_analysis_apart(const std::vector<std::string>& words);
 
-/// Throws failure (usage) for what does not go together, and what the analysis's own command line has wrong.
-slurm_job read_job(const arguments& args);
+/// Throws failure (usage) for options that do not fit together, and for what is wrong with the analysis's own options.
+slurm_job make_job(const slurm_request& request);
 
 /// Seconds of a time as sbatch writes it: minutes, m:s, h:m:s, d-h, d-h:m, d-h:m:s. Throws failure (usage).
 long long slurm_seconds(const std::string& text);

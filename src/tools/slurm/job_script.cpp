@@ -8,6 +8,7 @@
 
 #include "core/shell_words.hpp"
 #include "core/version.hpp"
+#include "src/analyses/common/run_options.hpp"
 
 namespace voxherd {
 
@@ -113,9 +114,9 @@ std::vector<std::string> launched_words(const slurm_job& job) {
   for (const std::string& word : job.words) words.push_back(quoted_word(word));
   words.push_back("--resume");
   // A node without working GPUs is an error, not a slow run.
-  if (job.device == job_device::gpu && job.analysis.get<std::string>("backend") == "auto")
+  if (job.device == job_device::gpu && job.analysis->run_options()->backend == backend_choice::automatic)
     words.insert(words.end(), {"--backend", "cuda"});
-  if (job.device == job_device::cpu && !job.analysis.has("threads"))
+  if (job.device == job_device::cpu && !job.has_threads)
     words.insert(words.end(), {"--threads", "\"$SLURM_CPUS_PER_TASK\""});
   return words;
 }

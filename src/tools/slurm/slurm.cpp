@@ -20,19 +20,19 @@ void write_script(const std::string& path, const std::string& text) {
   if (!file) throw failure(exit_status::disk, fmt::format("--script {}: {}", path, std::strerror(errno)));
 }
 
-exit_status run_command(session& s, const arguments& args) {
-  slurm_job job = read_job(args);
+exit_status run_slurm(session& s, const slurm_request& request) {
+  slurm_job job = make_job(request);
   std::string why_none;
   const auto estimate = estimate_job(s, job, why_none);
   s.on_root([&] {
     settle_limits(job, estimate);
     const auto lines = estimate_lines(job, estimate, why_none);
     const std::string text = job_script(job, lines);
-    if (!args.has("script")) {
+    if (request.script.empty()) {
       fmt::print("{}", text);
       return;
     }
-    write_script(args.get<std::string>("script"), text);
+    write_script(request.script, text);
     for (const std::string& line : lines) fmt::print(stderr, "{}\n", line);
   });
   return exit_status::whole;
@@ -40,13 +40,14 @@ exit_status run_command(session& s, const arguments& args) {
 
 }  // namespace
 
-extern const command slurm_command{
-    "slurm",
-    "prints a batch script for an analysis, filled in, with an estimate of time and memory",
-    "ANALYSIS [its options] [--nodes N] [--time H:MM:SS] [--script FILE]",
-    "",
-    add_job_options,
-    run_command,
-    words_of_analysis_apart};
+constexpr command make_slurm_command() {
+  command c = make_command<slurm_options, run_slurm>(
+      {"slurm", "print a batch script for an analysis, with an estimate of time and memory",
+       "ANALYSIS [its options] [--nodes N] [--time H:MM:SS] [--script FILE]", ""});
+  c.translate = words_of_analysis_apart;
+  return c;
+}
+
+extern const command slurm_command = make_slurm_command();
 
 }  // namespace voxherd

@@ -32,7 +32,7 @@ class Help(ToyJobs):
         self.assertEqual(voxherd("--help", ranks=3)[1].count("usage:"), 1)
 
 
-class WrongLines(ToyJobs):
+class InvalidCommandLines(ToyJobs):
     def expect(self, status, words, *line, ranks=0):
         rc, _, said = voxherd(*line, ranks=ranks)
         self.assertEqual(rc, status, said)
@@ -62,9 +62,9 @@ class WrongLines(ToyJobs):
         self.expect(65, ["other.h5", "voxherd_version"], "info", self.path("other.h5"))
 
     def test_extra_arguments_unknown_options_and_abbreviated_options_are_rejected(self):
-        self.expect(2, ["a word too many"], "verify", "a", "b")
-        self.expect(2, ["--nonsense"], "verify", "a", "--nonsense")
-        self.expect(2, ["--resul"], "verify", "--resul", "a")
+        self.expect(2, ["unexpected argument 'b'", "usage: voxherd verify FILE"], "verify", "a", "b")
+        self.expect(2, ["unknown option --nonsense"], "verify", "a", "--nonsense")
+        self.expect(2, ["unknown option --resul;", "did you mean --result?"], "verify", "--resul", "a")
 
 
 class Options(ToyJobs):

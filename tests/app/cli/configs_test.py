@@ -17,7 +17,7 @@ def voxherd(*words):
     return done.returncode, done.stdout + done.stderr
 
 
-def values_of(name):
+def read_settings(name):
     with open(os.path.join(ROOT, "configs", name), encoding="utf-8") as file:
         lines = [line.strip() for line in file if line.strip() and not line.startswith("#")]
     return {key.strip(): value.strip() for key, value in (line.split("=", 1) for line in lines)}
@@ -45,7 +45,7 @@ class Configs(unittest.TestCase):
                 file.write(image)
         with open(curves, "w", encoding="utf-8") as file:
             file.writelines(f"{5 * i},{c},{c / 2}\n" for i, c in enumerate((0, 0, 0, 5, 3, 2, 2, 1, 1, 1)))
-        wanted = ("--relaxivity", "4", "--t1", "0.6") if values_of(name).get("signal") == "linear" else ()
+        wanted = ("--relaxivity", "4", "--t1", "0.6") if read_settings(name).get("signal") == "linear" else ()
         return ("--dynamic", *frames, "--spacing", "5", "--curves", curves, *wanted)
 
     def dry_run(self, command, *options):
@@ -73,7 +73,7 @@ class Configs(unittest.TestCase):
     def test_bedpostx_settings_are_the_defaults_of_ballstick(self):
         rc, text = voxherd("ballstick", "--help")
         self.assertEqual(rc, 0)
-        for name, value in values_of("ballstick-bedpostx.cfg").items():
+        for name, value in read_settings("ballstick-bedpostx.cfg").items():
             self.assertRegex(text, rf"--{name} \w+ \(={value}\)")
 
     def test_a_misspelt_setting_is_rejected(self):

@@ -83,15 +83,15 @@ struct update {
   scalar what;
   int fibre = 0;
 };
-std::vector<update> updates_of_a_jump(const ballstick_settings& settings);
+std::vector<update> jump_updates(const ballstick_settings& settings);
 
-double& value_of(ballstick_parameters& p, const update& u);
+double& parameter_value(ballstick_parameters& p, const update& u);
 
 /// Random numbers of one proposal: a standard normal and a uniform in (0, 1).
 struct proposal_draw {
   double normal, uniform;
 };
-/// `jump` counts from 0 through burn-in into sampling; `index` is the position in updates_of_a_jump.
+/// `jump` counts from 0 through burn-in into sampling; `index` is the position in jump_updates.
 using draw_source = std::function<proposal_draw(int jump, int index)>;
 
 struct ballstick_posterior {

@@ -173,23 +173,23 @@ ballstick_fit fit_constrained(const ballstick_settings& settings, const gradient
   return fit_from(settings, gradients, measured, stands_for, x);
 }
 
-double fraction_of(double x) { return std::abs(2 / std::numbers::pi * std::atan(x)); }
-double free_of(double fraction) { return std::tan(std::numbers::pi / 2 * fraction); }
+double to_fraction(double x) { return std::abs(2 / std::numbers::pi * std::atan(x)); }
+double from_fraction(double fraction) { return std::tan(std::numbers::pi / 2 * fraction); }
 
 /// The last part of the parameter vector, the same for model 1's old parametrisation and for models 2 and 3.
 void append_fibres(const ballstick_settings& settings, const ballstick_parameters& p, std::vector<double>& x) {
-  for (int k = 0; k < settings.fibres; ++k) x.insert(x.end(), {free_of(p.f[k]), p.th[k], p.ph[k]});
-  if (settings.unattenuated) x.push_back(free_of(p.f0));
+  for (int k = 0; k < settings.fibres; ++k) x.insert(x.end(), {from_fraction(p.f[k]), p.th[k], p.ph[k]});
+  if (settings.unattenuated) x.push_back(from_fraction(p.f0));
 }
 
 void read_fibres(const ballstick_settings& settings, const std::vector<double>& x, std::size_t first,
                  ballstick_parameters& p) {
   for (int k = 0; k < settings.fibres; ++k) {
-    p.f[k] = fraction_of(x[first + 3 * k]);
+    p.f[k] = to_fraction(x[first + 3 * k]);
     p.th[k] = x[first + 1 + 3 * k];
     p.ph[k] = x[first + 2 + 3 * k];
   }
-  if (settings.unattenuated) p.f0 = fraction_of(x.back());
+  if (settings.unattenuated) p.f0 = to_fraction(x.back());
 }
 
 void sort_and_bound(const ballstick_settings& settings, ballstick_parameters& p) {

@@ -59,7 +59,7 @@ void summarise_direction(ballstick_posterior& posterior, int k) {
   posterior.dispersion[k] = 1 - e.values[0];
 }
 
-ballstick_parameters mean_of(const std::vector<ballstick_parameters>& samples) {
+ballstick_parameters parameter_mean(const std::vector<ballstick_parameters>& samples) {
   ballstick_parameters mean;
   const double n = static_cast<double>(samples.size());
   for (const ballstick_parameters& p : samples) {
@@ -75,7 +75,7 @@ ballstick_parameters mean_of(const std::vector<ballstick_parameters>& samples) {
 }
 
 void sort_by_mean_fraction(ballstick_posterior& posterior, int fibres) {
-  const ballstick_parameters mean = mean_of(posterior.samples);
+  const ballstick_parameters mean = parameter_mean(posterior.samples);
   posterior.order = {0, 1, 2, 3};
   std::stable_sort(posterior.order.begin(), posterior.order.begin() + fibres,
                    [&](int i, int j) { return mean.f[i] > mean.f[j]; });
@@ -91,7 +91,7 @@ void sort_by_mean_fraction(ballstick_posterior& posterior, int fibres) {
 
 }  // namespace
 
-std::vector<update> updates_of_a_jump(const ballstick_settings& settings) {
+std::vector<update> jump_updates(const ballstick_settings& settings) {
   std::vector<update> updates;
   if (settings.unattenuated) updates.push_back({scalar::f0});
   if (settings.rician) updates.push_back({scalar::tau});
@@ -104,7 +104,7 @@ std::vector<update> updates_of_a_jump(const ballstick_settings& settings) {
   return updates;
 }
 
-double& value_of(ballstick_parameters& p, const update& u) {
+double& parameter_value(ballstick_parameters& p, const update& u) {
   switch (u.what) {
     case scalar::f0:
       return p.f0;
@@ -131,7 +131,7 @@ double& value_of(ballstick_parameters& p, const update& u) {
 ballstick_posterior sample_ballstick(const ballstick_settings& settings, const gradient_table& gradients,
                                      const std::vector<double>& measured, const ballstick_parameters& start,
                                      const draw_source& draw) {
-  const std::vector<update> updates = updates_of_a_jump(settings);
+  const std::vector<update> updates = jump_updates(settings);
   std::vector<proposal> proposals;
   for (const update& u : updates) proposals.push_back({first_proposal(start, u.what)});
 
@@ -143,7 +143,7 @@ ballstick_posterior sample_ballstick(const ballstick_settings& settings, const g
     for (std::size_t u = 0; u < updates.size(); ++u) {
       const auto [normal, uniform] = draw(jump, static_cast<int>(u));
       ballstick_parameters proposed = now;
-      value_of(proposed, updates[u]) += normal * proposals[u].sd;
+      parameter_value(proposed, updates[u]) += normal * proposals[u].sd;
       const double proposed_energy = posterior_energy(settings, proposed, gradients, measured);
       if (std::exp(energy - proposed_energy) > uniform) {
         now = proposed;
@@ -161,7 +161,7 @@ ballstick_posterior sample_ballstick(const ballstick_settings& settings, const g
   }
   for (const proposal& p : proposals) posterior.acceptance.push_back(static_cast<double>(p.all_accepted) / all_jumps);
   sort_by_mean_fraction(posterior, settings.fibres);
-  posterior.mean = mean_of(posterior.samples);
+  posterior.mean = parameter_mean(posterior.samples);
   for (int k = 0; k < settings.fibres; ++k) summarise_direction(posterior, k);
   return posterior;
 }

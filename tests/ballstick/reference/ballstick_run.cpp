@@ -28,7 +28,7 @@ ballstick::relevance_prior relevance(ard_fibres a) {
 double at(const std::vector<float>& values, std::size_t i) { return static_cast<double>(values.at(i)); }
 
 /// Position of the reference's update in the program's layout, which determines the random numbers.
-int place_of(const ballstick::parameter_layout& l, const update& u) {
+int parameter_index(const ballstick::parameter_layout& l, const update& u) {
   switch (u.what) {
     case scalar::f0:
       return l.f0;
@@ -137,16 +137,16 @@ ballstick_parameters program_start(const ballstick::settings& s, const gradient_
   std::vector<float> start(static_cast<std::size_t>(l.count));
   ballstick::make_cpu_start_fitter(s, gradients)->fit(signals.data(), nullptr, start.data());
   ballstick_parameters p;
-  for (const update& u : updates_of_a_jump(reference_settings(s)))
-    value_of(p, u) = at(start, static_cast<std::size_t>(place_of(l, u)));
+  for (const update& u : jump_updates(reference_settings(s)))
+    parameter_value(p, u) = at(start, static_cast<std::size_t>(parameter_index(l, u)));
   return p;
 }
 
 draw_source program_draws(const ballstick::settings& s, std::uint64_t voxel) {
-  const auto updates = updates_of_a_jump(reference_settings(s));
+  const auto updates = jump_updates(reference_settings(s));
   const auto l = ballstick::layout_of(s);
   return [=](int jump, int index) {
-    const auto place = place_of(l, updates.at(static_cast<std::size_t>(index)));
+    const auto place = parameter_index(l, updates.at(static_cast<std::size_t>(index)));
     const auto n = static_cast<std::uint64_t>(jump * l.count + place);
     const draw_pair pair = draw(s.seed, voxel, n / 2);
     return proposal_draw{static_cast<double>(pair.normal[n % 2]),
@@ -177,16 +177,18 @@ void expect_same_first_jumps(const device& d, const ballstick_settings& wanted, 
                          program_draws(program, voxels[v]));
     int same = 0;
     for (; same < s.jumps; ++same) {
-      const auto& theirs = posterior.samples[static_cast<std::size_t>(same)];
-      const auto ours = run.sample(v, static_cast<std::size_t>(same));
-      bool equal = std::abs(ours.s0 - theirs.s0) < 1e-4 * theirs.s0 && std::abs(ours.d - theirs.d) < 1e-4 * theirs.d;
-      equal = equal && std::abs(ours.d_std - theirs.d_std) <= 1e-3 * theirs.d_std;
-      equal = equal && std::abs(ours.ratio - theirs.ratio) <= 1e-4 * theirs.ratio;
-      equal = equal && std::abs(ours.tau - theirs.tau) <= 1e-3 * theirs.tau && std::abs(ours.f0 - theirs.f0) < 1e-4;
+      const auto& expected = posterior.samples[static_cast<std::size_t>(same)];
+      const auto found = run.sample(v, static_cast<std::size_t>(same));
+      bool equal =
+          std::abs(found.s0 - expected.s0) < 1e-4 * expected.s0 && std::abs(found.d - expected.d) < 1e-4 * expected.d;
+      equal = equal && std::abs(found.d_std - expected.d_std) <= 1e-3 * expected.d_std;
+      equal = equal && std::abs(found.ratio - expected.ratio) <= 1e-4 * expected.ratio;
+      equal =
+          equal && std::abs(found.tau - expected.tau) <= 1e-3 * expected.tau && std::abs(found.f0 - expected.f0) < 1e-4;
       for (int k = 0; k < s.fibres; ++k) {
         const auto slot = static_cast<std::size_t>(k);
-        equal = equal && std::abs(ours.f[slot] - theirs.f[slot]) < 1e-4;
-        equal = equal && axis_angle(fibre_direction(ours, k), fibre_direction(theirs, k)) < 1e-3;
+        equal = equal && std::abs(found.f[slot] - expected.f[slot]) < 1e-4;
+        equal = equal && axis_angle(fibre_direction(found, k), fibre_direction(expected, k)) < 1e-3;
       }
       if (!equal) break;
     }

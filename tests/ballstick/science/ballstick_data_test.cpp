@@ -115,21 +115,21 @@ class BallstickData : public testing::Test {
     if (!std::filesystem::exists(data + "/ballstick_reference")) GTEST_SKIP() << "no data in " << data;
   }
 
-  void compare(const seeded_runs& ours, const std::map<std::string, std::vector<double>>& theirs) {
-    const auto& f2 = theirs.at("mean_f2samples_mean");
+  void compare(const seeded_runs& found, const std::map<std::string, std::vector<double>>& expected) {
+    const auto& f2 = expected.at("mean_f2samples_mean");
     for (const std::string name : {"mean_f1", "mean_f2", "mean_d", "mean_S0"}) {
-      const spread_values v = ours[name];
+      const spread_values v = found[name];
       agreement a;
       for (std::size_t i = 0; i < f2.size(); ++i) {
         if (name == "mean_f2" && f2[i] <= supported) continue;
-        a.add(v.mean[i] - theirs.at(name + "samples_mean")[i], v.sd[i], theirs.at(name + "samples_sd")[i]);
+        a.add(v.mean[i] - expected.at(name + "samples_mean")[i], v.sd[i], expected.at(name + "samples_sd")[i]);
       }
       EXPECT_GT(a.all, 20) << name;
       EXPECT_GE(a.share(), 0.99) << name << ": " << a.agreeing << " of " << a.all;
       RecordProperty(name, std::to_string(a.agreeing) + " of " + std::to_string(a.all));
     }
     // Where the data do not support a second fibre, its fraction does not converge: it is only small.
-    const spread_values v = ours["mean_f2"];
+    const spread_values v = found["mean_f2"];
     agreement small;
     for (std::size_t i = 0; i < f2.size(); ++i)
       if (f2[i] < 0.01) small.add(v.mean[i] < supported ? 0 : 1, 0, 0);
@@ -138,14 +138,14 @@ class BallstickData : public testing::Test {
 
   void compare_synthetic(const std::string& folder, const std::string& table, int model, int seeds) {
     const std::string base = data + "/ballstick_reference/";
-    const auto theirs = read_table(base + table);
-    std::vector<std::uint64_t> voxels(theirs.at("voxel").size());
-    for (std::size_t i = 0; i < voxels.size(); ++i) voxels[i] = static_cast<std::uint64_t>(theirs.at("voxel")[i]);
+    const auto expected = read_table(base + table);
+    std::vector<std::uint64_t> voxels(expected.at("voxel").size());
+    for (std::size_t i = 0; i < voxels.size(); ++i) voxels[i] = static_cast<std::uint64_t>(expected.at("voxel")[i]);
     const auto header = read_nifti_header(base + folder + "/data.nii.gz");
     const auto gradients = read_gradients(base + folder + "/bvals", base + folder + "/bvecs", header.volumes);
     ballstick_settings s;
     s.model = model;
-    compare({gradients, s, read_rows(header.path, voxels), voxels, seeds}, theirs);
+    compare({gradients, s, read_rows(header.path, voxels), voxels, seeds}, expected);
   }
 };
 
@@ -158,25 +158,25 @@ TEST_F(BallstickData, Model2AgreesWithXfibresOnTwoShells) {
 TEST_F(BallstickData, Model1AgreesWithXfibresOnARealScan) {
   const std::string scan = data + "/philips_32dir_b1000/1201_DT_HIGH_32DIR_SENSE";
   if (!std::filesystem::exists(scan + ".nii.gz")) GTEST_SKIP() << "no scan in " << data;
-  const auto theirs = read_table(data + "/ballstick_reference/philips_slice32_m1_nf2_10seeds.csv");
+  const auto expected = read_table(data + "/ballstick_reference/philips_slice32_m1_nf2_10seeds.csv");
   const auto header = read_nifti_header(scan + ".nii.gz");
   std::vector<std::uint64_t> voxels;
-  for (std::size_t i = 0; i < theirs.at("x").size(); ++i)
+  for (std::size_t i = 0; i < expected.at("x").size(); ++i)
     voxels.push_back(
-        static_cast<std::uint64_t>(theirs.at("x")[i] + 128 * (theirs.at("y")[i] + 128 * theirs.at("z")[i])));
+        static_cast<std::uint64_t>(expected.at("x")[i] + 128 * (expected.at("y")[i] + 128 * expected.at("z")[i])));
   const auto gradients = read_gradients(scan + ".bval", scan + ".bvec", header.volumes);
   ballstick_settings s;
-  const seeded_runs ours(gradients, s, read_rows(header.path, voxels), voxels, 6);
-  compare(ours, theirs);
+  const seeded_runs found(gradients, s, read_rows(header.path, voxels), voxels, 6);
+  compare(found, expected);
   for (int k = 0; k < 2; ++k) {
     const std::string name = "dyads" + std::to_string(k + 1);
     agreement a;
     for (std::size_t i = 0; i < voxels.size(); ++i) {
-      if (k == 1 && theirs.at("mean_f2samples_mean")[i] <= supported) continue;
-      const auto [axis, spread] = ours.axis(k, i);
-      const std::array<double, 3> other{theirs.at(name + "_x")[i], theirs.at(name + "_y")[i],
-                                        theirs.at(name + "_z")[i]};
-      a.add(axis_angle(axis, other) * 180 / std::numbers::pi, spread, theirs.at(name + "_spread_deg")[i]);
+      if (k == 1 && expected.at("mean_f2samples_mean")[i] <= supported) continue;
+      const auto [axis, spread] = found.axis(k, i);
+      const std::array<double, 3> other{expected.at(name + "_x")[i], expected.at(name + "_y")[i],
+                                        expected.at(name + "_z")[i]};
+      a.add(axis_angle(axis, other) * 180 / std::numbers::pi, spread, expected.at(name + "_spread_deg")[i]);
     }
     EXPECT_GE(a.share(), 0.99) << name << ": " << a.agreeing << " of " << a.all;
   }

@@ -93,14 +93,14 @@ TEST_P(BallstickFit, StartsWithinTheSupportForAnySignal) {
 
 /// Several fibres have several minima: either method may end in the better one.
 TEST_P(BallstickFit, IsOnAverageNotWorseThanTheReference) {
-  double ours = 0, theirs = 0;
+  double found = 0, expected = 0;
   for (int trial = 0; trial < 4; ++trial) {
     const auto truth = ref::known_voxel(settings.reference);
     const auto signals = ref::noisy_signals(settings.reference, truth, gradients, 25, random);
-    theirs += ref::fit_ballstick(settings.reference, gradients, signals).sum_of_squares;
-    ours += fit(settings.program, gradients, signals).sum_of_squares;
+    expected += ref::fit_ballstick(settings.reference, gradients, signals).sum_of_squares;
+    found += fit(settings.program, gradients, signals).sum_of_squares;
   }
-  EXPECT_LE(ours, theirs * (settings.reference.fibres < 3 ? 1.0001 : 1.01));
+  EXPECT_LE(found, expected * (settings.reference.fibres < 3 ? 1.0001 : 1.01));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, BallstickFit,
@@ -112,17 +112,18 @@ TEST(BallstickFit, AgreesWithTheReferenceOnNoisySignals) {
   for (int model = 1; model <= 3; ++model) {
     const auto s = make_settings(model, 2, false);
     const auto signals = ref::noisy_signals(s.reference, ref::known_voxel(s.reference), gradients, 25, random);
-    const auto ours = fit(s.program, gradients, signals);
-    const auto theirs = ref::fit_ballstick(s.reference, gradients, signals);
-    EXPECT_NEAR(ours.sum_of_squares, theirs.sum_of_squares, 1e-5 * theirs.sum_of_squares);
-    EXPECT_NEAR(ours.parameters.s0, theirs.parameters.s0, 1e-3 * theirs.parameters.s0);
-    EXPECT_NEAR(ours.parameters.d, theirs.parameters.d, 3e-3 * theirs.parameters.d);
-    EXPECT_NEAR(ours.parameters.tau, theirs.parameters.tau, 1e-2 * theirs.parameters.tau);
+    const auto found = fit(s.program, gradients, signals);
+    const auto expected = ref::fit_ballstick(s.reference, gradients, signals);
+    EXPECT_NEAR(found.sum_of_squares, expected.sum_of_squares, 1e-5 * expected.sum_of_squares);
+    EXPECT_NEAR(found.parameters.s0, expected.parameters.s0, 1e-3 * expected.parameters.s0);
+    EXPECT_NEAR(found.parameters.d, expected.parameters.d, 3e-3 * expected.parameters.d);
+    EXPECT_NEAR(found.parameters.tau, expected.parameters.tau, 1e-2 * expected.parameters.tau);
     for (int k = 0; k < 2; ++k) {
-      EXPECT_NEAR(ours.parameters.f[static_cast<std::size_t>(k)], theirs.parameters.f[static_cast<std::size_t>(k)],
+      EXPECT_NEAR(found.parameters.f[static_cast<std::size_t>(k)], expected.parameters.f[static_cast<std::size_t>(k)],
                   1e-3);
-      EXPECT_LT(ref::axis_angle(ref::fibre_direction(ours.parameters, k), ref::fibre_direction(theirs.parameters, k)),
-                3e-3);
+      EXPECT_LT(
+          ref::axis_angle(ref::fibre_direction(found.parameters, k), ref::fibre_direction(expected.parameters, k)),
+          3e-3);
     }
   }
 }

@@ -243,7 +243,7 @@ TEST(BallstickReferenceSampler, UpdatesScalarsInBedpostOrder) {
   s.fibres = 1;
   s.unattenuated = s.rician = true;
   std::vector<scalar> order;
-  for (const auto& u : updates_of_a_jump(s)) order.push_back(u.what);
+  for (const auto& u : jump_updates(s)) order.push_back(u.what);
   EXPECT_EQ(order, (std::vector<scalar>{scalar::f0, scalar::tau, scalar::d, scalar::d_std, scalar::ratio, scalar::s0,
                                         scalar::th, scalar::ph, scalar::f}));
 }

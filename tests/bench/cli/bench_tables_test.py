@@ -21,7 +21,7 @@ half space,christoffel trilinear,euler,1,inf,inf,inf,inf,inf,1e6,9.0000e+04
 """
 
 
-def run_of(name, unit, amount, ms, **more):
+def benchmark_run(name, unit, amount, ms, **more):
     return {"name": name + "/real_time", "run_type": "iteration", "real_time": ms, "time_unit": "ms", unit + "s": amount,
             unit + "s_per_s": 1e3 * amount / ms, **more}
 
@@ -49,7 +49,7 @@ class Tables(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
-    def file_of(self, backend, runs, threads="1"):
+    def results_file(self, backend, runs, threads="1"):
         path = os.path.join(self.folder, f"{backend}_{len(os.listdir(self.folder))}.json")
         context = {"machine": "M", "backend": backend, "threads": threads, "date": "D", "command": "bench"}
         with open(path, "w", encoding="utf-8") as file:
@@ -74,19 +74,19 @@ class Geodesic(Tables):
     def setUp(self):
         super().setUp()
         scheme = "hamiltonian/trilinear"
-        gpu = [run_of(f"geodesic/speed/{scheme}/{rule}", "step", 1e8, ms, fibres=65536, bytes_per_step=each)
+        gpu = [benchmark_run(f"geodesic/speed/{scheme}/{rule}", "step", 1e8, ms, fibres=65536, bytes_per_step=each)
                for rule, ms, each in (("euler", 5, 256), ("rk2", 10, 512))]
-        gpu += [run_of(f"geodesic/paper_2048/{scheme}/rk2", "step", 8388608, 3.3),
-                run_of(f"geodesic/by_step/{scheme}/rk2/h0.05", "step", 4e6, 8),
-                run_of(f"geodesic/by_step/{scheme}/rk2/h0.5", "step", 4e5, 0.8),
-                run_of(f"geodesic/brain/{scheme}/rk2/1024x64", "step", 13107200, 1.6384, fibres=65536,
+        gpu += [benchmark_run(f"geodesic/paper_2048/{scheme}/rk2", "step", 8388608, 3.3),
+                benchmark_run(f"geodesic/by_step/{scheme}/rk2/h0.05", "step", 4e6, 8),
+                benchmark_run(f"geodesic/by_step/{scheme}/rk2/h0.5", "step", 4e5, 0.8),
+                benchmark_run(f"geodesic/brain/{scheme}/rk2/1024x64", "step", 13107200, 1.6384, fibres=65536,
                        ended_by_numbers=655.36),
-                run_of(f"geodesic/brain/{scheme}/rk2/16384x64", "step", 2e8, 20, fibres=1048576),
-                run_of("geodesic_field/tensor", "voxel", 2e6, 9, device_time=0.001)]
-        gpu += [run_of(f"geodesic/seeds/{scheme}/scores/gpu/{n}", "step", 250 * n, n / 4096) for n in (1024, 4096)]
-        cpu = [run_of(f"geodesic/seeds/{scheme}/scores/threads4/{n}", "step", 250 * n, n / 256) for n in (1024, 4096)]
-        cpu += [run_of(f"geodesic/by_cores/{n}", "step", 1e6 * n, ms) for n, ms in ((1, 100), (2, 125))]
-        self.files = [self.file_of("cuda", gpu), self.file_of("cpu", cpu, threads="16")]
+                benchmark_run(f"geodesic/brain/{scheme}/rk2/16384x64", "step", 2e8, 20, fibres=1048576),
+                benchmark_run("geodesic_field/tensor", "voxel", 2e6, 9, device_time=0.001)]
+        gpu += [benchmark_run(f"geodesic/seeds/{scheme}/scores/gpu/{n}", "step", 250 * n, n / 4096) for n in (1024, 4096)]
+        cpu = [benchmark_run(f"geodesic/seeds/{scheme}/scores/threads4/{n}", "step", 250 * n, n / 256) for n in (1024, 4096)]
+        cpu += [benchmark_run(f"geodesic/by_cores/{n}", "step", 1e6 * n, ms) for n, ms in ((1, 100), (2, 125))]
+        self.files = [self.results_file("cuda", gpu), self.results_file("cpu", cpu, threads="16")]
 
     def test_speeds_are_compared_with_goals_and_with_the_paper(self):
         text = self.tables("geodesic_tables.py", *self.files)
@@ -134,20 +134,20 @@ class Geodesic(Tables):
                          ["80,000 (rk2, 1 mm)", *["not reached"] * 3, "1.7e-02"])
 
     def test_wrong_and_skipped_benchmarks_are_reported(self):
-        path = self.file_of("cuda", [wrong("geodesic/brain/a/b/rk2/1x1", "no data: VOXHERD_DATA is not set"),
+        path = self.results_file("cuda", [wrong("geodesic/brain/a/b/rk2/1x1", "no data: VOXHERD_DATA is not set"),
                                      wrong("geodesic/speed/a/b/rk2", "median error 1 voxels")])
         text = self.tables("geodesic_tables.py", path)
         self.assertIn("**geodesic/brain/a/b/rk2/1x1 (cuda) was skipped: no data", text)
         self.assertIn("**geodesic/speed/a/b/rk2 (cuda) is wrong: median error", text)
 
     def test_a_core_table_rejects_runs_with_more_threads(self):
-        path = self.file_of("cpu", [run_of("geodesic/speed/a/b/rk2", "step", 1, 1)], threads="4")
+        path = self.results_file("cpu", [benchmark_run("geodesic/speed/a/b/rk2", "step", 1, 1)], threads="4")
         self.assertIn("4 threads", self.tables("geodesic_tables.py", path, status=1))
 
 
-class Eikonal(Tables):
+class Connect(Tables):
     def solve(self, volume, scheme, mode, where, ms, group="solve", voxels=262144, **more):
-        return run_of(f"eikonal/{group}/{volume}/{scheme}/{mode}/{where}", "voxel", voxels, ms, **more)
+        return benchmark_run(f"eikonal/{group}/{volume}/{scheme}/{mode}/{where}", "voxel", voxels, ms, **more)
 
     def setUp(self):
         super().setUp()
@@ -159,8 +159,8 @@ class Eikonal(Tables):
         cpu += [self.solve(f"pullback/{side}", "selling1", "repeatable", "threads1", ms, "by_size", relative_L1=error)
                 for side, ms, error in ((32, 30, 0.04), (64, 300, 0.02))]
         cpu += [self.solve("const/64", "selling1", "repeatable", "threads1", 30, group="set_up")]
-        cpu += [run_of("eikonal/paths/brain/16/selling1/repeatable/threads1", "step", 5e4, 50)]
-        self.files = [self.file_of("cuda", gpu), self.file_of("cpu", cpu)]
+        cpu += [benchmark_run("eikonal/paths/brain/16/selling1/repeatable/threads1", "step", 5e4, 50)]
+        self.files = [self.results_file("cuda", gpu), self.results_file("cpu", cpu)]
 
     def test_the_papers_times_are_compared_with_every_scheme(self):
         text = self.tables("connect_tables.py", *self.files)
@@ -210,23 +210,23 @@ class PerfusionConvolution(Tables):
     def setUp(self):
         super().setUp()
         prefix = "perfusion_convolution"
-        gpu = [run_of(f"{prefix}/alone/{way}/128/gpu", "curve", 10000, 1, device_time=ns * 1e-5, round_trip_rmse=error)
+        gpu = [benchmark_run(f"{prefix}/convolve/{way}/128/gpu", "curve", 10000, 1, device_time=ns * 1e-5, round_trip_rmse=error)
                for way, ns, error in (("block_fft", 2, 3e-16), ("cufft", 5, 4e-16), ("recursion", 1, 0))]
-        gpu += [run_of(f"{prefix}/cost/block_fft/{n}/gpu", "cost", 1e6, 9, device_time=n * 1e-5) for n in (48, 128)]
-        cpu = [run_of(f"{prefix}/cost/{way}/{n}/threads1", "cost", 2000, ms)
+        gpu += [benchmark_run(f"{prefix}/cost/block_fft/{n}/gpu", "cost", 1e6, 9, device_time=n * 1e-5) for n in (48, 128)]
+        cpu = [benchmark_run(f"{prefix}/cost/{way}/{n}/threads1", "cost", 2000, ms)
                for way, n, ms in (("block_fft", 48, 2), ("direct", 48, 1), ("recursion", 48, 0.1),
                                   ("block_fft", 128, 6), ("direct", 128, 8), ("recursion", 128, 0.3))]
         cpu += [wrong(f"{prefix}/cost/direct/48/threads1/one_voxel", "relative error 1")]
-        self.files = [self.file_of("cuda", gpu), self.file_of("cpu", cpu)]
+        self.files = [self.results_file("cuda", gpu), self.results_file("cpu", cpu)]
 
     def test_cufft_is_compared_with_the_block_fft(self):
         text = self.tables("perfusion_convolution_tables.py", *self.files)
-        self.assertEqual(self.row(text, "Convolution alone", "128")[1:],
+        self.assertEqual(self.row(text, "Convolution only", "128")[1:],
                          ["2", "5", "", "1", "2.5", "60", "3.0e-16", "4.0e-16"])
 
     def test_costs_are_those_of_one_trial(self):
         text = self.tables("perfusion_convolution_tables.py", *self.files)
-        self.assertEqual(self.row(text, "Cost of one trial: one core, a voxel a lane", "48")[1:],
+        self.assertEqual(self.row(text, "Cost of one trial: one core, one voxel per lane", "48")[1:],
                          ["1", "0.5", "0.05", "2", "20"])
         self.assertEqual(self.row(text, "Cost of one trial: GPU", "128")[1:], ["0.00128", "", "", "", ""])
         self.assertNotIn("one voxel at a time", text)
@@ -245,9 +245,9 @@ class PerfusionConvolution(Tables):
 
 class Perfusion(Tables):
     def fit(self, group, method, frames, voxels, where, ms, **more):
-        return run_of(f"perfusion/{group}/{method}/{frames}/{voxels}/{where}", "voxel", voxels, ms, **more)
+        return benchmark_run(f"perfusion/{group}/{method}/{frames}/{voxels}/{where}", "voxel", voxels, ms, **more)
 
-    def csv_of(self, name, text):
+    def csv_file(self, name, text):
         path = os.path.join(self.folder, name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -258,21 +258,21 @@ class Perfusion(Tables):
         gpu = [self.fit("by_frames", "simplex-paper", frames, 10000, "gpu", ms) for frames, ms in ((48, 2), (128, 5))]
         gpu += [self.fit("by_voxels", "lm", 128, 10, "gpu", 0.5),
                 self.fit("rate", "lm", 48, 1000000, "gpu", 20, device_time=0.01, mean_iterations=10, at_bound_percent=1,
-                         most_iterations_percent=0, found_percent=99.9),
+                         max_iterations_percent=0, found_percent=99.9),
                 self.fit("rate", "lm-float", 48, 1000000, "gpu", 20, device_time=5e-3),
                 self.fit("patient", "simplex", 48, 638728, "gpu", 90, device_time=0.05)]
         cpu = [self.fit("by_frames", "simplex-paper", 48, 2048, "threads1", 204.8)]
         cpu += [self.fit("rate", "lm", 48, 8192 * n, f"threads{n}", ms) for n, ms in ((1, 100), (2, 125))]
-        self.files = [self.file_of("cuda", gpu), self.file_of("cpu", cpu)]
+        self.files = [self.results_file("cuda", gpu), self.results_file("cpu", cpu)]
 
     @needs_matplotlib
     def test_time_per_voxel_against_frames_is_compared_with_the_paper_and_drawn(self):
         charts = os.path.join(self.folder, "charts")
         text = self.tables("perfusion_tables.py", "--charts", charts, *self.files)
-        self.assertEqual(self.row(text, "Time of a voxel against frames, GPU", "128")[1:], ["1.31", "0.0005"])
-        self.assertEqual(self.row(text, "Time of a voxel against frames, one core", "48")[1:], ["10.7", "0.1"])
+        self.assertEqual(self.row(text, "Time per voxel against frames, GPU", "128")[1:], ["1.31", "0.0005"])
+        self.assertEqual(self.row(text, "Time per voxel against frames, one core", "48")[1:], ["10.7", "0.1"])
         self.assertEqual(os.listdir(charts), ["perfusion_frames.svg"])
-        self.assertEqual(len(series_in(os.path.join(charts, "perfusion_frames.svg"))), 4)  # the paper's GPU and CPU, and ours
+        self.assertEqual(len(series_in(os.path.join(charts, "perfusion_frames.svg"))), 4)  # the paper's GPU and CPU, and voxherd's
 
     def test_voxels_in_flight_have_a_table(self):
         text = self.tables("perfusion_tables.py", *self.files)
@@ -301,22 +301,22 @@ class Perfusion(Tables):
                 for study, backend, ranks, wall, busy in (
                     ("strong", "cpu", 1, 12, 10), ("strong", "cuda", 1, 1.3, 0.03), ("strong", "cuda", 1, 1.2, 0.02),
                     ("strong", "cuda", 2, 0.8, 0.02), ("weak", "cuda", 2, 0.1, 0.02))]
-        scaling = self.csv_of("runs.csv", "study,problem,analysis,backend,ranks,items,wall_s,busy_s\n" + "\n".join(runs))
+        scaling = self.csv_file("runs.csv", "study,problem,analysis,backend,ranks,items,wall_s,busy_s\n" + "\n".join(runs))
         text = self.tables("perfusion_tables.py", *self.files, scaling).split("## Patients", 1)[1].split("\n## ")[0]
         rows = [cells(line)[1:] for line in text.splitlines() if line.startswith("| 638,728")]
         self.assertEqual(rows[:4], [["paper, GPUs", "1", "164", "", ""], ["paper, GPUs", "2", "90", "", ""],
                                     ["paper, GPUs", "3", "58.8", "", ""], ["paper, one core", "1", "6,981", "", ""]])
         self.assertEqual(rows[4], ["kernels, simplex", "1", "0.05", "0.065", ""])
         commands = [cells(line)[1:] for line in text.splitlines() if "command, lm |" in line]
-        self.assertEqual(commands, [["command, lm", "1", "1.2", "1.5", "0.02 computing, 100 % of proportional"],
-                                    ["command, lm", "2", "0.8", "", "0.01 computing, 75 % of proportional"]])
-        self.assertIn("| 638,728 | command, lm, cores | 1 | 12 |  | 10 computing, 100 % of proportional |", text)
+        self.assertEqual(commands, [["command, lm", "1", "1.2", "1.5", "0.02 computing, 100 % of ideal"],
+                                    ["command, lm", "2", "0.8", "", "0.01 computing, 75 % of ideal"]])
+        self.assertIn("| 638,728 | command, lm, cores | 1 | 12 |  | 10 computing, 100 % of ideal |", text)
 
     def test_repeated_fits_are_compared_with_the_paper_and_the_minimum_deviations(self):
         names = ("kl", "ka", "kp", "tau_a", "tau_p")
         heads = ",".join(f"{n}_{what}" for n in names for what in ("mean", "sd", "least_sd"))
         values = "400.5,5.1,5.0,20.1,0.4,0.38,100.2,1.3,1.27,1.01,0.12,0.12,2.02,0.16,0.16"
-        path = self.csv_of("cnr.csv", f"method,inputs,cnr,repeats,{heads}\nlm,clean,inf,10,{values}\nlm,clean,100,10,{values}\n")
+        path = self.csv_file("cnr.csv", f"method,inputs,cnr,repeats,{heads}\nlm,clean,inf,10,{values}\nlm,clean,100,10,{values}\n")
         text = self.tables("perfusion_tables.py", path)
         self.assertEqual(self.row(text, "Repeated fits (Table 3): lm, clean inputs", "100")[1:7],
                          ["400.1 ± 7.1", "400.5 ± 5.1", "5", "19.6 ± 1.3", "20.1 ± 0.4", "0.38"])
@@ -327,25 +327,25 @@ class Perfusion(Tables):
         charts = os.path.join(self.folder, "charts")
         rows = [f"noise-free,simplex-paper,{on},{i},{cost}" for on, costs in (("reference", (1, 0.5, 0.25)), ("CPU", (1, 0.5)))
                 for i, cost in enumerate(costs, 1)]
-        path = self.csv_of("path.csv", "voxel,method,device,iteration,cost\n" + "\n".join(rows) + "\n")
+        path = self.csv_file("path.csv", "voxel,method,device,iteration,cost\n" + "\n".join(rows) + "\n")
         text = self.tables("perfusion_tables.py", "--charts", charts, path).split("## Cost against iteration", 1)[1]
         self.assertIn("| simplex-paper | CPU | 2 | 5.000000e-01 | 0.0e+00 |", text)
         self.assertEqual(len(series_in(os.path.join(charts, "perfusion_path_noise_free.svg"))), 2)
 
     def test_differences_of_maps_have_a_table(self):
-        path = self.csv_of("differences.csv", "livers,one,other,voxels,map,mean,sd,median_absolute,p99_absolute,"
+        path = self.csv_file("differences.csv", "livers,one,other,voxels,map,mean,sd,median_absolute,p99_absolute,"
                            'same_iterations_percent\nalike,"lm, GPU","lm, CPU",100,ka,1.0e-07,2.0e-06,1.0e-08,1.0e-05,98.00\n')
         text = self.tables("perfusion_tables.py", path)
-        self.assertEqual(self.row(text, "Differences of maps (Table 4): lm, GPU less lm, CPU, alike", "ka")[1:],
+        self.assertEqual(self.row(text, "Differences of maps (Table 4): lm, GPU minus lm, CPU, alike", "ka")[1:],
                          ["1.0e-07", "2.0e-06", "1.0e-08", "1.0e-05"])
 
 
 class BallAndStick(Tables):
     def test_a_gpu_is_compared_with_one_core_and_with_xfibres(self):
         name = "ballstick/speed/K137_L3_m1_1000"
-        files = [self.file_of("cpu", [run_of(name, "voxel", 100, 2000), run_of(name + "/fit", "voxel", 100, 400),
-                                      run_of("geodesic/by_cores/1", "step", 1, 1)]),
-                 self.file_of("cuda", [run_of(name, "voxel", 10000, 1000)])]
+        files = [self.results_file("cpu", [benchmark_run(name, "voxel", 100, 2000), benchmark_run(name + "/fit", "voxel", 100, 400),
+                                      benchmark_run("geodesic/by_cores/1", "step", 1, 1)]),
+                 self.results_file("cuda", [benchmark_run(name, "voxel", 10000, 1000)])]
         text = self.tables("tables.py", *files)
         self.assertEqual(self.row(text, "Speed", "K137_L3_m1_1000"),
                          ["K137_L3_m1_1000", "20", "25", "281", "14.1", "10,000", "", "4,706", "2.12"])
@@ -360,7 +360,7 @@ class WithoutMatplotlib(Tables):
 
 
 class PaperTables(Tables):
-    """docs/papers/tables.py with every CSV file that is there."""
+    """docs/papers/tables.py with every CSV file in its folder."""
     script = os.path.join("..", "docs", "papers", "tables.py")
 
     def files(self):

@@ -177,7 +177,7 @@ class Study(unittest.TestCase):
         self.assertEqual((cells[5], cells[7]), (f"{walls[0] / walls[1]:.3g}", f"{50 * walls[0] / walls[1]:.3g}"))
         weak = text.split("### Weak", 1)[1]
         self.assertEqual(len([line for line in weak.split("### Where")[0].splitlines() if line.startswith("| tensor")]), 2)
-        for line in text.split("### Where the time went", 1)[1].splitlines():
+        for line in text.split("### Phases", 1)[1].splitlines():
             if line.startswith("| ballstick-m1"):
                 shares = [float(cell) for cell in line.strip("|").split("|")[2:]]
                 self.assertAlmostEqual(sum(shares), 100, delta=1)
@@ -194,10 +194,10 @@ class Study(unittest.TestCase):
 
     def test_impossible_requests_are_reported(self):
         other = os.path.join(self.folder, "other")
-        self.assertIn("nonsense: none of ballstick-m1", scaling(*self.words, "--problems", "nonsense", status=2))
-        self.assertIn("size: none of nx, ny, slices", scaling(*self.words, "--set", "size=3", status=2))
-        self.assertIn("no such program", scaling("measure", self.folder, other, status=1))
-        self.assertIn("machine.json: not there", scaling("report", self.folder + "/inputs", status=1))
+        self.assertIn("nonsense: expected one of ballstick-m1", scaling(*self.words, "--problems", "nonsense", status=2))
+        self.assertIn("size: expected one of nx, ny, slices", scaling(*self.words, "--set", "size=3", status=2))
+        self.assertIn("does not exist", scaling("measure", self.folder, other, status=1))
+        self.assertIn("machine.json does not exist", scaling("report", self.folder + "/inputs", status=1))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ class Schedule(unittest.TestCase):
         self.assertEqual(row["batches"], 2)
         self.assertAlmostEqual(row["predicted_s"], 5, places=5)
 
-    def test_bad_options_are_refused(self):
+    def test_invalid_options_are_rejected(self):
         for options in (("--items", "0"), ("--speeds", "1,x"), ("--speeds", "1,-2"), ("--nonsense",)):
             done = subprocess.run([PROGRAM, *options], capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 1, options)

@@ -147,7 +147,7 @@ class Cohort(Folder):
             with h5py.File(self.path("out/whole.h5"), "r+") as file:
                 words = file.attrs["provenance"]
                 provenance = json.loads(words)
-                self.assertEqual(provenance["devices"][gpus - 1], "1 CPU thread")
+                self.assertEqual(provenance["devices"][gpus - 1], {"kind": "cpu", "threads": 1})
                 provenance["devices"][gpus - 1] = "NVIDIA H200, GPU-0"
                 file.attrs["provenance"] = json.dumps(provenance)
             table = self.table()

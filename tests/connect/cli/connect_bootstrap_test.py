@@ -53,8 +53,8 @@ class Intervals(BootstrapJobs):
         self.assertTrue((c["cost_mean"] < c["cost_high"])[apart].all())
         self.assertTrue((np.abs(c["cost"] - c["cost_mean"])[apart] < 4 * c["cost_sd"][apart]).all())
 
-    def test_intervals_narrow_with_the_noise_and_what_is_left_is_misfit(self):
-        # A stick and a ball are no tensor even without noise; one fibre and one shell keep that small.
+    def test_intervals_narrow_with_the_noise_down_to_the_misfit(self):
+        # A stick and a ball are not a tensor even without noise; one fibre and one shell keep the misfit small.
         deviation = []
         for i, noise in enumerate((("--noise", "none"), ("--snr", "100"), ("--snr", "20"))):
             scan = self.scan(self.phantom(f"phantom{i}", *noise, "--fibres", "1", "--bvalues", "1000"))
@@ -107,7 +107,7 @@ class Errors(BootstrapJobs):
         self.assertIn(words, said)
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_options_that_have_no_meaning_are_refused(self):
+    def test_meaningless_options_are_rejected(self):
         self.refuse("--interval has no meaning without --bootstrap", "--interval", "90")
         self.refuse("--bootstrap-seed has no meaning without --bootstrap", "--bootstrap-seed", "3")
         self.refuse("--bootstrap 10001: expected 0 to 10000", "--bootstrap", "10001")

@@ -75,7 +75,7 @@ class KilledRuns(KillAndResume, ConnectJobs):
 
     def test_sigterm_in_each_step_ends_with_status_75_and_is_resumed(self):
         out = self.path("stopped.h5")
-        # Batches so small that many are left when the signal comes.
+        # Batches small enough that many are left when the signal arrives.
         for name, batch in ((out + ".arrivals", "1"), (out + ".fibres", "1"), (out, "1")):
             job = self.begin(2, out, *self.options(out), "--batch", batch)
             wait_for_batches(name, 2)
@@ -86,7 +86,7 @@ class KilledRuns(KillAndResume, ConnectJobs):
             self.assertEqual(voxherd("verify", name + ".part")[0], 0)
         self.resume_and_compare(out, 3)
 
-    def test_another_study_is_not_resumed(self):
+    def test_a_different_study_is_not_resumed(self):
         out = self.path("other.h5")
         rc, said = self.launch(out, *self.options(out))
         self.assertEqual(rc, 0, said)

@@ -1,4 +1,4 @@
-"""voxherd connect on a phantom whose connections are known and on a brain: prints the numbers it judges."""
+"""voxherd connect on a phantom whose connections are known and on a brain: prints the numbers that it checks."""
 import os
 import shutil
 import sys
@@ -34,19 +34,19 @@ class SiftPhantom(ConnectJobs):
         return Maps(self.make("out.h5", "--connectome", f"{self.sift}/parc.nii", "--overwrite", *options,
                               scan=self.scan(folder))).connectome
 
-    def test_1_is_joined_with_2_and_3_with_4_and_nothing_else_at_the_cost_of_a_straight_way(self):
-        # The regions have no signal; their neighbours in the bundles stand for them, 11 and 3 voxels of 2 mm apart.
+    def test_only_1_and_2_and_3_and_4_are_connected_at_the_cost_of_a_straight_path(self):
+        # The regions have no signal; their neighbours in the bundles, 11 and 3 voxels of 2 mm apart, replace them.
         for options in ((), ("--order", "1"), ("--scheme", "godunov27"), ("--scheme", "hl26"), ("--metric", "inverse")):
             with self.subTest(options):
                 m = self.connectome(self.sift, *options)
                 joined = np.isfinite(m["cost"]) & ~np.eye(4, dtype=bool)
                 np.testing.assert_array_equal(joined, sift_phantom.TRUE > 0)
                 np.testing.assert_allclose(m["length_mm"][[0, 2], [1, 3]], (22, 6), rtol=1e-5)
-                # One tensor fills both: costs are as the lengths.
+                # One tensor fills both: costs are proportional to lengths.
                 self.assertAlmostEqual(m["cost"][0, 1] / m["cost"][2, 3], 22 / 6, places=3)
                 self.assertAlmostEqual(m["path_cost"][0, 1] / m["cost"][0, 1], 1, places=3)
 
-    def test_through_grey_matter_ways_along_the_bundles_are_the_fastest(self):
+    def test_through_grey_matter_paths_along_the_bundles_are_the_fastest(self):
         grey = sift_phantom.in_grey_matter(self.sift, self.path("grey"))
         speed = self.connectome(grey)["mean_speed"]
         print(np.array2string(speed, precision=4))
@@ -77,12 +77,12 @@ class Brain(ConnectJobs):
         self.assertGreater(len(fibres), 20)
         self.assertLess(p["gap"], 0.15)
         self.assertLess(p["joining_excess"], 0.2)
-        # A path costs what the arrival times say, to the scheme's error.
+        # A path costs its arrival time, up to the scheme's error.
         ratio = fibres.samples["path_cost"] / fibres.samples["cost"]
         self.assertLess(abs(np.median(ratio) - 1), 0.15)
         return p, fibres
 
-    def test_the_motor_areas_of_both_sides_are_joined_through_the_corpus_callosum(self):
+    def test_the_motor_areas_of_both_sides_are_connected_through_the_corpus_callosum(self):
         p, fibres = self.pathway(1, 2)
         self.assertGreater(p["length_mm"], 45)
         image = nibabel.load(os.path.join(REFERENCE, "fa.nii.gz"))
@@ -97,15 +97,15 @@ class Brain(ConnectJobs):
         print(f"FA where paths cross the middle: median {np.median(crossing):.3f}, least {min(crossing):.3f}")
         self.assertGreater(np.median(crossing), 0.5)
 
-    def test_motor_area_and_thalamus_are_joined_from_top_to_bottom_on_one_side(self):
+    def test_motor_area_and_thalamus_are_connected_on_one_side(self):
         p, fibres = self.pathway(1, 77)
         self.assertTrue(25 < p["length_mm"] < 60)
         for fibre in fibres:
             self.assertGreater(fibre[0][2] - fibre[-1][2], 15)
             self.assertLess(fibre[:, 0].max(), 0)
 
-    def test_the_frontal_and_temporal_lobes_are_joined_on_one_side(self):
-        # Inferior frontal operculum and middle temporal gyrus of the left side: the arcuate's ends.
+    def test_the_frontal_and_temporal_lobes_are_connected_on_one_side(self):
+        # Inferior frontal operculum and middle temporal gyrus on the left: the ends of the arcuate fasciculus.
         p, fibres = self.pathway(11, 85)
         self.assertTrue(40 < p["length_mm"] < 120)
         for fibre in fibres:

@@ -1,4 +1,4 @@
-"""voxherd connect: what costs are, pathways, connectomes, paths as fibres, what is refused."""
+"""voxherd connect: costs, pathways, connectomes, paths as fibres, errors."""
 import os
 import unittest
 
@@ -75,12 +75,12 @@ class Pathway(ConnectJobs):
     def run_once(self):
         pass
 
-    def test_the_steps_files_are_those_asked_for(self):
+    def test_the_steps_files_are_the_requested_ones(self):
         self.assertEqual(sorted(os.listdir(self.whole)), ["arrivals.h5", "out.h5", "paths.h5"])
         for name in (self.out, self.paths, self.arrivals):
             self.assertEqual(voxherd("verify", name)[0], 0)
 
-    def test_maps_are_what_they_are_called(self):
+    def test_maps_match_their_names(self):
         r = self.result
         start, total = r.inside("arrival_from"), r.inside("total")
         self.assertEqual((start == 0).sum(), 20)
@@ -95,7 +95,7 @@ class Pathway(ConnectJobs):
         self.assertAlmostEqual(r.pathway["gap"][0], max(costs) / min(costs) - 1, places=6)
         self.assertLess(r.pathway["gap"][0], 0.1)
 
-    def test_the_pathway_hangs_together_and_is_as_large_as_the_curve_says(self):
+    def test_the_pathway_is_connected_and_as_large_as_in_the_curve(self):
         r = self.result
         inside = r.maps["pathway"].astype(bool)
         limit = 1.1 * (1 + r.pathway["joining_excess"][0]) - 1
@@ -148,7 +148,7 @@ class Pathway(ConnectJobs):
         for mine, theirs in zip(fibres, streamlines):
             np.testing.assert_allclose(mine, theirs, atol=1e-4)
 
-    def test_fewer_paths_are_taken_from_the_whole_pathway(self):
+    def test_fewer_paths_are_sampled_from_the_complete_pathway(self):
         paths = self.path("few.h5")
         rc, said = self.launch(self.path("out.h5"), *self.end_regions(1, 2), "--paths", paths, "--path-count", "7",
                                "--epsilon", "0.1")
@@ -166,7 +166,7 @@ class Pathway(ConnectJobs):
 
 
 class Connectome(ConnectJobs):
-    def test_matrices_maps_and_rows_belong_together(self):
+    def test_matrices_maps_and_rows_are_consistent(self):
         arrivals, paths = self.path("arrivals.h5"), self.path("paths.h5")
         rc, said = self.launch(self.path("out.h5"), "--connectome", self.ends, "--arrivals", arrivals, "--paths", paths)
         self.assertEqual(rc, 0, said)
@@ -194,8 +194,9 @@ class Connectome(ConnectJobs):
             self.assertLess(i, j)
             self.assertEqual((cost, length), (m["cost"][i - 1, j - 1], m["length_mm"][i - 1, j - 1]))
 
-    def test_the_cheapest_partner_of_each_end_is_that_of_its_bundle(self):
-        # Straight, a fan, and two arcs that touch: sharpened, since bundles have edges and neighbours.
+    def test_the_least_cost_partner_of_each_end_is_that_of_its_bundle(self):
+        # A straight bundle, a fan, and two arcs that touch; with a sharpened metric, since bundles have edges and
+        # neighbours.
         out = self.make("out.h5", "--connectome", self.ends, "--labels", "7,8,9,10,11,12,13,14", "--smooth", "0.7",
                         "--alpha", "5", "--max-ratio", "1000")
         cost = Maps(out).connectome["cost"]
@@ -216,7 +217,7 @@ class Connectome(ConnectJobs):
         with open(self.path("csv/nodes.tsv"), encoding="utf-8") as file:
             self.assertEqual(file.read().splitlines()[1:], ["1\t2\tBundle_2", "2\t5\tBundle_5", "3\t14\tthe, last"])
 
-    def test_without_names_the_csv_holds_numbers_alone(self):
+    def test_without_names_the_csv_contains_only_numbers(self):
         out = self.make("out.h5", "--connectome", self.ends)
         self.assertEqual(voxherd("export", out, "--to", "csv", self.path("csv"))[0], 0)
         np.testing.assert_array_equal(np.loadtxt(self.path("csv/cost.csv"), delimiter=","),
@@ -237,10 +238,10 @@ class Places(ConnectJobs):
         self.labels = np.asarray(nibabel.load(self.ends).dataobj)
         self.mask = np.asarray(nibabel.load(f"{self.toy}/nodif_brain_mask.nii.gz").dataobj) > 0
 
-    def test_paths_stay_within_and_islands_are_infinite(self):
+    def test_paths_stay_in_the_mask_and_islands_are_infinite(self):
         open_part = self.mask.copy()
         middle = int(np.argwhere(self.labels == 1)[:, 0].mean() + np.argwhere(self.labels == 2)[:, 0].mean()) // 2
-        open_part[middle:middle + 4] = False  # wider than a stencil's step
+        open_part[middle:middle + 4] = False  # wider than a step of the stencil
         within = self.write("within.nii", open_part)
         rc, said = self.launch(self.path("never.h5"), *self.end_regions(1, 2), "--within", within)
         self.assertEqual(rc, BAD_DATA, said)
@@ -269,7 +270,7 @@ class Places(ConnectJobs):
         self.assertRegex(self.said, "1 of 21 voxels are never reached: 1 in 1 islands, the largest of 1 voxels")
         self.assertEqual(np.isinf(Maps(out).inside("first_cost")).sum(), 1)
 
-    def test_what_is_beside_a_region_stands_for_it_where_fronts_may_not_pass(self):
+    def test_neighbours_replace_a_region_that_fronts_cannot_pass(self):
         two = np.isin(self.labels, (1, 2))
         within = self.write("within.nii", self.mask & ~two)
         out = self.make("out.h5", *self.end_regions(1, 2), "--within", within)
@@ -285,7 +286,7 @@ class Places(ConnectJobs):
             np.testing.assert_array_equal(start & self.mask & ~two, beside)
         self.assertGreater(result.pathway["cost"][0], 0)
 
-    def test_a_region_that_nothing_passable_touches_is_named_and_infinite(self):
+    def test_an_unreachable_region_is_named_and_infinite(self):
         region = np.pad(self.labels == 3, 1)
         for axis in range(3):
             region = region | np.roll(region, 1, axis) | np.roll(region, -1, axis)
@@ -298,7 +299,7 @@ class Places(ConnectJobs):
         self.assertEqual(np.isinf(cost).sum(), 27)
         self.assertIn(3, Maps(out).connectome["labels"])
 
-    def test_points_are_taken_in_world_mm(self):
+    def test_points_are_given_in_world_mm(self):
         affine = nibabel.load(self.ends).affine
         one, two = (np.argwhere(self.labels == n)[10] for n in (1, 2))
         place = [affine[:3, :3] @ voxel + affine[:3, 3] for voxel in (one, two)]
@@ -311,7 +312,7 @@ class Places(ConnectJobs):
 
 
 class Errors(ConnectJobs):
-    def test_options_that_are_wrong_are_said_once_and_nothing_is_written(self):
+    def test_wrong_options_are_reported_once_and_nothing_is_written(self):
         ends = self.end_regions(1, 2)
         self.refused(USAGE, "neither --from nor --from-point", ranks=2)
         self.refused(USAGE, "neither --to nor --to-point", "--from", self.ends)
@@ -332,7 +333,7 @@ class Errors(ConnectJobs):
         self.refused(USAGE, "--in-place never gives the same twice", *ends, "--in-place", "--paths", self.path("p.h5"))
         self.refused(USAGE, "--paths and --out are one file", *ends, "--paths", self.path("never.h5"))
 
-    def test_files_that_are_wrong_are_named(self):
+    def test_wrong_files_are_named(self):
         self.refused(MISSING, "none.nii", "--from", self.path("none.nii"), *self.end_regions(1, 2)[4:])
         self.refused(BAD_DATA, "--to-labels 99", *self.end_regions(1, 99), ranks=3)
         self.refused(BAD_DATA, "share 20 voxels", *self.end_regions(1, 1))
@@ -340,7 +341,7 @@ class Errors(ConnectJobs):
         self.refused(BAD_DATA, "expected 2 to 4096", "--connectome", self.ends, "--labels", "3")
         self.refused(MISSING, "names.txt", "--connectome", self.ends, "--region-names", self.path("names.txt"))
 
-    def test_a_table_of_names_that_is_none_is_refused_by_line(self):
+    def test_an_invalid_table_of_names_is_rejected_with_its_line(self):
         for text, expected in (("1 A\nB 2\n", "line 2"), ("1 A\n1 B\n", "label 1 has a name already"),
                                ("1\n", "expected a label and a name"), ("77 Z\n", "names none of the 14 regions")):
             table = os.path.join(self.shared, "names.txt")
@@ -348,7 +349,7 @@ class Errors(ConnectJobs):
                 file.write(text)
             self.refused(BAD_DATA, expected, "--connectome", self.ends, "--region-names", table, ranks=2)
 
-    def test_results_in_the_way_are_refused_before_any_work(self):
+    def test_existing_results_are_rejected_before_any_work(self):
         for name in ("out.h5", "paths.h5"):
             out, paths = self.path("out.h5"), self.path("paths.h5")
             with open(self.path(name), "w", encoding="utf-8") as file:
@@ -359,7 +360,7 @@ class Errors(ConnectJobs):
             self.assertEqual(self.remaining_files(), [name])
             os.remove(self.path(name))
 
-    def test_a_dry_run_says_what_would_be_done_and_leaves_nothing(self):
+    def test_a_dry_run_reports_the_plan_and_writes_nothing(self):
         rc, said = self.launch(self.path("dry.h5"), "--connectome", self.ends, "--dry-run", ranks=2)
         self.assertEqual(rc, 0, said)
         self.assertIn("14 regions, 1536 voxels where fronts may pass", said)

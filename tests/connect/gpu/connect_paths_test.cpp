@@ -7,7 +7,7 @@ namespace {
 using namespace voxherd;
 using namespace voxherd::reference;
 
-class EikonalPathsCuda : public testing::Test {
+class ConnectPathsCuda : public testing::Test {
  protected:
   void SetUp() override {
     std::string why;
@@ -16,22 +16,22 @@ class EikonalPathsCuda : public testing::Test {
   const device gpu{backend::cuda, 1, 0};
 };
 
-TEST_F(EikonalPathsCuda, RegionCostsAreThoseOfTheirVoxels) { expect_region_costs(gpu); }
-TEST_F(EikonalPathsCuda, PathsLeadToPoints) { expect_paths_to_points(gpu); }
-TEST_F(EikonalPathsCuda, PathsStayInTheMask) {
+TEST_F(ConnectPathsCuda, RegionCostsAreThoseOfTheirVoxels) { expect_region_costs(gpu); }
+TEST_F(ConnectPathsCuda, PathsLeadToPoints) { expect_paths_to_points(gpu); }
+TEST_F(ConnectPathsCuda, PathsStayInTheMask) {
   expect_paths_stay_inside(gpu, {1, 0, 0});
   expect_paths_stay_inside(gpu, {1, 2, 3});
 }
 
-TEST_F(EikonalPathsCuda, TwoRunsGiveTheSameBytes) {
+TEST_F(ConnectPathsCuda, TwoRunsGiveTheSameBytes) {
   use_device(gpu);
-  const eikonal_case c = eikonal_cases::helix(0.1, 48);
+  const connect_case c = connect_cases::helix(0.1, 48);
   const auto solver = connect::make_solver(gpu, c.field(), {});
   std::vector<connect::path_request> requests;
   for (const vec3& v : scattered_voxels(c, 6)) requests.push_back({0, mask_numbers(c)[c.linear(v)]});
   std::vector<followed_path> runs[2];
   for (auto& run : runs) {
-    solver->solve(fronts_of({one_voxel(c)}));
+    solver->solve(make_fronts({one_voxel(c)}));
     run = followed(*solver, requests);
   }
 

@@ -4,24 +4,24 @@
 
 namespace voxherd::reference {
 
-connect::speed_field eikonal_case::field() const {
+connect::speed_field connect_case::field() const {
   return {size, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}, tensors, inside};
 }
 
-std::size_t eikonal_case::linear(const vec3& x) const {
+std::size_t connect_case::linear(const vec3& x) const {
   const auto nearest = [](double c) { return static_cast<std::size_t>(std::lround(c)); };
   return (nearest(x[2]) * size[1] + nearest(x[1])) * size[0] + nearest(x[0]);
 }
 
-bool eikonal_case::has(const vec3& x) const {
+bool connect_case::has(const vec3& x) const {
   for (std::size_t d = 0; d < 3; ++d)
     if (std::lround(x[d]) < 0 || std::lround(x[d]) >= long(size[d])) return false;
   return inside[linear(x)] != 0;
 }
 
-eikonal_case sampled_case(const std::string& name, std::shared_ptr<const tensor_formula> f, const sampling_grid& grid,
+connect_case sampled_case(const std::string& name, std::shared_ptr<const tensor_formula> f, const sampling_grid& grid,
                           const vec3& source) {
-  eikonal_case c{name, grid.size, {}, {}, source, {}};
+  connect_case c{name, grid.size, {}, {}, source, {}};
   const mat3 to_voxel = inverse(grid.axes);
   for (std::uint64_t z = 0; z < grid.size[2]; ++z)
     for (std::uint64_t y = 0; y < grid.size[1]; ++y)
@@ -42,16 +42,16 @@ mat3 fibre_tensor(const vec3& t, double ratio) {
   return 1 / ratio * identity3 + (1 - 1 / ratio) * outer(unit(t), unit(t));
 }
 
-namespace eikonal_cases {
+namespace connect_cases {
 namespace {
 
-/// Voxels of 64 / side; voxel (0, 0, 0)'s centre is at 0 for every side, so that places of side 64 with whole numbers
-/// are voxels of its multiples.
+/// Voxels of 64 / side; the centre of voxel (0, 0, 0) is at 0 for every side, so that integer positions of side 64 are
+/// voxels of its multiples.
 sampling_grid cube(std::uint64_t side, const vec3& origin = {}) {
   return {{side, side, side}, 64.0 / double(side) * identity3, origin};
 }
 
-eikonal_case from_place(const std::string& name, std::shared_ptr<const tensor_formula> f, const sampling_grid& grid,
+connect_case from_place(const std::string& name, std::shared_ptr<const tensor_formula> f, const sampling_grid& grid,
                         const vec3& place) {
   return sampled_case(name, std::move(f), grid, double(grid.size[0]) / 64 * place);
 }
@@ -59,9 +59,9 @@ eikonal_case from_place(const std::string& name, std::shared_ptr<const tensor_fo
 const vec3 helix_axis{31.5, 31.5, 0}, helix_start{48, 31, 4};
 constexpr double helix_pitch = 24, helix_rise = helix_pitch / (2 * std::numbers::pi);
 
-/// Keeps in the mask what `keep` says.
+/// Restricts the mask to the voxels for which `keep` is true.
 template <class Keep>
-eikonal_case carved(eikonal_case c, const std::string& name, const vec3& source, Keep&& keep) {
+connect_case carved(connect_case c, const std::string& name, const vec3& source, Keep&& keep) {
   c.name = name, c.source = source, c.distance = {};
   std::size_t i = 0;
   for (std::uint64_t z = 0; z < c.size[2]; ++z)
@@ -70,36 +70,36 @@ eikonal_case carved(eikonal_case c, const std::string& name, const vec3& source,
   return c;
 }
 
-/// The same tensor in every voxel, whatever the side.
-eikonal_case filled(const mat3& S, std::uint64_t side) {
+/// The same tensor in every voxel, for every side.
+connect_case filled(const mat3& S, std::uint64_t side) {
   return sampled_case("", std::make_shared<constant_field>(S), {{side, side, side}, identity3, {}}, {});
 }
 
 }  // namespace
 
-eikonal_case constant(const mat3& S, std::uint64_t side) {
+connect_case constant(const mat3& S, std::uint64_t side) {
   return from_place("constant", std::make_shared<constant_field>(S), cube(side), {32, 32, 32});
 }
 
-eikonal_case paper_example(std::uint64_t side) {
-  eikonal_case c = constant({{{1, 0.9, 0.9}, {0.9, 1, 0.9}, {0.9, 0.9, 1}}}, side);
+connect_case paper_example(std::uint64_t side) {
+  connect_case c = constant({{{1, 0.9, 0.9}, {0.9, 1, 0.9}, {0.9, 0.9, 1}}}, side);
   c.name = "paper_example";
   return c;
 }
 
-eikonal_case half_space(std::uint64_t side) {
+connect_case half_space(std::uint64_t side) {
   return from_place("half_space", std::make_shared<hyperbolic_field>(32), cube(side, {0, 0, 8}), {32, 32, 24});
 }
 
-eikonal_case fish_eye(std::uint64_t side) {
+connect_case fish_eye(std::uint64_t side) {
   return from_place("fish_eye", std::make_shared<fish_eye_field>(40, 1, vec3{32, 32, 32}), cube(side), {20, 24, 28});
 }
 
-eikonal_case pullback(std::uint64_t side) {
+connect_case pullback(std::uint64_t side) {
   return from_place("pullback", std::make_shared<pullback_field>(), cube(side), {32, 32, 32});
 }
 
-eikonal_case helix(double across, std::uint64_t side) {
+connect_case helix(double across, std::uint64_t side) {
   return from_place("helix", std::make_shared<helix_field>(1, across, helix_rise, helix_axis), cube(side), helix_start);
 }
 
@@ -114,8 +114,8 @@ double helix_length(double turns) {
   return 2 * std::numbers::pi * turns * std::sqrt(r[0] * r[0] + r[1] * r[1] + helix_rise * helix_rise);
 }
 
-/// The corridor lies along x in the middle; without it the rooms are quarters or eighths of the cube.
-eikonal_case two_rooms(passage how, const mat3& S, std::uint64_t side) {
+/// The corridor runs along x in the middle; without it the rooms are quarters or eighths of the cube.
+connect_case two_rooms(passage how, const mat3& S, std::uint64_t side) {
   const std::uint64_t half = side / 2;
   const vec3 source{2, 3, 4};
   if (how == passage::edge)
@@ -141,7 +141,7 @@ vec3 other_room(passage how, std::uint64_t side) {
   return how == passage::corridor ? vec3{far, 5, far} : vec3{far, far, far};
 }
 
-eikonal_case island(const mat3& S, std::uint64_t side) {
+connect_case island(const mat3& S, std::uint64_t side) {
   const std::uint64_t shore = side * 3 / 5;
   return carved(filled(S, side), "island", {3, 3, 3}, [=](auto x, auto y, auto z) {
     return (x < shore && y < shore && z < shore) || (x > shore && y > shore && z > shore);
@@ -150,7 +150,7 @@ eikonal_case island(const mat3& S, std::uint64_t side) {
 
 vec3 on_island(std::uint64_t side) { return {double(side) - 2, double(side) - 3, double(side) - 2}; }
 
-eikonal_case ragged() {
+connect_case ragged() {
   const sampling_grid grid{{23, 18, 26}, 2 * identity3, {5, 11, 3}};
   const vec3 source{11, 9, 12};
   return carved(sampled_case("", std::make_shared<pullback_field>(), grid, source), "ragged", source,
@@ -160,5 +160,5 @@ eikonal_case ragged() {
                 });
 }
 
-}  // namespace eikonal_cases
+}  // namespace connect_cases
 }  // namespace voxherd::reference

@@ -11,7 +11,7 @@ namespace {
 
 using function = std::function<double(double)>;
 
-/// Of a convex function. Sections shrink to 1e-15 of the interval.
+/// Minimises a convex function by sections, to 1e-15 of the interval.
 double min_between(double low, double high, const function& f) {
   const double golden = (std::sqrt(5.0) - 1) / 2;
   double left = high - golden * (high - low), right = low + golden * (high - low);
@@ -30,7 +30,7 @@ double min_between(double low, double high, const function& f) {
   return least;
 }
 
-/// Smallest x in [low, high] with f(x) >= 1 where f grows.
+/// Smallest x in [low, high] with f(x) >= 1 for increasing f.
 double where_one(double low, double high, const function& f) {
   for (int half = 0; half < 64; ++half) {
     const double middle = (low + high) / 2;
@@ -47,10 +47,10 @@ double flux_from(std::size_t axis, const mat3& s, const six_neighbours& v, doubl
     q[axis] = x;
     return flux_from(axis + 1, s, v, u, q);
   };
-  // Convex in each component and a greatest value of it is at an end.
+  // Convex in each component, so the maximum is at an end.
   if (backward > forward) return std::max(h(backward), h(forward));
   if (axis < 2) {
-    // No component matters beyond what makes p . S p = 4 by itself: S is at least 1 / trace(S^-1).
+    // Components beyond those that make p . S p = 4 by themselves do not matter: S is at least 1 / trace(S^-1).
     const double far = 2 * std::sqrt(inverse(s)[0][0] + inverse(s)[1][1] + inverse(s)[2][2]);
     const double low = std::clamp(backward, -far, far), high = std::clamp(forward, -far, far);
     return low < high ? min_between(low, high, h) : h(low == far ? backward : low == -far ? forward : low);
@@ -80,7 +80,7 @@ namespace {
 
 enum side { backward = -1, critical = 0, forward = 1 };
 
-/// Axes whose difference is one-sided, and S on them where q = S p is 0 on the others.
+/// Axes with a one-sided difference, and S on them if q = S p is 0 on the others.
 struct one_sided {
   std::vector<std::size_t> axes;
   mat3 schur;
@@ -119,7 +119,7 @@ std::optional<double> larger_root(const one_sided& o, const std::array<int, 3>& 
   return (b + std::sqrt(discriminant)) / a;
 }
 
-/// All three components of p, critical ones from the others.
+/// All three components of p; the critical ones follow from the others.
 vec3 gradient(const mat3& s, const std::array<int, 3>& sides, const six_neighbours& v, double u) {
   mat3 rows = identity3;
   vec3 right{};

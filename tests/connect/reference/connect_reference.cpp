@@ -21,7 +21,7 @@ namespace {
 constexpr double unreached = INFINITY;
 constexpr std::size_t nowhere = ~std::size_t{0};
 
-/// A scheme's update of one voxel of the grid, from the arrival times (nz, ny, nx) of all; infinite outside the mask.
+/// A scheme's update of one voxel of the grid from all arrival times (nz, ny, nx); infinite outside the mask.
 using local_update = std::function<double(std::size_t linear, const std::vector<double>& arrival)>;
 
 std::array<double, 6> tensor_at(const connect::speed_field& field, std::size_t linear) {
@@ -30,7 +30,7 @@ std::array<double, 6> tensor_at(const connect::speed_field& field, std::size_t l
   return S;
 }
 
-voxel3 place_of(const connect::speed_field& field, std::size_t linear) {
+voxel3 voxel_indices(const connect::speed_field& field, std::size_t linear) {
   const long nx = long(field.size[0]), ny = long(field.size[1]);
   return {long(linear) % nx, long(linear) / nx % ny, long(linear) / nx / ny};
 }
@@ -39,13 +39,13 @@ std::size_t moved(const connect::speed_field& field, std::size_t linear, const v
   return std::size_t(long(linear) + e[0] + long(field.size[0]) * (e[1] + long(field.size[1]) * e[2]));
 }
 
-/// A voxel's neighbours along one of its directions, nowhere where a step is not open.
+/// A voxel's neighbours along one direction; missing if a step is not open.
 struct neighbour_pair {
   double weight = 0;
   std::array<std::size_t, 2> near{nowhere, nowhere}, far{nowhere, nowhere};
 };
 
-/// Straight steps across faces where the solver says that cells need them.
+/// Straight steps across faces for the cells that need them according to the solver.
 class face_steps {
  public:
   explicit face_steps(const connect::speed_field& field) : field_(field), needs_(field.inside.size()) {
@@ -64,7 +64,7 @@ class face_steps {
       for (const long side : {-1, 1}) {
         voxel3 e{0, 0, 0};
         e[axis] = side;
-        if (step_is_open(field_, place_of(field_, i), e))
+        if (step_is_open(field_, voxel_indices(field_, i), e))
           least = std::min(least, u[moved(field_, i, e)] + std::sqrt(G[axis][axis]));
       }
     return least;
@@ -79,8 +79,8 @@ class selling_stencils {
  public:
   explicit selling_stencils(const connect::speed_field& field) : pairs_(field.inside.size()), net_(field) {
     for (const std::size_t i : voxels_inside(field)) {
-      const voxel3 x = place_of(field, i);
-      const auto directions = selling_directions_of(tensor_at(field, i));
+      const voxel3 x = voxel_indices(field, i);
+      const auto directions = selling_decomposition_vectors(tensor_at(field, i));
       for (std::size_t n = 0; n < 6; ++n) {
         const auto& [weight, e] = directions[n];
         pairs_[i][n].weight = weight;
@@ -102,8 +102,8 @@ class selling_stencils {
     return std::min(upwind_root(terms), net_(i, u));
   }
 
-  /// Keeps of each pair the smaller neighbour where it is smaller than the voxel, and the one behind it where that is
-  /// smaller still: what is left needs earlier voxels alone.
+  /// Keeps of each pair the smaller neighbour if it is smaller than the voxel, and the one behind it if that is smaller
+  /// still; the remaining system depends only on earlier voxels.
   void freeze(const std::vector<double>& u) {
     for (std::size_t i = 0; i < pairs_.size(); ++i)
       for (auto& p : pairs_[i]) {
@@ -133,8 +133,8 @@ class selling_stencils {
   face_steps net_;
 };
 
-/// Hopf and Lax: the cheapest straight path from a simplex between neighbours. With the octants' simplices that is the
-/// Hamiltonian of Godunov, where the paper's scheme has a solution.
+/// Hopf-Lax: the least-cost straight path from a simplex between neighbours. With the simplices of the octants this
+/// equals Godunov's Hamiltonian wherever the paper's scheme has a solution.
 class simplex_stencils {
  public:
   simplex_stencils(const connect::speed_field& field, const std::vector<std::vector<voxel3>>& simplices)
@@ -143,7 +143,7 @@ class simplex_stencils {
   double operator()(std::size_t i, const std::vector<double>& u) const {
     const auto s = tensor_at(field_, i);
     const mat3 S{{{s[0], s[1], s[2]}, {s[1], s[3], s[4]}, {s[2], s[4], s[5]}}};
-    const voxel3 x = place_of(field_, i);
+    const voxel3 x = voxel_indices(field_, i);
     std::array<double, 27> value;  // of the neighbour (dx, dy, dz) at 13 + dx + 3 dy + 9 dz
     double first = unreached;
     for (long n = 0; n < 27; ++n) {
@@ -151,7 +151,7 @@ class simplex_stencils {
       value[std::size_t(n)] = n != 13 && step_is_open(field_, x, e) ? u[moved(field_, i, e)] : unreached;
       first = std::min(first, value[std::size_t(n)]);
     }
-    if (!(first < u[i])) return unreached;  // no path comes from later ones
+    if (!(first < u[i])) return unreached;  // paths never come from later voxels
     double least = unreached;
     std::vector<double> values;
     for (const auto& vertices : simplices_) {
@@ -184,7 +184,7 @@ class sweeper {
   const std::vector<double>& arrival() const { return u_; }
   int sweeps() const { return sweeps_; }
 
-  /// Whether it ends. `may_rise`: new values replace old ones even where they are larger.
+  /// Returns whether the iteration converges. `may_rise`: new values replace old ones even if they are larger.
   bool until_nothing_changes(const local_update& update, bool may_rise) {
     int still = 0;
     for (const int last = sweeps_ + 4000; sweeps_ < last && still < 8; ++sweeps_)

@@ -8,17 +8,17 @@
 /// until nothing changes.
 namespace voxherd::reference {
 
-/// The mask's voxels' linear indices, in their order.
+/// Linear indices of the voxels in the mask, increasing.
 std::vector<std::size_t> voxels_inside(const connect::speed_field& field);
 
 struct reference_solution {
-  std::vector<double> arrival;  ///< by voxels of the mask, in the order of their numbers
+  std::vector<double> arrival;  ///< of the voxels in the mask, in increasing order
   int sweeps = 0;
   bool converged = false;
 };
 
-/// Converged: the last eight sweeps changed nothing by more than 1e-10 of it. Start voxels may come earlier than what
-/// they are given, as through another one; second order keeps what first order made of them.
+/// Converged if the last eight sweeps changed nothing by more than a relative 1e-10. Start voxels may get earlier times
+/// than given, via another start; second order keeps those of first order.
 reference_solution solve_reference(const connect::speed_field& field, const std::vector<connect::start>& starts,
                                    connect::scheme_kind scheme, int order = 1);
 

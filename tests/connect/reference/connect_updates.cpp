@@ -14,10 +14,10 @@ bool is_inside(const connect::speed_field& field, const voxel3& x) {
   return field.inside[(std::size_t(x[2]) * field.size[1] + std::size_t(x[1])) * field.size[0] + std::size_t(x[0])] != 0;
 }
 
-/// Whether the axes of `crossed` can be stepped along one after another, in some order, without leaving the mask.
+/// Whether the axes in `crossed` can be stepped along one after another, in some order, without leaving the mask.
 bool has_way_by_faces(const connect::speed_field& field, const voxel3& at, const voxel3& sign,
                       const std::vector<std::size_t>& crossed) {
-  std::vector<std::size_t> order = crossed;  // increasing, as next_permutation wants it
+  std::vector<std::size_t> order = crossed;  // increasing, as next_permutation requires
   do {
     voxel3 x = at;
     bool open = true;
@@ -36,7 +36,7 @@ double product(const std::array<double, 6>& S, const voxel3& a, const voxel3& b)
 }  // namespace
 
 bool step_is_open(const connect::speed_field& field, const voxel3& from, const voxel3& e) {
-  // Axis d's k-th face is crossed at (2 k + 1) / (2 |e_d|); times 2 |e_x e_y e_z| that is a whole number.
+  // The k-th face across axis d is crossed at (2 k + 1) / (2 |e_d|); times 2 |e_x e_y e_z| this is an integer.
   voxel3 sign, length, next{0, 0, 0}, at = from;
   long common = 1;
   for (std::size_t d = 0; d < 3; ++d) {
@@ -58,7 +58,7 @@ bool step_is_open(const connect::speed_field& field, const voxel3& from, const v
   }
 }
 
-std::array<whole_number_direction, 6> selling_directions_of(const std::array<double, 6>& S) {
+std::array<whole_number_direction, 6> selling_decomposition_vectors(const std::array<double, 6>& S) {
   std::array<voxel3, 4> b{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {-1, -1, -1}}};
   const double tiny = 1e-14 * (S[0] + S[3] + S[5]);
   const auto acute = [&](std::size_t& i, std::size_t& j) {
@@ -90,8 +90,8 @@ std::array<whole_number_direction, 6> selling_directions_of(const std::array<dou
 double upwind_root(std::vector<upwind_term> terms) {
   std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
   double u = unreached;
-  // a u^2 - 2 b u + c = 1 of the terms below u, taken one by one from the smallest on; about the smallest value, for
-  // the digits.
+  // Solves a u^2 - 2 b u + c = 1 for the terms below u, added one by one from the smallest; relative to the smallest
+  // value, for precision.
   double a = 0, b = 0, c = 0;
   const double least = terms.empty() ? 0 : terms[0].value;
   for (const auto& [weight, value] : terms) {

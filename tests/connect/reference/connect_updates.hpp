@@ -6,14 +6,14 @@
 #include "kernels/connect/solver.hpp"
 #include "tests/portable/reference/small_matrix.hpp"
 
-/// What the slow solver of grad(u) . S grad(u) = 1 does at one voxel. Index space.
+/// The update of one voxel in the slow solver of grad(u) . S grad(u) = 1. Index space.
 namespace voxherd::reference {
 
 using voxel3 = std::array<long, 3>;  ///< x, y, z
 
-/// Whether a step from the centre of `from` to that of `from + e` is open. The straight line between them, walked voxel
-/// by voxel, stays in the mask; where it passes exactly through an edge or a corner, one of the ways around by faces
-/// does.
+/// Whether a step from the centre of `from` to that of `from + e` is open: the straight line between them, followed
+/// voxel by voxel, stays in the mask; where it passes exactly through an edge or a corner, one of the face-connected
+/// detours does.
 bool step_is_open(const connect::speed_field& field, const voxel3& from, const voxel3& e);
 
 /// Selling's decomposition of S (xx, xy, xz, yy, yz, zz): the sum of weight e e^T.
@@ -21,16 +21,16 @@ struct whole_number_direction {
   double weight;
   voxel3 e;
 };
-std::array<whole_number_direction, 6> selling_directions_of(const std::array<double, 6>& S);
+std::array<whole_number_direction, 6> selling_decomposition_vectors(const std::array<double, 6>& S);
 
-/// The larger root u of sum weight max(0, u - value)^2 = 1; infinite where no value is finite.
+/// The larger root u of sum weight max(0, u - value)^2 = 1; infinite if no value is finite.
 struct upwind_term {
   double weight, value;
 };
 double upwind_root(std::vector<upwind_term> terms);
 
-/// The cost of the cheapest straight path to a voxel from the simplex of one to three neighbours, u being linear
-/// between their values; infinite where that path comes from the simplex' border.
+/// The cost of the least-cost straight path to a voxel from a simplex of one to three neighbours, with u linear between
+/// their values; infinite if that path starts at the simplex's boundary.
 double simplex_cost(const mat3& S, const std::vector<voxel3>& vertices, const std::vector<double>& values);
 
 /// The vertices, edges and triangles of the octahedron of six neighbours (26), and of the surface of 48 triangles

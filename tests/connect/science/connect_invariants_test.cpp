@@ -4,29 +4,29 @@
 
 #include "tests/support/connect_claims.hpp"
 
-/// What arrival times owe to the equation: symmetry, scale, order of convergence.
+/// Properties of arrival times that follow from the equation: symmetry, scale, order of convergence.
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::reference;
-namespace cases = eikonal_cases;
+namespace cases = connect_cases;
 
 const device two_threads{backend::cpu, 2, 0};
 
-class EikonalInvariants : public testing::TestWithParam<eikonal_scheme> {};
+class ConnectInvariants : public testing::TestWithParam<connect_scheme> {};
 
-/// Where the grid is symmetric about the middle of both, the way back costs the same.
-TEST_P(EikonalInvariants, TheWayBackCostsTheSame) {
+/// If the grid is symmetric about the midpoint of both, the reverse path costs the same.
+TEST_P(ConnectInvariants, ReversedPathCostsTheSame) {
   const auto c = cases::constant(fibre_tensor({1, 2, 3}, 20), 33);
   const vec3 middle{16, 16, 16}, aside{5, -7, 9};
-  const auto there = arrivals_of(two_threads, c, one_voxel(c, middle - aside), GetParam().settings());
-  const auto back = arrivals_of(two_threads, c, one_voxel(c, middle + aside), GetParam().settings());
+  const auto there = solve_arrivals(two_threads, c, one_voxel(c, middle - aside), GetParam().settings());
+  const auto back = solve_arrivals(two_threads, c, one_voxel(c, middle + aside), GetParam().settings());
   const double u = arrival_at(c, there, middle + aside);
   EXPECT_NEAR(arrival_at(c, back, middle - aside), u, limits_of(GetParam()).largest * u);
 }
 
-/// Where tensors turn, each way has an error of its own; a finer grid makes them alike.
-TEST_P(EikonalInvariants, AFinerGridMakesTheWaysThereAndBackAlike) {
+/// Where tensors turn, each direction has an error of its own; a finer grid makes them agree.
+TEST_P(ConnectInvariants, FinerGridReducesTheDifferenceOfReversedPaths) {
   const std::pair<vec3, vec3> ends[] = {
       {{16, 16, 20}, {48, 40, 44}}, {{32, 12, 52}, {28, 52, 12}}, {{8, 40, 8}, {52, 24, 48}}};
   double apart[2] = {0, 0}, total[2] = {0, 0};
@@ -50,11 +50,11 @@ TEST_P(EikonalInvariants, AFinerGridMakesTheWaysThereAndBackAlike) {
   EXPECT_LT(total[1], total[0] / 2);
 }
 
-/// New axis d is old axis order[d], turned round where flip[d].
-eikonal_case with_axes(const eikonal_case& c, const std::array<std::size_t, 3>& order,
+/// New axis d is old axis order[d], reversed if flip[d].
+connect_case with_axes(const connect_case& c, const std::array<std::size_t, 3>& order,
                        const std::array<bool, 3>& flip) {
   constexpr std::size_t at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
-  eikonal_case turned{c.name, {c.size[order[0]], c.size[order[1]], c.size[order[2]]}, {}, {}, {}, {}};
+  connect_case turned{c.name, {c.size[order[0]], c.size[order[1]], c.size[order[2]]}, {}, {}, {}, {}};
   const auto old_place = [&](const vec3& x) {
     vec3 old{};
     for (std::size_t d = 0; d < 3; ++d) old[order[d]] = flip[d] ? double(turned.size[d]) - 1 - x[d] : x[d];
@@ -75,16 +75,16 @@ eikonal_case with_axes(const eikonal_case& c, const std::array<std::size_t, 3>& 
   return turned;
 }
 
-TEST_P(EikonalInvariants, AxesMayBeExchangedAndTurnedRound) {
+TEST_P(ConnectInvariants, IsInvariantUnderPermutedAndReversedAxes) {
   auto helix = cases::helix(0.05, 24);
   for (double& x : helix.source) x = std::round(x);
   for (const auto& c : {cases::ragged(), helix}) {
-    const auto u = arrivals_of(two_threads, c, one_voxel(c), GetParam().settings());
+    const auto u = solve_arrivals(two_threads, c, one_voxel(c), GetParam().settings());
     for (const auto& [order, flip] : {std::pair{std::array<std::size_t, 3>{2, 0, 1}, std::array{false, false, false}},
                                       {{0, 2, 1}, {true, false, true}},
                                       {{1, 0, 2}, {true, true, true}}}) {
       const auto turned = with_axes(c, order, flip);
-      const auto v = arrivals_of(two_threads, turned, one_voxel(turned), GetParam().settings());
+      const auto v = solve_arrivals(two_threads, turned, one_voxel(turned), GetParam().settings());
       double largest = 0;
       for (const vec3& x : places_inside(c)) {
         vec3 y{};
@@ -98,28 +98,28 @@ TEST_P(EikonalInvariants, AxesMayBeExchangedAndTurnedRound) {
 }
 
 /// S -> c S divides arrival times by the root of c.
-TEST_P(EikonalInvariants, TimesGoByTheRootOfTheTensor) {
+TEST_P(ConnectInvariants, TimesScaleWithTheRootOfTheTensor) {
   const auto c = cases::ragged();
-  const auto u = arrivals_of(two_threads, c, one_voxel(c), GetParam().settings());
+  const auto u = solve_arrivals(two_threads, c, one_voxel(c), GetParam().settings());
   for (const double factor : {7.0, 1e-4, 4e5}) {
     auto scaled = c;
     for (float& s : scaled.tensors) s = static_cast<float>(factor * double(s));
-    auto v = arrivals_of(two_threads, scaled, one_voxel(scaled), GetParam().settings());
+    auto v = solve_arrivals(two_threads, scaled, one_voxel(scaled), GetParam().settings());
     for (float& t : v) t = static_cast<float>(std::sqrt(factor) * double(t));
     EXPECT_LT(largest_difference(v, u), limits_of(GetParam()).largest) << factor;
   }
 }
 
-/// Errors of grids of 32 and 64 voxels over the same cube, at places up to 18 from the source, where no way leaves
-/// the cube. Exact values within 8 of the source: the point itself is not smooth, and would hide second order.
-TEST_P(EikonalInvariants, RefinementGivesTheOrder) {
+/// Errors on grids of 32 and 64 voxels over the same cube, at positions up to 18 from the source, where no path leaves
+/// the cube. Exact values within 8 of the source: the point itself is not smooth and would hide second order.
+TEST_P(ConnectInvariants, RefinementGivesTheOrder) {
   const double order = GetParam().order;
   for (const auto make : {cases::paper_example, cases::half_space, cases::fish_eye, cases::pullback}) {
     std::vector<double> errors;
     for (const std::uint64_t side : {32, 64}) {
       const auto c = make(side);
       const double unit_voxels = double(side) / 64;
-      const auto u = arrivals_of(two_threads, c, exact_ball(c, 8 * unit_voxels), GetParam().settings());
+      const auto u = solve_arrivals(two_threads, c, exact_ball(c, 8 * unit_voxels), GetParam().settings());
       const auto places = places_inside(c);
       double error = 0, all = 0;
       for (std::size_t i = 0; i < places.size(); ++i) {
@@ -137,6 +137,6 @@ TEST_P(EikonalInvariants, RefinementGivesTheOrder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EikonalInvariants, testing::ValuesIn(eikonal_schemes));
+INSTANTIATE_TEST_SUITE_P(All, ConnectInvariants, testing::ValuesIn(connect_schemes));
 
 }  // namespace

@@ -2,40 +2,40 @@
 
 #include "tests/support/connect_claims.hpp"
 
-/// Fronts go where the mask goes, and nowhere else.
+/// Fronts stay in the mask and reach all of it.
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::reference;
-namespace cases = eikonal_cases;
+namespace cases = connect_cases;
 using cases::passage;
 
 const device two_threads{backend::cpu, 2, 0};
 constexpr std::uint64_t side = 24;
 
-class EikonalMasks : public testing::TestWithParam<eikonal_scheme> {};
+class ConnectMasks : public testing::TestWithParam<connect_scheme> {};
 
-TEST_P(EikonalMasks, ACorridorOfOneVoxelLetsThroughAtItsPrice) {
+TEST_P(ConnectMasks, CorridorOfOneVoxelIsPassableAtItsCost) {
   const auto c = cases::two_rooms(passage::corridor, identity3, side);
-  const auto u = arrivals_of(two_threads, c, one_voxel(c), GetParam().settings());
+  const auto u = solve_arrivals(two_threads, c, one_voxel(c), GetParam().settings());
   const auto [in, out] = cases::corridor_ends(side);
   const vec3 target = cases::other_room(passage::corridor, side);
   const double way = norm(in - c.source) + norm(out - in) + norm(target - out);
   const double got = arrival_at(c, u, target);
-  EXPECT_GT(got, way - 1);  // the way may cut the corners of a corridor one voxel wide
+  EXPECT_GT(got, way - 1);  // the path may cut the corners of a corridor one voxel wide
   EXPECT_LT(got, 1.25 * way);
-  EXPECT_GT(way - 1, 1.2 * norm(target - c.source));  // so this is not the way through the walls
+  EXPECT_GT(way - 1, 1.2 * norm(target - c.source));  // so the path does not cross the walls
   EXPECT_EQ(unreached_of(c, u, [](const vec3&) { return true; }).first, 0u);
 }
 
-/// Tensors whose stencils reach far beyond a wall of one voxel.
-TEST_P(EikonalMasks, WallsCornersAndEdgesLetNothingThrough) {
+/// Tensors whose stencils extend far beyond a wall of one voxel.
+TEST_P(ConnectMasks, WallsCornersAndEdgesAreImpassable) {
   const mat3 tensors[] = {identity3, fibre_tensor({1, 1, 0}, 100), fibre_tensor({1, 1, 1}, 100),
                           fibre_tensor({1, 2, 3}, 1000)};
   for (const mat3& S : tensors)
     for (const passage how : {passage::edge, passage::corner, passage::wall}) {
       const auto c = cases::two_rooms(how, S, side);
-      const auto u = arrivals_of(two_threads, c, one_voxel(c), GetParam().settings());
+      const auto u = solve_arrivals(two_threads, c, one_voxel(c), GetParam().settings());
       const double half = double(side / 2);
       const auto [beyond, all_beyond] = unreached_of(
           c, u, [&](const vec3& x) { return how == passage::wall ? x[0] + x[1] > double(side) : x[0] >= half; });
@@ -47,8 +47,8 @@ TEST_P(EikonalMasks, WallsCornersAndEdgesLetNothingThrough) {
     }
 }
 
-/// Voxels of the mask, by their numbers, that hang together by faces with number `first`.
-std::vector<std::uint8_t> part_of(const eikonal_case& c, std::size_t first) {
+/// Voxels of the mask, by number, that are face-connected with number `first`.
+std::vector<std::uint8_t> connected_part(const connect_case& c, std::size_t first) {
   const auto numbers = mask_numbers(c);
   const auto places = places_inside(c);
   std::vector<std::uint8_t> in(places.size(), 0);
@@ -65,8 +65,8 @@ std::vector<std::uint8_t> part_of(const eikonal_case& c, std::size_t first) {
   return in;
 }
 
-/// Tensors whose stencils are long, in a mask of which every second voxel is missing, and in narrow passages.
-TEST_P(EikonalMasks, WhateverHangsTogetherByFacesIsReachedFromEverywhere) {
+/// Tensors with long stencils, in a mask with every second voxel missing, and in narrow passages.
+TEST_P(ConnectMasks, FaceConnectedVoxelsReachEachOther) {
   auto porous = cases::ragged();
   for (std::size_t i = 0; i < porous.inside.size(); ++i)
     if (std::uint64_t{i} * 0x9e3779b97f4a7c15u >> 40 & 1) porous.inside[i] = 0;
@@ -78,7 +78,7 @@ TEST_P(EikonalMasks, WhateverHangsTogetherByFacesIsReachedFromEverywhere) {
       fronts.push_back({{static_cast<std::uint32_t>(first), 0}});
     const auto u = arrivals_of_all(two_threads, c, fronts, GetParam().settings());
     for (std::size_t k = 0; k < fronts.size(); ++k) {
-      const auto part = part_of(c, fronts[k][0].voxel);
+      const auto part = connected_part(c, fronts[k][0].voxel);
       std::size_t missed = 0, leaked = 0;
       for (std::size_t n = 0; n < part.size(); ++n) {
         const bool reached = std::isfinite(u[k * part.size() + n]);
@@ -90,7 +90,7 @@ TEST_P(EikonalMasks, WhateverHangsTogetherByFacesIsReachedFromEverywhere) {
   }
 }
 
-TEST_P(EikonalMasks, AnIslandIsNotReachedAndHasItsOwnFronts) {
+TEST_P(ConnectMasks, AnIslandIsNotReachedAndHasItsOwnFronts) {
   const auto c = cases::island(fibre_tensor({1, 1, 1}, 100), side);
   const vec3 there = cases::on_island(side);
   const auto u = arrivals_of_all(two_threads, c, {one_voxel(c), one_voxel(c, there)}, GetParam().settings());
@@ -106,9 +106,9 @@ TEST_P(EikonalMasks, AnIslandIsNotReachedAndHasItsOwnFronts) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EikonalMasks, testing::ValuesIn(eikonal_schemes));
+INSTANTIATE_TEST_SUITE_P(All, ConnectMasks, testing::ValuesIn(connect_schemes));
 
-TEST(EikonalSolver, RefusesWhatItCannotSolve) {
+TEST(ConnectSolver, RejectsInvalidProblems) {
   const auto c = cases::island(identity3, side);
   auto settings = godunov27.settings();
   settings.order = 2;
@@ -122,8 +122,8 @@ TEST(EikonalSolver, RefusesWhatItCannotSolve) {
   EXPECT_THROW(connect::starts_at_point(c.field(), {0, 23, 0}, 2), std::invalid_argument);
 }
 
-/// In a constant field the ball's times are exact, for sources between voxels too.
-TEST(EikonalSolver, StartsAtAPointAreExactNearIt) {
+/// In a constant field the ball's times are exact, also for sources between voxels.
+TEST(ConnectSolver, StartsAtAPointAreExactNearIt) {
   const auto c = cases::constant(fibre_tensor({1, 2, 3}, 10), 16);
   const vec3 point{7.3, 8.4, 7.9};
   const auto ball = connect::starts_at_point(c.field(), point, 2.5);
@@ -135,8 +135,8 @@ TEST(EikonalSolver, StartsAtAPointAreExactNearIt) {
     EXPECT_NEAR(arrival, c.distance(point, places[voxel]), 1e-5 * arrival + 1e-6);
 }
 
-/// The ball does not reach through a wall.
-TEST(EikonalSolver, StartsAtAPointStayInTheRoom) {
+/// The ball does not extend through a wall.
+TEST(ConnectSolver, StartsAtAPointStayInTheRoom) {
   const auto c = cases::two_rooms(passage::wall, identity3, side);
   const auto places = places_inside(c);
   for (const auto& [voxel, arrival] : connect::starts_at_point(c.field(), {12, 11, 10}, 4))

@@ -5,17 +5,17 @@
 
 #include "tests/support/connect_case.hpp"
 
-/// Against the volumes of HamiltonFastMarching in data/eikonal_reference.
+/// Compares with the volumes of HamiltonFastMarching in data/eikonal_reference.
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::reference;
-namespace cases = eikonal_cases;
+namespace cases = connect_cases;
 
 const device two_threads{backend::cpu, 2, 0};
 
-/// A 64^3 volume of floats in NumPy's format, version 1, [x, y, z] in C order; here with x fastest. Empty without the
-/// file.
+/// Reads a 64^3 volume of floats in NumPy's format, version 1, [x, y, z] in C order, into x-fastest order. Empty if the
+/// file is missing.
 std::vector<float> peer_volume(const std::string& name) {
   constexpr std::size_t side = 64;
   std::ifstream file(std::string(VOXHERD_DATA) + "/eikonal_reference/" + name + ".npy", std::ios::binary);
@@ -35,29 +35,29 @@ std::vector<float> peer_volume(const std::string& name) {
 }
 
 /// The same scheme from one voxel: the same numbers.
-TEST(EikonalPeer, FirstOrderIsThePeers) {
+TEST(ConnectPeer, FirstOrderEqualsThePeers) {
   for (const auto& [c, name] : {std::pair{cases::paper_example(64), "const_diag_hfm_o1_f0_s0"},
                                 {cases::pullback(64), "pullback_hfm_o1_f0_s0"},
                                 {cases::helix(0.1, 64), "helix_lam0.1_hfm_o1"}}) {
     const auto peer = peer_volume(name);
     if (peer.empty()) GTEST_SKIP() << "no eikonal_reference in " << VOXHERD_DATA;
-    const auto u = arrivals_of(two_threads, c, one_voxel(c), selling1.settings());
+    const auto u = solve_arrivals(two_threads, c, one_voxel(c), selling1.settings());
     std::printf("%s: mean difference %.1e, largest %.1e\n", name, mean_difference(u, peer),
                 largest_difference(u, peer));
     EXPECT_LT(largest_difference(u, peer), 1e-4) << name;
   }
 }
 
-/// Against the peer's second order on a grid three times finer, good to 0.5 %. From a ball of two voxels the peer's
-/// first order is off by 4.966 % in the mean, its second by 0.369 %, which chooses its differences anew in every
-/// update.
-TEST(EikonalPeer, HelixComesAsNearTheFineSolutionAsThePeer) {
+/// Compares with the peer's second order on a grid three times finer, accurate to 0.5 %. From a ball of two voxels the
+/// peer's first order has a mean error of 4.966 %, its second, which chooses its differences anew in every update,
+/// 0.369 %.
+TEST(ConnectPeer, HelixComesAsNearTheFineSolutionAsThePeer) {
   const auto fine = peer_volume("helix_lam0.1_ref192o2");
   if (fine.empty()) GTEST_SKIP() << "no eikonal_reference in " << VOXHERD_DATA;
   const auto c = cases::helix(0.1, 64);
   const auto ball = connect::starts_at_point(c.field(), {c.source[0], c.source[1], c.source[2]}, 2);
-  const auto off = [&](const eikonal_scheme& s) {
-    const double part = mean_difference(arrivals_of(two_threads, c, ball, s.settings()), fine);
+  const auto off = [&](const connect_scheme& s) {
+    const double part = mean_difference(solve_arrivals(two_threads, c, ball, s.settings()), fine);
     std::printf("helix, ratio 10, %-10s: %.3f %% from the fine solution\n", s.name, 100 * part);
     return part;
   };
@@ -66,12 +66,12 @@ TEST(EikonalPeer, HelixComesAsNearTheFineSolutionAsThePeer) {
   EXPECT_LT(off(hl26), 0.0497);
 }
 
-/// The peer's second order with factoring knows the pullback to 0.26 %.
-TEST(EikonalPeer, PullbackOfSecondOrderIsThePeersButForItsFactoring) {
+/// The peer's second order with factoring is accurate to 0.26 % on the pullback.
+TEST(ConnectPeer, SecondOrderPullbackEqualsThePeersExceptForFactoring) {
   const auto peer = peer_volume("pullback_hfm_o2_f10_s2");
   if (peer.empty()) GTEST_SKIP() << "no eikonal_reference in " << VOXHERD_DATA;
   const auto c = cases::pullback(64);
-  const auto u = arrivals_of(two_threads, c, exact_ball(c, 2), selling2.settings());
+  const auto u = solve_arrivals(two_threads, c, exact_ball(c, 2), selling2.settings());
   std::printf("pullback: peer %.3f %%, here %.3f %%, apart %.3f %%\n", 100 * relative_l1(c, peer),
               100 * relative_l1(c, u), 100 * mean_difference(u, peer));
   EXPECT_LT(mean_difference(u, peer), 0.0042);

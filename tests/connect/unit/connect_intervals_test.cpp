@@ -14,7 +14,7 @@ constexpr float none = std::numeric_limits<float>::infinity();
 TEST(ReplicateSummary, IsLinearBetweenTheSortedCosts) {
   std::vector<float> costs{5, 1, 4, 2, 3};
 
-  const replicate_summary r = summarise(costs, 75);  // quantiles 1/8 and 7/8: half-way between the first two, last two
+  const replicate_summary r = summarise(costs, 75);  // quantiles 1/8 and 7/8: halfway between the first two, last two
 
   EXPECT_DOUBLE_EQ(r.low, 1.5);
   EXPECT_DOUBLE_EQ(r.high, 4.5);

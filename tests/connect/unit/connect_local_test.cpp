@@ -10,10 +10,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/connect/lattice.hpp"
 #include "kernels/connect/paper/godunov27.hpp"
 #include "kernels/connect/paper/hopf_lax26.hpp"
 #include "kernels/connect/selling.hpp"
-#include "kernels/connect/unreached.hpp"
 #include "kernels/portable/lane_math.hpp"
 
 namespace {
@@ -22,20 +22,20 @@ using namespace voxherd;
 using namespace voxherd::reference;
 using lane::float_lanes;
 
-/// What a Number is made of.
+/// The scalar type of a Number.
 template <class Number>
 using scalar = std::conditional_t<std::is_same_v<Number, double>, double, float>;
 
 template <class Number>
-double first_of(const Number& x) {
+double first_lane(const Number& x) {
   if constexpr (std::is_arithmetic_v<Number>)
     return x;
   else
     return x[0];
 }
 
-/// A rounding of S, relative to its largest entry, changes a path's cost by up to half the ratio of eigenvalues times
-/// it; eliminating an axis takes three of them, and two axes are eliminated. Values and roots add a few of their own.
+/// A rounding error of S, relative to its largest entry, changes a path's cost by up to half the ratio of eigenvalues
+/// times it; eliminating an axis needs three of them, and two axes are eliminated. Values and roots add a few more.
 template <class Number>
 double tolerance(double ratio) {
   return double{std::numeric_limits<scalar<Number>>::epsilon()} * (8 + 3 * ratio);
@@ -48,7 +48,8 @@ class random_case {
   double normal() { return std::normal_distribution<double>()(random_); }
   vec3 direction() { return unit({normal(), normal(), normal()}); }
 
-  /// Eigenvalues 1, 1 / ratio and one in between along random axes, rounded to float so that all types mean the same.
+  /// Eigenvalues 1, 1 / ratio and one in between along random axes, rounded to float so that all types get the same
+  /// numbers.
   mat3 tensor(double ratio) {
     const vec3 x = direction(), y = unit(cross(x, direction())), z = cross(x, y);
     mat3 s = outer(x, x) + std::pow(ratio, -between(0, 1)) * outer(y, y) + (1 / ratio) * outer(z, z);
@@ -56,7 +57,7 @@ class random_case {
       for (double& entry : row) entry = float(entry);
     return s;
   }
-  /// Of values spread as far as a voxel costs, more or less.
+  /// Random values with a spread of about the cost of one voxel.
   double spread(const mat3& s) {
     const mat3 g = inverse(s);
     return std::sqrt((g[0][0] + g[1][1] + g[2][2]) / 3) * std::pow(10.0, between(-2, 0.5));
@@ -71,7 +72,7 @@ class random_case {
     for (std::size_t d = 0; d < 3; ++d) draw(spread, part, v.before[d]), draw(spread, part, v.after[d]);
     return v;
   }
-  /// Half of them near a front's, which is flat: then faces and edges win too.
+  /// Half of them near a flat front's, so that faces and edges are chosen too.
   cube_neighbours cube(const mat3& s, double spread) {
     cube_neighbours v;
     const double part = between(0, 1) < 0.5 ? 0 : between(0, 0.8), noise = between(0, 1) < 0.5 ? 1 : 0.05;
@@ -90,7 +91,7 @@ class random_case {
   std::mt19937 random_;
 };
 
-/// What S is to the callables.
+/// S as passed to the callables.
 template <class Number>
 struct packed {
   Number entry[6];
@@ -108,7 +109,7 @@ double godunov(const mat3& s, const six_neighbours& v, double old = missing) {
     after[d] = static_cast<scalar<Number>>(v.after[d]);
   }
   const connect::godunov27<Number> update(packed<Number>(s).entry);
-  return first_of<Number>(update(before, after, Number(static_cast<scalar<Number>>(old))));
+  return first_lane<Number>(update(before, after, Number(static_cast<scalar<Number>>(old))));
 }
 
 template <class Number>
@@ -117,17 +118,17 @@ double hopf_lax(const mat3& s, const cube_neighbours& v, double old = missing) {
     return Number(static_cast<scalar<Number>>(v[static_cast<std::size_t>(13 + x + 3 * y + 9 * z)]));
   };
   const connect::hopf_lax26<Number> update(packed<Number>(s).entry);
-  return first_of<Number>(update(at, Number(static_cast<scalar<Number>>(old))));
+  return first_lane<Number>(update(at, Number(static_cast<scalar<Number>>(old))));
 }
 
 double random_ratio(random_case& draw) { return std::pow(10.0, draw.between(0, 4)); }
 
 template <class Number>
-class EikonalLocal : public testing::Test {};
+class ConnectLocal : public testing::Test {};
 using numbers = testing::Types<float, float_lanes, double>;
-TYPED_TEST_SUITE(EikonalLocal, numbers);
+TYPED_TEST_SUITE(ConnectLocal, numbers);
 
-TYPED_TEST(EikonalLocal, GodunovIsThePapersSmallestValidCase) {
+TYPED_TEST(ConnectLocal, GodunovIsThePapersSmallestValidCase) {
   random_case draw(1);
   int valid = 0, smaller = 0;
   for (int n = 0; n < 20000; ++n) {
@@ -142,11 +143,11 @@ TYPED_TEST(EikonalLocal, GodunovIsThePapersSmallestValidCase) {
     smaller += error < -tolerance<TypeParam>(ratio);
   }
   EXPECT_GT(valid, 15000);
-  // Where neighbours on both sides are early, the Hamiltonian need not grow with u.
+  // If neighbours on both sides are early, the Hamiltonian need not increase with u.
   EXPECT_LE(smaller, valid / 1000);
 }
 
-TYPED_TEST(EikonalLocal, GodunovSolvesTheNestedHamiltonianWhereEachAxisHasRoom) {
+TYPED_TEST(ConnectLocal, GodunovSolvesTheNestedHamiltonian) {
   random_case draw(2);
   int with_room = 0;
   for (int n = 0; n < 400; ++n) {
@@ -165,7 +166,7 @@ TYPED_TEST(EikonalLocal, GodunovSolvesTheNestedHamiltonianWhereEachAxisHasRoom) 
   EXPECT_GT(with_room, 50);
 }
 
-TYPED_TEST(EikonalLocal, GodunovIsNeverBelowASolution) {
+TYPED_TEST(ConnectLocal, GodunovIsNeverBelowASolution) {
   random_case draw(3);
   for (int n = 0; n < 200; ++n) {
     const double ratio = random_ratio(draw);
@@ -178,7 +179,7 @@ TYPED_TEST(EikonalLocal, GodunovIsNeverBelowASolution) {
   }
 }
 
-TYPED_TEST(EikonalLocal, HopfLaxIsTheLeastOverTheTriangles) {
+TYPED_TEST(ConnectLocal, HopfLaxIsTheMinimumOverTheTriangles) {
   random_case draw(4);
   int reached = 0;
   for (int n = 0; n < 200; ++n) {
@@ -196,7 +197,7 @@ TYPED_TEST(EikonalLocal, HopfLaxIsTheLeastOverTheTriangles) {
   EXPECT_GT(reached, 150);
 }
 
-TYPED_TEST(EikonalLocal, OneNeighbourGivesTheStraightPath) {
+TYPED_TEST(ConnectLocal, OneNeighbourGivesTheStraightPath) {
   random_case draw(5);
   for (int n = 0; n < 200; ++n) {
     const double ratio = random_ratio(draw);
@@ -213,7 +214,7 @@ TYPED_TEST(EikonalLocal, OneNeighbourGivesTheStraightPath) {
   }
 }
 
-TYPED_TEST(EikonalLocal, WithoutNeighboursNothingIsReached) {
+TYPED_TEST(ConnectLocal, WithoutNeighboursNothingIsReached) {
   const mat3 s = random_case(6).tensor(30);
   cube_neighbours v;
   v.fill(missing);
@@ -221,7 +222,7 @@ TYPED_TEST(EikonalLocal, WithoutNeighboursNothingIsReached) {
   EXPECT_GE(hopf_lax<TypeParam>(s, v), connect::unreached);
 }
 
-TYPED_TEST(EikonalLocal, AnEarlierOldValueStays) {
+TYPED_TEST(ConnectLocal, AnEarlierOldValueStays) {
   random_case draw(7);
   for (int n = 0; n < 500; ++n) {
     const mat3 s = draw.tensor(random_ratio(draw));
@@ -233,7 +234,7 @@ TYPED_TEST(EikonalLocal, AnEarlierOldValueStays) {
   }
 }
 
-TYPED_TEST(EikonalLocal, HopfLaxIsExactOnFlatFrontsThatTheNeighboursBring) {
+TYPED_TEST(ConnectLocal, HopfLaxIsExactForFlatFronts) {
   random_case draw(8);
   for (int n = 0; n < 500; ++n) {
     const double ratio = random_ratio(draw);
@@ -249,7 +250,7 @@ TYPED_TEST(EikonalLocal, HopfLaxIsExactOnFlatFrontsThatTheNeighboursBring) {
   }
 }
 
-/// A cube of voxels with a source in it, swept in turn from all corners until nothing changes.
+/// A cube of voxels with a source, swept from all corners in turn until nothing changes.
 class swept_cube {
  public:
   static constexpr int side = 12, voxels = side * side * side, source = 4 + side * (5 + side * 3);
@@ -298,7 +299,7 @@ mat3 along(const vec3& fibre, double ratio) {
   return (1 - 1 / ratio) * outer(unit(fibre), unit(fibre)) + (1 / ratio) * identity3;
 }
 
-TEST(EikonalSweeps, GodunovEndsWhereThePapersTestDoesInConstantTensors) {
+TEST(ConnectSweeps, GodunovEndsWhereThePapersTestDoesInConstantTensors) {
   const swept_cube sweep;
   for (const mat3& s : {along({1, 1, 1}, 28), along({1, 2, 3}, 100), along({3, 1, 0}, 1000)}) {
     const auto tensor = [&](const int(&)[3]) -> const mat3& { return s; };
@@ -307,14 +308,14 @@ TEST(EikonalSweeps, GodunovEndsWhereThePapersTestDoesInConstantTensors) {
   }
 }
 
-TEST(EikonalSweeps, GodunovEndsAtOrBelowThePapersTestInTurningTensors) {
+TEST(ConnectSweeps, GodunovEndsAtOrBelowThePapersTestInTurningTensors) {
   const swept_cube sweep;
   const auto helix = [](const int(&at)[3]) { return along({5.5 - at[1], at[0] - 5.5, 4}, 100); };
   const auto paper = sweep(helix, papers_update), own = sweep(helix, godunov<double>);
   for (std::size_t i = 0; i < paper.size(); ++i) EXPECT_LE(own[i], paper[i] * (1 + 1e-9));
 }
 
-mat3 sum_of(const connect::selling_decomposition& d) {
+mat3 recompose(const connect::selling_decomposition& d) {
   mat3 s{};
   for (int i = 0; i < 6; ++i) {
     const vec3 e{double(d.offset[i][0]), double(d.offset[i][1]), double(d.offset[i][2])};
@@ -330,7 +331,7 @@ TEST(Selling, GivesBackTheTensorByWeightsThatAreNotNegative) {
   for (int n = 0; n < 20000; ++n) {
     const mat3 s = draw.tensor(random_ratio(draw));
     const auto d = decomposed(s);
-    const mat3 back = sum_of(d);
+    const mat3 back = recompose(d);
     for (std::size_t i = 0; i < 3; ++i)
       for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(back[i][j], s[i][j], 1e-12);
     for (const double w : d.weight) EXPECT_GE(w, 0);

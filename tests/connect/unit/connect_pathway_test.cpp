@@ -19,7 +19,7 @@ std::vector<std::uint64_t> first_voxels(std::uint64_t count) {
 /// Two ends, one voxel each.
 connect::region_list ends_at(std::uint32_t from, std::uint32_t to) { return {{0, 1, 2}, {from, to}}; }
 
-region_table table_of(float there, float back) {
+region_table make_table(float there, float back) {
   region_table t;
   t.regions = 2;
   t.cost = {0, there, back, 0};
@@ -39,7 +39,7 @@ TEST(DisjointSets, AreNamedByTheirSmallestMember) {
   EXPECT_EQ(sets.root(5), 1u);
 }
 
-TEST(Neighbours, AreSixOrTwentySixAndNeverBeyondTheImage) {
+TEST(Neighbours, AreSixOrTwentySixAndInsideTheImage) {
   const auto voxels = first_voxels(27);
   const voxel_neighbours space({3, 3, 3}, voxels);
   const auto count = [&](std::uint32_t of, int neighbours) {
@@ -54,7 +54,7 @@ TEST(Neighbours, AreSixOrTwentySixAndNeverBeyondTheImage) {
 }
 
 TEST(Islands, ShareNoFace) {
-  // x: one row of 6 with a gap at 2, and a voxel of the next row that touches the first part by its corner alone.
+  // x: one row of 6 with a gap at 2, and a voxel of the next row that touches the first part only by its corner.
   const std::vector<std::uint64_t> voxels{0, 1, 3, 4, 5, 8};
   const voxel_neighbours space({6, 2, 1}, voxels);
   const auto island = islands_of(space, voxels.size());
@@ -67,10 +67,10 @@ TEST(Islands, ShareNoFace) {
   EXPECT_EQ(count_unreached(island, {0, infinite, 1, 1, 1, 1}).elsewhere, 1u);
 }
 
-TEST(Pathway, IsTheWholeCorridorWhereSolvingIsExact) {
+TEST(Pathway, IsTheCompleteCorridorWhereSolvingIsExact) {
   const auto voxels = first_voxels(5);
   const voxel_neighbours space({5, 1, 1}, voxels);
-  const pathway p = find_pathway({0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, table_of(4, 4), ends_at(0, 4), space,
+  const pathway p = find_pathway({0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, make_table(4, 4), ends_at(0, 4), space,
                                  {0.5f, 0.1f, 0.6f, 0.7f, 0.6f}, 0.05);
   EXPECT_EQ(inside(p), (std::vector<int>{1, 1, 1, 1, 1}));
   EXPECT_EQ(p.cost.gap(), 0);
@@ -81,13 +81,13 @@ TEST(Pathway, IsTheWholeCorridorWhereSolvingIsExact) {
   EXPECT_FLOAT_EQ(static_cast<float>(p.curve.front().min_FA), 0.1f);
 }
 
-TEST(Pathway, CountsEpsilonFromTheTotalThatHangsTogether) {
-  // Totals of 10, 11, 11.2, 10.5, 10 along the corridor; beside it a voxel of 11.6.
+TEST(Pathway, CountsEpsilonFromTheConnectedTotal) {
+  // Totals of 10, 11, 11.2, 10.5, 10 along the corridor; next to it a voxel of 11.6.
   const std::vector<std::uint64_t> voxels{0, 1, 2, 3, 4, 7};
   const voxel_neighbours space({5, 2, 1}, voxels);
   const std::vector<float> from{0, 3, 6, 8, 10, 6}, to{10, 8, 5.2f, 2.5f, 0, 5.6f}, FA(6, 0.5f);
   const auto at = [&](double epsilon) {
-    return find_pathway(from, to, table_of(10, 10), ends_at(0, 4), space, FA, epsilon);
+    return find_pathway(from, to, make_table(10, 10), ends_at(0, 4), space, FA, epsilon);
   };
   EXPECT_NEAR(at(0.01).cost.joining_excess, 0.12, 1e-6);
   EXPECT_EQ(inside(at(0.01)), (std::vector<int>{1, 1, 1, 1, 1, 0}));
@@ -95,20 +95,20 @@ TEST(Pathway, CountsEpsilonFromTheTotalThatHangsTogether) {
   EXPECT_EQ(inside(at(0.05)), (std::vector<int>{1, 1, 1, 1, 1, 1}));
 }
 
-TEST(Pathway, LeavesOutCheapVoxelsThatDoNotHangOnIt) {
+TEST(Pathway, ExcludesCheapVoxelsThatAreNotConnected) {
   // The corridor 0 to 2, a gap, and a voxel as cheap as its middle.
   const std::vector<std::uint64_t> voxels{0, 1, 2, 4};
   const voxel_neighbours space({5, 1, 1}, voxels);
-  const pathway p = find_pathway({0, 1, 2, 1}, {2, 1, 0, 1}, table_of(2, 2), ends_at(0, 2), space, {1, 1, 1, 1}, 0.1);
+  const pathway p = find_pathway({0, 1, 2, 1}, {2, 1, 0, 1}, make_table(2, 2), ends_at(0, 2), space, {1, 1, 1, 1}, 0.1);
   EXPECT_EQ(inside(p), (std::vector<int>{1, 1, 1, 0}));
   EXPECT_EQ(p.curve.back().voxels, 3u);
 }
 
-TEST(Pathway, ThatDoesNotExistIsSaid) {
+TEST(Pathway, MissingPathwayIsReported) {
   const auto voxels = first_voxels(2);
   const voxel_neighbours space({2, 1, 1}, voxels);
   EXPECT_THROW(
-      find_pathway({0, infinite}, {infinite, 0}, table_of(infinite, infinite), ends_at(0, 1), space, {1, 1}, 0.05),
+      find_pathway({0, infinite}, {infinite, 0}, make_table(infinite, infinite), ends_at(0, 1), space, {1, 1}, 0.05),
       failure);
 }
 

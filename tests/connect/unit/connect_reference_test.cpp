@@ -5,14 +5,14 @@
 #include "tests/connect/reference/connect_updates.hpp"
 #include "tests/support/connect_case.hpp"
 
-/// The slow solver against values worked out by hand.
+/// The slow solver compared with values computed by hand.
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::reference;
-namespace cases = eikonal_cases;
+namespace cases = connect_cases;
 
-/// A slice of characters, '#' outside the mask.
+/// A slice given as characters, '#' outside the mask.
 struct drawn_mask {
   explicit drawn_mask(const std::vector<std::string>& rows, std::uint64_t slices = 1) {
     for (std::uint64_t z = 0; z < slices; ++z)
@@ -26,7 +26,7 @@ struct drawn_mask {
   connect::speed_field field;
 };
 
-TEST(EikonalReference, StepsGoAroundOneCornerAndNotBetweenTwo) {
+TEST(ConnectReference, StepsGoAroundOneCornerAndNotBetweenTwo) {
   const drawn_mask one({".#", ".."}), two({".#", "#."});
   EXPECT_TRUE(step_is_open(one.field, {0, 0, 0}, {1, 1, 0}));
   EXPECT_FALSE(step_is_open(two.field, {0, 0, 0}, {1, 1, 0}));
@@ -34,7 +34,7 @@ TEST(EikonalReference, StepsGoAroundOneCornerAndNotBetweenTwo) {
   EXPECT_FALSE(step_is_open(one.field, {0, 0, 0}, {0, 0, 1}));
 }
 
-TEST(EikonalReference, LongStepsNeedEveryVoxelTheyPass) {
+TEST(ConnectReference, LongStepsNeedEveryVoxelOnTheLine) {
   // From (0, 0) to (3, 1): (0, 0), (1, 0), the edge between (1, 0) and (2, 1), (2, 1), (3, 1).
   EXPECT_TRUE(step_is_open(drawn_mask({"..##", "#..."}).field, {0, 0, 0}, {3, 1, 0}));
   EXPECT_TRUE(step_is_open(drawn_mask({"...#", "##.."}).field, {0, 0, 0}, {3, 1, 0}));
@@ -42,7 +42,7 @@ TEST(EikonalReference, LongStepsNeedEveryVoxelTheyPass) {
   EXPECT_FALSE(step_is_open(drawn_mask({".#..", "...."}).field, {0, 0, 0}, {3, 1, 0}));
 }
 
-TEST(EikonalReference, ACornerIsPassedByTwoFacesInside) {
+TEST(ConnectReference, ACornerIsPassedByTwoFacesInside) {
   drawn_mask cube({"..", ".."}, 2);
   const auto open = [&](std::initializer_list<std::size_t> outside) {
     cube.inside.assign(8, 1);
@@ -50,18 +50,19 @@ TEST(EikonalReference, ACornerIsPassedByTwoFacesInside) {
     return step_is_open(cube.field, {0, 0, 0}, {1, 1, 1});
   };
   EXPECT_TRUE(open({}));
-  EXPECT_TRUE(open({1, 2, 5}));  // by (0, 0, 1) and (0, 1, 1)
+  EXPECT_TRUE(open({1, 2, 5}));  // via (0, 0, 1) and (0, 1, 1)
   EXPECT_FALSE(open({1, 2, 6, 5}));
   EXPECT_FALSE(open({1, 2, 4}));
   EXPECT_FALSE(open({3, 5, 6}));
 }
 
-TEST(EikonalReference, SellingsDirectionsAddUpToTheTensor) {
+TEST(ConnectReference, SellingsDirectionsAddUpToTheTensor) {
   for (const double ratio : {1.0, 3.0, 100.0, 1e4})
     for (const vec3& t : {vec3{1, 2, 3}, vec3{1, 0, 0}, vec3{3, -1, 0}, vec3{-1, 1, 1}}) {
       const mat3 S = fibre_tensor(t, ratio);
       mat3 sum{};
-      for (const auto& [weight, e] : selling_directions_of({S[0][0], S[0][1], S[0][2], S[1][1], S[1][2], S[2][2]})) {
+      for (const auto& [weight, e] :
+           selling_decomposition_vectors({S[0][0], S[0][1], S[0][2], S[1][1], S[1][2], S[2][2]})) {
         EXPECT_GE(weight, 0);
         const vec3 d{double(e[0]), double(e[1]), double(e[2])};
         sum = sum + weight * outer(d, d);
@@ -71,7 +72,7 @@ TEST(EikonalReference, SellingsDirectionsAddUpToTheTensor) {
     }
 }
 
-TEST(EikonalReference, UpwindRootLeavesOutWhatIsLater) {
+TEST(ConnectReference, UpwindRootIgnoresLaterNeighbours) {
   EXPECT_DOUBLE_EQ(upwind_root({{4, 3}}), 3.5);
   EXPECT_DOUBLE_EQ(upwind_root({{1, 2}, {1, 2}}), 2 + std::sqrt(0.5));
   EXPECT_DOUBLE_EQ(upwind_root({{1, 2}, {1, 3}}), 3);
@@ -81,7 +82,7 @@ TEST(EikonalReference, UpwindRootLeavesOutWhatIsLater) {
   EXPECT_EQ(upwind_root({{1, INFINITY}}), INFINITY);
 }
 
-TEST(EikonalReference, SimplicesGiveTheCheapestStraightPath) {
+TEST(ConnectReference, SimplicesGiveTheLeastCostStraightPath) {
   const mat3 S = 4 * identity3;
   EXPECT_DOUBLE_EQ(simplex_cost(S, {{1, 0, 0}}, {3}), 3.5);
   EXPECT_NEAR(simplex_cost(S, {{1, 0, 0}, {0, 1, 0}}, {3, 3}), 3 + std::sqrt(0.5) / 2, 1e-14);
@@ -91,10 +92,10 @@ TEST(EikonalReference, SimplicesGiveTheCheapestStraightPath) {
   EXPECT_EQ(cube_simplices().size(), 26u + 72 + 48);
 }
 
-/// Along an axis of a tensor the first order is exact, off it is not.
-TEST(EikonalReference, IsExactAlongTheAxesOfADiagonalTensor) {
+/// Along an axis of the tensor first order is exact, elsewhere it is not.
+TEST(ConnectReference, IsExactAlongTheAxesOfADiagonalTensor) {
   const auto c = cases::constant({{{0.25, 0, 0}, {0, 1, 0}, {0, 0, 4}}}, 8);  // voxels of 8 units
-  for (const auto& s : eikonal_schemes) {
+  for (const auto& s : connect_schemes) {
     const auto u = solve_reference(c.field(), one_voxel(c), s.kind, s.order);
     ASSERT_TRUE(u.converged);
     for (const vec3& e : {vec3{3, 0, 0}, vec3{0, -4, 0}, vec3{0, 0, 2}})

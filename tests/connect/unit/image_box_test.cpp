@@ -6,7 +6,7 @@ namespace {
 
 using namespace voxherd;
 
-TEST(ImageBox, HoldsAllVoxelsInsideAndBeginsWhereABlockBegins) {
+TEST(ImageBox, ContainsAllVoxelsInsideAndStartsAtABlock) {
   const std::array<std::uint64_t, 3> size{13, 10, 9};
   std::vector<std::uint8_t> inside(13 * 10 * 9, 0);
   for (const auto& [x, y, z] : {std::array{6, 9, 2}, std::array{8, 4, 7}}) inside[(z * 10 + y) * 13 + x] = 1;
@@ -21,7 +21,7 @@ TEST(ImageBox, HoldsAllVoxelsInsideAndBeginsWhereABlockBegins) {
   EXPECT_EQ(part[(7 * 6 + 0) * 5 + 4], 1);
 }
 
-TEST(ImageBox, APartLiesWhereItLayInTheWorld) {
+TEST(ImageBox, BoxKeepsItsWorldPosition) {
   geodesic::tensor_image image;
   image.size = {8, 8, 8};
   image.axes_mm = {0, 2, 0, -2, 0, 0, 0, 0, 3};

@@ -95,7 +95,7 @@ TEST(Plan, BatchesOfLargeItemsDecreaseToOne) {
   EXPECT_EQ(falling_sizes(3, 0, 62).last, 1u);
   EXPECT_EQ(falling_sizes(3584, 0, 32768).last, 128u);
   EXPECT_EQ(falling_sizes(3584, 0, 32768).finest, 16u);
-  EXPECT_EQ(falling_sizes(62, 4096, 62).last, 62u) << "a GPU gets no batch larger than has room";
+  EXPECT_EQ(falling_sizes(62, 4096, 62).last, 62u) << "a GPU gets no batch larger than fits";
 }
 
 TEST(Plan, SliceBatchesFollowTheSlicesThatHaveItems) {

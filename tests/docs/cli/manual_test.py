@@ -18,23 +18,23 @@ def read(path):
         return file.read()
 
 
-def page_of(command):
+def read_page(command):
     return read(os.path.join(PAGES, f"{command}.md"))
 
 
 @functools.cache
-def help_of(*words):
+def read_help(*words):
     return subprocess.run([VOXHERD, *words, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 @functools.cache
 def commands():
-    return re.findall(r"^  (\w+) {2,}\w", help_of(), re.MULTILINE)
+    return re.findall(r"^  (\w+) {2,}\w", read_help(), re.MULTILINE)
 
 
 @functools.cache
-def options_of(command):
-    return set(OPTION.findall(help_of(command))) | {"help"}
+def help_options(command):
+    return set(OPTION.findall(read_help(command))) | {"help"}
 
 
 def without_code_blocks(text):
@@ -64,10 +64,10 @@ def options_in_text(text, command):
 class CommandPages(unittest.TestCase):
     def test_every_command_has_a_page_that_the_list_names(self):
         self.assertGreaterEqual(len(commands()), 13)
-        contents = page_of("README")
+        contents = read_page("README")
         for command in commands():
             with self.subTest(command):
-                self.assertTrue(page_of(command).startswith(f"# voxherd {command}\n"))
+                self.assertTrue(read_page(command).startswith(f"# voxherd {command}\n"))
                 self.assertIn(f"[{command}]({command}.md)", contents)
 
     def test_no_page_is_about_a_command_that_does_not_exist(self):
@@ -77,21 +77,21 @@ class CommandPages(unittest.TestCase):
     def test_every_page_has_places_for_generated_tables(self):
         for command in commands():
             tables = ["options", "outputs"] if command in ANALYSES else ["options"]
-            markers = re.findall(r"^<!-- (.*) -->$", page_of(command), re.MULTILINE)
+            markers = re.findall(r"^<!-- (.*) -->$", read_page(command), re.MULTILINE)
             with self.subTest(command):
                 self.assertEqual(markers, [m for table in tables for m in (f"{table}: {command}", "end")])
 
     def test_every_page_has_an_example(self):
         for command in commands():
             with self.subTest(command):
-                self.assertIn(command, [name for name, _, _ in command_lines(page_of(command))])
+                self.assertIn(command, [name for name, _, _ in command_lines(read_page(command))])
 
     def test_options_in_the_text_exist(self):
         for command in [*commands(), "README"]:
-            for named, option in options_in_text(page_of(command), command):
+            for named, option in options_in_text(read_page(command), command):
                 with self.subTest(f"{command}.md: {named} --{option}"):
                     # A page may speak of the options that all analyses share.
-                    known = options_of("tensor") | (set() if named == "README" else options_of(named))
+                    known = help_options("tensor") | (set() if named == "README" else help_options(named))
                     self.assertIn(option, known)
 
     def test_options_in_examples_exist(self):
@@ -99,7 +99,7 @@ class CommandPages(unittest.TestCase):
         for document in documents:
             for command, words, options in command_lines(read(document)):
                 self.assertIn(command, commands())
-                known = options_of(command) | (options_of(words[0]) if command == "slurm" else set())
+                known = help_options(command) | (help_options(words[0]) if command == "slurm" else set())
                 for option in options:
                     with self.subTest(f"{os.path.basename(document)}: {command} --{option}"):
                         self.assertIn(option, known)
@@ -111,7 +111,7 @@ class CommandPages(unittest.TestCase):
                     self.assertTrue(os.path.exists(os.path.join(ROOT, "configs", name)))
 
     def test_every_exit_status_and_status_code_of_the_sources_is_there(self):
-        text = page_of("README")
+        text = read_page("README")
         for header, heading in (("failure.hpp", "Exit statuses"), ("voxel_status.hpp", "The status map")):
             section = text.split(f"## {heading}\n")[1].split("\n## ")[0]
             found = [path for folder in ("core", "mpi", "kernels")

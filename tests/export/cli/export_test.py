@@ -1,4 +1,4 @@
-"""voxherd export and the result file itself, read by the programs they are made for."""
+"""voxherd export and the result file itself, read by other programs."""
 import json
 import os
 import shutil
@@ -65,7 +65,7 @@ class Exported(unittest.TestCase):
         return os.path.join(cls.folder, *names)
 
     def load(self, *names):
-        """Values of an exported image, its geometry being compared with the mask's first."""
+        """Values of an exported image; first compares its geometry with the mask's."""
         image = nibabel.load(self.path(*names))
         self.assertEqual(image.get_data_dtype(), np.float32)
         for field in ("qform_code", "sform_code", "quatern_b", "quatern_c", "quatern_d", "qoffset_x", "qoffset_y",
@@ -75,7 +75,7 @@ class Exported(unittest.TestCase):
         self.assertEqual(image.header.get_xyzt_units()[0], "mm")
         return np.asarray(image.dataobj)
 
-    def range_of(self, *names):
+    def read_range(self, *names):
         header = nibabel.load(self.path(*names)).header
         return float(header["cal_min"]), float(header["cal_max"])
 
@@ -98,7 +98,7 @@ class FslFolder(Exported):
         super().setUpClass()
         run("export", cls.result, "--to", "fsl", cls.path("fsl"), "--threads", "2")
 
-    def test_holds_the_files_that_bedpostx_leaves_and_no_other(self):
+    def test_contains_exactly_the_files_of_bedpostx(self):
         expected = ["bvals", "bvecs", "commands.txt", "logs/voxherd.json", "xfms/eye.mat", "nodif_brain_mask.nii.gz",
                     "dyads2_thr0.05.nii.gz", "dyads2_thr0.05_modf2.nii.gz"]
         for k in "12":
@@ -108,7 +108,7 @@ class FslFolder(Exported):
         expected += [f"mean_{n}samples.nii.gz" for n in ("d", "d_std", "S0", "fsum")]
         self.assertEqual(files_below(self.path("fsl")), sorted(expected))
 
-    def test_samples_are_those_of_the_result(self):
+    def test_samples_match_the_result(self):
         for k in "12":
             for name, largest in (("th", 0), ("ph", 0), ("f", 1)):
                 file = f"merged_{name}{k}samples.nii.gz"
@@ -116,17 +116,17 @@ class FslFolder(Exported):
                 self.assertEqual(values.shape, (11, 9, 7, SAMPLES))
                 np.testing.assert_array_equal(values, self.stored_samples(name + k), file)
                 self.assertTrue(np.any(values[self.inside]))
-                self.assertEqual(self.range_of("fsl", file), (0, largest))
+                self.assertEqual(self.read_range("fsl", file), (0, largest))
 
-    def test_means_are_those_of_the_result(self):
+    def test_means_match_the_result(self):
         for name in ("mean_f1", "mean_f2", "mean_fsum", "mean_d", "mean_d_std", "mean_S0"):
             np.testing.assert_array_equal(self.load("fsl", f"{name}samples.nii.gz"), self.stored_map(name), name)
         for name in ("dyads1", "dyads2", "dyads1_dispersion", "dyads2_dispersion"):
             np.testing.assert_array_equal(self.load("fsl", f"{name}.nii.gz"), self.stored_map(name), name)
-        self.assertEqual(self.range_of("fsl", "mean_f1samples.nii.gz"), (0, 1))
-        self.assertEqual(self.range_of("fsl", "dyads1.nii.gz"), (-1, 1))
+        self.assertEqual(self.read_range("fsl", "mean_f1samples.nii.gz"), (0, 1))
+        self.assertEqual(self.read_range("fsl", "dyads1.nii.gz"), (-1, 1))
 
-    def test_mean_angles_are_those_of_the_dyads(self):
+    def test_mean_angles_match_the_dyads(self):
         for k in "12":
             th, ph = self.load("fsl", f"mean_th{k}samples.nii.gz"), self.load("fsl", f"mean_ph{k}samples.nii.gz")
             direction = np.stack([np.sin(th) * np.cos(ph), np.sin(th) * np.sin(ph), np.cos(th)], -1)
@@ -142,10 +142,10 @@ class FslFolder(Exported):
         np.testing.assert_allclose(self.load("fsl", "dyads2_thr0.05_modf2.nii.gz"), dyads * ratio[..., None],
                                    rtol=1e-6)
 
-    def test_mask_is_the_one_that_was_given(self):
+    def test_mask_is_the_given_one(self):
         np.testing.assert_array_equal(self.load("fsl", "nodif_brain_mask.nii.gz"), self.inside.astype(np.float32))
 
-    def test_gradients_are_the_ones_that_were_given(self):
+    def test_gradients_are_the_given_ones(self):
         for name in ("bvals", "bvecs"):
             written, given = np.loadtxt(self.path("fsl", name), ndmin=2), np.loadtxt(self.path("phantom", name), ndmin=2)
             np.testing.assert_allclose(written, given, atol=1e-6)
@@ -153,7 +153,7 @@ class FslFolder(Exported):
     def test_finished_mark_is_the_identity(self):
         np.testing.assert_array_equal(np.loadtxt(self.path("fsl", "xfms/eye.mat")), np.eye(4))
 
-    def test_log_tells_the_command_and_the_options(self):
+    def test_log_contains_the_command_and_the_options(self):
         with open(self.path("fsl", "logs/voxherd.json")) as file:
             log = json.load(file)
         self.assertEqual(log["configuration"]["fibres"], FIBRES)
@@ -177,7 +177,7 @@ class FslFolder(Exported):
             said = subprocess.run(["mrinfo", "-spacing", "-quiet", image], capture_output=True, text=True, check=True)
             np.testing.assert_allclose([float(x) for x in said.stdout.split()[:3]], [1.5, 1.75, 2.25], rtol=1e-5)
 
-    def test_nothing_is_overwritten_unasked(self):
+    def test_files_are_only_overwritten_on_request(self):
         target = self.path("again")
         run("export", self.result, "--to", "fsl", target)
         os.remove(f"{target}/xfms/eye.mat")
@@ -217,7 +217,7 @@ class BidsFolder(Exported):
                 expected += [f"{prefix}_model-bs_{middle}_dwimap.{ending}" for ending in ("nii.gz", "json")]
         self.assertEqual(files_below(self.path("bids")), sorted(expected))
 
-    def test_every_sidecar_tells_the_model(self):
+    def test_every_sidecar_names_the_model(self):
         for name in files_below(self.path("bids")):
             if not name.endswith("_dwimap.json"):
                 continue
@@ -248,7 +248,7 @@ class BidsFolder(Exported):
         self.assertEqual(description["GeneratedBy"][0]["Name"], "voxherd")
         self.assertTrue({"Name", "BIDSVersion"} <= set(description))
 
-    def test_means_are_those_of_the_result(self):
+    def test_means_match_the_result(self):
         for parameter, name in (("s0", "S0"), ("vfsum", "fsum"), ("diffusivity", "d"), ("dstd", "d_std")):
             np.testing.assert_array_equal(self.values(f"desc-mean_param-{parameter}"), self.stored_map(f"mean_{name}"))
         fractions = np.stack([self.stored_map(f"mean_f{k}") for k in "12"], -1)
@@ -261,7 +261,7 @@ class BidsFolder(Exported):
         np.testing.assert_allclose(np.cos(th)[self.inside], vectors[..., 2::3][self.inside], atol=1e-6)
         np.testing.assert_allclose((np.sin(th) * np.sin(ph))[self.inside], vectors[..., 1::3][self.inside], atol=1e-6)
 
-    def test_samples_are_those_of_the_result(self):
+    def test_samples_match_the_result(self):
         polar = np.stack([self.stored_samples(name) for name in ("th1", "ph1", "th2", "ph2")], -2)
         np.testing.assert_array_equal(self.values("desc-merged_param-polar"), polar)
         fractions = np.stack([self.stored_samples(name) for name in ("f1", "f2")], -2)
@@ -308,7 +308,7 @@ class Refusals(Exported):
         self.refuse(2, "--threads 1000", self.result, "--to", "fsl", no, "--threads", "1000")
         self.refuse(66, "absent.h5", self.path("absent.h5"), "--to", "fsl", no)
 
-    def test_a_result_that_lacks_batches_is_refused(self):
+    def test_an_incomplete_result_is_rejected(self):
         part = self.path("stopped.h5.part")
         shutil.copy(self.result, part)
         with h5py.File(part, "r+") as file:
@@ -342,7 +342,7 @@ class Scores(Exported):
         self.assertGreater(result["all"]["fibres"], 50)
         self.assertLess(result["fibre"][0]["median_degrees"], 5)
         self.assertLess(result["fibre"][0]["mean_fraction_error"], 0.2)
-        # Folders know no mask: what lies outside counts as missed, and adds no direction.
+        # Exported folders have no mask: voxels outside count as missed and add no direction.
         self.assertEqual(fsl["all"]["mean_degrees"], result["all"]["mean_degrees"])
 
 
@@ -365,7 +365,7 @@ class SeenByVtk(Exported):
         np.testing.assert_allclose(image.GetSpacing(), [1.5, 1.75, 2.25], rtol=1e-5)
         x, y, z = np.argwhere(self.inside)[37]
         voxel = int(x + 11 * (y + 9 * z))
-        # GetPoint() of VTK 9.1 forgets the direction that its reader has read.
+        # GetPoint() of VTK 9.1 loses the direction that its reader has read.
         direction = np.array([[image.GetDirectionMatrix().GetElement(i, j) for j in range(3)] for i in range(3)])
         place = np.array(image.GetOrigin()) + direction @ (np.array(image.GetSpacing()) * [x, y, z])
         np.testing.assert_allclose(place, (self.mask.affine @ [x, y, z, 1])[:3], atol=1e-4)

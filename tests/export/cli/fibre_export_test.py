@@ -1,4 +1,4 @@
-"""voxherd export of a result that holds fibres and a connectome; the files themselves are tested by fibre_files_test."""
+"""voxherd export of a result with fibres and a connectome; fibre_files_test checks the files themselves."""
 import os
 import shutil
 import subprocess
@@ -49,7 +49,7 @@ class ExportedFibres(unittest.TestCase):
 
 
 class Fibres(ExportedFibres):
-    def test_tck_and_trk_hold_the_positions_of_the_result(self):
+    def test_tck_and_trk_contain_the_positions_of_the_result(self):
         for kind in ("tck", "trk"):
             for ranks in (1, 3):
                 with self.subTest(f"{kind}, {ranks} ranks"):
@@ -61,7 +61,7 @@ class Fibres(ExportedFibres):
                         self.assertEqual(found.shape, self.fibre(number).shape)
                         np.testing.assert_allclose(found, self.fibre(number), rtol=0, atol=MM)
 
-    def test_trk_holds_arrays_of_fibres_and_of_points(self):
+    def test_trk_contains_arrays_of_fibres_and_of_points(self):
         run("export", self.result, "--to", "trk", self.path("arrays.trk"))
         read = nibabel.streamlines.load(self.path("arrays.trk")).tractogram
         np.testing.assert_array_equal(read.data_per_streamline["measure"][:, 0], self.rows["measure"])
@@ -70,7 +70,7 @@ class Fibres(ExportedFibres):
                                           self.rows["ends"][:, column])
         np.testing.assert_array_equal(read.data_per_point["FA"].get_data()[:, 0], self.points["FA"])
 
-    def test_trx_holds_all_of_the_result(self):
+    def test_trx_contains_the_complete_result(self):
         run("export", self.result, "--to", "trx", self.path("all.trx"))
         header, arrays = read_trx(self.path("all.trx"))
         np.testing.assert_array_equal(header["VOXEL_TO_RASMM"], self.affine)
@@ -104,7 +104,7 @@ class Fibres(ExportedFibres):
             self.assertGreater(os.path.getsize(out), 1000)
             self.assertFalse(os.path.exists(out + ".part"))
 
-    def test_no_fibres_make_a_whole_file(self):
+    def test_no_fibres_make_a_complete_file(self):
         empty = self.make("empty.h5", count=0)
         for kind in ("tck", "trk"):
             run("export", empty, "--to", kind, self.path(f"empty.{kind}"))
@@ -126,7 +126,7 @@ class Connectome(ExportedFibres):
         with open(self.path("csv", "count.csv")) as file:
             self.assertEqual(file.read(), "0,7,12\n7,0,3\n12,3,1\n")
 
-    def test_files_that_are_there_are_kept_unless_told_otherwise(self):
+    def test_existing_files_are_kept_without_overwrite(self):
         run("export", self.result, "--to", "csv", self.path("twice"))
         self.assertIn("--overwrite", run("export", self.result, "--to", "csv", self.path("twice"), expect=2).stderr)
         run("export", self.result, "--to", "csv", self.path("twice"), "--overwrite")
@@ -140,7 +140,7 @@ class Refusals(ExportedFibres):
         for name in ("no", "no.tck", "no.trk", "no.trx", "no.trx.part"):
             self.assertFalse(os.path.exists(self.path(name)))
 
-    def test_a_result_without_fibres_is_refused(self):
+    def test_a_result_without_fibres_is_rejected(self):
         phantom = self.path("phantom")
         run("phantom", "dwi", "--out", phantom, "--size", "4x4x4", "--directions", "6", "--threads", "1")
         run("tensor", "--dwi", f"{phantom}/data.nii", "--bvals", f"{phantom}/bvals", "--bvecs", f"{phantom}/bvecs",
@@ -150,19 +150,19 @@ class Refusals(ExportedFibres):
                         kind, self.path(f"no.{kind}"))
         self.refuse(65, "run connect or geodesic with --connectome", self.path("tensor.h5"), "--to", "csv", self.path("no"))
 
-    def test_a_result_without_what_is_asked_for_is_refused(self):
+    def test_a_result_without_the_requested_data_is_rejected(self):
         alone = self.make("alone.h5", "--no-connectome")
         self.refuse(65, "run connect or geodesic with --connectome", alone, "--to", "csv", self.path("no"))
         self.refuse(65, "without maps; use --to trx for fibres", self.result, "--to", "nifti", self.path("no"))
 
-    def test_a_wrong_place_is_refused(self):
+    def test_a_wrong_path_is_rejected(self):
         self.refuse(2, "expected a name that ends in .trx", self.result, "--to", "trx", self.path("no.tck"))
         self.refuse(66, "absent.h5", self.path("absent.h5"), "--to", "trx", self.path("no.trx"))
         self.refuse(74, "cannot be created", self.result, "--to", "trx", self.path("absent", "no.trx"))
         os.mkdir(self.path("folder.trx"))
         self.refuse(2, "is a folder", self.result, "--to", "trx", self.path("folder.trx"), "--overwrite")
 
-    def test_an_unfinished_result_is_refused(self):
+    def test_an_unfinished_result_is_rejected(self):
         part = self.path("stopped.h5.part")
         shutil.copy(self.result, part)
         with h5py.File(part, "r+") as file:

@@ -1,4 +1,4 @@
-"""TCK, TRK and TRX files, read by nibabel, by MRtrix and by a reader that knows TRX's published layout alone."""
+"""TCK, TRK and TRX files, read by nibabel, by MRtrix and by a reader written only from TRX's published layout."""
 import json
 import os
 import shutil
@@ -33,7 +33,7 @@ def turned(x_degrees, y_degrees, z_degrees):
     return turn
 
 
-def affine_of(columns, voxel_mm=(1.3, 2.1, 3.7), corner=(-81.5, 44.25, -37.125)):
+def make_affine(columns, voxel_mm=(1.3, 2.1, 3.7), corner=(-81.5, 44.25, -37.125)):
     affine = np.eye(4)
     affine[:3, :3] = columns @ np.diag(voxel_mm)
     affine[:3, 3] = corner
@@ -41,17 +41,17 @@ def affine_of(columns, voxel_mm=(1.3, 2.1, 3.7), corner=(-81.5, 44.25, -37.125))
 
 
 AFFINES = {
-    "axial": affine_of(np.eye(3)),
-    "oblique": affine_of(turned(20, -35, 10)),
-    "oblique, left handed": affine_of(turned(20, -35, 10) @ np.diag([-1, 1, 1])),
-    "sagittal, left handed": affine_of(turned(8, 95, -12) @ np.diag([1, 1, -1])),
-    "far beyond 45 degrees": affine_of(turned(130, 48, -50)),
-    "sheared": affine_of(turned(20, -35, 40) @ np.array([[1, 0.2, 0.1], [0, 1, -0.15], [0, 0, 1]])),
+    "axial": make_affine(np.eye(3)),
+    "oblique": make_affine(turned(20, -35, 10)),
+    "oblique, left handed": make_affine(turned(20, -35, 10) @ np.diag([-1, 1, 1])),
+    "sagittal, left handed": make_affine(turned(8, 95, -12) @ np.diag([1, 1, -1])),
+    "far beyond 45 degrees": make_affine(turned(130, 48, -50)),
+    "sheared": make_affine(turned(20, -35, 40) @ np.array([[1, 0.2, 0.1], [0, 1, -0.15], [0, 0, 1]])),
 }
 
 
 def some_fibres(affine, count=25, seed=1):
-    """Lists of points within the image, in world mm; of 1 to 60 points each, the first of one point."""
+    """Lists of 1 to 60 points within the image, in world mm; the first list has one point."""
     draws = np.random.default_rng(seed)
     fibres = []
     for number in range(count):
@@ -61,14 +61,14 @@ def some_fibres(affine, count=25, seed=1):
     return fibres
 
 
-def told_array(name, dtype, values):
+def stored_array(name, dtype, values):
     values = np.asarray(values, dtype)
     return {"name": name, "type": dtype, "width": 1 if values.ndim == 1 else values.shape[1],
             "values": values.ravel().tolist()}
 
 
 def read_trx(path):
-    """TRX as its specification has it: a ZIP of NAME[.WIDTH].DTYPE and header.json."""
+    """TRX as in its specification: a ZIP of NAME[.WIDTH].DTYPE and header.json."""
     arrays = {}
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
@@ -124,7 +124,7 @@ class Coordinates(FibreFiles):
                     self.expect_fibres(read.streamlines, fibres)
                     self.assertEqual(int(read.header["nb_streamlines"]), len(fibres))
 
-    def test_trx_holds_the_world_coordinates(self):
+    def test_trx_contains_the_world_coordinates(self):
         for name, affine in AFFINES.items():
             with self.subTest(name):
                 fibres = some_fibres(affine)
@@ -183,8 +183,8 @@ class Arrays(FibreFiles):
             "steps": ("uint32", draws.integers(0, 4000, (count, 2))),
         }
         cls.per_point = {"FA": ("float32", draws.random(points)), "axis": ("float32", draws.random((points, 3)))}
-        cls.told = {"fibre_arrays": [told_array(n, *a) for n, a in cls.per_fibre.items()],
-                    "point_arrays": [told_array(n, *a) for n, a in cls.per_point.items()]}
+        cls.told = {"fibre_arrays": [stored_array(n, *a) for n, a in cls.per_fibre.items()],
+                    "point_arrays": [stored_array(n, *a) for n, a in cls.per_point.items()]}
 
     def test_trx_keeps_every_array_in_its_own_type(self):
         path = self.write("trx", self.fibres, **self.told)
@@ -205,7 +205,7 @@ class Arrays(FibreFiles):
             for name, (dtype, values) in expected.items():
                 np.testing.assert_array_equal(arrays[f"{folder}/{name}"][1], values.astype(dtype), name)
 
-    def test_trk_keeps_ten_numbers_a_fibre_narrow_arrays_first(self):
+    def test_trk_keeps_ten_numbers_per_fibre_narrow_arrays_first(self):
         path = self.write("trk", self.fibres, **self.told)
         self.assertNotIn("left out", self.done.stdout + self.done.stderr)
         read = nibabel.streamlines.load(path).tractogram
@@ -222,10 +222,10 @@ class Arrays(FibreFiles):
             np.testing.assert_array_equal(read.data_per_point[name].get_data()[:, 0], values.astype(np.float32), name)
         self.expect_fibres(read.streamlines, self.fibres)
 
-    def test_trk_names_what_it_has_no_room_for(self):
+    def test_trk_names_the_arrays_left_out(self):
         count = len(self.fibres)
-        told = [told_array("wide", "float32", np.ones((count, 4)))]
-        told += [told_array(f"narrow{k}", "float32", np.full(count, k)) for k in range(8)]
+        told = [stored_array("wide", "float32", np.ones((count, 4)))]
+        told += [stored_array(f"narrow{k}", "float32", np.full(count, k)) for k in range(8)]
         path = self.write("trk", self.fibres, fibre_arrays=told)
         self.assertIn("wide left out; --to trx writes all", self.done.stdout + self.done.stderr)
         read = nibabel.streamlines.load(path).tractogram
@@ -235,8 +235,8 @@ class Arrays(FibreFiles):
 
 class Edges(FibreFiles):
     def test_no_fibres_at_all(self):
-        arrays = {"fibre_arrays": [told_array("measure", "float32", [])],
-                  "point_arrays": [told_array("FA", "float32", [])]}
+        arrays = {"fibre_arrays": [stored_array("measure", "float32", [])],
+                  "point_arrays": [stored_array("FA", "float32", [])]}
         for kind in ("tck", "trk"):
             with self.subTest(kind):
                 self.assertEqual(len(nibabel.streamlines.load(self.write(kind, [], **arrays)).streamlines), 0)
@@ -254,14 +254,14 @@ class Edges(FibreFiles):
         _, arrays = read_trx(self.write("trx", fibres))
         np.testing.assert_array_equal(arrays["offsets"][1], [0, 1])
 
-    def test_tck_refuses_a_coordinate_that_would_end_the_fibre(self):
+    def test_tck_rejects_a_coordinate_that_would_end_the_fibre(self):
         fibres = [np.array([[1, 2, 3], [1, np.nan, 3]])]
         out = self.write("tck", fibres, expect=65)
         self.assertIn("point 1 has the coordinate nan", self.done.stderr)
         self.assertFalse(os.path.exists(out))
         self.write("trx", fibres)
 
-    def test_trk_refuses_a_flat_affine(self):
+    def test_trk_rejects_a_flat_affine(self):
         flat = AFFINES["oblique"].copy()
         flat[:3, 2] = flat[:3, 1]
         self.write("trk", some_fibres(flat), flat, expect=65)
@@ -270,9 +270,9 @@ class Edges(FibreFiles):
 
 class BigArchives(FibreFiles):
     def test_sizes_and_places_are_read_from_64_bit_records(self):
-        """Every number above 100 is written as a large one, so that small files show what 4 GiB would."""
+        """Every number above 100 is written in 64 bits, so that small files exercise the code for 4 GiB."""
         fibres = some_fibres(AFFINES["oblique"])
-        array = told_array("measure", "float32", np.arange(len(fibres)))
+        array = stored_array("measure", "float32", np.arange(len(fibres)))
         path = self.write("trx", fibres, fibre_arrays=[array], more=["100"])
         with open(path, "rb") as file:
             raw = file.read()
@@ -287,7 +287,7 @@ class BigArchives(FibreFiles):
             raw = file.read()
         self.assertNotIn(b"PK\6\6", raw)
 
-    def test_unzip_finds_nothing_wrong(self):
+    def test_unzip_finds_no_errors(self):
         if shutil.which("unzip") is None:
             self.skipTest("unzip is not installed")
         for more in ([], ["100"]):
@@ -309,7 +309,7 @@ class SeenByMrtrix(FibreFiles):
             self.assertEqual(int(fields["    count"]), count)
             self.assertEqual(int(fields["actual count in file"]), count)
 
-    def test_its_lengths_are_ours(self):
+    def test_its_lengths_equal_ours(self):
         fibres = some_fibres(AFFINES["oblique"])
         path = self.write("tck", fibres)
         subprocess.run(["tckstats", path, "-dump", self.path("lengths.txt")], check=True, capture_output=True)

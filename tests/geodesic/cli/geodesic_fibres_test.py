@@ -32,12 +32,12 @@ def along(fibre):
 
 
 def sketch(fibre, points=12):
-    """As many points, spread evenly over the steps of a fibre that is written with all of them."""
+    """The given number of points, spread evenly over the steps of a fibre that was written with all points."""
     return fibre[np.arange(points) * (len(fibre) - 1) // (points - 1)]
 
 
 def mdf(a, b):
-    """Garyfallidis 2012: the smaller mean distance of points, forth and back."""
+    """Garyfallidis 2012: the smaller of the mean point distances, forward and reversed."""
     return min(np.linalg.norm(a - other, axis=1).mean() for other in (b, b[::-1]))
 
 
@@ -51,7 +51,7 @@ class Labels:
         return self.values[tuple(index.T)]
 
     def between(self, a, b):
-        """Labels of all voxels on the straight way, however short a corner it cuts off."""
+        """Labels of all voxels on the straight line, including short corners."""
         index = [p @ self.to_voxel[:3, :3].T + self.to_voxel[:3, 3] for p in (a, b)]
         faces = [0.0, 1.0]
         for start, end in zip(*index):
@@ -78,7 +78,7 @@ class Written(GeodesicJobs):
         for result in (one, two):
             for i, fibre in enumerate(result):
                 first, last = result.samples["regions"][i]
-                # A step that enters a region may end a little behind it.
+                # A step that enters a region may end slightly beyond it.
                 self.assertIn(last, labels.between(fibre[-2], fibre[-1]))
                 if result is one:
                     self.assertEqual(first, labels.at(fibre[:1])[0])
@@ -86,7 +86,7 @@ class Written(GeodesicJobs):
                 else:
                     self.assertIn(first, labels.between(fibre[1], fibre[0]))
 
-    def test_points_lie_as_far_apart_as_asked(self):
+    def test_points_have_the_requested_distance(self):
         for wanted in (STEP_MM, 4.0):
             result = self.one_way("--output-step", str(wanted), "--overwrite")
             for i, fibre in enumerate(result):
@@ -98,7 +98,7 @@ class Written(GeodesicJobs):
                 if wanted == STEP_MM:
                     self.assertGreater(pieces.sum(), 0.95 * length)
 
-    def test_no_step_leaps_and_relative_speeds_stay_below_one(self):
+    def test_no_step_is_too_long_and_relative_speeds_stay_below_one(self):
         # Sharp edges, sharpened: there steps became twenty times too long.
         result = self.one_way("--metric", "jeong", "--alpha", "3", "--output-step", "0.01", smooth="0")
         self.assertGreater(len(result), 20)
@@ -109,7 +109,7 @@ class Written(GeodesicJobs):
         self.assertLessEqual(result.points["relative_speed"].max(), 1)
         self.assertIn("degenerate field", self.said)
 
-    def test_matrices_are_those_of_the_fibres(self):
+    def test_matrices_match_the_fibres(self):
         for result, directed in ((self.two_way(), False), (self.one_way(), True)):
             table, labels = result.connectome, result.connectome["labels"].astype(int).tolist()
             self.assertEqual(labels, [0, *ENDS] if directed else ENDS)
@@ -146,7 +146,7 @@ class Written(GeodesicJobs):
             apart = [mdf(a, b) for n, a in enumerate(sketches) for b in sketches[:n]]
             several += len(apart)
             self.assertTrue(all(d > distance - ROUNDING_MM for d in apart), apart)
-            # None that was left out is both better than the last one and far from all that were kept.
+            # No omitted fibre is both better than the last one and far from all kept ones.
             others = np.flatnonzero((every.pairs() == pair).all(axis=1))
             self.assertEqual(measure[here[0]], every.samples["measure"][others].max())
             for i in others:
@@ -157,7 +157,7 @@ class Written(GeodesicJobs):
         self.assertLess(len(chosen), len(every) / 3)
         np.testing.assert_array_equal(chosen.connectome["count"], every.connectome["count"])
 
-    def test_top_alone_keeps_the_best_of_each_pair(self):
+    def test_top_by_itself_keeps_the_best_of_each_pair(self):
         every, best = self.two_way(), Result(self.make("top.h5", "--seed-image", self.ends, "--connectome", self.ends,
                                                        "--smooth", "0.7", "--measure", "relative", "--top", "3"))
         for pair in np.unique(every.pairs(), axis=0):
@@ -225,7 +225,7 @@ class Tilted(GeodesicJobs):
                         "--smooth", "1", "--output-step", "0.01", "--step", "1", *options, scan=self.scan(folder))
         return Result(out)
 
-    def test_gives_the_same_fibres_turned(self):
+    def test_gives_the_same_fibres_when_rotated(self):
         a, b = np.radians((35, -25))
         turn = np.eye(4)
         turn[:3, :3] = np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]]) @ np.array(
@@ -267,12 +267,12 @@ class SiftPhantom(GeodesicJobs):
         return Result(self.make(name, "--seed-image", mask, "--connectome", parcels, *options,
                                 scan=self.scan(scan or self.sift)))
 
-    def test_streamlines_connect_1_with_2_and_3_with_4_and_nothing_else(self):
+    def test_streamlines_connect_only_1_with_2_and_3_with_4(self):
         result = self.connectome("streamline.h5", "--form", "streamline")
         voxels = 9 * np.array([[0, 12, 0, 0], [12, 0, 0, 0], [0, 0, 0, 4], [0, 0, 4, 0]])
         np.testing.assert_array_equal(result.connectome["count"], voxels)  # one through every voxel
 
-    def test_geodesics_connect_1_with_2_and_3_with_4_and_nothing_else(self):
+    def test_geodesics_connect_only_1_with_2_and_3_with_4(self):
         # One tensor fills each bundle, so geodesics of any metric are straight there and fan out; the background has
         # no signal and so no tensor, and rays end at it. That alone keeps the bundles apart, without a measure. With a
         # sharpened metric rays that run straight across the end of the lower bundle (at 0.15 of the largest speed)

@@ -35,7 +35,7 @@ def tool(*words):
 
 
 class Inputs:
-    """What geodesic_inputs_dump wrote; volumes indexed (x, y, z)."""
+    """The output of geodesic_inputs_dump; volumes indexed (x, y, z)."""
 
     def __init__(self, folder):
         with open(os.path.join(folder, "inputs.json"), encoding="utf-8") as file:
@@ -79,7 +79,7 @@ class InFolder(unittest.TestCase):
 @unittest.skipUnless(os.path.isdir(MRTRIX_DATA), "no folder of real scans (VOXHERD_DATA)")
 @unittest.skipUnless(shutil.which("dwi2tensor"), "no MRtrix3")
 class Frames(InFolder):
-    """The same brain stored along other axes, mirrored, tilted."""
+    """The same brain stored along other axes, mirrored, rotated."""
 
     def variants(self):
         """Name, folder with dwi.nii, bvals, bvecs, mask.nii, dt.nii as MRtrix3 writes them."""
@@ -209,7 +209,7 @@ class Brain(InFolder):
 
 class Labels(InFolder):
     @unittest.skipUnless(os.path.isdir(MRTRIX_DATA), "no folder of real scans (VOXHERD_DATA)")
-    def test_a_finer_parcellation_of_other_axes_is_looked_up_in_the_world(self):
+    def test_a_finer_parcellation_with_other_axes_is_sampled_by_world_coordinates(self):
         source = os.path.join(MRTRIX_DATA, "sift")
         found = self.dump("--dwi", f"{source}_dwi.nii.gz", "--bvals", f"{source}_dwi.bval", "--bvecs",
                           f"{source}_dwi.bvec", "--mask", f"{source}_mask.nii.gz", "--seed-image",
@@ -250,7 +250,7 @@ class Refusals(InFolder):
             for word in named:
                 self.assertIn(word, errors[0])
 
-    def test_a_whole_command_line_is_taken(self):
+    def test_a_complete_command_line_is_accepted(self):
         found = self.dump(*self.tensor, *self.seeds, "--include", self.labels, "--include", self.mask, "--ordered",
                           "--exclude", self.labels, "--targets", self.labels, "--target-labels", "17", ranks=2)
         self.assertEqual(found.said["includes"], 2)
@@ -262,7 +262,7 @@ class Refusals(InFolder):
     def configuration(self, *words):
         return self.dump(*self.tensor, *self.seeds, *words).said["configuration"]
 
-    def test_what_is_not_given_suits_the_form_and_the_voxel(self):
+    def test_defaults_depend_on_the_form_and_the_voxel(self):
         usual = self.configuration()
         self.assertEqual([usual[name] for name in ("interpolation", "integrator", "rays", "direction-set", "directions")],
                          ["bspline", "rk4", "one-way", "sphere", 64])
@@ -276,12 +276,12 @@ class Refusals(InFolder):
                          ["trilinear", "rk4", "two-way", "axis", 1, 0.5, 0.5, 0.15])
         paper = self.configuration("--form", "christoffel", "--integrator", "rk2-frozen", "--max-steps", "4096")
         self.assertEqual([paper["step"], paper["max-steps"]], [0.2, 4096])
-        self.assertGreater(paper["max-length"], 0.2 * 4096)  # steps alone decide
+        self.assertGreater(paper["max-length"], 0.2 * 4096)  # only the number of steps limits
         both = self.configuration("--max-steps", "4096", "--max-length", "90")
         self.assertEqual([both["max-steps"], both["max-length"]], [4096, 90])
         self.assertEqual(self.configuration("--connectome", self.labels)["rays"], "two-way")
 
-    def test_options_that_do_not_go_together(self):
+    def test_incompatible_options(self):
         base = [*self.tensor, *self.seeds]
         for words, named in (
                 (self.seeds, ["--dwi", "--tensor"]),
@@ -325,7 +325,7 @@ class Refusals(InFolder):
                 ([*base, "--top", "-1"], ["--top -1"])):
             self.refused(USAGE, words, *named)
 
-    def test_files_that_are_not_what_was_asked_for(self):
+    def test_files_of_the_wrong_kind(self):
         short = self.save("short.nii", numpy.ones((5, 4, 3, 5)), self.affine)
         zero = self.save("zero.nii", numpy.zeros((5, 4, 3, 6)), self.affine)
         half = self.save("half.nii", numpy.full((5, 4, 3), 1.5), self.affine)

@@ -23,7 +23,7 @@ FIBERCUP = os.path.join(DATA, "fibercup")
 
 
 class Fibres:
-    """What a result holds, in the order of the fibres' own numbers."""
+    """Contents of a result, in the order of fibre numbers."""
 
     def __init__(self, path):
         with h5py.File(path) as file:
@@ -57,11 +57,11 @@ class Grid:
         return index @ self.affine[:3, :3].T + self.affine[:3, 3]
 
     def memory_order(self, points):
-        """How the program numbers seeds: by voxel, x fastest."""
+        """The program's numbering of seeds: by voxel, x fastest."""
         return numpy.argsort(numpy.ravel_multi_index(self.voxels(points).T[::-1], self.shape[::-1]), kind="stable")
 
     def density(self, lines):
-        """Lines a voxel, each line once."""
+        """Number of lines per voxel, each line counted once."""
         found = numpy.zeros(self.shape)
         for line in lines:
             found[tuple(numpy.unique(self.voxels(line), axis=0).T)] += 1
@@ -109,7 +109,7 @@ class Brain(InFolder):
         cls.white = Grid(os.path.join(REFERENCE, "wm_mask_fa025.nii.gz"))
 
     def from_points(self, points, *words):
-        """Streamlines with the options that MRtrix3's were made with (its README; 100 voxels the longest)."""
+        """Streamlines with the options used for MRtrix3's (its README; at most 100 voxels)."""
         points = points[self.mask.memory_order(points)]
         numpy.savetxt(self.at("seeds.txt"), points, fmt="%.5f")
         fibres = self.track(*self.tensors, "--form", "streamline", "--seed-points", self.at("seeds.txt"), "--step", "0.5",
@@ -164,8 +164,8 @@ class Callosum(Brain):
         free = self.spread("adjugate, cone, any FA", "--metric", "adjugate", *cone)
         for what in ("median", "p95", "ml", "labels"):
             self.assertGreater(same[what], 1.2 * line[what], what)
-        # The adjugate's leave the white matter after 3 cm, within streamlines' reach; they go further with the paper's
-        # only stop, the edge.
+        # The adjugate's leave the white matter after 3 cm, within the streamlines' range; they go further with the
+        # paper's only stopping rule, the edge.
         for what in ("median", "p95", "ml", "labels"):
             self.assertGreater(free[what], 1.2 * line[what], what)
 
@@ -180,7 +180,7 @@ class Streamlines(Brain):
         cls.theirs = [numpy.array(line, float) for line in nibabel.streamlines.load(
             os.path.join(REFERENCE, "tensor_det_1000.tck")).streamlines]
 
-    def test_bundles_overlap_as_much_as_those_of_other_seeds_do(self):
+    def test_bundles_overlap_as_much_as_with_other_seeds(self):
         random = numpy.random.default_rng(7)
         index = numpy.argwhere(self.white.values > 0)
         index = index[random.integers(len(index), size=6000)] + random.uniform(-0.5, 0.5, (6000, 3))
@@ -207,7 +207,7 @@ class Streamlines(Brain):
             *numpy.percentile(length[0], (25, 50, 75)), *numpy.percentile(length[1], (25, 50, 75))))
         numpy.testing.assert_allclose(numpy.median(length[0]), numpy.median(length[1]), rtol=0.15)
 
-    def test_from_the_middle_of_theirs_ours_take_the_same_way(self):
+    def test_from_the_middle_of_theirs_our_streamlines_follow_the_same_path(self):
         middle = numpy.array([line[len(line) // 2] for line in self.theirs])
         inside = numpy.flatnonzero(self.mask.at(middle) > 0)
         order = inside[self.mask.memory_order(middle[inside])]
@@ -249,7 +249,7 @@ class Phantom(InFolder):
     def inside(self, fibres):
         return numpy.mean([(self.mask.at(line) > 0).mean() for line in fibres.lines])
 
-    def test_streamlines_join_the_ends_of_bundles_and_no_others(self):
+    def test_streamlines_connect_only_the_ends_of_bundles(self):
         fibres = self.track(*self.scan, "--form", "streamline", "--min-fa", "0.05", "--seed-image",
                             os.path.join(FIBERCUP, "masks", "wm_3x3x3.nii.gz"), "--seeding", "grid",
                             "--seeds-per-voxel", "2", "--connectome", self.at("ends.nii"))
@@ -260,7 +260,7 @@ class Phantom(InFolder):
         self.assertEqual(fibres.count[:2, 2:].sum(), 0)  # nothing leaves the U
         self.assertGreater(self.inside(fibres), 0.99)
 
-    def test_geodesics_follow_the_u_where_the_metric_is_sharp_enough(self):
+    def test_geodesics_follow_the_u_with_a_sharp_metric(self):
         found = {}
         for alpha in ("1", "8"):
             fibres = self.track(*self.scan, "--metric", "power", "--alpha", alpha, "--direction-set", "cone", "--cone",

@@ -107,7 +107,7 @@ class KilledRuns(KillAndResume, GeodesicJobs):
 
 
 class Nothing(GeodesicJobs):
-    def test_no_accepted_fibre_is_a_whole_result_that_all_exports_take(self):
+    def test_a_result_without_accepted_fibres_is_complete_and_can_be_exported(self):
         digests = set()
         for ranks in (1, 3):
             out = self.make(f"{ranks}.h5", "--seed-image", self.ends, "--connectome", self.ends, "--min-length", "240",
@@ -129,7 +129,7 @@ class Nothing(GeodesicJobs):
         self.assertEqual(rc, 0, said)
         self.assertEqual(np.loadtxt(self.path("matrices/count.csv"), delimiter=",").sum(), 0)
 
-    def test_a_dry_run_says_what_would_be_done_and_leaves_nothing(self):
+    def test_a_dry_run_reports_the_plan_and_writes_nothing(self):
         rc, said = self.launch(self.path("dry.h5"), "--seed-image", self.ends, "--targets", self.ends, "--dry-run", ranks=2)
         self.assertEqual(rc, 0, said)
         self.assertIn("156 seeds with 64 directions each: 9984 fibres", said)
@@ -137,7 +137,7 @@ class Nothing(GeodesicJobs):
 
 
 class Errors(GeodesicJobs):
-    def test_what_is_wrong_is_said_once_and_nothing_is_written(self):
+    def test_errors_are_reported_once_and_nothing_is_written(self):
         seeds = ("--seed-image", self.ends)
         self.refused(USAGE, "neither --seed-points nor --seed-image", ranks=2)
         self.refused(USAGE, "--target-labels", *seeds, "--target-labels", "3")
@@ -150,7 +150,7 @@ class Errors(GeodesicJobs):
         self.refused(USAGE, "--dwi", *seeds, scan=("--quiet",))
 
     @unittest.skipIf(nibabel is None, "python3-nibabel is not installed")
-    def test_more_labels_than_matrices_can_hold_are_refused_before_any_work(self):
+    def test_too_many_labels_for_the_matrices_are_rejected_before_any_work(self):
         image = nibabel.load(self.ends)
         many = os.path.join(self.shared, "many.nii")
         nibabel.save(nibabel.Nifti1Image(np.arange(4800, dtype=np.int16).reshape(image.shape), image.affine), many)

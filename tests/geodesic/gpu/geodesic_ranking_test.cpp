@@ -43,7 +43,7 @@ TEST_F(GeodesicRankingCuda, IsEquivalentToReference) {
   expect_ranking_equivalent_to_reference(gpu, bundles({400, 0, 0, 1, 33, 700, 32, 0, 256, 257}, 1));
 }
 
-TEST_F(GeodesicRankingCuda, IsEquivalentToReferenceWhenFibresComeInAnyOrder) {
+TEST_F(GeodesicRankingCuda, IsEquivalentToReferenceForAnyOrderOfFibres) {
   expect_ranking_equivalent_to_reference(gpu, shuffled(bundles({400, 0, 0, 1, 33, 700, 32, 0}, 1), 2));
 }
 
@@ -57,7 +57,7 @@ TEST_F(GeodesicRankingCuda, AgreesWithTheCpuOnSevenThousandPairs) {
   expect_cpu_and_gpu_to_agree(bundles(sizes, 6), 0, 1.5);
 }
 
-TEST_F(GeodesicRankingCuda, TakesNoCandidatesAtAll) {
+TEST_F(GeodesicRankingCuda, AcceptsNoCandidates) {
   EXPECT_TRUE(ranked(gpu, {}).empty());
   EXPECT_TRUE(distinct(gpu, {}, {}, {}, 3, 1).empty());
   EXPECT_EQ(summarise(gpu, {}, {}, 3).size(), 3u);

@@ -23,7 +23,7 @@ struct scheme {
   integrator method;
 };
 
-/// For the names of tests: numbers as settings.hpp has them.
+/// Numbers as in settings.hpp, for the names of tests.
 void PrintTo(const scheme& s, std::ostream* out) {
   *out << "form " << int(s.form) << ", reading " << int(s.reading) << ", integrator " << int(s.method);
 }
@@ -35,8 +35,8 @@ class GeodesicCuda : public testing::TestWithParam<scheme> {
 
 const sampling_grid oblique{{40, 36, 30}, {{{1.5, 0.2, 0.1}, {-0.25, 1.7, 0}, {0.05, 0.1, 2.1}}}, {-12, 5, 8}};
 
-/// How far rounding may take the two rays of a start: allowed_mm for neighbours on all sides, since a ray may be steady
-/// against a push in one direction.
+/// How far rounding may move the two rays of a start: at least allowed_mm for all neighbours, since a ray may be stable
+/// against a perturbation in one direction.
 double sensitivity_mm(const sampled_reader& field, const ray_start& from, const walk_settings& how) {
   const auto rays = [&](const vec3& u) {
     std::vector<vec3> places;
@@ -52,7 +52,7 @@ double sensitivity_mm(const sampled_reader& field, const ray_start& from, const 
   return most;
 }
 
-/// The CPU tracker is the judge; the reference says where rays run apart by themselves. Both devices prepare their own
+/// Compares with the CPU tracker; the reference shows where rays diverge by themselves. Both devices prepare their own
 /// field.
 TEST_P(GeodesicCuda, IsEquivalentToCpu) {
   const auto image = sampled(scaled_formula(pullback_field(), 1e-3), oblique);
@@ -116,7 +116,7 @@ class GeodesicCudaRegions : public testing::TestWithParam<bool> {
   void SetUp() override { skip_without_gpu(); }
 };
 
-/// With regions and limits of every kind: the same fibres are accepted, and all others refused for the same reason.
+/// With regions and limits of every kind: the same fibres are accepted, and the others rejected for the same reason.
 TEST_P(GeodesicCudaRegions, AcceptTheSameFibresAsTheCpu) {
   const bool two_way = GetParam();
   const auto image = mosaic_image();
@@ -147,7 +147,7 @@ TEST_P(GeodesicCudaRegions, AcceptTheSameFibresAsTheCpu) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, GeodesicCudaRegions, testing::Bool());
 
-/// Batches, as the run cuts them, do not show.
+/// The batches of a run have no influence.
 TEST(GeodesicCudaScores, AreTheSameBytesForAnyBatches) {
   ASSERT_NO_FATAL_FAILURE(skip_without_gpu());
   if (testing::Test::IsSkipped()) return;

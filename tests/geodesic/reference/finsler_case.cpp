@@ -42,7 +42,8 @@ gradient_table one_shell(int repeats, int directions, double b) {
   return g;
 }
 
-std::vector<float> signals_of(const gradient_table& g, const std::vector<stick>& sticks, double noise, unsigned seed) {
+std::vector<float> make_signals(const gradient_table& g, const std::vector<stick>& sticks, double noise,
+                                unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, 1);
   std::vector<float> row;
@@ -69,7 +70,7 @@ std::vector<float> uneven_crossings(const gradient_table& g, std::size_t count, 
       const double x = normal(random), y = normal(random), z = normal(random), size = std::hypot(x, y, z);
       s.axis = {x / size, y / size, z / size};
     }
-    auto row = signals_of(g, sticks, i % 5 == 0 ? 0 : noise, static_cast<unsigned>(i));
+    auto row = make_signals(g, sticks, i % 5 == 0 ? 0 : noise, static_cast<unsigned>(i));
     if (i % 16 == 3) row.assign(row.size(), 0.f);
     if (i % 16 == 5) row.assign(row.size(), 7.f);
     if (i % 16 == 7) row[9] = std::nanf("");

@@ -7,7 +7,7 @@
 
 namespace voxherd::reference {
 
-/// Room for a batch's results.
+/// Output arrays of a batch.
 struct quartic_results {
   explicit quartic_results(std::size_t count);
   geodesic::quartic_solver::outputs places();
@@ -27,11 +27,11 @@ struct stick {
   double along = 1.7e-3, across = 0.3e-3;
 };
 
-/// Signals of sticks of equal parts, S0 = 1000, of which `noise` (Rician, of deviation noise) are drawn by `seed`.
-std::vector<float> signals_of(const gradient_table& g, const std::vector<stick>& sticks, double noise = 0,
-                              unsigned seed = 0);
+/// Signals of sticks with equal fractions, S0 = 1000, with Rician noise of deviation `noise` drawn by `seed`.
+std::vector<float> make_signals(const gradient_table& g, const std::vector<stick>& sticks, double noise = 0,
+                                unsigned seed = 0);
 
-/// Voxels of S0 = 1000, most of them noisy, of one to three sticks in any direction, some of which cannot be fitted.
+/// Voxels of S0 = 1000, most of them noisy, with one to three sticks in any direction; some cannot be fitted.
 std::vector<float> uneven_crossings(const gradient_table& g, std::size_t count, double noise = 50);
 
 quartic_results fitted(const device& d, const gradient_table& g, const std::vector<float>& rows,

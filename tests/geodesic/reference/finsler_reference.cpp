@@ -54,7 +54,7 @@ vector3 unit(const vector3& v) {
   return {v[0] / size, v[1] / size, v[2] / size};
 }
 
-/// Laplace-Beltrami operator on the sphere: the Laplacian of what does not change along the radius.
+/// Laplace-Beltrami operator on the sphere: the Laplacian of a function that is constant along the radius.
 double laplacian(const quartic15& f, const vector3& u) {
   constexpr double h = 1e-4;
   double sum = 0;
@@ -67,7 +67,7 @@ double laplacian(const quartic15& f, const vector3& u) {
 }
 
 /// 1 / (16 pi^2) of the integral around the great circle across u (Aganj 2010, equation 14).
-double odf_of(const quartic15& log_ratio, const vector3& u) {
+double odf_value(const quartic15& log_ratio, const vector3& u) {
   constexpr int around = 32;
   const vector3 other = std::fabs(u[0]) < 0.8 ? vector3{1, 0, 0} : vector3{0, 1, 0};
   const auto cross = [](const vector3& a, const vector3& b) {
@@ -109,7 +109,7 @@ raised_tensor raise(const tensor_voxel& v, double least) {
   const std::size_t first[6] = {0, 0, 0, 1, 1, 2}, second[6] = {0, 1, 2, 1, 2, 2};
   for (std::size_t p = 0; p < 6; ++p) m(first[p], second[p]) = m(second[p], first[p]) = v.tensor[p];
   const eigen_system e = jacobi_eigen(m);
-  // The signs of axes are arbitrary, but 160 directions are not the same turned about an axis: take the kernel's.
+  // The signs of axes are arbitrary, but the 160 directions are not symmetric about an axis: use the kernel's.
   const auto& d = v.tensor;
   const auto kernels = symmetric_eigen3(d[0], d[1], d[2], d[3], d[4], d[5]);
   raised_tensor t{};
@@ -149,7 +149,7 @@ quartic15 fit_quartic(const gradient_table& g, std::span<const float> row, const
     vector3 u{};
     for (std::size_t k = 0; k < 3; ++k)
       for (std::size_t a = 0; a < 3; ++a) u[a] += std::sqrt(tensor.value[k]) * even.back()[k] * tensor.axis[k][a];
-    const double odf = tensor.odf(unit(u)) + odf_of(log_ratio, unit(u));
+    const double odf = tensor.odf(unit(u)) + odf_value(log_ratio, unit(u));
     targets.push_back(std::pow(std::max(odf / tensor.odf(unit(u)), 0.2), -4.0 / 3));
   }
   const quartic15 round = fit_samples(even, targets);
@@ -157,7 +157,7 @@ quartic15 fit_quartic(const gradient_table& g, std::span<const float> row, const
   for (const auto& [place, times] : {std::pair{0, 1}, {10, 1}, {14, 1}, {3, 2}, {5, 2}, {12, 2}})
     mean += times * round[static_cast<std::size_t>(place)] / 5;
 
-  // Back: F of u is that of w, a quartic of u through values at more directions than it has components.
+  // Back-transformation: F of u is that of w, a quartic of u through values in more directions than it has components.
   std::vector<double> values;
   for (const vector3& u : even) {
     vector3 w{};

@@ -43,7 +43,7 @@ std::array<float, 6> random_tensor(std::mt19937& draw) {
   return f;
 }
 
-/// What noise and artefacts leave.
+/// Tensors as left by noise and artefacts.
 std::array<float, 6> spoilt(std::array<float, 6> t, std::size_t kind) {
   switch (kind) {
     case 0:
@@ -63,8 +63,8 @@ std::array<float, 6> spoilt(std::array<float, 6> t, std::size_t kind) {
   }
 }
 
-/// Largest error that one rounding of the tensors' eigenvalues makes in the metric, over the voxels that a derivative
-/// takes in: the inverse multiplies it by the eigenvalues' ratio.
+/// Largest error of the metric caused by one rounding of the tensors' eigenvalues, over the voxels used by a
+/// derivative: the inverse multiplies it by the ratio of the eigenvalues.
 double metric_error(const tensor_image& image, const geodesic_field& f, std::size_t i) {
   double largest = 0;
   std::size_t step = 1;
@@ -91,7 +91,7 @@ tensor_image uneven_tensors() {
     for (int y = 0; y < 12; ++y)
       for (int x = 0; x < 11; ++x) {
         const std::size_t i = image.inside.size();
-        // The ball leaves corners further than three voxels away.
+        // The ball does not cover corners more than three voxels away.
         const bool in = std::hypot(x - 1, y - 2, z - 2) < 8 && i % 31 != 7;
         const auto t = i % 13 == 5 ? spoilt(random_tensor(draw), i / 13 % 6) : random_tensor(draw);
         image.inside.push_back(in ? 1 : 0);
@@ -121,8 +121,8 @@ void expect_field_equivalent_to_reference(const device& d, const preparation& ho
   EXPECT_EQ(f->scale, expected.scale);
   ASSERT_EQ(values.size(), expected.values.size());
   const std::size_t width = values.size() / facts.size();
-  // Roundings, of the size of the largest eigenvalue, that reach a result: those of the eigenvalues and of putting them
-  // together again, times the exponent; a logarithm (of numbers up to 5) and an exponential put theirs on top.
+  // Rounding errors, of the size of the largest eigenvalue, that affect a result: those of the eigenvalues and of the
+  // recomposition, times the exponent; a logarithm (of numbers up to 5) and an exponential add their own.
   const bool powers = how.metric == metric_kind::power || how.metric == metric_kind::jeong;
   const double roundings = 12 * (powers ? how.alpha : 1) + (how.smoothing_voxels > 0 ? 30 : 0);
   for (std::size_t i = 0; i < facts.size(); ++i) {

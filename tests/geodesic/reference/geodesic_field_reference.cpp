@@ -26,7 +26,7 @@ void all_voxels(const tensor_image& image, const std::function<void(int, int, in
       for (int x = 0; x < int(image.size[0]); ++x) body(x, y, z, i++);
 }
 
-std::optional<std::size_t> number_of(const tensor_image& image, int x, int y, int z) {
+std::optional<std::size_t> voxel_number(const tensor_image& image, int x, int y, int z) {
   if (x < 0 || y < 0 || z < 0 || x >= int(image.size[0]) || y >= int(image.size[1]) || z >= int(image.size[2]))
     return {};
   return (std::size_t(z) * image.size[1] + std::size_t(y)) * image.size[0] + std::size_t(x);
@@ -58,7 +58,7 @@ matrix3 inverse(const matrix3& a) {
   return b;
 }
 
-/// f(eigenvalue) in place of each eigenvalue.
+/// Replaces each eigenvalue by f(eigenvalue).
 matrix3 mapped(const matrix3& d, const std::function<double(double)>& f) {
   const eigen_system e = jacobi_eigen(d);
   matrix3 m(3);
@@ -110,7 +110,7 @@ std::vector<maybe_tensor> smoothed(const tensor_image& image, const std::vector<
     for (int c = -radius; c <= radius; ++c)
       for (int b = -radius; b <= radius; ++b)
         for (int a = -radius; a <= radius; ++a) {
-          const auto j = number_of(image, x + a, y + b, z + c);
+          const auto j = voxel_number(image, x + a, y + b, z + c);
           if (!j || !from[*j]) continue;
           const double w = std::exp(-(a * a + b * b + c * c) / (2 * deviation * deviation));
           weights += w;
@@ -132,7 +132,7 @@ std::vector<matrix3> filled(const tensor_image& image, std::vector<maybe_tensor>
       for (int c = -1; c <= 1; ++c)
         for (int b = -1; b <= 1; ++b)
           for (int a = -1; a <= 1; ++a) {
-            const auto j = number_of(image, x + a, y + b, z + c);
+            const auto j = voxel_number(image, x + a, y + b, z + c);
             if (!j || !before[*j]) continue;
             ++count;
             for (std::size_t k = 0; k < 9; ++k) sum.values[k] += before[*j]->values[k];
@@ -151,7 +151,7 @@ std::vector<matrix3> filled(const tensor_image& image, std::vector<maybe_tensor>
   return all;
 }
 
-/// D_eff: the inverse of the metric, straight from the metric's definition.
+/// D_eff: the inverse of the metric, directly from the metric's definition.
 matrix3 effective(const matrix3& d, const preparation& how) {
   const auto l = jacobi_eigen(d).values;
   const double det = l[0] * l[1] * l[2];
@@ -177,15 +177,15 @@ double anisotropy(const matrix3& d) {
   return std::sqrt(1.5 * spread / size);
 }
 
-/// The power of two next to voxel side squared over the median of D_eff's largest eigenvalues.
-double scale_of(const std::vector<maybe_tensor>& tensors, const preparation& how, double voxel_volume) {
+/// The power of two nearest to the squared voxel side divided by the median of D_eff's largest eigenvalues.
+double expected_scale(const std::vector<maybe_tensor>& tensors, const preparation& how, double voxel_volume) {
   std::vector<double> largest;
   for (const auto& t : tensors)
     if (t) largest.push_back(jacobi_eigen(effective(*t, how)).values[0]);
   return std::exp2(std::round(std::log2(std::cbrt(voxel_volume) * std::cbrt(voxel_volume) / median(largest))));
 }
 
-double background_of(const std::vector<maybe_tensor>& tensors) {
+double expected_background(const std::vector<maybe_tensor>& tensors) {
   std::vector<double> means;
   for (const auto& t : tensors)
     if (t) means.push_back(trace(*t) / 3);
@@ -215,8 +215,8 @@ geodesic_field prepare_geodesic_field(const tensor_image& image, std::span<const
   axes.values.assign(image.axes_mm.begin(), image.axes_mm.end());
   const matrix3 to_index = inverse(axes);
   auto measured = cleaned(image, how.min_eigenvalue, result.repaired);
-  result.scale = scale_of(measured, how, std::abs(determinant(axes)));
-  const double background = background_of(measured);
+  result.scale = expected_scale(measured, how, std::abs(determinant(axes)));
+  const double background = expected_background(measured);
   if (how.smoothing_voxels > 0) measured = smoothed(image, measured, how.smoothing_voxels);
   const auto tensors = filled(image, measured, background);
 
@@ -245,11 +245,11 @@ geodesic_field prepare_geodesic_field(const tensor_image& image, std::span<const
     }
     const auto nx = int(image.size[0]), ny = int(image.size[1]), nz = int(image.size[2]);
     for (std::size_t e = 0; e < 6; ++e)
-      result.values.push_back(derivative([&](int k) { return metrics[*number_of(image, k, y, z)][e]; }, x, nx));
+      result.values.push_back(derivative([&](int k) { return metrics[*voxel_number(image, k, y, z)][e]; }, x, nx));
     for (std::size_t e = 0; e < 6; ++e)
-      result.values.push_back(derivative([&](int k) { return metrics[*number_of(image, x, k, z)][e]; }, y, ny));
+      result.values.push_back(derivative([&](int k) { return metrics[*voxel_number(image, x, k, z)][e]; }, y, ny));
     for (std::size_t e = 0; e < 6; ++e)
-      result.values.push_back(derivative([&](int k) { return metrics[*number_of(image, x, y, k)][e]; }, z, nz));
+      result.values.push_back(derivative([&](int k) { return metrics[*voxel_number(image, x, y, k)][e]; }, z, nz));
   });
   return result;
 }

@@ -23,10 +23,10 @@ struct geodesic_field {
 geodesic_field prepare_geodesic_field(const geodesic::tensor_image& image, std::span<const std::uint32_t> regions,
                                       const geodesic::preparation& how, geodesic::field_kind kind);
 
-/// Cubic B-spline coefficients of one line: the linear system of interpolation with whole-sample mirrors, solved whole.
+/// Cubic B-spline coefficients of one line: the interpolation's linear system with whole-sample mirrors.
 std::vector<double> spline_coefficients(const std::vector<double>& samples);
 
-/// The same along all three axes of an image of `width` numbers a voxel.
+/// The same along all three axes of an image with `width` numbers per voxel.
 std::vector<double> spline_coefficients(const std::array<std::uint64_t, 3>& size, std::size_t width,
                                         std::vector<double> values);
 

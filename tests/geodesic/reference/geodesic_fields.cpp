@@ -77,7 +77,7 @@ double fish_eye_field::length_to_focus(const vec3& x0, const vec3& u0) const {
   const vec3 u = unit(u0), g = grad_ln_n(x0);
   const double curvature = norm(g - dot(g, u) * u), chord = norm(focus(x0) - x0);
   const double half_angle = std::asin(std::fmin(1, curvature * chord / 2));
-  // Setting out towards the centre is the shorter way round the circle.
+  // Starting towards the centre is the shorter path around the circle.
   const bool shorter = dot(u, focus(x0) - x0) > 0;
   return 2 * (shorter ? half_angle : std::numbers::pi - half_angle) / curvature;
 }
@@ -118,8 +118,8 @@ mat3_gradient pullback_field::dD(const vec3& x) const {
   return {derivative(by_x), derivative(by_y), mat3{}};
 }
 
-/// x(t) is known; its length is summed by Simpson's rule in small steps of t until `length` lies in one, which is then
-/// cut at the right place by Newton's method.
+/// x(t) is known; its length is summed by Simpson's rule in small steps of t until `length` is within one, which is
+/// then cut at the correct point by Newton's method.
 vec3 pullback_field::end(const vec3& x0, const vec3& u0, double length) const {
   const vec3 y0 = phi(x0), w = J(x0) * unit(u0);
   const auto place = [&](double t) { return phi_inverse(y0 + t * w); };
@@ -155,7 +155,7 @@ mat3_gradient helix_field::dD(const vec3& x) const {
   return {derivative({0, 1, 0}), derivative({-1, 0, 0}), mat3{}};
 }
 
-helix_field::invariants helix_field::invariants_of(const vec3& x, const vec3& p) const {
+helix_field::invariants helix_field::ray_invariants(const vec3& x, const vec3& p) const {
   return {form(p, D(x), p), (x[0] - c_[0]) * p[1] - (x[1] - c_[1]) * p[0], p[2]};
 }
 
@@ -164,7 +164,7 @@ helix_field::invariants helix_field::invariants_of(const vec3& x, const vec3& p)
 vec3 helix_field::end_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const {
   const mat3 G = inverse(D(x0));
   const vec3 v = 1 / std::sqrt(form(u0, G, u0)) * u0, from = x0 - c_;
-  const invariants i = invariants_of(x0, G * v);
+  const invariants i = ray_invariants(x0, G * v);
   const double m = i.p_theta + b_ * i.p_z, b2 = b_ * b_;
   using state = std::array<double, 4>;  // w, w', theta, z
   const auto rate = [&](const state& s) -> state {
@@ -194,7 +194,7 @@ mat3_gradient scaled_formula::dD(const vec3& x) const {
   return d;
 }
 
-sampling_grid grid_of(const geodesic::tensor_image& image) {
+sampling_grid make_grid(const geodesic::tensor_image& image) {
   sampling_grid grid{image.size, {}, {image.origin_mm[0], image.origin_mm[1], image.origin_mm[2]}};
   for (std::size_t i = 0; i < 9; ++i) grid.axes[i / 3][i % 3] = image.axes_mm[i];
   return grid;

@@ -7,7 +7,7 @@ namespace voxherd::reference {
 
 using mat3_gradient = std::array<mat3, 3>;  ///< derivatives along x, y, z
 
-/// A tensor field D(x) on world coordinates (mm), known as a formula; its metric is G = D^-1.
+/// A tensor field D(x) in world coordinates (mm), given as a formula; its metric is G = D^-1.
 class tensor_formula {
  public:
   virtual ~tensor_formula() = default;
@@ -15,17 +15,17 @@ class tensor_formula {
   virtual mat3_gradient dD(const vec3& x) const = 0;
 };
 
-/// One whose geodesics are known. Lengths without a word are Euclidean, in mm.
+/// A field with known geodesics. Lengths are Euclidean, in mm, unless stated otherwise.
 class solved_field : public tensor_formula {
  public:
   /// Where the geodesic from x0 along u0 (any length but zero) is after `length`.
   virtual vec3 end(const vec3& x0, const vec3& u0, double length) const = 0;
 
-  /// Length in the metric of the geodesic from x to y: the shortest, where there are several.
+  /// Length in the metric of the shortest geodesic from x to y.
   virtual double distance(const vec3& x, const vec3& y) const = 0;
 
-  /// The Euclidean length that belongs to a length in the metric, found from the two above: not past where the geodesic
-  /// stops being the shortest. And where it is then.
+  /// The Euclidean length that corresponds to a length in the metric, computed from the two above while the geodesic is
+  /// the shortest, and the position after it.
   double length_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const;
   vec3 end_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const;
 };
@@ -80,7 +80,7 @@ class ball_field final : public conformal_field {
 };
 
 /// n = n0 / (1 + |x - c|^2 / a^2): Maxwell's fish-eye, a sphere projected stereographically. All geodesics from x0 meet
-/// again at focus(x0), pi n0 a / 2 of metric length away.
+/// again at focus(x0), at a metric length of pi n0 a / 2.
 class fish_eye_field final : public conformal_field {
  public:
   fish_eye_field(double a, double n0, const vec3& centre) : a_(a), n0_(n0), c_(centre) {}
@@ -127,10 +127,10 @@ class helix_field final : public tensor_formula {
   struct invariants {
     double energy, p_theta, p_z;  ///< p D p, x p_y - y p_x, p_z
   };
-  invariants invariants_of(const vec3& x, const vec3& p) const;
+  invariants ray_invariants(const vec3& x, const vec3& p) const;
 
-  /// Where the geodesic from x0 along u0 (any length but zero) is after a length in the metric: the conserved momenta
-  /// leave one equation for r^2, solved in 4,000 steps.
+  /// Position after a metric length of the geodesic from x0 along u0 (any length but zero): the conserved momenta leave
+  /// one equation for r^2, solved in 4,000 steps.
   vec3 end_of_metric_length(const vec3& x0, const vec3& u0, double metric_length) const;
 
  private:
@@ -154,15 +154,15 @@ class scaled_formula final : public tensor_formula {
 struct sampling_grid {
   std::array<std::uint64_t, 3> size{};
   mat3 axes = identity3;  ///< columns: world vector (mm) of one voxel along each image axis
-  vec3 origin{};          ///< world place of voxel (0, 0, 0)'s centre
+  vec3 origin{};          ///< world position of the centre of voxel (0, 0, 0)
 
   vec3 world(const vec3& voxel) const { return origin + axes * voxel; }
   vec3 voxel(const vec3& world) const { return inverse(axes) * (world - origin); }
 };
 
-sampling_grid grid_of(const geodesic::tensor_image& image);
+sampling_grid make_grid(const geodesic::tensor_image& image);
 
-/// The formula at every voxel centre, all of them inside.
+/// The formula at every voxel centre; all voxels are inside.
 geodesic::tensor_image sampled(const tensor_formula& f, const sampling_grid& grid);
 
 /// Every tensor's logarithm with the symmetric part of a matrix of independent Gaussian noise of deviation `sigma`:

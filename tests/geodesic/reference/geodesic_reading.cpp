@@ -38,7 +38,7 @@ std::vector<double> spline_coefficients(std::vector<double> f) {
 
 sampled_reader::sampled_reader(const geodesic::tensor_image& image, geodesic::interpolation how,
                                inverse_derivatives inverse_from)
-    : grid_(grid_of(image)), how_(how) {
+    : grid_(make_grid(image)), how_(how) {
   for (std::size_t i = 0; i < image.tensor.size(); i += 6) {
     D_.push_back(matrix_of(&image.tensor[i]));
   }

@@ -6,11 +6,11 @@
 
 namespace voxherd::reference {
 
-/// All that a ray asks of a field at a place, along world axes.
+/// The values that a ray needs of a field at a position, along world axes.
 struct field_values {
   mat3 D;
   mat3_gradient dD;
-  mat3_gradient dG;  ///< of the inverse of D; read on its own where a reader has it so
+  mat3_gradient dG;  ///< of the inverse of D; read separately if the reader stores it
 };
 
 /// -G dD G
@@ -31,18 +31,19 @@ class formula_reader final : public field_reader {
   const tensor_formula& formula_;
 };
 
-/// Where the derivatives of the inverse come from.
+/// Source of the derivatives of the inverse.
 enum class inverse_derivatives {
   of_reading,   ///< the reading of D, differentiated
   differences,  ///< as van Aart 2011: central differences of the inverse at the voxel centres (one-sided ones of second
                 ///< order at the first and last), read like D
 };
 
-/// Trilinear or cubic B-spline reading of samples. Tensors stay along world axes; the grid enters by the place alone.
+/// Trilinear or cubic B-spline interpolation of samples. Tensors stay along world axes; the grid only determines the
+/// position.
 class sampled_reader final : public field_reader {
  public:
   sampled_reader(const geodesic::tensor_image& image, geodesic::interpolation how, inverse_derivatives inverse);
-  /// What a prepared field in the host's memory stores, floats as they are: no preparation comes between.
+  /// Uses the contents of a prepared field in host memory, floats unchanged, without a preparation in between.
   explicit sampled_reader(const geodesic::field& stored);
   field_values at(const vec3& world) const override;
 
@@ -57,7 +58,7 @@ class sampled_reader final : public field_reader {
 
   sampling_grid grid_;
   geodesic::interpolation how_;
-  std::vector<mat3> D_, dG_[3];  ///< samples or coefficients; dG_ by world axis, empty where not asked for
+  std::vector<mat3> D_, dG_[3];  ///< samples or coefficients; dG_ by world axis, empty if not needed
 };
 
 /// c with (c[i-1] + 4 c[i] + c[i+1]) / 6 = f[i], mirrored at the first and the last sample: a cubic B-spline through f.

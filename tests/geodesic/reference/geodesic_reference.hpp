@@ -23,7 +23,7 @@ struct ray_point {
   vec3 place;            ///< world mm
   vec3 direction;        ///< unit
   double energy;         ///< v G v, or p D p: 1 at the start; of a streamline 1 / (u D u)
-  double length_mm;      ///< sum of the steps' chords
+  double length_mm;      ///< sum of the chords of the steps
   double metric_length;  ///< sum of root of energy times dt: of a geodesic its parameter
   double drift;          ///< |energy over its first value - 1|; 0 for streamlines
 };
@@ -35,7 +35,7 @@ struct walk_settings {
   std::size_t steps = 0;
 };
 
-/// What a step starts from: a place and what is carried along, velocity, momentum, or a streamline's last direction.
+/// The state at the start of a step: a position and a velocity, a momentum, or a streamline's previous direction.
 struct ray_state {
   vec3 x, q;
 };
@@ -59,7 +59,7 @@ class stepper {
   walk_settings how_;
 };
 
-/// steps + 1 places of the ray from x0 along u0.
+/// The steps + 1 positions of the ray from x0 along u0.
 std::vector<ray_point> walk(const field_reader& field, const vec3& x0, const vec3& u0, const walk_settings& how);
 
 using voxel_index = std::array<long, 3>;

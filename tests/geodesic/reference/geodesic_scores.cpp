@@ -8,12 +8,12 @@ namespace voxherd::reference {
 
 using namespace geodesic;
 
-std::size_t reference_facts::number_of(const voxel_index& v) const {
+std::size_t reference_facts::voxel_number(const voxel_index& v) const {
   return std::size_t((v[2] * long(grid.size[1]) + v[1]) * long(grid.size[0]) + v[0]);
 }
 
-reference_facts facts_of(const tensor_image& image, const std::vector<std::uint32_t>& regions) {
-  reference_facts facts{grid_of(image), {}, {}, regions};
+reference_facts reference_voxel_facts(const tensor_image& image, const std::vector<std::uint32_t>& regions) {
+  reference_facts facts{make_grid(image), {}, {}, regions};
   for (std::size_t i = 0; i < image.inside.size(); ++i) {
     const float* t = &image.tensor[6 * i];
     square_matrix m(3);
@@ -31,7 +31,7 @@ reference_facts facts_of(const tensor_image& image, const std::vector<std::uint3
 
 namespace {
 
-/// One fibre in the making.
+/// A fibre that is being integrated.
 class fibre_scorer {
  public:
   fibre_scorer(const field_reader& field, const reference_facts& facts, const ray_settings& settings)
@@ -55,7 +55,7 @@ class fibre_scorer {
   stop_reason follow(int ray, const vec3& x0, const vec3& u, std::vector<vec3>& places) {
     const vec3 start = facts_.grid.voxel(x0);
     if (!within_volume(start)) return stop_reason::volume;
-    std::size_t voxel = facts_.number_of(voxels_crossed(start, start).front());
+    std::size_t voxel = facts_.voxel_number(voxels_crossed(start, start).front());
     own_target_ = facts_.regions[voxel] >> region::target_shift;
     if (ray == 0) pass_includes(facts_.regions[voxel]);
     const stop_reason at_once = refused(facts_.regions[voxel], facts_.FA[voxel]);
@@ -95,7 +95,7 @@ class fibre_scorer {
     return true;
   }
 
-  /// A circle of the least radius turns by 2 asin(step / 2 r) from chord to chord.
+  /// A circle of the minimum radius turns by 2 asin(step / 2 r) from chord to chord.
   bool too_sharp(const vec3& before, const vec3& now) const {
     const double ratio = std::min(1.0, rays_.step_mm / (2.0 * rays_.min_radius_mm));
     return std::acos(std::clamp(dot(unit(before), unit(now)), -1.0, 1.0)) > 2 * std::asin(ratio);
@@ -113,7 +113,7 @@ class fibre_scorer {
   stop_reason enter_voxels(int ray, const vec3& from, const vec3& to, std::size_t& voxel) {
     const auto crossed = voxels_crossed(facts_.grid.voxel(from), facts_.grid.voxel(to));
     for (std::size_t i = 1; i < crossed.size(); ++i) {
-      const std::size_t n = facts_.number_of(crossed[i]);
+      const std::size_t n = facts_.voxel_number(crossed[i]);
       const stop_reason why = refused(facts_.regions[n], facts_.FA[n]);
       if (why == stop_reason::exclude) return why;
       pass_includes(facts_.regions[n]);

@@ -82,7 +82,7 @@ std::vector<std::uint32_t> distinct(const candidates& c, const std::vector<std::
 
 namespace {
 
-/// A noisy arc: one of five bundles of the pair, forth or back.
+/// A noisy arc: one of five bundles of the pair, in either direction.
 void add_arc(std::vector<float>& points, std::size_t pair, std::mt19937& random) {
   std::normal_distribution<float> normal;
   const auto bundle = static_cast<float>(random() % 5), offset = normal(random);
@@ -157,7 +157,7 @@ ranking_case shuffled(const ranking_case& from, unsigned seed) {
     r.c.length_mm.push_back(from.c.length_mm[i]);
   }
   r.order = ranked(r.c);
-  r.sketches = from.sketches;  // by rank, which the order of arrival does not change
+  r.sketches = from.sketches;  // in rank order, which does not depend on the order of input
   return r;
 }
 
@@ -173,7 +173,7 @@ void expect_ranking_equivalent_to_reference(const device& d, const ranking_case&
   for (std::size_t p = 0; p < r.pairs; ++p) {
     SCOPED_TRACE(testing::Message() << "pair " << p);
     EXPECT_EQ(summaries[p].count, expected[p].count);
-    // Sums of n terms in two orders: n roundings at most.
+    // Sums of n terms in two orders: at most n rounding errors.
     const double rounding = 1.2e-16 * static_cast<double>(expected[p].count + 1);
     EXPECT_NEAR(summaries[p].mean_length_mm, expected[p].mean_length_mm, 200 * rounding);
     if (std::isnan(expected[p].best)) {

@@ -4,7 +4,7 @@
 
 namespace voxherd::reference {
 
-/// The slow, obvious versions of kernels/geodesic/ranking.hpp, in double.
+/// Slow, obvious versions of kernels/geodesic/ranking.hpp, in double.
 std::vector<std::uint32_t> ranked(const geodesic::candidates& c);
 std::vector<geodesic::pair_summary> summarise(const geodesic::candidates& c, std::size_t pairs);
 std::vector<std::uint32_t> distinct(const geodesic::candidates& c, const std::vector<std::uint32_t>& order,
@@ -18,11 +18,11 @@ struct ranking_case {
   std::vector<float> sketches;
 };
 
-/// Bundles of noisy arcs between `pairs` region pairs, `sizes[i]` fibres in pair i, some run backwards; measures with
-/// many ties, some that are no numbers, infinities and zeros of both signs. Fibre numbers rise.
+/// Bundles of noisy arcs between `pairs` region pairs, `sizes[i]` fibres in pair i, some of them reversed; measures
+/// with many ties, some NaN, infinities and zeros of both signs. Fibre numbers increase.
 ranking_case bundles(const std::vector<std::size_t>& sizes, unsigned seed);
 
-/// The same candidates in another order, so that fibre numbers do not rise.
+/// The same candidates in another order, so that fibre numbers do not increase.
 ranking_case shuffled(const ranking_case& from, unsigned seed);
 
 /// One test body for every backend.

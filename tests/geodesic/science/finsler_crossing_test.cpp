@@ -8,8 +8,8 @@
 #include "tests/geodesic/reference/finsler_case.hpp"
 #include "tests/tensor_field/reference/quartic_field_case.hpp"
 
-/// Two straight bundles, eight voxels wide, along x and along y, that cross at right angles in the middle of an image;
-/// elsewhere diffusion is alike in all directions.
+/// Two straight bundles, eight voxels wide, along x and y, that cross at right angles in the centre of an image;
+/// elsewhere diffusion is isotropic.
 namespace {
 
 using namespace voxherd;
@@ -29,7 +29,7 @@ crossing measured(double b_s_per_mm2) {
   const stick along_x{{1, 0, 0}}, along_y{{0, 1, 0}}, nowhere{{0, 0, 1}, 0.7e-3, 0.7e-3};
   std::vector<float> rows;
   for (const auto& sticks : {std::vector<stick>{nowhere}, {along_x}, {along_y}, {along_x, along_y}}) {
-    const auto row = reference::signals_of(g, sticks);
+    const auto row = reference::make_signals(g, sticks);
     rows.insert(rows.end(), row.begin(), row.end());
   }
   const auto fits = reference::fitted(one_thread, g, rows);
@@ -53,13 +53,13 @@ struct ray {
   double place[3], velocity[3];
 };
 
-/// Geodesics of a field that is linear between voxels, in double, by Runge and Kutta's fourth-order method.
+/// Geodesics of a field that is linear between voxels, in double, by the fourth-order Runge-Kutta method.
 class reference_tracer {
  public:
   explicit reference_tracer(const crossing& c, const std::vector<float>& norms)
       : values_(host_values(*make_quartic_field(one_thread, c.image, norms, {}, {}, false))) {}
 
-  /// Until it comes to x = `end`, or leaves the image.
+  /// Until x reaches `end`, or the ray leaves the image.
   ray to(double end, ray r) const {
     constexpr double step = 0.02;
     const double speed = std::sqrt(dot(r.velocity, r.velocity));
@@ -119,8 +119,8 @@ TEST(FinslerCrossing, BothBundlesAreGeodesicsThroughTheCrossing) {
   }
 }
 
-/// At b = 1000 s/mm2 a ray that is 2 degrees off in its bundle is 8.2 degrees off amid the crossing with the tensor's
-/// metric, 3.1 degrees with the norm.
+/// At b = 1000 s/mm2 a ray that deviates by 2 degrees in its bundle deviates by 8.2 degrees within the crossing with
+/// the tensor's metric, by 3.1 degrees with the norm.
 TEST(FinslerCrossing, BendsRaysHalfAsMuchAsTheTensorsMetricDoes) {
   for (const double b : {1000., 3000.}) {
     const crossing c = measured(b);
@@ -140,8 +140,8 @@ TEST(FinslerCrossing, KeepsARayOfSixDegreesInItsBundle) {
     const ray r = reference_tracer(c, reference::norms_of_tensors(c.image)).to(middle + 8, from_left(middle, 6));
 
     EXPECT_LT(f.place[1] - middle, 3);
-    EXPECT_NEAR(degrees_of(f), 6, 0.5);   // as it came
-    EXPECT_GT(r.place[1] - middle, 4.5);  // it has left the bundle, which is 4 voxels wide to either side
+    EXPECT_NEAR(degrees_of(f), 6, 0.5);   // as at the start
+    EXPECT_GT(r.place[1] - middle, 4.5);  // it has left the bundle, which extends 4 voxels to either side
   }
 }
 

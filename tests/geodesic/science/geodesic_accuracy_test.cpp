@@ -15,8 +15,8 @@ using geodesic::ray_form;
 const device one_thread{backend::cpu, 1, 0};
 
 /// Largest errors and drift, from the prototype's table (true RK2, steps of 0.1): median and 95th percentile. Infinite
-/// where the table has none, or where the same scheme in double misses the table from these seeds: the paper's scheme
-/// on the pullback has a median of 2.9e-3 and a drift of 6.3e-3 here, 2.4e-3 and 5e-3 there.
+/// if the table has none, or if the same scheme in double misses the table from these seeds: the paper's scheme on the
+/// pullback has a median of 2.9e-3 and a drift of 6.3e-3 here, 2.4e-3 and 5e-3 in the table.
 struct row {
   accuracy_case (*make)(std::size_t);
   scheme how;
@@ -34,8 +34,8 @@ const row table[] = {{pullback_case, schemes[0], INFINITY, 1.9e-2, INFINITY},
 
 class GeodesicAccuracy : public testing::TestWithParam<row> {};
 
-/// As good as the table, and as the same scheme in double.
-TEST_P(GeodesicAccuracy, IsThatOfTheTable) {
+/// As accurate as the table, and as the same scheme in double.
+TEST_P(GeodesicAccuracy, MatchesTheTable) {
   const auto& [make, how, median, p95, drift] = GetParam();
   const accuracy_case c = make(200);
   const auto image = sampled(c.field, c.grid);

@@ -50,7 +50,7 @@ TEST(GeodesicClosedForm, StraightLinesAreExactInAConstantField) {
   }
 }
 
-/// Ends against the closed form after the metric length that the tracker itself gives.
+/// Compares ends with the closed form after the metric length that the tracker reports.
 double worst_miss(const solved_field& field, const sampling_grid& grid, const scheme& s,
                   const std::vector<ray_start>& starts, double step_mm, std::uint32_t steps) {
   tracking_case test(two_threads, sampled(field, grid), starts,
@@ -90,7 +90,7 @@ TEST(GeodesicClosedForm, EveryDirectionHitsTheFocusOfTheFishEye) {
   const fish_eye_field eye(16, 1, {40, 40, 40});
   const sampling_grid large{{80, 80, 80}, identity3, {}};
   const vec3 x0{28, 34, 42}, focus = eye.focus(x0);
-  // Rays that stay at least a few voxels inside the grid, where the mirrored spline ends are not felt.
+  // Rays that stay at least a few voxels inside the grid, where the mirrored ends of splines have no influence.
   std::vector<ray_start> starts;
   for (const auto& candidate : random_starts(400, x0, x0, 5)) {
     bool inside = true;
@@ -102,14 +102,14 @@ TEST(GeodesicClosedForm, EveryDirectionHitsTheFocusOfTheFishEye) {
     if (inside) starts.push_back(candidate);
   }
   ASSERT_GT(starts.size(), 250u);
-  // Steps are of 0.25 mm of Euclidean length: each ray takes its own number of them.
+  // Steps are 0.25 mm of Euclidean length: rays have different numbers of steps.
   tracking_case test(two_threads, sampled(eye, large), starts,
                      rays_along_axes(ray_form::hamiltonian, interpolation::bspline, integrator::rk4, 0.25, 800));
   const auto points = test.points(test.score(), 801);
   for (std::size_t f = 0; f < starts.size(); ++f) {
     double nearest = 1e9;
     for (std::size_t i = 0; i < 800; ++i) {
-      // The closest point of the chord to the next point; rays that left the image sooner have some points twice.
+      // The closest point of the chord to the next point; rays that left the image earlier repeat some points.
       const vec3 a = points[801 * f + i], d = points[801 * f + i + 1] - a;
       const double along = dot(d, d) > 0 ? std::clamp(dot(focus - a, d) / dot(d, d), 0.0, 1.0) : 0;
       nearest = std::min(nearest, norm(a + along * d - focus));
@@ -133,12 +133,12 @@ TEST(GeodesicClosedForm, HelixKeepsClairautsInvariants) {
     const vec3 exact = helix.end_of_metric_length(x0, u, double(scores.metric_length[f]));
     EXPECT_LT(norm(ray[60] - exact), 1e-3);
     const mat3 G = inverse(helix.D(x0));
-    const auto before = helix.invariants_of(x0, 1 / std::sqrt(form(u, G, u)) * (G * u));
+    const auto before = helix.ray_invariants(x0, 1 / std::sqrt(form(u, G, u)) * (G * u));
     // The direction at the last but one place: fourth-order central difference of places that are steps apart.
     const std::size_t i = 58;
     const vec3 tangent = unit(8.0 * (ray[i + 1] - ray[i - 1]) - (ray[i + 2] - ray[i - 2]));
     const mat3 there = inverse(helix.D(ray[i]));
-    const auto after = helix.invariants_of(ray[i], 1 / std::sqrt(form(tangent, there, tangent)) * (there * tangent));
+    const auto after = helix.ray_invariants(ray[i], 1 / std::sqrt(form(tangent, there, tangent)) * (there * tangent));
     EXPECT_NEAR(after.p_z, before.p_z, 1e-3 * norm(G * u));
     EXPECT_NEAR(after.p_theta, before.p_theta, 1e-2 * norm(G * u));
   }

@@ -16,13 +16,13 @@ using geodesic::ray_form;
 
 const device two_threads{backend::cpu, 2, 0};
 
-/// Smooth and strongly bending: rays are circles of radii of 12 to 30 voxels.
+/// Smooth and strongly curved: rays are circles with radii of 12 to 30 voxels.
 const fish_eye_field eye(18, 1, {40, 40, 40});
 const sampling_grid grid{{80, 80, 80}, identity3, {}};
 
-/// Where the ray of the field as it is stored, followed in double with steps of 0.1 mm of fourth order, is after a
-/// length in the metric; the last step is cut.
-vec3 limit_of(const field_reader& field, const ray_start& start, ray_form form, double metric_length) {
+/// Position after a metric length of the ray of the stored field, integrated in double with fourth-order steps of 0.1
+/// mm; the last step is shortened.
+vec3 fine_solution(const field_reader& field, const ray_start& start, ray_form form, double metric_length) {
   const walk_settings fine{form, integrator::rk4, 0.1, 0};
   const stepper steps(field, fine);
   ray_state s = steps.start(start.voxel, start.u);
@@ -39,7 +39,7 @@ vec3 limit_of(const field_reader& field, const ray_start& start, ray_form form, 
   }
 }
 
-/// From a place to the path's nearest one, between its points by parabolas.
+/// Distance of a point to a path, with parabolas between the path's points.
 double distance_to(const std::vector<ray_point>& path, const vec3& place) {
   std::size_t near = 1;
   for (std::size_t i = 1; i + 1 < path.size(); ++i)
@@ -63,9 +63,9 @@ struct convergence {
 
 class GeodesicConvergence : public testing::TestWithParam<convergence> {};
 
-/// Halving the step divides the error by 2^order. B-splines are smooth enough not to hide fourth order; rounding ends
-/// it at 1e-5 voxel, which coarse steps stay above. Christoffel rays are compared by their distance from the path: the
-/// energy of theirs is not quite constant, the metric length then a sum of first order only.
+/// Halving the step divides the error by 2^order. B-splines are smooth enough for fourth order; rounding limits it at
+/// 1e-5 voxel, below the errors of the coarse steps. Christoffel rays are compared by their distance from the path:
+/// their energy is not quite constant, so that the metric length is a sum of first order only.
 TEST_P(GeodesicConvergence, HalvingTheStepGivesTheOrder) {
   const auto& [form, method, order, coarsest_mm] = GetParam();
   const auto image = sampled(eye, grid);
@@ -81,7 +81,7 @@ TEST_P(GeodesicConvergence, HalvingTheStepGivesTheOrder) {
     double sum = 0;
     for (std::size_t f = 0; f < starts.size(); ++f)
       sum += form == ray_form::hamiltonian
-                 ? norm(ends[f] - limit_of(stored, starts[f], form, double(scores.metric_length[f])))
+                 ? norm(ends[f] - fine_solution(stored, starts[f], form, double(scores.metric_length[f])))
                  : distance_to(walk(stored, starts[f].voxel, starts[f].u, {form, integrator::rk4, 0.1, 260}), ends[f]);
     errors.push_back(sum / double(starts.size()));
     std::printf(
@@ -105,8 +105,8 @@ INSTANTIATE_TEST_SUITE_P(Schemes, GeodesicConvergence,
                                          convergence{ray_form::christoffel, integrator::rk2, 2, 2},
                                          convergence{ray_form::christoffel, integrator::rk4, 4, 8}));
 
-/// A ray that sets out where another one ended, turned round, comes back to within O(h^2) of where that one began.
-TEST(GeodesicReversibility, RaysComeBack) {
+/// A ray started in reverse where another one ended returns to within O(h^2) of the other's start.
+TEST(GeodesicReversibility, RaysReturnToTheirStart) {
   const auto image = sampled(eye, grid);
   const auto starts = random_starts(100, {30, 30, 30}, {50, 50, 50}, 16);
   std::vector<double> medians;
@@ -123,8 +123,8 @@ TEST(GeodesicReversibility, RaysComeBack) {
       ASSERT_LT(norm(ray.back().place - ends[f]), 1e-4);
       turned.push_back({ends[f], rounded_unit(-1 * ray.back().direction)});
     }
-    // Steps differ a little in the parameter on the way back: two more, and the nearest place of the circle through the
-    // three points about the closest one.
+    // The parameters of steps differ slightly on the return: two more steps, and the nearest position on the circle
+    // through the three points around the closest one.
     settings.max_steps += 2;
     tracking_case back(two_threads, image, turned, settings);
     const auto points = back.points(back.score(), steps + 3);
@@ -190,12 +190,13 @@ struct noise_case {
 
 class GeodesicNoise : public testing::TestWithParam<noise_case> {};
 
-/// Drift of the energy in a noisy helix, against the prototype's table of medians after 20 units of metric length in
-/// steps of 0.2 and 0.05. Rays go 0.6 mm a unit here, in the middle. The table's drift is the end's, which the tracker
-/// does not keep: the reference's drift at the end must be the table's, and its largest one the tracker's. Of the
-/// paper's form, whose fields of tensors and derivatives do not belong together, no refinement makes it smaller. The
-/// table's 4e-3 (Hamiltonian, B-spline, 0.2, sigma 0.3) is not reached with this noise: it is 5.0e-3 in double as well.
-TEST_P(GeodesicNoise, DriftIsThatOfTheTable) {
+/// Drift of the energy in a noisy helix, compared with the prototype's table of medians after 20 units of metric length
+/// in steps of 0.2 and 0.05. Rays advance by 0.6 mm per unit on average. The table contains the drift at the end, which
+/// the tracker does not store: the reference's drift at the end must match the table, and its largest drift the
+/// tracker's. Refinement does not reduce the drift of the paper's form, because its fields of tensors and derivatives
+/// are inconsistent. The table's 4e-3 (Hamiltonian, B-spline, 0.2, sigma 0.3) is not reached with this noise: it is
+/// 5.0e-3 in double as well.
+TEST_P(GeodesicNoise, DriftMatchesTheTable) {
   const auto& [form, reading, affine_step, sigma, limit] = GetParam();
   const auto& image = noisy_helix(sigma);
   const auto starts = starts_in_metric(helix, cube, 150);

@@ -26,10 +26,10 @@ const pullback_field pullback;
 const sampling_grid oblique{{40, 36, 30}, {{{1.5, 0.2, 0.1}, {-0.25, 1.7, 0}, {0.05, 0.1, 2.1}}}, {-12, 5, 8}};
 const scaled_formula diffusivities(pullback, 1e-3);
 
-/// Both rays of 100 fibres over 12 mm each. The reference reads the field as it is stored: rounding the tensors
-/// themselves moves Hamiltonian rays by up to 1.1e-4 voxel here, since it enters p D p magnified by the tensor's
-/// condition number.
-TEST_P(GeodesicCpuIsEquivalentToReference, InPlacesAndScores) {
+/// Both rays of 100 fibres over 12 mm each. The reference reads the field as stored: rounding the tensors themselves
+/// moves Hamiltonian rays by up to 1.1e-4 voxel here, since it enters p D p multiplied by the tensor's condition
+/// number.
+TEST_P(GeodesicCpuIsEquivalentToReference, InPositionsAndScores) {
   const auto image = sampled(diffusivities, oblique);
   const auto [form, reading, method] = GetParam();
   const auto starts = random_starts(100, {9, 9, 9}, {30, 26, 20}, 7);
@@ -37,7 +37,7 @@ TEST_P(GeodesicCpuIsEquivalentToReference, InPlacesAndScores) {
   settings.two_way = true;
   tracking_case test(two_threads, image, starts, settings);
   const sampled_reader reader(test.field());
-  const auto facts = facts_of(image, {});
+  const auto facts = reference_voxel_facts(image, {});
 
   const score_table scores = test.score();
   const auto points = test.points(scores, 61);
@@ -63,13 +63,13 @@ TEST_P(GeodesicCpuIsEquivalentToReference, InPlacesAndScores) {
     EXPECT_NEAR(scores.drift[f], expected.drift, 2e-5);
     EXPECT_NEAR(scores.measure[f], expected.measure, 2e-5 * expected.measure);
   }
-  // Steps of 0.4 mm may cross a cell face, where the trilinear gradient jumps, a rounding earlier or later.
+  // Steps of 0.4 mm may cross a cell face, where the trilinear gradient jumps, earlier or later by a rounding error.
   EXPECT_LE(run_apart, form == ray_form::hamiltonian && reading == interpolation::trilinear ? 2 : 0);
 }
 
-/// The whole way from tensors as they were measured: preparation in float against samples in double, up to the image's
-/// faces, where splines are mirrored and differences one-sided.
-TEST_P(GeodesicCpuIsEquivalentToReference, FromTheTensorsOn) {
+/// All steps from measured tensors on: preparation in float compared with samples in double, up to the image's faces,
+/// where splines are mirrored and differences one-sided.
+TEST_P(GeodesicCpuIsEquivalentToReference, StartingFromTensors) {
   const auto image = sampled(diffusivities, oblique);
   const auto [form, reading, method] = GetParam();
   const auto starts = random_starts(150, {0, 0, 0}, {39, 35, 29}, 8);
@@ -93,7 +93,7 @@ TEST_P(GeodesicCpuIsEquivalentToReference, FromTheTensorsOn) {
 
 /// Tensors of brains (eigenvalues 1.7, 0.3, 0.3) and what sharpening makes of them: rounding enters p D p magnified by
 /// the ratio of the eigenvalues, 5.7, 32 and 182, and so do rays that set out across. 20 mm in steps of 0.25.
-TEST(GeodesicCpuPrecision, FallsWithTheRatioOfTheEigenvalues) {
+TEST(GeodesicCpuPrecision, DecreasesWithTheRatioOfTheEigenvalues) {
   const sampling_grid cube{{64, 64, 64}, identity3, {}};
   const auto image = sampled(helix_field(1.7e-3, 0.3e-3, 12, {32, 32, 0}), cube);
   const auto starts = random_starts(100, {22, 22, 22}, {42, 42, 42}, 1);

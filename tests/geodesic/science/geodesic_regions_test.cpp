@@ -18,16 +18,15 @@ voxel_index voxel_of(const vec3& x) { return {std::lround(x[0]), std::lround(x[1
 
 class OneVoxelSheet : public testing::TestWithParam<voxel_index> {};  // its normal
 
-/// Steps of 1.5 voxels along straight lines in every direction through a sheet one voxel thick. A line that is beyond
-/// the sheet at its end has come through it, however slanting: a sheet of a + b + c = constant has no gap that a line
-/// could use but edges.
+/// Steps of 1.5 voxels along straight lines in every direction through a sheet one voxel thick. A line that ends beyond
+/// the sheet has crossed it, at any slope: the only gaps of a sheet a + b + c = constant are edges.
 TEST_P(OneVoxelSheet, IsNeverSteppedOver) {
   const voxel_index normal = GetParam();
   const sampling_grid grid{{60, 60, 60}, identity3, {}};
   const auto image = sampled(constant_field(identity3), grid);
   const auto level = [&](const voxel_index& v) { return normal[0] * v[0] + normal[1] * v[1] + normal[2] * v[2]; };
   const long sheet = level({30, 30, 30});
-  // Starts on both sides, one to seven voxels off.
+  // Starts on both sides, one to seven voxels away.
   std::vector<ray_start> starts;
   for (const auto& s : random_starts(6000, {25, 25, 25}, {35, 35, 35}, 11))
     if (level(voxel_of(s.voxel)) != sheet) starts.push_back(s);
@@ -71,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Normals, OneVoxelSheet,
                                          voxel_index{1, 1, 0}, voxel_index{0, 1, -1}, voxel_index{1, 1, 1},
                                          voxel_index{1, -1, 1}));
 
-TEST(GeodesicRegions, OrderedIncludesCountInTheirOrderAlone) {
+TEST(GeodesicRegions, OrderedIncludesCountOnlyInOrder) {
   const sampling_grid grid{{40, 11, 11}, identity3, {}};
   const auto image = sampled(constant_field(identity3), grid);
   const auto regions = painted(grid, [](long x, long, long) {
@@ -93,14 +92,14 @@ TEST(GeodesicRegions, OrderedIncludesCountInTheirOrderAlone) {
   EXPECT_EQ(verdicts(true), (std::vector<std::uint8_t>{yes, no, yes, no, no}));
 }
 
-/// A mosaic of all kinds of regions on a slanted grid, rays that bend, stops and limits of every kind: the tracker and
-/// the reference agree on every fibre.
+/// A mosaic of all kinds of regions on an oblique grid, with curved rays and stops and limits of every kind: the
+/// tracker and the reference agree on every fibre.
 struct mosaic_case {
   const char* name;
   ray_form form;
   interpolation reading;
   bool two_way, ordered;
-  std::uint32_t includes;  ///< of the two that are painted
+  std::uint32_t includes;  ///< of the two that exist
   float min_radius_mm, min_FA, max_drift;
 };
 
@@ -112,7 +111,7 @@ class Mosaic : public testing::TestWithParam<mosaic_case> {
   }
 };
 
-TEST_P(Mosaic, IsJudgedAsTheReferenceDoes) {
+TEST_P(Mosaic, AgreesWithTheReference) {
   const mosaic_case& c = GetParam();
   const auto regions = mosaic();
   const auto starts = random_starts(2000, {-0.5, 3, 3}, {35.5, 30, 26}, 21);
@@ -129,7 +128,7 @@ TEST_P(Mosaic, IsJudgedAsTheReferenceDoes) {
   settings.measure = measure_kind::relative;
   settings.min_measure = 0.75f;
   tracking_case test(two_threads, image(), starts, settings, regions);
-  const auto facts = facts_of(image(), regions);
+  const auto facts = reference_voxel_facts(image(), regions);
   const sampled_reader reader(test.field());
 
   const score_table got = test.score();
@@ -192,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-/// What ends a ray before its first step.
+/// Stops before the first step of a ray.
 TEST(GeodesicStops, AtTheSeedItself) {
   const sampling_grid grid{{20, 20, 20}, identity3, {}};
   const mat3 D{{{1, 0, 0}, {0, 0.9, 0}, {0, 0, 0.9}}};
@@ -217,7 +216,7 @@ TEST(GeodesicStops, AtTheSeedItself) {
   EXPECT_EQ(weak.stops[1], std::uint8_t(stop_reason::none));
 }
 
-/// Rings about an axis: streamlines turn on circles of the radius where they start.
+/// Rings around an axis: streamlines move on circles through their starts.
 const helix_field rings(1, 0.2, 0, {30, 30, 0});
 std::vector<ray_start> ring_starts() {
   std::vector<ray_start> starts;
@@ -254,8 +253,8 @@ TEST(GeodesicStops, LoopsAfterOneToThreeRounds) {
   for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(on.stops[2 * i], std::uint8_t(stop_reason::length)) << i;
 }
 
-/// No ray of a field without closed geodesics is taken for a loop.
-TEST(GeodesicStops, NoLoopsWhereThereAreNone) {
+/// Rays of a field without closed geodesics are never stopped as loops.
+TEST(GeodesicStops, NoFalseLoops) {
   const auto image = sampled(pullback_field(), {{64, 64, 64}, identity3, {}});
   auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::bspline, integrator::rk2, 0.2, 2000);
   settings.stop_at_loops = true;
@@ -265,7 +264,7 @@ TEST(GeodesicStops, NoLoopsWhereThereAreNone) {
     EXPECT_EQ(scores.stops[2 * f], std::uint8_t(stop_reason::volume)) << f;
 }
 
-/// D = (1, 1, c) with c falling along x: FA is known in every voxel.
+/// D = (1, 1, c) with c decreasing along x: FA is known in every voxel.
 class fading final : public tensor_formula {
  public:
   mat3 D(const vec3& x) const override { return {{{1, 0, 0}, {0, 1, 0}, {0, 0, 0.2 + 0.04 * x[0]}}}; }
@@ -275,11 +274,11 @@ class fading final : public tensor_formula {
 TEST(GeodesicStops, FABelowTheCutoff) {
   const sampling_grid grid{{21, 11, 11}, identity3, {}};
   const auto image = sampled(fading(), grid);
-  const auto facts = facts_of(image, {});
+  const auto facts = reference_voxel_facts(image, {});
   auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::trilinear, integrator::rk2, 0.25, 400);
   settings.min_FA = 0.3f;
   long first_below = 0;
-  while (facts.FA[facts.number_of({first_below, 5, 5})] >= 0.3) ++first_below;
+  while (facts.FA[facts.voxel_number({first_below, 5, 5})] >= 0.3) ++first_below;
   ASSERT_GT(first_below, 4);
   const score_table scores = tracking_case(two_threads, image, {{{2, 5, 5}, {1, 0, 0}}}, settings).score();
   EXPECT_EQ(scores.stops[0], std::uint8_t(stop_reason::FA));
@@ -287,7 +286,7 @@ TEST(GeodesicStops, FABelowTheCutoff) {
   EXPECT_NEAR(scores.length_mm[0], double(first_below) - 0.5 - 2, 0.2501);
 }
 
-/// 1 on one side of a face between voxels and less by `drop` on the other.
+/// 1 on one side of a face between voxels, and smaller by `drop` on the other.
 class cliff final : public tensor_formula {
  public:
   explicit cliff(double drop) : drop_(drop) {}
@@ -298,8 +297,8 @@ class cliff final : public tensor_formula {
   double drop_;
 };
 
-/// A B-spline overshoots a steep fall of the diffusivity and is negative beyond it: no metric, no ray.
-TEST(GeodesicStops, NumbersThatAreNone) {
+/// A B-spline overshoots a steep decrease of the diffusivity and is negative beyond it: no metric, no ray.
+TEST(GeodesicStops, NotANumber) {
   const auto image = sampled(cliff(1e3), {{20, 9, 9}, identity3, {}});
   const auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::bspline, integrator::rk2, 0.25, 10);
   tracking_case test(two_threads, image, {{{10.5, 4, 4}, {0, 1, 0}}, {{4, 4, 4}, {0, 1, 0}}}, settings);
@@ -311,8 +310,8 @@ TEST(GeodesicStops, NumbersThatAreNone) {
   EXPECT_EQ(scores.stops[2], std::uint8_t(stop_reason::length));
 }
 
-/// Up the cliff a ray is a hundred times faster within one step: what it would leap over is not looked at. Down it,
-/// steps only become shorter.
+/// Towards the high side, a ray becomes a hundred times faster within one step, which would skip parts of the field.
+/// Towards the low side, steps only become shorter.
 TEST(GeodesicStops, StepsThatLeap) {
   const auto image = sampled(cliff(100), {{20, 9, 9}, identity3, {}});
   const auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::trilinear, integrator::rk2, 0.5, 100);
@@ -321,7 +320,7 @@ TEST(GeodesicStops, StepsThatLeap) {
   const score_table scores = test.score();
   const sampled_reader reader(test.field());
   for (std::size_t f = 0; f < 2; ++f) {
-    const auto expected = score_fibre(reader, facts_of(image, {}), starts[f].voxel, starts[f].u, settings);
+    const auto expected = score_fibre(reader, reference_voxel_facts(image, {}), starts[f].voxel, starts[f].u, settings);
     EXPECT_EQ(scores.stops[2 * f], std::uint8_t(expected.stops[0])) << f;
     EXPECT_EQ(scores.steps[2 * f], expected.steps[0]) << f;
     EXPECT_NEAR(scores.length_mm[f], expected.length_mm, 1e-4) << f;

@@ -41,15 +41,15 @@ TEST(GeodesicScores, AreTheSameBytesForAnyBatchesAndThreads) {
   EXPECT_TRUE(pieces == whole);
 }
 
-/// Point i of n lies floor(i S / (n - 1)) steps from the end of the -u ray.
-TEST(GeodesicTrace, GivesPlacesOfTheStepsThatTheRuleNames) {
+/// Point i of n is floor(i S / (n - 1)) steps from the end of the -u ray.
+TEST(GeodesicTrace, GivesPositionsAtTheDocumentedSteps) {
   const auto image = sampled(pullback, cube);
   const auto starts = random_starts(20, {8, 8, 8}, {55, 55, 55}, 10);
   const auto settings = busy_settings();
   tracking_case test(two_threads, image, starts, settings);
   const score_table scores = test.score();
 
-  // Every step of every fibre; then any number of points, fibres in any order, in batches of their own.
+  // Every step of every fibre; then any number of points, and fibres in any order, in separate batches.
   std::vector<std::uint64_t> all, every{0};
   for (std::uint64_t f = 0; f < scores.size(); ++f) {
     all.push_back(f);
@@ -100,7 +100,7 @@ TEST(GeodesicTrace, ChordsAddUpToTheScoredLength) {
   }
 }
 
-/// The measured tensors' FA and the relative speed come along with the points.
+/// The measured tensors' FA and the relative speed at the points.
 TEST(GeodesicTrace, CarriesFAAndRelativeSpeed) {
   const mat3 D{{{1.5e-3, 0, 0}, {0, 0.5e-3, 0}, {0, 0, 0.5e-3}}};
   const auto image = sampled(constant_field(D), {{20, 20, 20}, identity3, {}});
@@ -124,8 +124,8 @@ TEST(GeodesicTrace, CarriesFAAndRelativeSpeed) {
   EXPECT_NEAR(scores.measure[0], std::sqrt(0.75e-3), 1e-7);
 }
 
-/// Where the diffusivity is the same in all directions every ray is as fast as it could be; the largest speed is the
-/// nearest voxel's and the ray's own interpolated, which must not show as more.
+/// In isotropic diffusivity every ray is as fast as possible; the largest speed is the nearest voxel's and the ray's
+/// own is interpolated, which must not exceed it.
 TEST(GeodesicScores, RelativeSpeedsAreAtMostOne) {
   const sampling_grid above{{64, 64, 64}, identity3, {0, 0, 16}};
   const auto image = sampled(hyperbolic_field(32), above);
@@ -147,9 +147,9 @@ TEST(GeodesicScores, RelativeSpeedsAreAtMostOne) {
   }
 }
 
-/// The same field in the world, on a slanted grid of unequal sides and on a straight one, both fine enough: the same
-/// curves.
-TEST(GeodesicAffine, TheGridDoesNotMatter) {
+/// The same field in the world, on an oblique grid of unequal sides and on a straight one, both sufficiently fine: the
+/// same curves.
+TEST(GeodesicAffine, DoesNotDependOnTheGrid) {
   const pullback_field field(128);
   const sampling_grid straight{{70, 70, 70}, identity3, {0, 0, 0}};
   const sampling_grid slanted{{80, 76, 44}, {{{-0.9, 0.25, 0.1}, {0.2, 1.0, -0.3}, {0.1, 0.2, 1.6}}}, {60, -4, -6}};
@@ -171,8 +171,8 @@ TEST(GeodesicAffine, TheGridDoesNotMatter) {
   }
 }
 
-/// Tensors in another unit, 2^10 of the first so that nothing is rounded: the same bytes but for the metric's unit.
-TEST(GeodesicUnits, CurvesDoNotKnowTheTensorsUnit) {
+/// Tensors in another unit, a factor of 2^10 so that nothing is rounded: the same bytes except for the metric's unit.
+TEST(GeodesicUnits, CurvesDoNotDependOnTheTensorsUnit) {
   const auto starts = random_starts(50, {22, 22, 22}, {42, 42, 42}, 14);
   const auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::bspline, integrator::rk2, 0.25, 60);
   tracking_case large(two_threads, sampled(pullback, cube), starts, settings);
@@ -185,8 +185,8 @@ TEST(GeodesicUnits, CurvesDoNotKnowTheTensorsUnit) {
   for (std::size_t f = 0; f < starts.size(); ++f) EXPECT_FLOAT_EQ(a.metric_length[f], b.metric_length[f] / 32);
 }
 
-/// First directions of all fibres of one seed, straight lines' ends show them.
-std::vector<vec3> directions_of(ray_settings settings, std::uint32_t count, const vec3& axis) {
+/// First directions of all fibres of one seed, shown by the ends of straight lines.
+std::vector<vec3> sample_directions(ray_settings settings, std::uint32_t count, const vec3& axis) {
   settings.directions_per_seed = count;
   tracking_case test(two_threads, sampled(constant_field(identity3), {{21, 21, 21}, identity3, {}}),
                      {{{10, 10, 10}, axis}}, settings);
@@ -205,7 +205,7 @@ double nearest_pair_degrees(const std::vector<vec3>& u) {
 TEST(GeodesicDirections, CoverTheSphereEvenly) {
   auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::trilinear, integrator::rk2, 1, 8);
   settings.directions = direction_kind::sphere;
-  const auto u = directions_of(settings, 400, {0, 0, 1});
+  const auto u = sample_directions(settings, 400, {0, 0, 1});
   mat3 second{};
   vec3 mean{};
   for (const vec3& one : u) mean = mean + 1.0 / 400 * one, second = second + 1.0 / 400 * outer(one, one);
@@ -218,7 +218,7 @@ TEST(GeodesicDirections, CoverTheSphereEvenly) {
 TEST(GeodesicDirections, AreDrawnUniformlyAndByTheSeed) {
   auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::trilinear, integrator::rk2, 1, 8);
   settings.directions = direction_kind::random;
-  const auto u = directions_of(settings, 20000, {0, 0, 1});
+  const auto u = sample_directions(settings, 20000, {0, 0, 1});
   mat3 second{};
   vec3 mean{};
   for (const vec3& one : u) mean = mean + 1.0 / 20000 * one, second = second + 1.0 / 20000 * outer(one, one);
@@ -228,13 +228,13 @@ TEST(GeodesicDirections, AreDrawnUniformlyAndByTheSeed) {
     EXPECT_NEAR(second[i][i], 1.0 / 3, 4 * 0.0021);
   }
   settings.random_seed = 1;
-  EXPECT_GT(norm(directions_of(settings, 1, {0, 0, 1})[0] - u[0]), 1e-3);
+  EXPECT_GT(norm(sample_directions(settings, 1, {0, 0, 1})[0] - u[0]), 1e-3);
 }
 
 TEST(GeodesicDirections, AlternateAlongTheAxis) {
   auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::trilinear, integrator::rk2, 1, 8);
   const vec3 axis = rounded_unit({1, -2, 0.5});
-  const auto u = directions_of(settings, 2, axis);
+  const auto u = sample_directions(settings, 2, axis);
   EXPECT_LT(norm(u[0] - axis), 1e-6);
   EXPECT_LT(norm(u[1] + axis), 1e-6);
 }
@@ -246,7 +246,7 @@ TEST(GeodesicDirections, StayInTheConeAboutTheAxis) {
   const vec3 axis = rounded_unit({1, -2, 0.5});
   int forth = 0;
   double widest = 1;
-  for (const vec3& u : directions_of(settings, 200, axis)) {
+  for (const vec3& u : sample_directions(settings, 200, axis)) {
     const double along = dot(u, axis);
     forth += along > 0;
     widest = std::min(widest, std::abs(along));

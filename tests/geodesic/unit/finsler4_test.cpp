@@ -18,7 +18,7 @@ struct full_tensor {
   double at[3][3][3][3];
 };
 
-/// All 81 components, index by index.
+/// All 81 components, by index.
 full_tensor full(const quartic& t) {
   full_tensor f;
   for (int i = 0; i < 81; ++i) {
@@ -47,7 +47,7 @@ class Finsler4 : public testing::Test {
       for (int k = 0; k < 3; ++k) g[p] += a[first[p]][k] * a[second[p]][k];
     }
   }
-  /// A norm that comes from no metric.
+  /// A norm that does not belong to a metric.
   void draw_norm(quartic& t) {
     for (double& x : t) x = 0;
     for (int i = 0; i < 3; ++i) {
@@ -203,7 +203,7 @@ TEST_F(Finsler4, GeodesicsConserveTheEnergy) {
     }
     for (int i = 0; i < 6; ++i) y[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
   }
-  ASSERT_GT(std::hypot(y[3] - 0.3, y[4] + 0.2, y[5] - 0.4), 0.01);  // it did bend
+  ASSERT_GT(std::hypot(y[3] - 0.3, y[4] + 0.2, y[5] - 0.4), 0.01);  // the ray is curved
   EXPECT_NEAR(energy(), before, 1e-9 * before);
 }
 
@@ -240,7 +240,7 @@ TEST_F(Finsler4, TransformsAsDisplacementsDo) {
     EXPECT_NEAR(there.t1[i], m[i] * here.t1[0] + m[3 + i] * here.t1[1] + m[6 + i] * here.t1[2], 1e-9);
 }
 
-TEST_F(Finsler4, CountsFloatsAndLanesAlike) {
+TEST_F(Finsler4, GivesTheSameForFloatsAndLanes) {
   float t[quartic_size], dt[3][quartic_size], v[3] = {0.5f, -1, 0.75f}, a[3];
   lane::float_lanes tl[quartic_size], dl[3][quartic_size], vl[3], al[3];
   quartic norm;
@@ -267,7 +267,7 @@ void set_plane_norm(double c, quartic& t) {
   t[5] = t[12] = 1.0 / 3;
 }
 
-TEST_F(Finsler4, FindsWhatIsNotConvex) {
+TEST_F(Finsler4, DetectsNormsThatAreNotConvex) {
   quartic t;
   for (const double c : {0.02, 1.0 / 3, 0.98}) {
     set_plane_norm(c, t);
@@ -281,7 +281,7 @@ TEST_F(Finsler4, FindsWhatIsNotConvex) {
   EXPECT_FALSE(finsler4_convex(t, 0));
 }
 
-TEST_F(Finsler4, MakesConvexByTheLeastMixture) {
+TEST_F(Finsler4, MakesConvexByTheSmallestMixture) {
   quartic t;
   set_plane_norm(0.98, t);
   EXPECT_EQ(finsler4_make_convex(t, 0), 0);

@@ -15,8 +15,8 @@ namespace {
 using namespace voxherd;
 using namespace voxherd::geodesic;
 using reference::fitted;
+using reference::make_signals;
 using reference::one_shell;
-using reference::signals_of;
 
 const device two_threads{backend::cpu, 2, 0};
 constexpr std::array<double, 3> x_axis{1, 0, 0}, y_axis{0, 1, 0}, z_axis{0, 0, 1}, diagonal{1, 1, 0},
@@ -65,9 +65,9 @@ TEST(FinslerFitCpu, GivesTheTensorsNormForASingleTensorsSignal) {
 TEST(FinslerFitCpu, IsSmallAlongBothOfTwoFibresAtRightAngles) {
   for (const auto& [directions, b] : {std::pair{32, 1000.}, {64, 1000.}, {64, 3000.}}) {
     const gradient_table g = one_shell(2, directions, b);
-    const auto r = fitted(two_threads, g, signals_of(g, {{x_axis}, {y_axis}}));
+    const auto r = fitted(two_threads, g, make_signals(g, {{x_axis}, {y_axis}}));
 
-    // The tensor's metric sees no direction in the plane.
+    // The tensor's metric is isotropic in the plane.
     EXPECT_NEAR(along(r.tensor.data(), x_axis) / along(r.tensor.data(), diagonal), 1, 0.02);
     EXPECT_NEAR(along(r.tensor.data(), y_axis) / along(r.tensor.data(), diagonal), 1, 0.02);
     const double between = std::min(r.F4(0, diagonal), r.F4(0, other_diagonal));
@@ -84,14 +84,14 @@ TEST(FinslerFitCpu, IsSmallAlongBothOfTwoFibresThatCrossAt70Degrees) {
   const double half = 35 * std::numbers::pi / 180;
   const std::array<double, 3> up{std::cos(half), std::sin(half), 0}, down{std::cos(half), -std::sin(half), 0};
 
-  const auto r = fitted(two_threads, g, signals_of(g, {{up}, {down}}));
+  const auto r = fitted(two_threads, g, make_signals(g, {{up}, {down}}));
 
   EXPECT_GT(along(r.tensor.data(), x_axis), 1.1 * along(r.tensor.data(), up));  // the tensor points between them
   EXPECT_LT(r.F4(0, up), 0.9 * r.F4(0, x_axis));
   EXPECT_LT(r.F4(0, down), 0.9 * r.F4(0, x_axis));
 }
 
-TEST(FinslerFitCpu, TurnsWithTheGradients) {
+TEST(FinslerFitCpu, RotatesWithTheGradients) {
   const gradient_table g = one_shell(2, 45, 1500);
   const double c = std::cos(0.6), s = std::sin(0.6);
   const std::array<double, 9> frame{c, -s, 0, 0.8 * s, 0.8 * c, -0.6, 0.6 * s, 0.6 * c, 0.8};
@@ -101,8 +101,8 @@ TEST(FinslerFitCpu, TurnsWithTheGradients) {
     turned.y[k] = frame[3] * g.x[k] + frame[4] * g.y[k] + frame[5] * g.z[k];
     turned.z[k] = frame[6] * g.x[k] + frame[7] * g.y[k] + frame[8] * g.z[k];
   }
-  // Convex as it is: the directions that convexity is seen at do not turn.
-  std::vector<float> row = signals_of(g, {{x_axis, 1e-3, 0.5e-3}, {{0, 0.8, 0.6}, 1e-3, 0.5e-3}});
+  // Convex without mixing: the directions used to test convexity do not rotate.
+  std::vector<float> row = make_signals(g, {{x_axis, 1e-3, 0.5e-3}, {{0, 0.8, 0.6}, 1e-3, 0.5e-3}});
 
   auto here = fitted(two_threads, g, row);
   const auto there = fitted(two_threads, turned, row);
@@ -124,7 +124,7 @@ TEST(FinslerFitCpu, IsConvexInEveryVoxel) {
         for (std::size_t n = 0; n < quartic_size; ++n) ASSERT_EQ(r.quartic[quartic_size * i + n], 0);
         continue;
       }
-      // Scaled, so that the margin of 0 is all that is asked for.
+      // Scaled, so that only a margin of 0 is required.
       double t[quartic_size];
       for (std::size_t n = 0; n < quartic_size; ++n) t[n] = r.quartic[quartic_size * i + n];
       EXPECT_TRUE(finsler4_convex(t, 0)) << "voxel " << i;
@@ -140,7 +140,7 @@ TEST(FinslerFitCpu, IsTheTensorsNormUnderEndlessRegularisation) {
   const gradient_table g = one_shell(2, 32, 1000);
   quartic_settings s;
   s.regularisation = 1e12;
-  const auto r = fitted(two_threads, g, signals_of(g, {{x_axis}, {y_axis}}), s);
+  const auto r = fitted(two_threads, g, make_signals(g, {{x_axis}, {y_axis}}), s);
 
   const double d[6] = {r.tensor[0], r.tensor[1], r.tensor[2], r.tensor[3], r.tensor[4], r.tensor[5]};
   for (const auto& u : {x_axis, {0, 0.6, 0.8}}) {

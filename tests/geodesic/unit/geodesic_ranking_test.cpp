@@ -36,13 +36,13 @@ candidates of_one_pair(std::size_t count) {
   return c;
 }
 
-TEST(GeodesicRankingReference, RanksByPairThenFallingMeasureThenFibre) {
+TEST(GeodesicRankingReference, RanksByPairThenDecreasingMeasureThenFibre) {
   const candidates c{{4, 5, 6, 7, 8, 9}, {1, 0, 1, 1, 1, 0}, {.5f, none, .75f, .5f, -1.f, -2.f}, {1, 1, 1, 1, 1, 1}};
 
   EXPECT_EQ(reference::ranked(c), (places{5, 1, 2, 0, 3, 4}));
 }
 
-TEST(GeodesicRankingReference, KeepsByAverageDistanceForthOrBack) {
+TEST(GeodesicRankingReference, KeepsByAverageDistanceInEitherDirection) {
   const candidates c = of_one_pair(4);
   std::vector<float> sketches;
   add_line(sketches, 0, 0);
@@ -57,7 +57,7 @@ TEST(GeodesicRanking, IsEquivalentToReference) {
   expect_ranking_equivalent_to_reference(two_threads, bundles({400, 0, 0, 1, 33, 700, 32, 0}, 1));
 }
 
-TEST(GeodesicRanking, IsEquivalentToReferenceWhenFibresComeInAnyOrder) {
+TEST(GeodesicRanking, IsEquivalentToReferenceForAnyOrderOfFibres) {
   expect_ranking_equivalent_to_reference(two_threads, shuffled(bundles({400, 0, 0, 1, 33, 700, 32, 0}, 1), 2));
 }
 
@@ -79,7 +79,7 @@ TEST(GeodesicRanking, GivesTheSameForAnyNumberOfThreads) {
   }
 }
 
-/// One of eight threads that work as a GPU's block does.
+/// One of eight threads that work like a GPU's block.
 class thread_team {
  public:
   struct common {
@@ -139,7 +139,7 @@ TEST(GeodesicRanking, LeavesEqualMeasuresInTheOrderOfTheirFibres) {
   EXPECT_EQ(ranked(two_threads, c), (places{3, 1, 2, 0}));
 }
 
-TEST(GeodesicRanking, PutsMeasuresThatAreNoNumbersLast) {
+TEST(GeodesicRanking, PutsNanMeasuresLast) {
   const float infinite = std::numeric_limits<float>::infinity();
   const candidates c{{1, 2, 3, 4, 5}, {0, 0, 0, 0, 1}, {none, -infinite, -none, infinite, none}, {1, 1, 1, 1, 1}};
 
@@ -164,17 +164,17 @@ TEST(GeodesicRanking, SummarisesPairsWithoutFibresAsZero) {
     EXPECT_EQ(s[empty].mean_length_mm, 0);
   }
   EXPECT_EQ(s[2].count, 2u);
-  EXPECT_EQ(s[2].mean_measure, .5);  // of those that have one
+  EXPECT_EQ(s[2].mean_measure, .5);  // over those that have one
   EXPECT_EQ(s[2].mean_length_mm, 20);
 }
 
-TEST(GeodesicRanking, TakesNoCandidatesAtAll) {
+TEST(GeodesicRanking, AcceptsNoCandidates) {
   EXPECT_TRUE(ranked(two_threads, {}).empty());
   EXPECT_TRUE(distinct(two_threads, {}, {}, {}, 3, 1).empty());
   EXPECT_EQ(summarise(two_threads, {}, {}, 3).size(), 3u);
 }
 
-TEST(GeodesicRanking, TakesFibresRunBackwardsForTheSame) {
+TEST(GeodesicRanking, TreatsReversedFibresAsTheSame) {
   const candidates c = of_one_pair(3);
   std::vector<float> sketches;
   add_line(sketches, 0, 0);
@@ -184,7 +184,7 @@ TEST(GeodesicRanking, TakesFibresRunBackwardsForTheSame) {
   EXPECT_EQ(distinct(two_threads, c, places{0, 1, 2}, sketches, 0, 2), (places{0, 2}));
 }
 
-TEST(GeodesicRanking, ComparesWithinOnePairAlone) {
+TEST(GeodesicRanking, ComparesOnlyWithinOnePair) {
   candidates c = of_one_pair(4);
   c.pair = {0, 0, 3, 3};
   std::vector<float> sketches;
@@ -193,7 +193,7 @@ TEST(GeodesicRanking, ComparesWithinOnePairAlone) {
   EXPECT_EQ(distinct(two_threads, c, places{0, 1, 2, 3}, sketches, 0, 2), (places{0, 2}));
 }
 
-TEST(GeodesicRanking, KeepsAsManyAsAskedFor) {
+TEST(GeodesicRanking, KeepsTheRequestedNumber) {
   const candidates c = of_one_pair(300);
   std::vector<float> sketches;
   for (int i = 0; i < 300; ++i) add_line(sketches, 0, 5 * static_cast<float>(i / 2));
@@ -210,7 +210,7 @@ TEST(GeodesicRanking, KeepsAllAtDistanceZero) {
   EXPECT_EQ(distinct(two_threads, c, ranked(two_threads, c), sketches, 0, 0).size(), 5u);
 }
 
-TEST(GeodesicRanking, KeepsOneThatIsJustAsFarAsAsked) {
+TEST(GeodesicRanking, KeepsOneAtExactlyTheGivenDistance) {
   const candidates c = of_one_pair(2);
   std::vector<float> sketches;
   add_line(sketches, 0, 0);
@@ -219,7 +219,7 @@ TEST(GeodesicRanking, KeepsOneThatIsJustAsFarAsAsked) {
   EXPECT_EQ(distinct(two_threads, c, places{0, 1}, sketches, 0, 2), (places{0, 1}));
 }
 
-TEST(GeodesicRanking, TakesSketchesThatAreNoNumbersForNearToNothing) {
+TEST(GeodesicRanking, TreatsNanSketchesAsNearToNothing) {
   const candidates c = of_one_pair(3);
   std::vector<float> sketches;
   for (int i = 0; i < 3; ++i) add_line(sketches, 0, i == 0 ? none : 0);
@@ -227,7 +227,7 @@ TEST(GeodesicRanking, TakesSketchesThatAreNoNumbersForNearToNothing) {
   EXPECT_EQ(distinct(two_threads, c, places{0, 1, 2}, sketches, 0, 2), (places{0, 1}));
 }
 
-TEST(GeodesicRanking, RefusesArraysOfUnlikeLength) {
+TEST(GeodesicRanking, RejectsArraysOfDifferentLengths) {
   candidates c = of_one_pair(3);
   EXPECT_THROW(distinct(two_threads, c, places{0, 1, 2}, std::vector<float>(10), 0, 2), std::invalid_argument);
   EXPECT_THROW(summarise(two_threads, c, places{0, 1, 2}, 0), std::invalid_argument);

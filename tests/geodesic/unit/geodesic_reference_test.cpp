@@ -82,7 +82,7 @@ TEST(GeodesicFields, TensorsByHand) {
   EXPECT_NEAR(D[0][1], -6 * k, 1e-15);
   EXPECT_NEAR(D[0][2], 30 * k * k, 1e-15);
   EXPECT_NEAR(D[1][1], 36 * k * k + 0.2, 1e-15);
-  // 3 to the right of the axis t = (0, 3, 12) / sqrt(153).
+  // At 3 to the right of the axis t = (0, 3, 12) / sqrt(153).
   EXPECT_NEAR(helix.D({5, 1, 7})[1][1], 0.2 + 0.8 * 9 / 153, 1e-15);
   EXPECT_NEAR(helix.D({5, 1, 7})[1][2], 0.8 * 36 / 153, 1e-15);
 }
@@ -102,7 +102,7 @@ TEST(GeodesicFields, HyperbolicEndByTheFormulaOfTheSemicircle) {
 
 TEST(GeodesicFields, BallsRaysMeetItsSurfaceAtRightAngles) {
   const vec3 x0{11, -6, 9}, u0{0.3, 0.5, -0.4}, c{1, 2, 3};
-  double low = 0, high = 150;  // the surface lies between
+  double low = 0, high = 150;  // the surface is between them
   for (int i = 0; i < 100; ++i) {
     const double middle = (low + high) / 2;
     (norm(ball.end(x0, u0, middle) - c) < 50 ? low : high) = middle;
@@ -136,7 +136,7 @@ TEST(GeodesicFields, PullbackRaysAreStraightInPhi) {
   EXPECT_NEAR(length, 20, 1e-5);
 }
 
-TEST(GeodesicFields, MetricLengthOfTheWayIsTheDistance) {
+TEST(GeodesicFields, MetricLengthOfTheCurveIsTheDistance) {
   for (const auto& [name, field, place] : solved) {
     SCOPED_TRACE(name);
     const vec3 u{0.5, -0.6, 0.3};
@@ -153,17 +153,17 @@ TEST(GeodesicFields, MetricLengthOfTheWayIsTheDistance) {
 TEST(GeodesicFields, HelixRaysKeepTheInvariants) {
   const vec3 x0{9, 4, 3}, u0 = unit({-0.4, 0.7, 0.5});
   const vec3 v0 = 1 / std::sqrt(form(u0, inverse(helix.D(x0)), u0)) * u0;
-  const auto before = helix.invariants_of(x0, inverse(helix.D(x0)) * v0);
+  const auto before = helix.ray_invariants(x0, inverse(helix.D(x0)) * v0);
   const auto at = [&](double L) { return helix.end_of_metric_length(x0, u0, L); };
   const vec3 v = 0.5e4 * (at(15 + 1e-4) - at(15 - 1e-4));
-  const auto after = helix.invariants_of(at(15), inverse(helix.D(at(15))) * v);
+  const auto after = helix.ray_invariants(at(15), inverse(helix.D(at(15))) * v);
   EXPECT_NEAR(before.energy, 1, 1e-12);
   EXPECT_NEAR(after.energy, 1, 1e-6);
   EXPECT_NEAR(after.p_theta, before.p_theta, 1e-6 * norm(x0));
   EXPECT_NEAR(after.p_z, before.p_z, 1e-6);
 }
 
-TEST(GeodesicFields, SamplesLieWhereTheGridSays) {
+TEST(GeodesicFields, SamplesAreAtTheGridsPositions) {
   const sampling_grid grid{{3, 4, 5}, {{{2, 0.5, 0}, {0, 1.5, 0.2}, {0.1, 0, 3}}}, {10, 20, 30}};
   expect_near(grid.world({1, 2, 3}), {10 + 2 + 1, 20 + 3 + 0.6, 30 + 0.1 + 9}, 1e-13);
   expect_near(grid.voxel(grid.world({1, 2, 3})), {1, 2, 3}, 1e-13);
@@ -201,7 +201,7 @@ TEST(GeodesicReading, SplineCoefficientsByHand) {
 
 const sampling_grid oblique{{9, 10, 11}, {{{1.2, 0.3, 0}, {-0.2, 0.9, 0.1}, {0, 0.1, 1.5}}}, {3, 4, 30}};
 
-TEST(GeodesicReading, GivesTheSamplesBackAtVoxelCentres) {
+TEST(GeodesicReading, ReturnsTheSamplesAtVoxelCentres) {
   const auto image = sampled(pullback, oblique);
   for (const auto how : {interpolation::trilinear, interpolation::bspline}) {
     const sampled_reader reader(image, how, inverse_derivatives::of_reading);
@@ -231,7 +231,7 @@ TEST(GeodesicReading, TrilinearIsExactForLinearFieldsOnObliqueGrids) {
   }
 }
 
-TEST(GeodesicReading, DerivativesAreThoseOfTheReadingItself) {
+TEST(GeodesicReading, DerivativesAreThoseOfTheInterpolation) {
   const auto image = sampled(pullback, oblique);
   for (const auto how : {interpolation::trilinear, interpolation::bspline}) {
     const sampled_reader reader(image, how, inverse_derivatives::of_reading);
@@ -250,7 +250,7 @@ TEST(GeodesicReading, DerivativesAreThoseOfTheReadingItself) {
 }
 
 TEST(GeodesicReading, SplineReadsCubicPolynomialsAwayFromTheEnds) {
-  // Cubic splines reproduce cubics; the mirrored ends' influence falls by 0.27 a sample: 0.27^16 = 7e-10.
+  // Cubic splines reproduce cubics; the influence of the mirrored ends decreases by 0.27 per sample: 0.27^16 = 7e-10.
   std::vector<double> f;
   const auto cubic = [](double x) { return 1 + 0.1 * x - 0.02 * x * x + 3e-4 * x * x * x; };
   for (int i = 0; i < 40; ++i) f.push_back(cubic(i));

@@ -39,7 +39,7 @@ TEST(Regions, TargetsAreNumberedByIncreasingLabelAndFoundAgain) {
   EXPECT_EQ(some.words()[4], 1u | 2u << 16);
 }
 
-TEST(Regions, MoreLabelsThanNumbersAreRefused) {
+TEST(Regions, TooManyLabelsAreRejected) {
   label_image image;
   image.path = "many.nii";
   image.label = {1};

@@ -59,7 +59,7 @@ TEST(Seeding, AGridDividesTheVoxelEvenly) {
   EXPECT_EQ(place(list.seeds[7]), (vector3{1.25, 1.25, 0.25}));
 }
 
-TEST(Seeding, RandomPlacesAreUniformInTheVoxelAndItsOwnWhateverElseIsSeeded) {
+TEST(Seeding, RandomPositionsAreUniformAndDependOnlyOnTheVoxel) {
   const tensor_image image = image_of_one_tensor();
   const seeding_settings how{seeding_kind::random, 4000, 9, {}};
   const seed_list both = seeds_in_voxels({5, 6}, image, how), alone = seeds_in_voxels({6}, image, how);
@@ -80,7 +80,7 @@ TEST(Seeding, RandomPlacesAreUniformInTheVoxelAndItsOwnWhateverElseIsSeeded) {
   EXPECT_NE(place(seeds_in_voxels({6}, image, other).seeds[0]), place(alone.seeds[0]));
 }
 
-TEST(Seeding, PointsOfTheWorldComeInTheOrderOfTheirVoxels) {
+TEST(Seeding, WorldPointsAreOrderedByVoxel) {
   const tensor_image image = image_of_one_tensor();
   const image_grid grid = oblique_grid();
   const auto world = [&](double i, double j, double k) {
@@ -95,12 +95,12 @@ TEST(Seeding, PointsOfTheWorldComeInTheOrderOfTheirVoxels) {
   const seed_list list = seeds_at_points(points, image, grid);
   EXPECT_EQ(list.outside, 1U);
   ASSERT_EQ(list.seeds.size(), 3U);
-  const double expected[3][3] = {{0, 0.2, 0}, {0.4, 2, 0.3}, {2.2, 1.1, 1}};  // the first is drawn in to the centres
+  const double expected[3][3] = {{0, 0.2, 0}, {0.4, 2, 0.3}, {2.2, 1.1, 1}};  // the first is clamped to the centres
   for (std::size_t s = 0; s < 3; ++s)
     for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(list.seeds[s].voxel[i], expected[s][i], 1e-12);
 }
 
-TEST(Seeding, TheAxisIsInterpolatedOverVoxelsInsideAlone) {
+TEST(Seeding, AxisIsInterpolatedOnlyOverVoxelsInside) {
   tensor_image image = image_of_one_tensor();
   const std::uint64_t neighbour = 6;
   const float along_y[6] = {3e-4f, 0, 0, 5e-2f, 0, 3e-4f};

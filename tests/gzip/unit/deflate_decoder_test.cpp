@@ -20,7 +20,7 @@ using pause = deflate_decoder::pause;
 
 constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 
-/// All blocks of a file with one member, found one after the other.
+/// Finds all blocks of a file with one member.
 struct block_start {
   std::uint64_t bit;
   std::size_t bytes_before;
@@ -34,7 +34,7 @@ class DeflateDecoder : public ::testing::Test {
     return folder_ / "file.gz";
   }
 
-  /// With room for `at_once` bytes each time.
+  /// With an output of `at_once` bytes each time.
   static bytes inflated(const std::string& path, std::size_t at_once, std::vector<block_start>* blocks = nullptr) {
     const input_file file(path);
     deflate_decoder decoder(file, {});
@@ -70,7 +70,7 @@ class DeflateDecoder : public ::testing::Test {
   scratch_folder folder_;
 };
 
-/// Images' kinds of bytes and worse ones.
+/// Contents similar to images, and more difficult ones.
 std::vector<std::pair<const char*, bytes>> contents() {
   std::mt19937 draw(5);
   bytes noise(200000), floats, image, zeros(3000000), text;
@@ -92,7 +92,7 @@ std::vector<std::pair<const char*, bytes>> contents() {
           {"zeros", zeros}, {"text", text},   {"all", some_content(400000)}};
 }
 
-TEST_F(DeflateDecoder, EveryLevelAndStrategyIsAsItWas) {
+TEST_F(DeflateDecoder, RestoresEveryLevelAndStrategy) {
   for (const auto& [name, content] : contents()) {
     for (const int strategy : {Z_DEFAULT_STRATEGY, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED, Z_FILTERED}) {
       for (const int level : {0, 1, 6, 9}) {
@@ -111,7 +111,7 @@ TEST_F(DeflateDecoder, PausingAnywhereChangesNothing) {
   }
 }
 
-TEST_F(DeflateDecoder, FromAnyBlockOnMarksStandForWhatIsBefore) {
+TEST_F(DeflateDecoder, MarksReplaceUnknownBytesFromAnyBlockOn) {
   for (const auto& [name, content] : contents()) {
     for (const int level : {0, 6}) {
       const input_file file(put(member(content, level)));
@@ -139,7 +139,7 @@ TEST_F(DeflateDecoder, FromAnyBlockOnMarksStandForWhatIsBefore) {
   }
 }
 
-TEST_F(DeflateDecoder, TheFinderSeesBlocksThatAreNotTheLast) {
+TEST_F(DeflateDecoder, FinderDetectsNonFinalBlocks) {
   for (const auto& [name, content] : contents()) {
     for (const int level : {0, 1, 6}) {
       const input_file file(put(member(content, level)));
@@ -153,13 +153,13 @@ TEST_F(DeflateDecoder, TheFinderSeesBlocksThatAreNotTheLast) {
         EXPECT_FALSE(found->before_member);
         if (found->bit == blocks[i].bit || is_same_stored_block(file, blocks[i].bit, found->bit)) ++seen;
       }
-      // A stored block that a fixed one follows is not taken for one.
+      // A stored block followed by a fixed one is not recognised.
       EXPECT_GE(seen + 2, blocks.size()) << name << ", level " << level;
     }
   }
 }
 
-TEST_F(DeflateDecoder, TheFinderSeesMembers) {
+TEST_F(DeflateDecoder, FinderDetectsMembers) {
   const bytes one = member(some_content(100)), both = testing::joined({one, one});
   const auto found = find_deflate_block(input_file(put(both)), 8, 8 * both.size());
   ASSERT_TRUE(found.has_value());
@@ -167,7 +167,7 @@ TEST_F(DeflateDecoder, TheFinderSeesMembers) {
   EXPECT_EQ(found->bit, 8 * one.size());
 }
 
-TEST_F(DeflateDecoder, ZerosAndNoiseHoldNoBlock) {
+TEST_F(DeflateDecoder, FinderDetectsNothingInZerosAndNoise) {
   std::mt19937 draw(7);
   bytes noise(1000000);
   for (char& c : noise) c = static_cast<char>(draw());

@@ -25,12 +25,12 @@ using testing::write_file;
 class GzipStream : public ::testing::Test {
  protected:
   std::string put(const bytes& packed) {
-    std::filesystem::remove(folder_ / "file.gz");  // ext4 waits for the disk where a file is overwritten
+    std::filesystem::remove(folder_ / "file.gz");  // ext4 flushes when a file is overwritten
     write_file(folder_ / "file.gz", packed);
     return folder_ / "file.gz";
   }
 
-  /// All of the file, read a piece at a time, with what follows the last piece checked too.
+  /// Reads the complete file piece by piece and checks what follows the last piece.
   static bytes inflated(const std::string& path, std::size_t piece, std::size_t input_bytes) {
     const input_file file(path);
     gzip_stream stream(file, input_bytes);
@@ -72,7 +72,7 @@ TEST_F(GzipStream, EveryBoundaryOfInputAndOutputGivesTheSameBytes) {
   for (std::size_t size = 1; size < 40; ++size) EXPECT_TRUE(inflated(path, size, 41 - size) == expected) << size;
 }
 
-TEST_F(GzipStream, LargeMembersOfEveryLevelAreAsTheyWere) {
+TEST_F(GzipStream, RestoresLargeMembersOfEveryLevel) {
   const bytes content = some_content(700000, 2);
   for (int level = 0; level <= 9; ++level) {
     const auto path = put(member(content, level));
@@ -99,11 +99,11 @@ TEST_F(GzipStream, SeekingGoesForwardsAndBackToTheFront) {
   EXPECT_THROW(stream.seek(600001), failure);
 }
 
-TEST_F(GzipStream, AFileCutAnywhereIsTruncated) {
+TEST_F(GzipStream, FileTruncatedAnywhereIsReported) {
   const bytes one = member(some_content(500), 6, Z_DEFAULT_STRATEGY, head::full), both = joined({one, one});
   for (std::size_t length = 2; length < both.size(); ++length) {
     const bytes cut(both.begin(), both.begin() + static_cast<std::ptrdiff_t>(length));
-    // A second member's first byte alone is no member yet: what follows the first one is ignored.
+    // The first byte of a second member is not a member yet: data after the first one are ignored.
     const bool whole = length == one.size() || length == one.size() + 1;
     for (const std::size_t input_bytes : {7, 4096}) {
       const std::string line = refusal(cut, input_bytes);
@@ -117,7 +117,7 @@ TEST_F(GzipStream, AFileCutAnywhereIsTruncated) {
   }
 }
 
-TEST_F(GzipStream, WhatFollowsTheLastMemberIsIgnored) {
+TEST_F(GzipStream, DataAfterTheLastMemberAreIgnored) {
   const bytes content = some_content(500);
   for (const std::size_t rubbish : {1, 8, 5000}) {
     const auto path = put(joined({member(content), bytes(rubbish, '\0')}));
@@ -125,7 +125,7 @@ TEST_F(GzipStream, WhatFollowsTheLastMemberIsIgnored) {
   }
 }
 
-TEST_F(GzipStream, EveryFlippedBitIsSeenAsZlibSeesIt) {
+TEST_F(GzipStream, EveryFlippedBitIsDetectedAsByZlib) {
   const bytes content = some_content(300, 4);
   for (const int strategy : {Z_DEFAULT_STRATEGY, Z_FIXED}) {
     const bytes good = member(content, 6, strategy);
@@ -139,12 +139,12 @@ TEST_F(GzipStream, EveryFlippedBitIsSeenAsZlibSeesIt) {
       EXPECT_EQ(line.empty(), verdict.has_value()) << "bit " << bit << ": " << line;
       refused += line.empty() ? 0 : 1;
     }
-    // Up to seven bits fill the last byte of the deflated data; nothing reads them.
+    // Up to seven bits pad the last byte of the deflated data; they are never read.
     EXPECT_GE(refused, 8 * (good.size() - header_bytes) - 7);
   }
 }
 
-TEST_F(GzipStream, DamageIsToldWithItsReason) {
+TEST_F(GzipStream, DamageIsReportedWithItsReason) {
   const bytes good = member(some_content(800));
   const auto flipped = [&](std::size_t at) {
     bytes bad = good;
@@ -156,7 +156,7 @@ TEST_F(GzipStream, DamageIsToldWithItsReason) {
   EXPECT_NE(flipped(good.size() - 2).find("wrong checksum or length"), std::string::npos);
   EXPECT_NE(flipped(2).find("unknown compression method"), std::string::npos);
   bytes full = member(some_content(800), 6, Z_DEFAULT_STRATEGY, head::full);
-  full[4] = static_cast<char>(full[4] ^ 1);  // the time, which the header's own checksum covers
+  full[4] = static_cast<char>(full[4] ^ 1);  // the modification time, covered by the header's checksum
   EXPECT_NE(refusal(full).find("wrong checksum"), std::string::npos);
   EXPECT_NE(refusal(full, 1).find("wrong checksum"), std::string::npos);
 }

@@ -7,7 +7,7 @@
 namespace voxherd {
 namespace {
 
-TEST(MarkedWindow, MarksBecomeTheBytesTheyStandFor) {
+TEST(MarkedWindow, MarksAreReplacedByTheirBytes) {
   std::mt19937 draw(1);
   std::vector<std::uint8_t> window(deflate_window);
   for (auto& byte : window) byte = static_cast<std::uint8_t>(draw());
@@ -37,7 +37,7 @@ TEST(MarkedWindow, AMarkIsFoundAnywhere) {
   }
 }
 
-TEST(MarkedWindow, MarksOfBytesBeforeTheFirstAreTold) {
+TEST(MarkedWindow, MarksOfMissingBytesAreDetected) {
   std::vector<std::uint16_t> marks(deflate_window);
   write_marks(marks.data());
   EXPECT_FALSE(has_marks_before(marks.data(), deflate_window, deflate_window));

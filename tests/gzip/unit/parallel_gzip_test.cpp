@@ -19,7 +19,7 @@ using testing::scratch_folder;
 using testing::some_content;
 using testing::write_file;
 
-/// Puts pieces where they belong, and counts how often a byte comes.
+/// Stores pieces at their positions and counts how often each byte arrives.
 class collecting_sink : public inflated_sink {
  public:
   void take(std::uint64_t position, const std::byte* from, std::size_t count) override {
@@ -55,7 +55,7 @@ class ParallelGzip : public ::testing::Test {
     const input_file file(path);
     collecting_sink sink;
     const auto result = inflate_in_parallel(file, how, std::atomic<bool>{false}, sink);
-    if (result.whole) {
+    if (result.complete) {
       EXPECT_EQ(result.bytes, sink.content.size());
       for (const int times : sink.times) EXPECT_EQ(times, 1);
       EXPECT_EQ(sink.given_up, 0);
@@ -68,13 +68,13 @@ class ParallelGzip : public ::testing::Test {
     for (const std::size_t chunk : {100, 1024, 5000, 60000}) {
       for (const unsigned threads : {1U, 2U, 5U}) {
         bytes found;
-        EXPECT_TRUE(inflate(path, {threads, chunk, 70000}, found).whole) << what << ", chunks of " << chunk;
+        EXPECT_TRUE(inflate(path, {threads, chunk, 70000}, found).complete) << what << ", chunks of " << chunk;
         EXPECT_TRUE(found == expected) << what << ", chunks of " << chunk << ", " << threads << " threads";
       }
     }
   }
 
-  /// Whether gzip_stream reads all of it.
+  /// Whether gzip_stream can read the complete file.
   static bool is_right(const std::string& path, bytes& content) {
     const input_file file(path);
     content.clear();
@@ -104,7 +104,7 @@ bytes floats(std::size_t count) {
   return out;
 }
 
-TEST_F(ParallelGzip, EveryLevelAndStrategyInChunksOfAnySizeIsAsItWas) {
+TEST_F(ParallelGzip, RestoresEveryLevelAndStrategyInChunksOfAnySize) {
   const bytes content = joined({some_content(200000), bytes(500000, '\0'), floats(40000)});
   for (const int level : {0, 1, 6, 9}) {
     for (const int strategy : {Z_DEFAULT_STRATEGY, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED}) {
@@ -114,7 +114,7 @@ TEST_F(ParallelGzip, EveryLevelAndStrategyInChunksOfAnySizeIsAsItWas) {
   }
 }
 
-TEST_F(ParallelGzip, MembersMayBeginAndEndAnywhere) {
+TEST_F(ParallelGzip, MembersMayStartAndEndAnywhere) {
   std::mt19937 draw(11);
   const bytes content = joined({some_content(300000), floats(20000)});
   for (const std::size_t most : {50, 3000, 100000}) {
@@ -134,7 +134,7 @@ TEST_F(ParallelGzip, MembersMayBeginAndEndAnywhere) {
   }
 }
 
-TEST_F(ParallelGzip, NothingAndAlmostNothingAreWhole) {
+TEST_F(ParallelGzip, EmptyAndTinyFilesAreComplete) {
   expect_whole(put(member({})), {}, "an empty member");
   expect_whole(put(joined({member({}), member({}), member({'x'}), member({})})), {'x'}, "empty members");
 }
@@ -143,7 +143,7 @@ TEST_F(ParallelGzip, FullPiecesAreFollowedByMore) {
   const bytes zeros(20000000, '\0');
   bytes found;
   const auto result = inflate(put(member(zeros)), {3, 4000, 50000}, found);
-  EXPECT_TRUE(result.whole);
+  EXPECT_TRUE(result.complete);
   EXPECT_TRUE(found == zeros);
   EXPECT_GT(result.bytes_in_order, zeros.size() / 2);
 }
@@ -152,13 +152,13 @@ TEST_F(ParallelGzip, MostBytesAreInflatedOutOfOrder) {
   const bytes content = floats(1000000);
   bytes found;
   const auto result = inflate(put(member(content)), {4, 100000, 1 << 20}, found);
-  EXPECT_TRUE(result.whole);
+  EXPECT_TRUE(result.complete);
   EXPECT_TRUE(found == content);
   EXPECT_GT(result.bytes_marked, content.size() / 20);
   EXPECT_LT(result.bytes_in_order, content.size() / 20);
 }
 
-TEST_F(ParallelGzip, EveryFlippedBitIsSeenAsGzipStreamSeesIt) {
+TEST_F(ParallelGzip, EveryFlippedBitIsDetectedAsByGzipStream) {
   const bytes content = some_content(2500, 4);
   const bytes good = joined({member(content, 6, Z_DEFAULT_STRATEGY, head::full), member(content, 1, Z_FIXED)});
   for (std::size_t bit = 16; bit < 8 * good.size(); bit += 3) {
@@ -166,7 +166,7 @@ TEST_F(ParallelGzip, EveryFlippedBitIsSeenAsGzipStreamSeesIt) {
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
     const auto path = put(bad);
     bytes expected, found;
-    const bool is_whole = inflate(path, {2, 300, 2000}, found).whole;
+    const bool is_whole = inflate(path, {2, 300, 2000}, found).complete;
     EXPECT_EQ(is_whole, is_right(path, expected)) << "bit " << bit;
     if (is_whole) {
       EXPECT_TRUE(found == expected) << "bit " << bit;
@@ -174,7 +174,7 @@ TEST_F(ParallelGzip, EveryFlippedBitIsSeenAsGzipStreamSeesIt) {
   }
 }
 
-TEST_F(ParallelGzip, DamageInLongStreamsIsSeen) {
+TEST_F(ParallelGzip, DamageInLongStreamsIsDetected) {
   std::mt19937 draw(13);
   const bytes content = joined({some_content(150000), floats(20000)}), good = member(content);
   for (int i = 0; i < 300; ++i) {
@@ -183,25 +183,25 @@ TEST_F(ParallelGzip, DamageInLongStreamsIsSeen) {
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
     const auto path = put(bad);
     bytes expected, found;
-    EXPECT_EQ(inflate(path, {3, 4000, 70000}, found).whole, is_right(path, expected)) << "bit " << bit;
+    EXPECT_EQ(inflate(path, {3, 4000, 70000}, found).complete, is_right(path, expected)) << "bit " << bit;
   }
 }
 
-TEST_F(ParallelGzip, AFileCutAnywhereIsNotWhole) {
+TEST_F(ParallelGzip, FileTruncatedAnywhereIsIncomplete) {
   const bytes good = member(some_content(20000), 6, Z_DEFAULT_STRATEGY, head::full);
   bytes found;
   for (std::size_t length = 2; length < good.size(); length += length < 100 ? 1 : 97) {
     const bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(length));
-    EXPECT_FALSE(inflate(put(cut), {2, 3000, 70000}, found).whole) << length;
+    EXPECT_FALSE(inflate(put(cut), {2, 3000, 70000}, found).complete) << length;
   }
   for (std::size_t cut = 1; cut < 20; ++cut) {
     EXPECT_FALSE(
         inflate(put(bytes(good.begin(), good.end() - static_cast<std::ptrdiff_t>(cut))), {2, 3000, 70000}, found)
-            .whole);
+            .complete);
   }
 }
 
-TEST_F(ParallelGzip, StopEndsItAndWhatASinkThrowsComesOut) {
+TEST_F(ParallelGzip, StopEndsInflationAndSinkExceptionsPropagate) {
   class throwing_sink : public collecting_sink {
     void take(std::uint64_t position, const std::byte*, std::size_t) override {
       if (position > 100000) throw failure(exit_status::disk, "no more");
@@ -211,7 +211,7 @@ TEST_F(ParallelGzip, StopEndsItAndWhatASinkThrowsComesOut) {
   EXPECT_THROW(inflate_in_parallel(file, {3, 10000, 70000}, std::atomic<bool>{false}, throwing), failure);
   EXPECT_GT(throwing.given_up, 0);
   collecting_sink sink;
-  EXPECT_FALSE(inflate_in_parallel(file, {3, 10000, 70000}, std::atomic<bool>{true}, sink).whole);
+  EXPECT_FALSE(inflate_in_parallel(file, {3, 10000, 70000}, std::atomic<bool>{true}, sink).complete);
   EXPECT_GT(sink.given_up, 0);
 }
 

@@ -24,7 +24,7 @@ using testing::write_file;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A good 4 x 3 x 2 float image with values 0..23.
+/// A valid 4 x 3 x 2 float image with values 0..23.
 crafted_nifti good(int version = 1, std::endian order = std::endian::little) {
   std::vector<float> values(24);
   std::iota(values.begin(), values.end(), 0.0F);
@@ -38,7 +38,7 @@ class NiftiFile : public ::testing::Test {
     return folder_ / name;
   }
 
-  /// What reading the file says, after checking status and that the line names the file.
+  /// Returns the message of reading the file; checks the status and that the message names the file.
   static std::string refusal(const std::string& path, exit_status status) {
     try {
       read_volume(read_nifti_header(path));
@@ -125,8 +125,8 @@ TEST_F(NiftiFile, SformIsTheMatrixInUse) {
   EXPECT_TRUE(h.warnings.empty());
 }
 
-TEST_F(NiftiFile, QformTurnsByItsQuaternionAndFlipsByQfac) {
-  // b = c = d = 1/2 (so a = 1/2) carries x to y, y to z, z to x; qfac -1 turns the third column around.
+TEST_F(NiftiFile, QformRotatesByItsQuaternionAndFlipsByQfac) {
+  // b = c = d = 1/2 (so a = 1/2) maps x to y, y to z, z to x; qfac -1 negates the third column.
   auto image = good().qform({0.5, 0.5, 0.5}, {7, 8, 9}).pixdim(0, -1).pixdim(1, 2).pixdim(2, 3).pixdim(3, 4);
   const auto h = read_nifti_header(put(image.content()));
   const std::array<double, 16> expected{0, 0, -4, 7, 2, 0, 0, 8, 0, 3, 0, 9, 0, 0, 0, 1};
@@ -173,18 +173,18 @@ TEST_F(NiftiFile, MembersOfAGzipFileFollowEachOther) {
   EXPECT_EQ(read_volume(read_nifti_header(put(packed, "image.nii.gz")))[23], 23);
 }
 
-TEST_F(NiftiFile, CompressionIsSeenInTheContentNotInTheName) {
+TEST_F(NiftiFile, CompressionIsDetectedFromTheContentNotTheName) {
   EXPECT_EQ(read_volume(read_nifti_header(put(gzipped(good().content()), "packed.nii")))[5], 5);
   EXPECT_EQ(read_volume(read_nifti_header(put(good().content(), "plain.nii.gz")))[5], 5);
 }
 
-TEST_F(NiftiFile, OddNamesAreReadAndSpelledOnOneLine) {
+TEST_F(NiftiFile, OddNamesAreReadAndPrintedOnOneLine) {
   EXPECT_EQ(read_volume(read_nifti_header(put(good().content(), "a b\xc3\xa9\n.nii")))[1], 1);
   refusal(folder_ / "not\nthere.nii", exit_status::missing_input);
   refusal(folder_ / std::string(4096, 'x'), exit_status::missing_input);
 }
 
-TEST_F(NiftiFile, WhatCannotBeOpenedIsMissingInput) {
+TEST_F(NiftiFile, UnopenableFilesAreMissingInput) {
   refusal(folder_ / "absent.nii", exit_status::missing_input);
   EXPECT_NE(refusal(folder_.path().string(), exit_status::missing_input).find("directory"), std::string::npos);
   ASSERT_EQ(::symlink((folder_ / "loop.nii").c_str(), (folder_ / "loop.nii").c_str()), 0);
@@ -197,7 +197,7 @@ TEST_F(NiftiFile, AnUnreadableFileIsMissingInput) {
   const auto path = put(good().content());
   ASSERT_EQ(::chmod(path.c_str(), 0), 0);
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
-  // Root reads every file, so for this one test it steps down.
+  // Root may read every file, so this test drops its privileges.
   const bool root = ::geteuid() == 0;
   constexpr uid_t nobody = 65534;
   if (root) {
@@ -210,7 +210,7 @@ TEST_F(NiftiFile, AnUnreadableFileIsMissingInput) {
   EXPECT_NE(line.find("ermission"), std::string::npos) << line;
 }
 
-TEST_F(NiftiFile, ShortFilesAreRefused) {
+TEST_F(NiftiFile, ShortFilesAreRejected) {
   const bytes all = good().content();
   EXPECT_NE(refusal(put({}), exit_status::bad_data).find("empty"), std::string::npos);
   for (const long length : {1L, 3L, 4L, 347L, 348L, 352L, static_cast<long>(all.size()) - 1}) {
@@ -218,7 +218,7 @@ TEST_F(NiftiFile, ShortFilesAreRefused) {
   }
 }
 
-TEST_F(NiftiFile, WhatIsNotNiftiIsRefused) {
+TEST_F(NiftiFile, FilesThatAreNotNiftiAreRejected) {
   EXPECT_NE(refusal(put(bytes(2000, 'a')), exit_status::bad_data).find("sizeof_hdr"), std::string::npos);
   expect_refused(good().put<std::int32_t>(0, 347), {"sizeof_hdr", "347", "348"});
   auto pair = good();
@@ -236,7 +236,7 @@ TEST_F(NiftiFile, WhatIsNotNiftiIsRefused) {
   EXPECT_NE(refusal(put(good().content(), "image.hdr"), exit_status::bad_data).find("pair"), std::string::npos);
 }
 
-TEST_F(NiftiFile, BadDimensionsAreRefusedInBothVersions) {
+TEST_F(NiftiFile, BadDimensionsAreRejectedInBothVersions) {
   for (const int version : {1, 2}) {
     for (const int count : {0, 8, -1, 200, -100}) {
       expect_refused(good(version).dim(0, count), {"dim[0]", std::to_string(count), "1 to 7"});
@@ -256,7 +256,7 @@ TEST_F(NiftiFile, DimensionsBeyondTheCountAreIgnored) {
   EXPECT_EQ(h.volumes, 1U);
 }
 
-TEST_F(NiftiFile, TypesThatAreNoRealNumbersAreRefusedByName) {
+TEST_F(NiftiFile, TypesThatAreNotRealAreRejectedByName) {
   expect_refused(good().datatype(128, 24), {"datatype", "128", "RGB24"});
   expect_refused(good().datatype(32, 64), {"datatype", "complex64"});
   expect_refused(good().datatype(1536, 128), {"datatype", "float128"});
@@ -265,7 +265,7 @@ TEST_F(NiftiFile, TypesThatAreNoRealNumbersAreRefusedByName) {
   expect_refused(good().bitpix(16), {"bitpix", "16", "32", "float32"});
 }
 
-TEST_F(NiftiFile, BadOffsetsAreRefused) {
+TEST_F(NiftiFile, BadOffsetsAreRejected) {
   for (const double offset : {0.0, -352.0, 348.0, 352.7, nan, infinity}) {
     expect_refused(good().vox_offset(offset), {"vox_offset", "352"});
   }
@@ -281,12 +281,12 @@ TEST_F(NiftiFile, ScalingMustBeFiniteAndZeroMeansNone) {
   EXPECT_EQ(read_volume(read_nifti_header(put(good().scaling(-2, 1).content())))[3], -5);
 }
 
-TEST_F(NiftiFile, BadVoxelSizesAreRefused) {
+TEST_F(NiftiFile, BadVoxelSizesAreRejected) {
   for (const double size : {0.0, -2.0, nan, infinity}) expect_refused(good().pixdim(2, size), {"pixdim[2]", "above 0"});
   EXPECT_NO_THROW(read_nifti_header(put(good().pixdim(4, nan).pixdim(0, 0).content())));
 }
 
-TEST_F(NiftiFile, MatricesThatPlaceNoImageAreRefused) {
+TEST_F(NiftiFile, InvalidMatricesAreRejected) {
   expect_refused(good().sform({2, 0, 0, 0, 0, nan, 0, 0, 0, 0, 2, 0}), {"sform", "finite"});
   expect_refused(good().sform({2, 2, 0, 0, 2, 2, 0, 0, 0, 0, 2, 0}), {"sform", "singular"});
   expect_refused(good().sform({}), {"sform", "singular"});
@@ -315,7 +315,7 @@ TEST_F(NiftiFile, TrailingBytesAndBrokenExtensionsGiveAWarning) {
   }
 }
 
-TEST_F(NiftiFile, DamagedGzipIsRefused) {
+TEST_F(NiftiFile, DamagedGzipIsRejected) {
   std::vector<float> noise(24);
   for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = static_cast<float>(std::sin(static_cast<double>(i * i)));
   const bytes packed = gzipped(crafted_nifti().append(noise).content());
@@ -332,13 +332,13 @@ TEST_F(NiftiFile, DamagedGzipIsRefused) {
   EXPECT_NE(refusal(put(short_data, "a.nii.gz"), exit_status::bad_data).find("truncated"), std::string::npos);
 }
 
-TEST_F(NiftiFile, AGzipHeaderThatPromisesMoreThanDeflateCanHoldIsRefusedBeforeAnyMemoryIsTaken) {
+TEST_F(NiftiFile, HeaderTooLargeForItsGzipFileIsRejectedBeforeAnyAllocation) {
   auto bomb = good().dimensions({30000, 30000, 30000});
   EXPECT_NE(refusal(put(gzipped(bomb.content()), "a.nii.gz"), exit_status::bad_data).find("compressed bytes"),
             std::string::npos);
 }
 
-TEST_F(NiftiFile, RandomDamageIsReadOrRefusedButNeverWorse) {
+TEST_F(NiftiFile, RandomDamageIsReadOrRejected) {
   std::mt19937 random(20120814);
   int refused = 0;
   constexpr int trials = 4000;
@@ -359,7 +359,7 @@ TEST_F(NiftiFile, RandomDamageIsReadOrRefusedButNeverWorse) {
   EXPECT_LT(refused, trials);
 }
 
-TEST_F(NiftiFile, AFileCutWhileItIsReadIsADiskFailure) {
+TEST_F(NiftiFile, FileTruncatedWhileReadIsADiskFailure) {
   const auto path = put(good().content());
   nifti_reader reader(read_nifti_header(path));
   std::filesystem::resize_file(path, 360);

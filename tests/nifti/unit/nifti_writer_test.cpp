@@ -41,7 +41,7 @@ void expect_equal(const std::vector<float>& a, const std::vector<float>& b) {
   EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(float)), 0);
 }
 
-TEST(NiftiWriter, WhatIsWrittenIsReadBackPlainAndCompressed) {
+TEST(NiftiWriter, WrittenFilesAreReadBackPlainAndCompressed) {
   const scratch_folder folder;
   const auto image = small_image();
   const auto values = counted(120);
@@ -62,7 +62,7 @@ TEST(NiftiWriter, WhatIsWrittenIsReadBackPlainAndCompressed) {
   }
 }
 
-TEST(NiftiWriter, TheGridsMatrixGoesIntoBothForms) {
+TEST(NiftiWriter, GridMatrixIsWrittenToBothForms) {
   const scratch_folder folder;
   const auto image = small_image();
   write_nifti(folder / "out.nii", image, counted(120));
@@ -72,7 +72,7 @@ TEST(NiftiWriter, TheGridsMatrixGoesIntoBothForms) {
   for (std::size_t i = 0; i < 16; ++i) EXPECT_NEAR(h.grid.voxel_to_world[i], image.grid.voxel_to_world[i], 1e-5);
 }
 
-TEST(NiftiWriter, AShearedMatrixGoesIntoTheSformAlone) {
+TEST(NiftiWriter, ShearedMatrixIsWrittenOnlyToTheSform) {
   const scratch_folder folder;
   auto image = small_image();
   image.grid.voxel_to_world = {2, 1, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1};
@@ -125,7 +125,7 @@ TEST(NiftiWriter, TheSameImageGivesTheSameBytes) {
   EXPECT_EQ(read_file(folder / "a.nii.gz"), read_file(folder / "b.nii.gz"));
 }
 
-TEST(NiftiWriter, AFolderThatIsNotThereIsADiskFailure) {
+TEST(NiftiWriter, MissingFolderIsADiskFailure) {
   const scratch_folder folder;
   try {
     write_nifti(folder / "no/such/out.nii", small_image(), counted(120));
@@ -136,7 +136,7 @@ TEST(NiftiWriter, AFolderThatIsNotThereIsADiskFailure) {
   }
 }
 
-TEST(NiftiWriter, AnUnfinishedFileIsNeitherThereNorLeftBehind) {
+TEST(NiftiWriter, UnfinishedFileIsRemoved) {
   const scratch_folder folder;
   {
     nifti_writer writer(folder / "out.nii.gz", small_image());
@@ -146,8 +146,8 @@ TEST(NiftiWriter, AnUnfinishedFileIsNeitherThereNorLeftBehind) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(NiftiWriter, ADiskThatRefusesIsADiskFailureAndLeavesNothing) {
-  // A limit on file size stands in for a full disk: write() fails in the same place.
+TEST(NiftiWriter, WriteErrorIsADiskFailureAndLeavesNoFile) {
+  // A limit on the file size replaces a full disk: write() fails at the same point.
   const scratch_folder folder;
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);

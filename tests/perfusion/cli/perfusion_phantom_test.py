@@ -126,7 +126,7 @@ class LiverPhantom(unittest.TestCase):
     def test_input_curves_are_those_of_the_reference(self):
         path = os.path.join(os.environ.get("VOXHERD_DATA", ""), "perfusion_reference", "inputs_base_1s.csv")
         if not os.path.exists(path):
-            self.skipTest(f"{path} is not there")
+            self.skipTest(f"{path} does not exist")
         self.make("p", *SMALL, "--frames", "121", "--spacing", "1")
         ours = np.loadtxt(self.path("p", "curves.csv"), delimiter=",", skiprows=1)
         theirs = np.loadtxt(path, delimiter=",", skiprows=1)

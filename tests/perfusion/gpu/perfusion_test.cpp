@@ -3,7 +3,7 @@
 #include "tests/perfusion/reference/perfusion_case.hpp"
 #include "tests/perfusion/reference/perfusion_claims.hpp"
 #include "tests/perfusion/reference/perfusion_data.hpp"
-#include "tests/perfusion/reference/perfusion_judge.hpp"
+#include "tests/perfusion/reference/perfusion_map_checks.hpp"
 #include "tests/perfusion/reference/perfusion_signals.hpp"
 
 namespace {
@@ -19,7 +19,7 @@ std::string why_no_gpu() {
   return visible_gpus(&why).empty() ? "no GPU: " + why : "";
 }
 
-class PerfusionCuda : public testing::TestWithParam<way_to_fit> {
+class PerfusionCuda : public testing::TestWithParam<fit_variant> {
  protected:
   void SetUp() override {
     if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
@@ -31,7 +31,7 @@ TEST_P(PerfusionCuda, IsEquivalentToReference) {
 }
 
 TEST_P(PerfusionCuda, EndsAtTheMinimumOfTheCpu) {
-  const perfusion_case c = uneasy_voxels(GetParam().times);
+  const perfusion_case c = difficult_voxels(GetParam().times);
   const perfusion_run there(gpu, c.frames, c.rows, GetParam().settings);
   const perfusion_run here(cpu, c.frames, c.rows, GetParam().settings);
   expect_same_ends(there, here, GetParam().settings);
@@ -48,7 +48,7 @@ class PerfusionCudaBatch : public testing::Test {
 };
 
 TEST_F(PerfusionCudaBatch, AVoxelsFitDoesNotDependOnItsPosition) {
-  const perfusion_case c = uneasy_voxels();
+  const perfusion_case c = difficult_voxels();
   std::vector<float> many;
   for (int i = 0; i < 61; ++i) many.insert(many.end(), c.rows.begin(), c.rows.end());
   for (const auto solver : {solver_kind::simplex, solver_kind::lm, solver_kind::varpro, solver_kind::linear}) {
@@ -59,7 +59,7 @@ TEST_F(PerfusionCudaBatch, AVoxelsFitDoesNotDependOnItsPosition) {
 }
 
 TEST_F(PerfusionCudaBatch, AnEmptyBatchAndABatchOfOneAreFitted) {
-  const perfusion_case c = uneasy_voxels();
+  const perfusion_case c = difficult_voxels();
   const fit_settings s = quality_settings(solver_kind::lm);
   const std::vector<float> first(c.rows.begin(), c.rows.begin() + static_cast<std::ptrdiff_t>(c.frames.frames()));
   EXPECT_EQ(perfusion_run(gpu, c.frames, {}, s).voxels(), 0U);
@@ -70,7 +70,7 @@ TEST_F(PerfusionCudaBatch, AnEmptyBatchAndABatchOfOneAreFitted) {
 TEST_F(PerfusionCudaBatch, SignalsAreConvertedAsOnTheCpu) {
   for (const auto& [name, convert] : every_conversion()) {
     SCOPED_TRACE(name);
-    const perfusion_case c = signals_of(uneasy_voxels(), convert);
+    const perfusion_case c = signals_of(difficult_voxels(), convert);
     const fit_settings s = quality_settings(solver_kind::lm);
     expect_same_ends(perfusion_run(gpu, c.frames, c.rows, s, convert), perfusion_run(cpu, c.frames, c.rows, s, convert),
                      s);
@@ -81,7 +81,7 @@ class PerfusionCudaData : public testing::Test {
  protected:
   void SetUp() override {
     if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
-    if (!perfusion_data::there()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
+    if (!perfusion_data::is_available()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
   }
 };
 

@@ -9,7 +9,7 @@
 
 #include "kernels/portable/voxel_status.hpp"
 #include "tests/perfusion/reference/perfusion_data.hpp"
-#include "tests/perfusion/reference/perfusion_judge.hpp"
+#include "tests/perfusion/reference/perfusion_map_checks.hpp"
 #include "tests/perfusion/reference/perfusion_reference_fit.hpp"
 #include "tests/perfusion/reference/perfusion_reference_linear.hpp"
 #include "tests/perfusion/reference/perfusion_reference_simplex.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t missing[] = {9, 30, 47};
 
-time_course uneasy_inputs(frame_times times) {
+time_course difficult_inputs(frame_times times) {
   time_course f;
   for (std::size_t i = 0; i < 48; ++i) {
     const double even = 2.37 * static_cast<double>(i);
@@ -47,9 +47,9 @@ std::vector<double> perfusion_case::samples(std::size_t voxel) const {
   return y;
 }
 
-perfusion_case uneasy_voxels(frame_times times) {
+perfusion_case difficult_voxels(frame_times times) {
   perfusion_case c;
-  c.frames = uneasy_inputs(times);
+  c.frames = difficult_inputs(times);
   c.count = 333;
   std::mt19937 draw(20120814);
   std::normal_distribution<double> normal;
@@ -97,7 +97,7 @@ void expect_minima(const perfusion_case& c, const fit_settings& s, const perfusi
     const auto p = run.parameters(v);
     const double cost = perfusion_cost(c.frames, s.discretisation, p, c.samples(v));
     const double least = polish(c.frames, s.discretisation, s.rules, c.samples(v), p).cost;
-    const bool kink = s.discretisation == discretisation_kind::paper && near_whole_frame(c.frames, p);
+    const bool kink = s.discretisation == discretisation_kind::paper && is_near_frame(c.frames, p);
     ++fitted;
     kinks += kink ? 1 : 0;
     if (kink) gain_at_kinks = std::fmax(gain_at_kinks, cost / least - 1);
@@ -107,7 +107,7 @@ void expect_minima(const perfusion_case& c, const fit_settings& s, const perfusi
   }
   EXPECT_GT(fitted, kinks);
   testing::Test::RecordProperty("ended_at_kinks", std::to_string(kinks) + " of " + std::to_string(fitted));
-  testing::Test::RecordProperty("most_to_gain_there", std::to_string(gain_at_kinks));
+  testing::Test::RecordProperty("max_remaining_gain", std::to_string(gain_at_kinks));
 }
 
 void expect_simplex_of_reference(const perfusion_case& c, const fit_settings& s, const perfusion_run& run) {
@@ -147,9 +147,9 @@ void expect_linear_of_reference(const perfusion_case& c, const fit_settings& s, 
 }
 
 void expect_equivalent_to_reference(const device& d, const fit_settings& s, frame_times times) {
-  const perfusion_case c = uneasy_voxels(times);
+  const perfusion_case c = difficult_voxels(times);
   const perfusion_run run(d, c.frames, c.rows, s);
-  expect_judged_as_by_reference(c, s, run);
+  expect_maps_of_reference(c, s, run);
   if (testing::Test::HasFatalFailure()) return;
   const bool single = s.precision == precision_kind::float32;
   // In float a cost of 45 residuals, each the difference of two values rounded at the size of the peak (30 times the
@@ -159,7 +159,7 @@ void expect_equivalent_to_reference(const device& d, const fit_settings& s, fram
   if (s.solver == solver_kind::linear) expect_linear_of_reference(c, s, run);
 }
 
-std::vector<way_to_fit> every_way_to_fit() {
+std::vector<fit_variant> every_way_to_fit() {
   const auto paper = [](fit_settings s, convolution_kind convolution = convolution_kind::recursion) {
     s.discretisation = discretisation_kind::paper;
     s.convolution = convolution;

@@ -20,7 +20,7 @@ enum class frame_times { even, uneven };
 /// 48 frames of 2.37 s (uneven: some 1, some 4 s apart), three of them missing, with inputs that are not zero at the
 /// first frame; an odd number of noisy voxels with random physiology at CNR 30, including every kind of voxel that
 /// cannot be fitted, and NaN in a missing frame.
-perfusion_case uneasy_voxels(frame_times times = frame_times::even);
+perfusion_case difficult_voxels(frame_times times = frame_times::even);
 
 /// Expected status of voxel i of difficult_voxels().
 std::uint8_t expected_status(std::size_t voxel);
@@ -46,11 +46,11 @@ void expect_equivalent_to_reference(const device& d, const perfusion::fit_settin
                                     frame_times times = frame_times::even);
 
 /// All valid combinations of solvers, convolutions, discretisations, precisions and kinds of frames, by name.
-struct way_to_fit {
+struct fit_variant {
   const char* name;
   perfusion::fit_settings settings;
   frame_times times;
 };
-std::vector<way_to_fit> every_way_to_fit();
+std::vector<fit_variant> every_way_to_fit();
 
 }  // namespace voxherd::reference

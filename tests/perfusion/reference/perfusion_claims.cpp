@@ -70,7 +70,7 @@ void expect_independent_simplex(const device& d, discretisation_kind how) {
 
 void expect_global_minima(const device& d, fit_settings s, double excess, double error) {
   const stored_voxels voxels("pwl");
-  const auto gold = perfusion_data::table("fit_gold_pwl.csv");
+  const auto reference_fits = perfusion_data::table("fit_gold_pwl.csv");
   s.rules[tau_a].most = 10;  // the reference data's bound
   const auto run = voxels.fit(d, s);
   const std::array<std::string, parameter_count> names{"kl", "ka", "kp", "tau_a", "tau_p"};
@@ -78,17 +78,17 @@ void expect_global_minima(const device& d, fit_settings s, double excess, double
   for (std::size_t v = first_noisy; v < perfusion_data::voxels; ++v) {
     SCOPED_TRACE(testing::Message() << "voxel " << v);
     const double cost = perfusion_cost(voxels.frames, s.discretisation, run.parameters(v), voxels.samples[v]);
-    EXPECT_LE(cost, (1 + excess) * gold.at("cost")[v]);
-    if (run.at_bound[v] != 0 || cost > (1 + excess) * gold.at("cost")[v]) continue;
+    EXPECT_LE(cost, (1 + excess) * reference_fits.at("cost")[v]);
+    if (run.at_bound[v] != 0 || cost > (1 + excess) * reference_fits.at("cost")[v]) continue;
     ++compared;
     const auto sd = run.deviations(v), p = map_units(run.parameters(v));
     // A standard deviation changes with the position relative to a parameter, for example as 1 / flow.
     double vague = 1;
     for (std::size_t i = 0; i < sd.size(); ++i)
-      vague = std::fmax(vague, gold.at("se_" + names[i])[v] / std::fabs(gold.at(names[i])[v]));
+      vague = std::fmax(vague, reference_fits.at("se_" + names[i])[v] / std::fabs(reference_fits.at(names[i])[v]));
     for (std::size_t i = 0; i < sd.size(); ++i) {
-      const double expected = gold.at("se_" + names[i])[v];
-      EXPECT_NEAR(p[i], gold.at(names[i])[v], error * expected) << names[i];
+      const double expected = reference_fits.at("se_" + names[i])[v];
+      EXPECT_NEAR(p[i], reference_fits.at(names[i])[v], error * expected) << names[i];
       EXPECT_NEAR(sd[i], expected, error * vague * expected) << names[i];
     }
   }

@@ -13,7 +13,7 @@
 namespace voxherd::perfusion::reference {
 
 /// Smooth curves of a bolus with some noise, not zero at the first frame.
-inline time_course any_course(int frames, double spacing_s) {
+inline time_course test_course(int frames, double spacing_s) {
   std::mt19937_64 random(20120814);
   std::normal_distribution<double> noise(0, 0.02);
   time_course t;

@@ -25,7 +25,7 @@ double number(const std::string& cell) {
 
 std::string perfusion_data::folder() { return VOXHERD_DATA "/perfusion_reference/"; }
 
-bool perfusion_data::there() { return std::filesystem::exists(folder() + "truth_150.csv"); }
+bool perfusion_data::is_available() { return std::filesystem::exists(folder() + "truth_150.csv"); }
 
 number_table perfusion_data::table(const std::string& name) {
   std::ifstream file(folder() + name);
@@ -38,7 +38,7 @@ number_table perfusion_data::table(const std::string& name) {
   while (std::getline(file, line)) {
     std::istringstream row(line);
     for (const auto& column : names) {
-      if (!std::getline(row, cell, ',')) throw std::runtime_error(name + ": a short line");
+      if (!std::getline(row, cell, ',')) throw std::runtime_error(name + ": a line has too few cells");
       t[column].push_back(number(cell));
     }
   }

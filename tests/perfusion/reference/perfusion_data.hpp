@@ -15,7 +15,7 @@ using number_table = std::map<std::string, std::vector<double>>;
 
 class perfusion_data {
  public:
-  static bool there();
+  static bool is_available();
   static std::string folder();
   static number_table table(const std::string& file);
 

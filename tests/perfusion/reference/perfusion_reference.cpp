@@ -58,7 +58,7 @@ double input_at(const time_course& frames, const std::vector<double>& values, do
 namespace {
 
 /// int c(u) e^{-k (end - u)} du over the first `length` seconds of a piece.
-double part_of(const piece& s, double k, double length) {
+double convolved_part(const piece& s, double k, double length) {
   const double x = k * length;
   return length * (s.from_value * phi1(x) + s.slope * length * phi2(x));
 }
@@ -68,14 +68,15 @@ class input_convolution {
   input_convolution(const time_course& frames, const std::vector<double>& values, double k)
       : k_(k), pieces_(pieces_of(frames, values)) {
     for (std::size_t i = 0; i + 1 < pieces_.size(); ++i)
-      whole_.push_back(part_of(pieces_[i], k, pieces_[i].to_s - pieces_[i].from_s));
+      complete_.push_back(convolved_part(pieces_[i], k, pieces_[i].to_s - pieces_[i].from_s));
   }
 
   double at(double time_s) const {
     double sum = 0;
     for (std::size_t i = 0; i < pieces_.size() && pieces_[i].from_s < time_s; ++i) {
       const piece& s = pieces_[i];
-      sum += s.to_s < time_s ? std::exp(-k_ * (time_s - s.to_s)) * whole_[i] : part_of(s, k_, time_s - s.from_s);
+      sum +=
+          s.to_s < time_s ? std::exp(-k_ * (time_s - s.to_s)) * complete_[i] : convolved_part(s, k_, time_s - s.from_s);
     }
     return sum;
   }
@@ -83,7 +84,7 @@ class input_convolution {
  private:
   double k_;
   std::vector<piece> pieces_;
-  std::vector<double> whole_;  ///< of each piece, at its own end
+  std::vector<double> complete_;  ///< of each piece, at its own end
 };
 
 }  // namespace

@@ -27,12 +27,12 @@ class simplex {
   }
 
   simplex_fit run() {
-    while (fit_.iterations < rules_.most_iterations && !close()) {
+    while (fit_.iterations < rules_.most_iterations && !has_converged()) {
       const simplex_action action = step();
       ++fit_.iterations;
       fit_.trace.push_back({action, vertices_.front().f, vertices_.back().f, vertices_.front().x});
     }
-    fit_.converged = close();
+    fit_.converged = has_converged();
     fit_.best = vertices_.front().x;
     fit_.cost = vertices_.front().f;
     return fit_;
@@ -95,7 +95,7 @@ class simplex {
     std::stable_sort(vertices_.begin(), vertices_.end(), [](const vertex& a, const vertex& b) { return a.f < b.f; });
   }
 
-  bool close() const {
+  bool has_converged() const {
     const double range = vertices_.back().f - vertices_.front().f;
     return range < rules_.absolute_tolerance || range < rules_.relative_tolerance * vertices_.front().f;
   }

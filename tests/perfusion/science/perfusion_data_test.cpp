@@ -13,7 +13,7 @@ using namespace voxherd::perfusion;
 class PerfusionData : public testing::Test {
  protected:
   void SetUp() override {
-    if (!perfusion_data::there()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
+    if (!perfusion_data::is_available()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
   }
   const device two_threads{backend::cpu, 2, 0};
 };

@@ -11,7 +11,7 @@ using namespace voxherd::perfusion;
 
 const device two_threads{backend::cpu, 2, 0};
 
-class PerfusionCpu : public testing::TestWithParam<way_to_fit> {};
+class PerfusionCpu : public testing::TestWithParam<fit_variant> {};
 
 TEST_P(PerfusionCpu, IsEquivalentToReference) {
   expect_equivalent_to_reference(two_threads, GetParam().settings, GetParam().times);
@@ -21,7 +21,7 @@ INSTANTIATE_TEST_SUITE_P(EveryWay, PerfusionCpu, testing::ValuesIn(every_way_to_
                          [](const auto& way) { return std::string(way.param.name); });
 
 TEST(PerfusionBatch, AVoxelsFitDoesNotDependOnItsNeighbours) {
-  const perfusion_case voxels = uneasy_voxels();
+  const perfusion_case voxels = difficult_voxels();
   for (const auto solver : {solver_kind::simplex, solver_kind::lm, solver_kind::varpro, solver_kind::linear}) {
     const fit_settings s = quality_settings(solver);
     const perfusion_run all(two_threads, voxels.frames, voxels.rows, s);
@@ -40,7 +40,7 @@ TEST(PerfusionBatch, AVoxelsFitDoesNotDependOnItsNeighbours) {
 TEST(PerfusionSignals, T1OfEveryVoxelIsFoundAndUnfittedVoxelsHaveAReason) {
   for (const auto& [name, convert] : every_conversion()) {
     SCOPED_TRACE(name);
-    const perfusion_case c = signals_of(uneasy_voxels(), convert);
+    const perfusion_case c = signals_of(difficult_voxels(), convert);
     const perfusion_run run(two_threads, c.frames, c.rows, standard_settings(solver_kind::lm), convert);
     for (std::size_t v = 0; v < c.count; ++v) {
       ASSERT_EQ(run.status[v], expected_status(v)) << v;

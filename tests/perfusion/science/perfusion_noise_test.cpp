@@ -34,7 +34,7 @@ double peak(const std::vector<double>& curve) { return *std::max_element(curve.b
 class PerfusionNoise : public testing::Test {
  protected:
   void SetUp() override {
-    if (!perfusion_data::there()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
+    if (!perfusion_data::is_available()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
     frames = perfusion_data::frames("Nt128");
   }
 
@@ -76,7 +76,7 @@ class PerfusionNoise : public testing::Test {
   }
 
   /// The smallest standard deviation of an unbiased fit (Cramer-Rao bound), with clean inputs.
-  perfusion_parameters least_deviations(discretisation_kind how, double cnr) const {
+  perfusion_parameters min_deviations(discretisation_kind how, double cnr) const {
     const auto inverse = inverse_information(frames, how, kernel_units(truth), {});
     const double sd = peak(perfusion_curve(frames, how, kernel_units(truth))) / cnr;
     perfusion_parameters least{};
@@ -118,7 +118,7 @@ class PerfusionNoise : public testing::Test {
 };
 
 TEST_F(PerfusionNoise, BoundAtCnr100IsTheKnownOne) {
-  const auto least = least_deviations(discretisation_kind::exact, 100);
+  const auto least = min_deviations(discretisation_kind::exact, 100);
   const perfusion_parameters known{5.0, 0.38, 1.27, 0.12, 0.16};
   for (std::size_t k = 0; k < known.size(); ++k) EXPECT_NEAR(least[k], known[k], 0.05 * known[k]) << k;
 }
@@ -132,7 +132,7 @@ TEST_F(PerfusionNoise, PaperSimplexHasCorrectMeansAndSpreadsProportionalToOneOve
   for (int cnr = 100; cnr >= 10; cnr -= 10) {
     SCOPED_TRACE(testing::Message() << "CNR " << cnr);
     const spread s = repeat(simplex_of_the_paper(), cnr, input_noise::none);
-    const auto least = least_deviations(discretisation_kind::paper, cnr);
+    const auto least = min_deviations(discretisation_kind::paper, cnr);
     note(cnr, s);
     expect_means(s, least);
     for (const std::size_t k : {kl, ka, kp}) EXPECT_GT(s.sd[k], (1 - 4 * deviation_error) * least[k]) << k;
@@ -152,7 +152,7 @@ TEST_F(PerfusionNoise, NoisyInputsGiveThePapersFirstAndLastRows) {
     SCOPED_TRACE(testing::Message() << "CNR " << cnr);
     const spread s = repeat(simplex_of_the_paper(), cnr, input_noise::each_repeat);
     note(cnr, s);
-    expect_means(s, least_deviations(discretisation_kind::paper, cnr));
+    expect_means(s, min_deviations(discretisation_kind::paper, cnr));
     expect_same_deviation(s.sd[kl], sd);
     if (table_3.count(cnr) == 1) {
       EXPECT_NEAR(s.sd[kl], table_3.at(cnr), 0.2 * table_3.at(cnr));
@@ -165,7 +165,7 @@ TEST_F(PerfusionNoise, LevenbergReachesTheBound) {
   for (int cnr = 100; cnr >= 20; cnr -= 20) {
     SCOPED_TRACE(testing::Message() << "CNR " << cnr);
     const spread s = repeat(standard_settings(solver_kind::lm), cnr, input_noise::none);
-    const auto least = least_deviations(discretisation_kind::exact, cnr);
+    const auto least = min_deviations(discretisation_kind::exact, cnr);
     note(cnr, s);
     expect_means(s, least);
     for (std::size_t k = 0; k < truth.size(); ++k) EXPECT_NEAR(s.sd[k], least[k], 4 * deviation_error * least[k]) << k;

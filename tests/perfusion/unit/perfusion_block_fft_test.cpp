@@ -12,7 +12,7 @@
 namespace {
 
 using namespace voxherd::perfusion;
-using reference::any_course, reference::direct_sum, reference::paper_curve, reference::relative_error;
+using reference::test_course, reference::direct_sum, reference::paper_curve, reference::relative_error;
 
 std::vector<double> any_series(int frames) {
   std::mt19937_64 random(7);
@@ -138,13 +138,13 @@ constexpr double trials[][parameter_count] = {{400. / 6000, 20. / 6000, 100. / 6
                                               {60. / 6000, -5. / 6000, 30. / 6000, -1.3, -4.9}};
 
 TEST(BlockFftModel, TheCurveIsThePapers) {
-  const time_course t = any_course(48, 2.37);
+  const time_course t = test_course(48, 2.37);
   const fitted_curve<3, 16, discretisation_kind::paper> fft(t);
   for (const auto& p : trials) EXPECT_LT(relative_error(fft.curve(p), paper_curve(t, p)), 1e-13);
 }
 
 TEST(BlockFftModel, TheExactCurveIsThatOfTheRecursion) {
-  const time_course t = any_course(75, 1.6);
+  const time_course t = test_course(75, 1.6);
   const fitted_curve<5, 16, discretisation_kind::exact> fft(t);
   const recursion_model<double, discretisation_kind::exact> recursion(fft.curves.view());
   for (const auto& p : trials) {
@@ -155,7 +155,7 @@ TEST(BlockFftModel, TheExactCurveIsThatOfTheRecursion) {
 }
 
 TEST(BlockFftModel, TheCostIsTheSumOfSquaresOverCountedFrames) {
-  time_course t = any_course(75, 1.6);
+  time_course t = test_course(75, 1.6);
   for (const std::size_t missing : {0, 17, 74}) t.counts[missing] = 0;
   const fitted_curve<5, 16, discretisation_kind::paper> fft(t);
   std::mt19937_64 random(3);
@@ -197,7 +197,7 @@ struct threads_team {
 };
 
 TEST(BlockFftModel, ATeamOfThreadsComputesTheSameCost) {
-  const time_course t = any_course(75, 1.6);
+  const time_course t = test_course(75, 1.6);
   const fitted_curve<5, 16, discretisation_kind::paper> fft(t);
   const std::vector<float> y(75, 0.2f);
   for (const int threads : {2, 5, 32}) {
@@ -222,7 +222,7 @@ TEST(BlockFftModel, ATeamOfThreadsComputesTheSameCost) {
 
 TEST(BlockFftModel, LanesHaveSeparateParameters) {
   using voxherd::lane::double_lanes;
-  const time_course t = any_course(48, 2.37);
+  const time_course t = test_course(48, 2.37);
   const fitted_curve<3, 16, discretisation_kind::paper> one(t);
   const block_fft_model<double_lanes, 3, 16, discretisation_kind::paper> model(one.curves.view(), one.plan.view());
   const auto memory = std::make_unique<block_fft<double_lanes, 3, 16>::memory>();

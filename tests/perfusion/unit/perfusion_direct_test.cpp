@@ -7,7 +7,7 @@
 namespace {
 
 using namespace voxherd::perfusion;
-using reference::any_course, reference::paper_curve, reference::relative_error;
+using reference::test_course, reference::paper_curve, reference::relative_error;
 
 constexpr double trials[][parameter_count] = {{400. / 6000, 20. / 6000, 100. / 6000, 1, 2},
                                               {1500. / 6000, 90. / 6000, 0, 11.2, 7.5},
@@ -26,7 +26,7 @@ std::vector<double> curve_of(const Model& model, const double (&p)[parameter_cou
 
 TEST(DirectModel, TheCurveIsThePapersForAnyNumberOfFrames) {
   for (const int frames : {2, 7, 8, 9, 48, 75, 128, 448}) {
-    const time_course t = any_course(frames, 120.0 / frames);
+    const time_course t = test_course(frames, 120.0 / frames);
     const curves_table<double> curves(t);
     const direct_model<double, discretisation_kind::paper> direct(curves.view());
     for (const auto& p : trials) EXPECT_LT(relative_error(curve_of(direct, p), paper_curve(t, p)), 1e-13) << frames;
@@ -35,7 +35,7 @@ TEST(DirectModel, TheCurveIsThePapersForAnyNumberOfFrames) {
 
 TEST(DirectModel, TheExactCurveIsThatOfTheRecursion) {
   for (const int frames : {9, 48, 75, 128}) {
-    const curves_table<double> curves(any_course(frames, 1.7));
+    const curves_table<double> curves(test_course(frames, 1.7));
     const direct_model<double, discretisation_kind::exact> direct(curves.view());
     const recursion_model<double, discretisation_kind::exact> recursion(curves.view());
     for (const auto& p : trials)
@@ -44,7 +44,7 @@ TEST(DirectModel, TheExactCurveIsThatOfTheRecursion) {
 }
 
 TEST(DirectModel, TheCostIsTheSumOfSquaresOverCountedFrames) {
-  time_course t = any_course(48, 2.37);
+  time_course t = test_course(48, 2.37);
   t.counts[5] = t.counts[47] = 0;
   const curves_table<double> curves(t);
   const direct_model<double, discretisation_kind::paper> direct(curves.view());
@@ -61,7 +61,7 @@ TEST(DirectModel, TheCostIsTheSumOfSquaresOverCountedFrames) {
 
 TEST(DirectModel, LanesHaveSeparateParameters) {
   using voxherd::lane::double_lanes;
-  const curves_table<double> curves(any_course(75, 1.6));
+  const curves_table<double> curves(test_course(75, 1.6));
   const direct_model<double, discretisation_kind::exact> one(curves.view());
   const direct_model<double_lanes, discretisation_kind::exact> many(curves.view());
   double_lanes p[parameter_count];

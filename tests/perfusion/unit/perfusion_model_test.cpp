@@ -16,7 +16,7 @@ constexpr std::size_t frame_count = 41;
 constexpr double spacing_s = 1.9;
 
 /// Inputs that are zero neither at the first frame nor at the last, with five missing frames.
-time_course uneasy_frames() {
+time_course difficult_frames() {
   time_course f;
   for (std::size_t i = 0; i < frame_count; ++i) {
     const double t = spacing_s * static_cast<double>(i);
@@ -30,7 +30,7 @@ time_course uneasy_frames() {
 
 /// Any parameters that a fit may reach: negative delays and flows, delays of complete frames or longer than the series,
 /// no decay.
-std::vector<perfusion_parameters> uneasy_parameters() {
+std::vector<perfusion_parameters> difficult_parameters() {
   const double T = spacing_s, all = T * static_cast<double>(frame_count);
   std::vector<perfusion_parameters> list{
       {0.07, 0.003, 0.017, 1, 2},          {0.07, 0.003, 0.017, 0, 0},        {0.07, 0.003, 0.017, T, 3 * T},
@@ -86,10 +86,10 @@ double size_of(const time_course& f, discretisation_kind how, perfusion_paramete
 /// rounding: of one number, multiplied by what a recursion over the frames may accumulate.
 template <class Number, discretisation_kind Kind>
 void expect_curves_of_reference(double rounding = 1e-12) {
-  const time_course frames = uneasy_frames();
+  const time_course frames = difficult_frames();
   const curves_table<typename lane::lane_traits<Number>::scalar> table(frames);
   const recursion_model<Number, Kind> model(table.view());
-  const auto list = uneasy_parameters();
+  const auto list = difficult_parameters();
   for (std::size_t first = 0; first < list.size(); first += side_by_side<Number>::lanes) {
     const side_by_side<Number> voxels(list, first);
     std::vector<Number> curve(frame_count);
@@ -115,10 +115,10 @@ void expect_curves_of_reference(double rounding = 1e-12) {
 /// Delays of complete frames, where the paper's curve has a kink, are excluded.
 template <class Number, discretisation_kind Kind>
 void expect_equations_of_reference() {
-  const time_course frames = uneasy_frames();
+  const time_course frames = difficult_frames();
   const curves_table<double> table(frames);
   const recursion_model<Number, Kind> model(table.view());
-  auto list = uneasy_parameters();
+  auto list = difficult_parameters();
   std::erase_if(list, [](const perfusion_parameters& p) {
     const double a = p[tau_a] / spacing_s, b = p[tau_p] / spacing_s;
     return std::fabs(a - std::round(a)) < 1e-4 || std::fabs(b - std::round(b)) < 1e-4;
@@ -191,7 +191,7 @@ TEST(PerfusionModel, PaperEquationsOfLanesAgreeWithDifferences) {
 }
 
 TEST(PerfusionModel, ExactDerivativesAreContinuousAtCompleteFrames) {
-  const time_course frames = uneasy_frames();
+  const time_course frames = difficult_frames();
   const curves_table<double> table(frames);
   const recursion_model<double, exact> model(table.view());
   const std::vector<float> y(frame_count, 0.3F);

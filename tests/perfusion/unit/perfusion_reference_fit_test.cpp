@@ -98,40 +98,41 @@ TEST(PerfusionReferenceFit, LinearFitFindsTheSolutionOfItsEquation) {
   EXPECT_EQ(given[perfusion::ka], a);
 }
 
-class PerfusionGold : public testing::Test {
+class PerfusionFitData : public testing::Test {
  protected:
   void SetUp() override {
-    if (!perfusion_data::there()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
+    if (!perfusion_data::is_available()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
     frames = perfusion_data::frames("Nt128");
     curves = perfusion_data::table("curves_150_pwl.csv");
-    gold = perfusion_data::table("fit_gold_pwl.csv");
+    reference_fits = perfusion_data::table("fit_gold_pwl.csv");
     rules[perfusion::tau_a].most = 10;  // the reference data's bound
   }
 
   time_course frames;
-  number_table curves, gold;
+  number_table curves, reference_fits;
   perfusion_rules rules = perfusion::fit_settings{}.rules;
 };
 
-TEST_F(PerfusionGold, GlobalSearchFindsTheMinimaOfIndependentCode) {
+TEST_F(PerfusionFitData, GlobalSearchFindsTheMinimaOfIndependentCode) {
   const global_search search(frames, discretisation_kind::exact, rules);
   for (std::size_t v = 1; v < perfusion_data::voxels; v += 4) {
     const auto& y = perfusion_data::voxel(curves, v);
-    const double expected = gold.at("cost")[v];
+    const double expected = reference_fits.at("cost")[v];
     EXPECT_NEAR(search(y).cost, expected, 1e-7 * expected) << "voxel " << v;
-    EXPECT_NEAR(perfusion_cost(frames, discretisation_kind::exact, perfusion_data::parameters(gold, v), y), expected,
-                1e-11 * expected);
+    EXPECT_NEAR(perfusion_cost(frames, discretisation_kind::exact, perfusion_data::parameters(reference_fits, v), y),
+                expected, 1e-11 * expected);
   }
 }
 
-TEST_F(PerfusionGold, StandardDeviationsAreThoseOfIndependentCode) {
+TEST_F(PerfusionFitData, StandardDeviationsAreThoseOfIndependentCode) {
   const std::array<std::string, 5> names{"kl", "ka", "kp", "tau_a", "tau_p"};
   for (std::size_t v = 1; v < perfusion_data::voxels; ++v) {
     if (v == 121) continue;  // has no portal flow: no delay of it, and no deviation
-    const auto p = perfusion_data::parameters(gold, v);
-    const auto sd = map_units(standard_deviations(frames, discretisation_kind::exact, p, gold.at("cost")[v], {}));
+    const auto p = perfusion_data::parameters(reference_fits, v);
+    const auto sd =
+        map_units(standard_deviations(frames, discretisation_kind::exact, p, reference_fits.at("cost")[v], {}));
     for (std::size_t i = 0; i < p.size(); ++i) {
-      const double expected = gold.at("se_" + names[i])[v];
+      const double expected = reference_fits.at("se_" + names[i])[v];
       EXPECT_NEAR(sd[i], expected, 1e-6 * expected) << "voxel " << v << ", " << names[i];
     }
   }

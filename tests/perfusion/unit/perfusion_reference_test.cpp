@@ -137,7 +137,7 @@ TEST(PerfusionReference, SimplexTakesTheStepsComputedByHand) {
 class PerfusionReferenceData : public testing::Test {
  protected:
   void SetUp() override {
-    if (!perfusion_data::there()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
+    if (!perfusion_data::is_available()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
     frames = perfusion_data::frames("Nt128");
   }
 

@@ -12,7 +12,7 @@ constexpr auto ka = static_cast<std::size_t>(perfusion_quantity::ka),
                tau_p = static_cast<std::size_t>(perfusion_quantity::tau_p);
 
 /// `count` voxels in two regions, the first half in the first one.
-perfusion_field liver_of(std::size_t count) {
+perfusion_field liver_with_voxels(std::size_t count) {
   perfusion_field f;
   f.size = {count, 1, 1};
   for (auto& values : f.value) values.assign(count, 20);
@@ -25,7 +25,7 @@ perfusion_field liver_of(std::size_t count) {
 }
 
 TEST(PerfusionScore, OfTheTruthItselfIsZero) {
-  const perfusion_field truth = liver_of(10);
+  const perfusion_field truth = liver_with_voxels(10);
   const auto scores = score_perfusion(truth, truth);
   ASSERT_EQ(scores.size(), 3u);
   EXPECT_EQ(scores[2].name, "all");
@@ -42,7 +42,7 @@ TEST(PerfusionScore, OfTheTruthItselfIsZero) {
 }
 
 TEST(PerfusionScore, ReportsBiasMedianAndPercentilesOfTheError) {
-  const perfusion_field truth = liver_of(42);
+  const perfusion_field truth = liver_with_voxels(42);
   perfusion_field estimate = truth;
   for (std::size_t v = 0; v < 21; ++v) estimate.value[ka][v] += static_cast<float>(v) - 5;  // errors -5 .. 15
   const auto scores = score_perfusion(truth, estimate);
@@ -56,7 +56,7 @@ TEST(PerfusionScore, ReportsBiasMedianAndPercentilesOfTheError) {
 }
 
 TEST(PerfusionScore, CountsDeviationsAndBoundsIfThereAreAny) {
-  const perfusion_field truth = liver_of(8);
+  const perfusion_field truth = liver_with_voxels(8);
   perfusion_field estimate = truth;
   for (const std::size_t v : {0, 1, 2, 3}) estimate.value[ka][v] += 3;
   estimate.deviation[ka] = {2, 1, 0, 1.5f, 1, 1, 1, 1};  // within 4, beyond 2, none, within 3
@@ -75,7 +75,7 @@ TEST(PerfusionScore, CountsDeviationsAndBoundsIfThereAreAny) {
 }
 
 TEST(PerfusionScore, ExcludesDelaysOfZeroFlows) {
-  perfusion_field truth = liver_of(4);
+  perfusion_field truth = liver_with_voxels(4);
   truth.value[kp][0] = 0, truth.value[kp][1] = 4.9f;
   const auto scores = score_perfusion(truth, truth);
   EXPECT_EQ(scores[0].quantity[tau_p].voxels, 0u);
@@ -85,7 +85,7 @@ TEST(PerfusionScore, ExcludesDelaysOfZeroFlows) {
 }
 
 TEST(PerfusionScore, CountsUnfittedVoxelsAndExcludesThem) {
-  const perfusion_field truth = liver_of(6);
+  const perfusion_field truth = liver_with_voxels(6);
   perfusion_field estimate = truth;
   estimate.voxels = {1, 2, 3, 5};
   for (const std::size_t v : {0, 4}) estimate.value[ka][v] = 1e6f;

@@ -224,7 +224,7 @@ TEST(PerfusionSimplex, AVoxelOfNansEnds) {
 class PerfusionSimplexTrace : public testing::Test {
  protected:
   void SetUp() override {
-    if (!perfusion_data::there()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
+    if (!perfusion_data::is_available()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
   }
 
   /// All lanes run, each with another of the three voxels.

@@ -14,12 +14,12 @@ using parameters = double[parameter_count];
 
 /// A series with a view of its times, even if they are evenly spaced.
 template <class Scalar>
-struct case_of {
+struct uneven_case {
   time_course course;
   curves_table<Scalar> table;
   std::vector<Scalar> time_s;
 
-  explicit case_of(const time_course& t) : course(t), table(t) {
+  explicit uneven_case(const time_course& t) : course(t), table(t) {
     for (const double s : t.time_s) time_s.push_back(static_cast<Scalar>(s - t.time_s.front()));
   }
   curves_view<Scalar> view() const {
@@ -29,7 +29,7 @@ struct case_of {
   }
 };
 
-time_course random_course(std::mt19937_64& draw, int frames, bool even = false) {
+time_course random_times(std::mt19937_64& draw, int frames, bool even = false) {
   std::uniform_real_distribution<> uniform(0, 1);
   time_course t;
   double now = 7;
@@ -105,7 +105,7 @@ void draw_parameters(std::mt19937_64& draw, double length_s, parameters& p) {
 TEST(PerfusionUneven, IsTheIntegralOfItsDefinition) {
   std::mt19937_64 draw(1);
   for (int repeat = 0; repeat < 40; ++repeat) {
-    const case_of<double> c(random_course(draw, 2 + repeat % 13));
+    const uneven_case<double> c(random_times(draw, 2 + repeat % 13));
     const double length = c.course.time_s.back() - c.course.time_s.front();
     parameters p;
     draw_parameters(draw, length, p);
@@ -121,7 +121,7 @@ TEST(PerfusionUneven, IsTheIntegralOfItsDefinition) {
 
 TEST(PerfusionUneven, IsTheRecursionOnEvenFrames) {
   std::mt19937_64 draw(2);
-  const case_of<double> c(random_course(draw, 20, true));
+  const uneven_case<double> c(random_times(draw, 20, true));
   ASSERT_GT(c.view().spacing_s, 0);
   for (int repeat = 0; repeat < 40; ++repeat) {
     parameters p;
@@ -155,9 +155,9 @@ std::vector<std::vector<double>> slow_jacobian(const uneven_model<double>& model
 TEST(PerfusionUneven, HasTheEquationsOfItsCurvesDifferences) {
   std::mt19937_64 draw(3);
   for (int repeat = 0; repeat < 40; ++repeat) {
-    auto course = random_course(draw, 12);
+    auto course = random_times(draw, 12);
     course.counts[2] = course.counts[7] = 0;
-    const case_of<double> c(course);
+    const uneven_case<double> c(course);
     parameters p;
     draw_parameters(draw, 10, p);
     const uneven_model<double> model(c.view());
@@ -167,12 +167,12 @@ TEST(PerfusionUneven, HasTheEquationsOfItsCurvesDifferences) {
     const auto fitted = curve_of(model, p, 12);
     const auto J = slow_jacobian(model, p, 12);
     double cost = 0, gradient[parameter_count] = {}, hessian[packed_size(parameter_count)] = {};
-    double length[parameter_count] = {}, most_rest = 0;
+    double length[parameter_count] = {}, rest_squares = 0;
     for (std::size_t i = 0; i < 12; ++i) {
       if (course.counts[i] == 0) continue;
       const double rest = static_cast<double>(y[i]) - fitted[i];
       cost += rest * rest;
-      most_rest += rest * rest;
+      rest_squares += rest * rest;
       for (int a = 0; a < parameter_count; ++a) {
         const auto A = static_cast<std::size_t>(a);
         gradient[a] += J[A][i] * rest;
@@ -187,7 +187,7 @@ TEST(PerfusionUneven, HasTheEquationsOfItsCurvesDifferences) {
     // Differences of 1e-5 of a curve of 1e-15: 1e-10 from rounding, and from the jumps of the second derivative at
     // delays
     for (int a = 0; a < parameter_count; ++a) {
-      EXPECT_NEAR(e.gradient[a], gradient[a], 2e-6 * std::sqrt(length[a] * most_rest) + 1e-9) << repeat << " " << a;
+      EXPECT_NEAR(e.gradient[a], gradient[a], 2e-6 * std::sqrt(length[a] * rest_squares) + 1e-9) << repeat << " " << a;
       for (int b = 0; b <= a; ++b)
         EXPECT_NEAR(e.hessian[packed_index(a, b)], hessian[packed_index(a, b)],
                     2e-6 * std::sqrt(length[a] * length[b]) + 1e-9)
@@ -203,8 +203,8 @@ void expect_lanes_equal_single_numbers(double tolerance) {
   constexpr int lanes = static_cast<int>(Lanes::size());
   std::mt19937_64 draw(4);
   for (int repeat = 0; repeat < 10; ++repeat) {
-    const case_of<scalar> c(random_course(draw, 15));
-    const case_of<double> truth(c.course);
+    const uneven_case<scalar> c(random_times(draw, 15));
+    const uneven_case<double> truth(c.course);
     Lanes all[parameter_count];
     double one[lanes][parameter_count];
     for (int l = 0; l < lanes; ++l) {

@@ -7,7 +7,7 @@
 #include "kernels/perfusion/varpro.hpp"
 #include "tests/perfusion/reference/perfusion_case.hpp"
 #include "tests/perfusion/reference/perfusion_data.hpp"
-#include "tests/perfusion/reference/perfusion_judge.hpp"
+#include "tests/perfusion/reference/perfusion_map_checks.hpp"
 
 namespace {
 
@@ -50,11 +50,11 @@ void expect_equations_of_columns(const Model& model, const perfusion_case& c) {
 }
 
 TEST(PerfusionVarpro, ColumnsGiveTheEquationsOfTheParameters) {
-  const perfusion_case c = uneasy_voxels();
+  const perfusion_case c = difficult_voxels();
   const curves_table<double> table(c.frames);
   expect_equations_of_columns(recursion_model<double, discretisation_kind::exact>(table.view()), c);
   expect_equations_of_columns(recursion_model<double, discretisation_kind::paper>(table.view()), c);
-  const perfusion_case uneven = uneasy_voxels(frame_times::uneven);
+  const perfusion_case uneven = difficult_voxels(frame_times::uneven);
   const curves_table<double> uneven_table(uneven.frames);
   expect_equations_of_columns(uneven_model<double>(uneven_table.view()), uneven);
 }
@@ -92,7 +92,7 @@ void expect_best_flows(const fit_settings& s, const perfusion_case& c, std::size
 }
 
 TEST(PerfusionVarpro, FindsTheBestFlowsWithinTheirBounds) {
-  const perfusion_case c = uneasy_voxels();
+  const perfusion_case c = difficult_voxels();
   fit_settings wide, narrow, one_input, given, unbounded;
   narrow.rules[ka] = {10 / unit, 8 / unit, 12 / unit};
   narrow.rules[kp] = {60 / unit, 50 / unit, 70 / unit};
@@ -105,11 +105,11 @@ TEST(PerfusionVarpro, FindsTheBestFlowsWithinTheirBounds) {
 }
 
 void expect_ends_in_minima(fit_settings s) {
-  const perfusion_case c = uneasy_voxels();
+  const perfusion_case c = difficult_voxels();
   s.solver = solver_kind::varpro;
   s.relative_tolerance = 1e-12;
   const perfusion_run run(one_thread, c.frames, c.rows, s);
-  expect_judged_as_by_reference(c, s, run);
+  expect_maps_of_reference(c, s, run);
   expect_minima(c, s, run, 1e-9);
 }
 
@@ -132,9 +132,9 @@ TEST(PerfusionVarpro, FindsTheReferencesMinimaWithinNarrowBounds) {
 class PerfusionGlobalMinimum : public testing::TestWithParam<solver_kind> {};
 
 TEST_P(PerfusionGlobalMinimum, IsReachedFromTheBestStartByAllVoxels) {
-  if (!perfusion_data::there()) GTEST_SKIP() << perfusion_data::folder() << " is not there";
+  if (!perfusion_data::is_available()) GTEST_SKIP() << perfusion_data::folder() << " does not exist";
   const auto curves = perfusion_data::table("curves_150_pwl.csv");
-  const auto gold = perfusion_data::table("fit_gold_pwl.csv");
+  const auto reference_fits = perfusion_data::table("fit_gold_pwl.csv");
   const time_course frames = perfusion_data::frames("Nt128");
   std::vector<std::vector<double>> voxels;
   for (std::size_t v = 0; v < perfusion_data::voxels; ++v) voxels.push_back(perfusion_data::voxel(curves, v));
@@ -146,7 +146,7 @@ TEST_P(PerfusionGlobalMinimum, IsReachedFromTheBestStartByAllVoxels) {
   for (std::size_t v = 0; v < perfusion_data::voxels; ++v) {
     const double cost = perfusion_cost(frames, s.discretisation, run.parameters(v), as_floats(voxels[v]));
     // Voxel 0 has no noise except the samples' rounding to float.
-    EXPECT_LE(cost, 1.0001 * gold.at("cost")[v] + (v == 0 ? 1e-12 : 0)) << "voxel " << v;
+    EXPECT_LE(cost, 1.0001 * reference_fits.at("cost")[v] + (v == 0 ? 1e-12 : 0)) << "voxel " << v;
   }
 }
 

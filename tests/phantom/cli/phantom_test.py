@@ -1,4 +1,4 @@
-"""voxherd phantom dwi: same bytes for any number of ranks, readable by others, and true to what it says."""
+"""voxherd phantom dwi: same bytes for any number of ranks, readable by other programs, consistent with its truth maps."""
 import filecmp
 import json
 import os
@@ -70,7 +70,7 @@ class Phantom(unittest.TestCase):
         self.assertTrue(np.all(data[inside] > 0))
         self.assertFalse(np.any(data[~inside]))
 
-    def test_each_bundle_has_two_ends_of_white_matter_that_lie_apart(self):
+    def test_each_bundle_has_two_separate_ends_of_white_matter(self):
         self.make("toy")
         self.make("fine", "--size", "50x44x30")
         for name, size in (("toy", (20, 20, 12)), ("fine", (50, 44, 30))):
@@ -81,19 +81,19 @@ class Phantom(unittest.TestCase):
             centre = {label: np.argwhere(ends == label).mean(0) / size - 0.5 for label in range(1, 15)}
             for first in range(1, 15, 2):
                 self.assertGreater(np.linalg.norm(centre[first] - centre[first + 1]), 0.25)
-            along = {1: 0, 3: 1, 5: 2, 7: 1, 9: 1, 11: 1, 13: 1}  # the axis that each bundle runs up
+            along = {1: 0, 3: 1, 5: 2, 7: 1, 9: 1, 11: 1, 13: 1}  # the axis along which each bundle ascends
             for first, axis in along.items():
                 self.assertLess(centre[first][axis], centre[first + 1][axis])
-            self.assertLess(centre[11][0], 0)  # the arc at lower x, which is on the right in the world
+            self.assertLess(centre[11][0], 0)  # the arc at lower x is on the right in the world
             self.assertGreater(centre[13][0], 0)
 
     def test_voxel_axes_are_the_frame_of_the_bvecs(self):
         self.make("p")
         affine = nibabel.load(self.path("p", "data.nii")).affine
-        self.assertLess(np.linalg.det(affine), 0)  # FSL turns x round only where this is positive
+        self.assertLess(np.linalg.det(affine), 0)  # FSL negates x only if this is positive
         np.testing.assert_allclose(affine @ [9.5, 9.5, 5.5, 1], [0, 0, 0, 1], atol=1e-4)
 
-    def test_noise_has_the_ratio_asked_for(self):
+    def test_noise_has_the_requested_ratio(self):
         for kind in ["gaussian", "rician"]:
             self.make(kind, "--noise", kind, "--snr", "20", "--seed", "5")
         self.make("clean", "--noise", "none")
@@ -130,7 +130,7 @@ class Phantom(unittest.TestCase):
         self.assertLess(score["all"]["median_degrees"], 1.5)
         self.assertLess(score["all"]["percentile95_degrees"], 4)
 
-    def test_a_phantom_is_not_overwritten_unasked(self):
+    def test_a_phantom_is_only_overwritten_on_request(self):
         self.make("p")
         before = os.path.getmtime(self.path("p", "data.nii"))
         done = run("phantom", "dwi", "--out", self.path("p"), expect=2)
@@ -149,7 +149,7 @@ class Phantom(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path("p")))
         self.assertIn("expected one of dwi, liver, score", run("phantom", "brain", expect=2).stderr)
 
-    def test_a_result_of_another_size_is_refused(self):
+    def test_a_result_of_another_size_is_rejected(self):
         self.make("p")
         self.make("q", "--size", "10x10x10")
         done = run("phantom", "score", self.path("q", "truth"), "--truth", self.path("p"), expect=65)

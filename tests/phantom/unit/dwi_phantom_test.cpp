@@ -42,7 +42,7 @@ TEST(DwiPhantom, EveryPresetHasVoxelsOfEveryKind) {
   }
 }
 
-TEST(DwiPhantom, FractionsFallAndLeaveRoomForTheBall) {
+TEST(DwiPhantom, FractionsDecreaseAndSumToLessThanOne) {
   const auto p = preset("toy");
   const anatomy brain = brain_of(p);
   for (std::uint64_t v = 0; v < p.size[0] * p.size[1] * p.size[2]; ++v) {
@@ -106,7 +106,7 @@ struct moments {
   double mean = 0, deviation = 0;
 };
 
-moments moments_of(double S0, noise_settings noise) {
+moments sample_moments(double S0, noise_settings noise) {
   constexpr std::size_t count = 40000;
   tissue t;
   t.inside = true, t.S0 = S0;
@@ -124,16 +124,16 @@ moments moments_of(double S0, noise_settings noise) {
 
 TEST(DwiSamples, NoiseHasTheMomentsOfItsDistribution) {
   const double four_standard_errors = 4 * 10 / std::sqrt(40000.);
-  const moments gaussian = moments_of(50, {noise_kind::gaussian, 10, 3});
+  const moments gaussian = sample_moments(50, {noise_kind::gaussian, 10, 3});
   EXPECT_NEAR(gaussian.mean, 50, four_standard_errors);
   EXPECT_NEAR(gaussian.deviation, 10, four_standard_errors);
   // Without signal a Rician is a Rayleigh distribution: mean sigma sqrt(pi/2), variance sigma^2 (4 - pi)/2.
-  const moments rayleigh = moments_of(0, {noise_kind::rician, 10, 3});
+  const moments rayleigh = sample_moments(0, {noise_kind::rician, 10, 3});
   EXPECT_NEAR(rayleigh.mean, 10 * std::sqrt(M_PI / 2), four_standard_errors);
   EXPECT_NEAR(rayleigh.deviation, 10 * std::sqrt((4 - M_PI) / 2), four_standard_errors);
 }
 
-TEST(DwiSamples, DependOnSeedVoxelAndVolumeAlone) {
+TEST(DwiSamples, DependOnlyOnSeedVoxelAndVolume) {
   tissue t;
   t.inside = true, t.S0 = 100;
   const std::vector<tissue> line(8, t);

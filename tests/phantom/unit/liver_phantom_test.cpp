@@ -23,9 +23,9 @@ liver_parameters parameters(double kl, double ka, double kp, double tau_a, doubl
   return {kl / 6000, ka / 6000, kp / 6000, tau_a, tau_p};
 }
 
-TEST(InputCurves, ArteryIsParkersAsOthersListIt) {
-  // dcmri's values every 1.5 s from the agent's arrival, to four places. The paper prints its coefficients to three
-  // digits: two codes may differ by 5e-4 of a value.
+TEST(InputCurves, ArteryMatchesPublishedValuesOfParker) {
+  // Values of dcmri every 1.5 s from the agent's arrival, to four decimals. The paper prints its coefficients to three
+  // digits, so that two programs may differ by 5e-4 of a value.
   const double listed[] = {.0804,  .2398,  .6390,  1.4509, 2.7526, 4.3288, 5.6310,
                            6.0679, 5.4520, 4.1540, 2.7958, 1.8134, 1.2906, 1.0875};
   for (std::size_t i = 0; i < std::size(listed); ++i)
@@ -33,7 +33,7 @@ TEST(InputCurves, ArteryIsParkersAsOthersListIt) {
   EXPECT_EQ(parker_mM(-0.001), 0);
 }
 
-TEST(InputCurves, PortalResponseBeginsAfterFiveSecondsAndHasAreaOne) {
+TEST(InputCurves, PortalResponseStartsAfterFiveSecondsAndHasAreaOne) {
   EXPECT_EQ(portal_response_per_s(4.8), 0);
   EXPECT_GT(portal_response_per_s(5.1), 0);
   double area = 0;
@@ -54,7 +54,7 @@ TEST(InputCurves, PortalVeinPeaksLaterAndLower) {
   EXPECT_EQ(c.portal[148], 0);
 }
 
-/// A straight line between nodes, 0 before, by the midpoint rule in small steps.
+/// Convolution of a curve that is linear between nodes and 0 before them, by the midpoint rule in small steps.
 double by_quadrature(const input_curves& in, const liver_parameters& p, double time_s) {
   const auto read = [&](const std::vector<double>& curve, double t) {
     if (t < 0) return 0.0;
@@ -90,7 +90,7 @@ TEST(TissueCurves, AreTheIntegralAtAnyRateAndDelay) {
     }
 }
 
-TEST(TissueCurves, OfAVoxelDoNotDependOnThoseBesideIt) {
+TEST(TissueCurves, OfAVoxelDoNotDependOnItsNeighbours) {
   const tissue_curves curves(make_input_curves(10, 2.37, 48), {20, 30, 40});
   std::vector<liver_parameters> voxels;
   for (int i = 0; i < 19; ++i) voxels.push_back(parameters(100 + 50 * i, 20 + i, 90, 0.3 * i, 1));
@@ -102,7 +102,7 @@ TEST(TissueCurves, OfAVoxelDoNotDependOnThoseBesideIt) {
   }
 }
 
-TEST(TissueCurves, OfInputsSampledAtTheFramesAreWhatTheFitTakesThemFor) {
+TEST(TissueCurves, OfSampledInputsMatchTheFitsModel) {
   liver_phantom_settings p = preset("toy");
   p.inputs = inputs_between_frames::sampled;
   const liver_signal signal(p);
@@ -123,14 +123,14 @@ TEST(TissueCurves, OfInputsSampledAtTheFramesAreWhatTheFitTakesThemFor) {
   }
 }
 
-TEST(TissueCurves, RefuseFramesBeyondTheInputs) {
+TEST(TissueCurves, RejectFramesOutsideTheInputs) {
   const input_curves in = make_input_curves(10, 1, 50);
   EXPECT_THROW(tissue_curves(in, {0, 49.5}), std::invalid_argument);
   EXPECT_THROW(tissue_curves(in, {-1, 4}), std::invalid_argument);
   EXPECT_THROW(tissue_curves(in, {}), std::invalid_argument);
 }
 
-TEST(LiverAnatomy, HasExactlyTheVoxelsThatArePromised) {
+TEST(LiverAnatomy, HasExactlyTheRequestedNumberOfVoxels) {
   for (const auto& p : liver_phantom_presets()) {
     const liver_anatomy body(p.anatomy(), 2);
     EXPECT_EQ(body.count(abdomen_tissue::liver), p.liver_voxels) << p.name;
@@ -187,13 +187,13 @@ TEST(LiverAnatomy, HasEveryRegionWithinTheFitsBounds) {
   }
 }
 
-TEST(LiverAnatomy, RefusesImagesTooSmallForItsVessels) {
+TEST(LiverAnatomy, RejectsImagesTooSmallForItsVessels) {
   EXPECT_THROW(liver_anatomy({{3, 3, 1}, 1, 1, 1}, 1), failure);
   EXPECT_THROW(liver_anatomy({{32, 32, 8}, 8192, 1, 1}, 1), failure);
 }
 
 /// Signals of some voxels without noise, frames fastest.
-std::vector<double> frames_of(const liver_phantom_settings& p, const std::vector<abdomen_voxel>& voxels) {
+std::vector<double> simulate_frames(const liver_phantom_settings& p, const std::vector<abdomen_voxel>& voxels) {
   const liver_signal signal(p);
   std::vector<float> line(voxels.size() * p.frames);
   signal.make_frames(voxels, 0, line.data(), voxels.size());
@@ -203,7 +203,7 @@ std::vector<double> frames_of(const liver_phantom_settings& p, const std::vector
   return frames;
 }
 
-TEST(LiverSignal, ComesBackAsTheConcentrationItWasMadeOf) {
+TEST(LiverSignal, ConvertsBackToTheOriginalConcentration) {
   using perfusion::signal_kind;
   abdomen_voxel liver, aorta, air;
   liver.tissue = abdomen_tissue::liver, liver.parameters = parameters(400, 20, 100, 1, 2);
@@ -217,7 +217,7 @@ TEST(LiverSignal, ComesBackAsTheConcentrationItWasMadeOf) {
     const liver_signal signal(p);
     std::vector<double> tissue(p.frames);
     tissue_curves(signal.inputs(), signal.frame_s()).make({&liver.parameters, 1}, tissue.data());
-    const auto frames = frames_of(p, {liver, aorta, air});
+    const auto frames = simulate_frames(p, {liver, aorta, air});
     perfusion::conversion c;
     c.signal = kind, c.relaxivity_per_mM_s = p.relaxivity_per_mM_s;
     c.repetition_s = p.repetition_s, c.flip_rad = p.flip_deg * M_PI / 180;
@@ -234,19 +234,19 @@ TEST(LiverSignal, ComesBackAsTheConcentrationItWasMadeOf) {
   }
 }
 
-TEST(LiverSignal, NoiseIsWhatTheRatioSays) {
+TEST(LiverSignal, NoiseMatchesTheRatio) {
   abdomen_voxel typical;
   typical.tissue = abdomen_tissue::liver, typical.parameters = parameters(400, 20, 100, 1, 2);
   typical.t1_s = 0.8, typical.density = 0.85, typical.hu = 60;
   liver_phantom_settings p = preset("toy");
   p.cnr = 25, p.noise.kind = noise_kind::none;
-  const auto clean = frames_of(p, {typical});
+  const auto clean = simulate_frames(p, {typical});
   const double rise = *std::max_element(clean.begin(), clean.end()) - clean[0];
   EXPECT_NEAR(liver_signal(p).noise().deviation, rise / 25, 1e-5 * rise);
 
   p.noise.kind = noise_kind::gaussian;
   constexpr std::size_t count = 2000;
-  const auto noisy = frames_of(p, std::vector<abdomen_voxel>(count, typical));
+  const auto noisy = simulate_frames(p, std::vector<abdomen_voxel>(count, typical));
   double square = 0;
   for (std::size_t i = 0; i < noisy.size(); ++i) square += std::pow(noisy[i] - clean[i % p.frames], 2);
   EXPECT_NEAR(std::sqrt(square / double(noisy.size())), rise / 25, 0.01 * rise / 25);  // 96,000 draws: 0.23 %

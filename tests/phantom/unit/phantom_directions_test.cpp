@@ -20,18 +20,18 @@ double closest_pair(const std::vector<direction3>& set) {
   return std::acos(largest) * 180 / M_PI;
 }
 
-TEST(SpreadDirections, AreUnitVectorsFarFromOneAnother) {
+TEST(SpreadDirections, AreWellSeparatedUnitVectors) {
   for (const std::size_t count : {6, 30, 64, 90, 256}) {
     const auto set = spread_directions(count);
     ASSERT_EQ(set.size(), count);
     for (const auto& g : set) EXPECT_NEAR(dot(g, g), 1, 1e-12);
-    // Caps that fill the half sphere with the density of a hexagonal lattice would be this far apart.
+    // The distance of caps that cover the half sphere with the density of a hexagonal lattice.
     const double ideal = std::acos(1 - 0.9069 / double(count)) * 2 * 180 / M_PI;
     EXPECT_GT(closest_pair(set), 0.75 * ideal) << count;
   }
 }
 
-TEST(SpreadDirections, LeaveNoDirectionOfSpaceOut) {
+TEST(SpreadDirections, CoverAllDirections) {
   const auto set = spread_directions(64);
   double moment[3][3] = {};
   for (const auto& g : set)
@@ -41,7 +41,7 @@ TEST(SpreadDirections, LeaveNoDirectionOfSpaceOut) {
     for (int j = 0; j < 3; ++j) EXPECT_NEAR(moment[i][j], i == j ? 1. / 3 : 0, 0.01);
 }
 
-TEST(MakeGradients, HasTheVolumesAskedForWithB0InBetween) {
+TEST(MakeGradients, HasTheRequestedVolumesWithInterleavedB0) {
   const gradient_table g = make_gradients(18, {{1000, 90}, {2000, 90}, {3000, 90}});
   ASSERT_EQ(g.size(), 288u);
   EXPECT_EQ(std::count(g.b_s_per_mm2.begin(), g.b_s_per_mm2.end(), 0.), 18);

@@ -8,7 +8,7 @@ namespace {
 
 using namespace voxherd;
 
-/// One voxel; fibres given as angle in the xy plane and fraction.
+/// One voxel; fibres given as an angle in the xy plane and a fraction.
 fibre_field one_voxel(const std::vector<std::pair<double, float>>& fibres) {
   fibre_field field;
   field.size = {1, 1, 1};
@@ -43,7 +43,7 @@ TEST(Score, PairsFibresByAngleNotByOrder) {
   EXPECT_NEAR(s.all.median_degrees, 2.5, 1e-4);
 }
 
-TEST(Score, TakesOppositeDirectionsForTheSameFibre) {
+TEST(Score, TreatsOppositeDirectionsAsTheSameFibre) {
   const orientation_score s = score_orientations(one_voxel({{5, 0.5f}}), one_voxel({{184, 0.5f}}));
   EXPECT_NEAR(s.all.mean_degrees, 1, 1e-4);
 }
@@ -60,7 +60,7 @@ TEST(Score, CountsFibresMissedAndFalse) {
   EXPECT_EQ(made_up.voxels_with_false_fibres, 1u);
 }
 
-TEST(Score, ClaimsNothingAboutFractionsThatWereNotEstimated) {
+TEST(Score, DoesNotScoreFractionsThatWereNotEstimated) {
   fibre_field tensor = one_voxel({{30, 0.f}});
   tensor.fraction.clear();
   const orientation_score s = score_orientations(one_voxel({{0, 0.5f}}), tensor);

@@ -5,7 +5,7 @@
 
 namespace voxherd::reference {
 
-/// A dense n x n matrix, row after row.
+/// A dense n x n matrix, row-major.
 struct square_matrix {
   explicit square_matrix(std::size_t size) : n(size), values(size * size, 0.0) {}
   double& operator()(std::size_t row, std::size_t column) { return values[row * n + column]; }

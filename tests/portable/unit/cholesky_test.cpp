@@ -45,7 +45,7 @@ TEST(Cholesky, SolvesRandomPositiveDefiniteSystems) {
   }
 }
 
-TEST(Cholesky, RefusesMatricesThatAreNotPositiveDefinite) {
+TEST(Cholesky, RejectsMatricesThatAreNotPositiveDefinite) {
   double singular[packed_size(2)] = {1, 1, 1};
   EXPECT_FALSE(cholesky_factor<2>(singular));
   double indefinite[packed_size(2)] = {1, 2, 1};

@@ -91,7 +91,7 @@ class PointsFile(Ragged):
 
 @unittest.skipIf(vtk is None, "python3-vtk9 is not installed")
 class PointsInVtk(Ragged):
-    def grid_of(self, out):
+    def read_grid(self, out):
         reader = vtk.vtkHDFReader()
         errors = []
         reader.AddObserver("ErrorEvent", lambda *_: errors.append(1))
@@ -102,7 +102,7 @@ class PointsInVtk(Ragged):
 
     def test_every_fibre_is_a_line_with_its_points_and_arrays(self):
         out = self.make()
-        grid = self.grid_of(out)
+        grid = self.read_grid(out)
         with h5py.File(out, "r") as f:
             offset = f["points/offset"][()].astype(int)
             position = f["points/position"][()]
@@ -128,7 +128,7 @@ class PointsInVtk(Ragged):
     def test_the_lines_drawn_by_paraview_are_all_lines(self):
         out = self.make()
         surface = vtk.vtkGeometryFilter()
-        surface.SetInputData(self.grid_of(out))
+        surface.SetInputData(self.read_grid(out))
         surface.Update()
         with h5py.File(out, "r") as f:
             counts = np.diff(f["points/offset"][()].astype(int))
@@ -143,7 +143,7 @@ class PointsInVtk(Ragged):
 
     def test_a_result_without_fibres_can_be_opened(self):
         out = self.make("none.h5", "--least", 200)
-        grid = self.grid_of(out)
+        grid = self.read_grid(out)
         self.assertEqual((grid.GetNumberOfCells(), grid.GetNumberOfPoints()), (0, 0))
 
 

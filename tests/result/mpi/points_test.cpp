@@ -38,7 +38,7 @@ class Points : public toy::rank_folder {
   }
 
   /// Every value of every item and point, on rank 0.
-  void expect_right(const toy::ragged& a) {
+  void expect_correct(const toy::ragged& a) {
     world->barrier();
     if (!world->is_root()) return;
     const result_reader r(out_);
@@ -57,16 +57,16 @@ class Points : public toy::rank_folder {
     std::uint64_t wrong = 0, point = 0;
     for (std::uint64_t i = 0; i < items; ++i) {
       const std::uint64_t id = a.ids()[i];
-      wrong += measure[i] != toy::value_of(id, 0);
+      wrong += measure[i] != toy::toy_value(id, 0);
       wrong += ends[2 * i] != static_cast<std::int32_t>(id % 5);
       wrong += ends[2 * i + 1] != -static_cast<std::int32_t>(id % 7);
       wrong += steps[i] != 4000000000u + id;
       wrong += verdict[i] != static_cast<float>(id % 6);
       for (std::uint64_t p = 0; p < toy::points_of(id); ++p, ++point) {
-        for (std::uint64_t c = 0; c < 3; ++c) wrong += position[3 * point + c] != toy::value_of(id, 100 + 3 * p + c);
-        wrong += fa[point] != toy::value_of(id, 400 + p);
+        for (std::uint64_t c = 0; c < 3; ++c) wrong += position[3 * point + c] != toy::toy_value(id, 100 + 3 * p + c);
+        wrong += fa[point] != toy::toy_value(id, 400 + p);
         wrong += hit[point] != (id + p) % 200;
-        for (std::uint64_t k = 0; k < 9; ++k) wrong += frame[9 * point + k] != toy::value_of(id, 500 + 9 * p + k);
+        for (std::uint64_t k = 0; k < 9; ++k) wrong += frame[9 * point + k] != toy::toy_value(id, 500 + 9 * p + k);
       }
     }
     EXPECT_EQ(wrong, 0u);
@@ -98,7 +98,7 @@ TEST_F(Points, AreWrittenAtTheirPositionsForAnyBatchSizeAndLaneCount) {
     for (const int lanes : {1, 2}) {
       toy::ragged a(numbers(batch_items == 1 ? 40 : 400), std::chrono::microseconds(200), lanes);
       ASSERT_EQ(make(a, batch_items), exit_status::whole);
-      expect_right(a);
+      expect_correct(a);
     }
   }
 }
@@ -110,15 +110,15 @@ TEST_F(Points, MayBeMissingFromEveryItem) {
   }
   toy::ragged a(none);
   ASSERT_EQ(make(a, 4), exit_status::whole);
-  expect_right(a);
+  expect_correct(a);
 }
 
 TEST_F(Points, OfNoItemsGiveACompleteResultIfTheAnalysisAllowsIt) {
   toy::ragged a(numbers(0));
   ASSERT_EQ(make(a, 0), exit_status::whole);
-  expect_right(a);
-  EXPECT_EQ(make(a, 0, true), exit_status::whole) << "whole already";
-  class refusing : public toy::ragged {
+  expect_correct(a);
+  EXPECT_EQ(make(a, 0, true), exit_status::whole) << "already complete";
+  class rejecting : public toy::ragged {
    public:
     using toy::ragged::ragged;
     bool may_be_empty() const override { return false; }
@@ -192,7 +192,7 @@ TEST_F(Points, AnUnfinishedFileIsResumedAndADamagedBatchRepeated) {
   }
   world->barrier();
   ASSERT_EQ(make(a, 77, true), exit_status::whole);
-  expect_right(a);
+  expect_correct(a);
   if (world->is_root()) {
     EXPECT_EQ(result_reader(out_).batches().front().item_count, 9u) << "the plan comes from the file";
   }
@@ -299,8 +299,8 @@ TEST_F(Points, ASignalBetweenTwoStepsStopsTheNextOne) {
     raise(SIGTERM);
     EXPECT_EQ(make(a, 9), exit_status::resume_me);
   }
-  EXPECT_EQ(make(a, 9, true), exit_status::whole) << "the note is gone";
-  expect_right(a);
+  EXPECT_EQ(make(a, 9, true), exit_status::whole) << "the note has been removed";
+  expect_correct(a);
 }
 
 TEST_F(Points, FilesLeftByAStepRequireResumeOrOverwrite) {

@@ -9,12 +9,12 @@ import unittest
 from result_files import h5py
 from toy_jobs import ToyJobs, digest, mpirun, run, voxherd, wait_for_batches
 
-PRETENDED = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "simulated_gpus")
+SIMULATED = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "simulated_gpus")
 SIZE = ("--nx", 60, "--ny", 60, "--nz", 30)
 
 
 def mixed(ranks, out, *options, gpus="0", backend="mixed"):
-    job = subprocess.run(mpirun(ranks, PRETENDED, "toy", "--quiet", "--backend", backend, "--out", out, *options),
+    job = subprocess.run(mpirun(ranks, SIMULATED, "toy", "--quiet", "--backend", backend, "--out", out, *options),
                          capture_output=True, text=True, timeout=120, env=dict(os.environ, CUDA_VISIBLE_DEVICES=gpus))
     return job.returncode, job.stderr
 
@@ -22,7 +22,7 @@ def mixed(ranks, out, *options, gpus="0", backend="mixed"):
 class Mixed(ToyJobs):
     def choices(self, ranks, gpus, *options):
         out = self.path("choices.txt")
-        job = subprocess.run(mpirun(ranks, PRETENDED, "ballstick", "--backend", "mixed", "--out", out, *options),
+        job = subprocess.run(mpirun(ranks, SIMULATED, "ballstick", "--backend", "mixed", "--out", out, *options),
                              capture_output=True, text=True, timeout=120,
                              env=dict(os.environ, CUDA_VISIBLE_DEVICES=gpus))
         self.assertEqual(job.returncode, 0, job.stderr)
@@ -61,7 +61,7 @@ class Mixed(ToyJobs):
 
     def test_a_mixed_result_is_resumed_only_by_a_mixed_job_of_any_number_of_ranks(self):
         out = self.path("stopped.h5")
-        job = subprocess.Popen(mpirun(2, PRETENDED, "toy", "--quiet", "--backend", "mixed", "--out", out,
+        job = subprocess.Popen(mpirun(2, SIMULATED, "toy", "--quiet", "--backend", "mixed", "--out", out,
                                       "--slowest-ms", 400), stderr=subprocess.PIPE, text=True,
                                env=dict(os.environ, CUDA_VISIBLE_DEVICES="0"))
         wait_for_batches(out, 3)

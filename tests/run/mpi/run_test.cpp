@@ -26,7 +26,7 @@ using toy::world;
 class Run : public toy::rank_folder {
  protected:
   /// Compares every byte of every output with the value that follows from the voxel's index, on rank 0.
-  void expect_right(const std::string& path, const toy::analysis& a) {
+  void expect_correct(const std::string& path, const toy::analysis& a) {
     world->barrier();
     if (!world->is_root()) return;
     const result_reader r(path);
@@ -37,10 +37,10 @@ class Run : public toy::rank_folder {
     for (std::uint64_t v = 0; v < a.grid().voxel_count(); ++v) {
       const bool in_mask = item < a.item_voxels().size() && a.item_voxels()[item] == v;
       wrong += label[v] != (in_mask ? toy::label_of(v) : 0);
-      wrong += value[v] != (in_mask ? toy::value_of(v, 0) : 0);
-      for (std::uint64_t c = 0; c < 3; ++c) wrong += direction[3 * v + c] != (in_mask ? toy::value_of(v, 1 + c) : 0);
+      wrong += value[v] != (in_mask ? toy::toy_value(v, 0) : 0);
+      for (std::uint64_t c = 0; c < 3; ++c) wrong += direction[3 * v + c] != (in_mask ? toy::toy_value(v, 1 + c) : 0);
       for (std::uint64_t k = 0; in_mask && k < toy::samples; ++k) {
-        wrong += draws[toy::samples * item + k] != toy::value_of(v, 4 + k);
+        wrong += draws[toy::samples * item + k] != toy::toy_value(v, 4 + k);
       }
       item += in_mask ? 1 : 0;
     }
@@ -75,7 +75,7 @@ class Run : public toy::rank_folder {
   }
 };
 
-std::string message_of(const std::function<void()>& work, exit_status expected) {
+std::string error_message(const std::function<void()>& work, exit_status expected) {
   try {
     work();
   } catch (const failure& f) {
@@ -100,7 +100,7 @@ TEST_F(Run, WritesTheSameBytesForAnyPartitionBatchSizeScheduleAndLaneCount) {
           settings.batch_items = batch_items;
           settings.overwrite = true;
           ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-          expect_right(out_, a);
+          expect_correct(out_, a);
         }
       }
     }
@@ -127,7 +127,7 @@ TEST_F(Run, ARankWithoutWorkIsHarmless) {
   run_settings settings = toy::quiet_settings(out_);
   settings.batch_items = 1000;
   ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-  expect_right(out_, a);
+  expect_correct(out_, a);
 }
 
 TEST_F(Run, ARankAtATenthOfTheSpeedDoesNotChangeTheResult) {
@@ -139,7 +139,7 @@ TEST_F(Run, ARankAtATenthOfTheSpeedDoesNotChangeTheResult) {
       settings.batch_items = 8;
       settings.overwrite = true;
       ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-      expect_right(out_, a);
+      expect_correct(out_, a);
     }
   }
 }
@@ -163,7 +163,7 @@ TEST_F(Run, StopsWhileASlowRankKeepsOthersWaiting) {
   settings.resume = true;
   toy::analysis again({11, 7, 6});
   ASSERT_EQ(run_toy(again, settings), exit_status::whole);
-  expect_right(out_, again);
+  expect_correct(out_, again);
 }
 
 TEST_F(Run, RanksWithAndWithoutAGpuShareOneFileOfKindMixed) {
@@ -173,7 +173,7 @@ TEST_F(Run, RanksWithAndWithoutAGpuShareOneFileOfKindMixed) {
   toy::analysis a({60, 60, 20}, std::chrono::microseconds(200), world->is_root() ? 2 : 1);
   run_settings settings = toy::quiet_settings(out_);
   ASSERT_EQ(run(*world, a, settings, hooks), exit_status::whole);
-  expect_right(out_, a);
+  expect_correct(out_, a);
   if (world->is_root()) {
     const result_reader r(out_);
     EXPECT_EQ(r.configuration().at("backend"), "mixed");
@@ -186,10 +186,10 @@ TEST_F(Run, AnAutomaticPlanIsTheSameForAnyNumberOfRanks) {
   toy::analysis a({60, 60, 70});
   run_settings settings = toy::quiet_settings(out_);
   ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-  expect_right(out_, a);
+  expect_correct(out_, a);
   if (!world->is_root()) return;
   const std::vector<batch> batches = result_reader(out_).batches();
-  EXPECT_EQ(batches.front().item_count, 640u) << "a 256th of the items";
+  EXPECT_EQ(batches.front().item_count, 640u) << "1/256 of the items";
   EXPECT_LE(batches.back().item_count, 128u);
 }
 
@@ -202,7 +202,7 @@ TEST_F(Run, ResumesAnUnfinishedFile) {
   settings.batch_items = 77;
   settings.json = (folder_ / "times.json").string();
   ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-  expect_right(out_, a);
+  expect_correct(out_, a);
   if (world->is_root()) {
     std::ifstream times(settings.json);
     const auto summary = nlohmann::json::parse(times);
@@ -223,7 +223,7 @@ TEST_F(Run, RepeatsADamagedBatch) {
       at = r.batches()[at].first_item;
     }
     std::array<float, toy::samples> row{};
-    for (std::uint64_t k = 0; k < toy::samples; ++k) row[k] = toy::value_of(a.item_voxels()[at], 4 + k);
+    for (std::uint64_t k = 0; k < toy::samples; ++k) row[k] = toy::toy_value(a.item_voxels()[at], 4 + k);
     std::fstream file(out_ + ".part", std::ios::in | std::ios::out | std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     const auto found = bytes.find(std::string(reinterpret_cast<const char*>(row.data()), sizeof row));
@@ -235,7 +235,7 @@ TEST_F(Run, RepeatsADamagedBatch) {
   run_settings settings = toy::quiet_settings(out_);
   settings.resume = true;
   ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-  expect_right(out_, a);
+  expect_correct(out_, a);
 }
 
 TEST_F(Run, RefusesToResumeADifferentStudyAndNamesTheDifference) {
@@ -244,11 +244,11 @@ TEST_F(Run, RefusesToResumeADifferentStudyAndNamesTheDifference) {
   run_settings settings = toy::quiet_settings(out_);
   settings.resume = true;
   settings.configuration["seed"] = 2;
-  std::string said = message_of([&] { run_toy(a, settings); }, exit_status::usage);
+  std::string said = error_message([&] { run_toy(a, settings); }, exit_status::usage);
   EXPECT_NE(said.find("seed: 1 in the file, 2 now"), said.npos) << said;
   settings.configuration["seed"] = 1;
   settings.provenance["inputs"]["dwi"]["xxh64"] = "1234";
-  said = message_of([&] { run_toy(a, settings); }, exit_status::usage);
+  said = error_message([&] { run_toy(a, settings); }, exit_status::usage);
   EXPECT_NE(said.find("inputs.dwi.xxh64"), said.npos) << said;
 }
 
@@ -256,10 +256,10 @@ TEST_F(Run, ReplacesAResultOnlyOnRequest) {
   toy::analysis a({5, 4, 3});
   run_settings settings = toy::quiet_settings(out_);
   ASSERT_EQ(run_toy(a, settings), exit_status::whole);
-  std::string said = message_of([&] { run_toy(a, settings); }, exit_status::usage);
+  std::string said = error_message([&] { run_toy(a, settings); }, exit_status::usage);
   EXPECT_NE(said.find("--overwrite"), said.npos) << said;
   settings.resume = true;
-  EXPECT_EQ(run_toy(a, settings), exit_status::whole) << "whole already";
+  EXPECT_EQ(run_toy(a, settings), exit_status::whole) << "already complete";
   settings.resume = false;
   settings.overwrite = true;
   EXPECT_EQ(run_toy(a, settings), exit_status::whole);
@@ -269,7 +269,7 @@ TEST_F(Run, AnUnfinishedFileRequiresResumeOrOverwrite) {
   toy::analysis a({11, 7, 6}, std::chrono::microseconds(500));
   leave_unfinished(a, 5, 2);
   run_settings settings = toy::quiet_settings(out_);
-  const std::string said = message_of([&] { run_toy(a, settings); }, exit_status::usage);
+  const std::string said = error_message([&] { run_toy(a, settings); }, exit_status::usage);
   EXPECT_NE(said.find("--resume"), said.npos) << said;
   EXPECT_NE(said.find("--overwrite"), said.npos) << said;
 }
@@ -291,7 +291,7 @@ TEST_F(Run, ADryRunLeavesNothing) {
 TEST_F(Run, AMissingFolderIsReportedOnEveryRank) {
   toy::analysis a({5, 4, 3});
   run_settings settings = toy::quiet_settings((folder_ / "none" / "result.h5").string());
-  const std::string said = message_of([&] { run_toy(a, settings); }, exit_status::disk);
+  const std::string said = error_message([&] { run_toy(a, settings); }, exit_status::disk);
   EXPECT_NE(said.find("none"), said.npos) << said;
 }
 

@@ -34,18 +34,18 @@ class slow_stages : public staged_input {
     ++begun_;
     first_[begun_ % 2] = first;
     last_[begun_ % 2] = last;
-    there_[begun_ % 2] = false;
+    ready_[begun_ % 2] = false;
     if (begun_ == fails_at_) return;
     coming_ = std::async(std::launch::async, [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
   }
   bool is_ready() override {
     if (begun_ == fails_at_) throw failure(exit_status::bad_data, "stage is damaged");
     if (coming_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
-    return there_[begun_ % 2] = true;
+    return ready_[begun_ % 2] = true;
   }
   bool has(const batch& items) const {
     for (int i : {0, 1})
-      if (there_[i] && items.first_item >= first_[i] && items.first_item + items.item_count <= last_[i]) return true;
+      if (ready_[i] && items.first_item >= first_[i] && items.first_item + items.item_count <= last_[i]) return true;
     return false;
   }
   int begun() const { return begun_; }
@@ -53,7 +53,7 @@ class slow_stages : public staged_input {
 
  private:
   std::uint64_t most_, first_[2]{}, last_[2]{};
-  bool there_[2]{};
+  bool ready_[2]{};
   int begun_ = 0, fails_at_ = -1;
   std::future<void> coming_;
 };
@@ -83,7 +83,7 @@ class StagedRun : public toy::rank_folder {
     staged_toy a(input, stops_at);
     return run(*world, a, settings, toy::host_hooks());
   }
-  void expect_right() {
+  void expect_correct() {
     world->barrier();
     if (!world->is_root()) return;
     const result_reader r(out_);
@@ -91,7 +91,7 @@ class StagedRun : public toy::rank_folder {
     const toy::analysis a({11, 7, 6});
     const auto value = r.read_map("value");
     std::uint64_t wrong = 0;
-    for (const std::uint64_t v : a.item_voxels()) wrong += value[v] != toy::value_of(v, 0);
+    for (const std::uint64_t v : a.item_voxels()) wrong += value[v] != toy::toy_value(v, 0);
     EXPECT_EQ(wrong, 0u);
   }
 };
@@ -118,7 +118,7 @@ TEST(Stages, OmitFinishedBatches) {
   ASSERT_EQ(stages.size(), 1u);
   EXPECT_EQ(stages[0].batches, (std::vector<std::uint64_t>{1, 4}));
   EXPECT_EQ(stages[0].first, 10u);
-  EXPECT_EQ(stages_of(plan, pending, 35).size(), 2u) << "what lies between two batches takes room, too";
+  EXPECT_EQ(stages_of(plan, pending, 35).size(), 2u) << "rows between two batches also need memory";
   const auto none = stages_of(plan, {}, 1);
   ASSERT_EQ(none.size(), 1u);
   EXPECT_TRUE(none[0].batches.empty());
@@ -165,7 +165,7 @@ TEST_F(StagedRun, LoadsEachStageWhenItIsReady) {
       settings.overwrite = true;
       ASSERT_EQ(run_with(input, settings), exit_status::whole);
       EXPECT_GE(input.begun(), most < 100 ? 5 : 1);
-      expect_right();
+      expect_correct();
     }
   }
 }
@@ -182,7 +182,7 @@ TEST_F(StagedRun, ResumesInTheStageWhereItStopped) {
   settings.resume = true;
   slow_stages input(30);
   ASSERT_EQ(run_with(input, settings), exit_status::whole);
-  expect_right();
+  expect_correct();
 }
 
 TEST_F(StagedRun, ADamagedFirstStageLeavesNothingADamagedLaterOneFinishedBatches) {
@@ -193,7 +193,7 @@ TEST_F(StagedRun, ADamagedFirstStageLeavesNothingADamagedLaterOneFinishedBatches
     input.fail_at(stage);
     try {
       run_with(input, settings);
-      ADD_FAILURE() << "stage " << stage << " was taken";
+      ADD_FAILURE() << "stage " << stage << " was accepted";
     } catch (const failure& f) {
       EXPECT_EQ(f.status, exit_status::bad_data);
     }
@@ -205,7 +205,7 @@ TEST_F(StagedRun, ADamagedFirstStageLeavesNothingADamagedLaterOneFinishedBatches
   settings.resume = true;
   slow_stages input(20);
   ASSERT_EQ(run_with(input, settings), exit_status::whole);
-  expect_right();
+  expect_correct();
 }
 
 TEST_F(StagedRun, ADryRunTriesTheMiddle) {

@@ -14,13 +14,13 @@ namespace voxherd::toy {
 struct simulated_rank {
   double items_per_second = 1000;
   double believed = 1;
-  double seconds_a_batch = 0;                             ///< beside what its items take
+  double seconds_per_batch = 0;                           ///< beside what its items take
   double stalls_at = std::numeric_limits<double>::max();  ///< what it begins after this never ends
 
   std::vector<std::uint64_t> batches;  ///< what it got, in order
   std::vector<std::uint64_t> in_hand;
   double ends_at = -1;  ///< the batch being computed; < 0: none
-  bool asked = false, told_nothing_left = false;
+  bool asked = false, received_nothing_left = false;
   double last_end = 0;
 };
 
@@ -43,14 +43,14 @@ inline simulated_run deal_to(std::vector<simulated_rank>& ranks, const std::vect
   run.times_done.resize(plan.size());
   double now = 0, last_event = 0;
   const auto begin = [&](simulated_rank& r, std::uint64_t number) {
-    const double seconds = r.seconds_a_batch + static_cast<double>(plan[number].item_count) / r.items_per_second;
+    const double seconds = r.seconds_per_batch + static_cast<double>(plan[number].item_count) / r.items_per_second;
     r.ends_at = now >= r.stalls_at ? std::numeric_limits<double>::max() : now + seconds;
   };
   const auto ask_and_hear = [&] {
     for (bool heard = true; heard;) {
       for (std::size_t i = 0; i < ranks.size(); ++i) {
         simulated_rank& r = ranks[i];
-        if (r.asked || r.told_nothing_left || !r.in_hand.empty()) continue;
+        if (r.asked || r.received_nothing_left || !r.in_hand.empty()) continue;
         r.asked = true;
         deals.ask(static_cast<int>(i));
       }
@@ -60,7 +60,7 @@ inline simulated_run deal_to(std::vector<simulated_rank>& ranks, const std::vect
         simulated_rank& r = ranks[static_cast<std::size_t>(rank)];
         r.asked = false;
         if (!number) {
-          r.told_nothing_left = true;
+          r.received_nothing_left = true;
           continue;
         }
         r.batches.push_back(*number);
@@ -71,7 +71,9 @@ inline simulated_run deal_to(std::vector<simulated_rank>& ranks, const std::vect
   while (now - last_event < patience) {
     if (each_step) each_step(deals, now);
     ask_and_hear();
-    const auto idle = [](const simulated_rank& r) { return r.told_nothing_left && r.ends_at < 0 && r.in_hand.empty(); };
+    const auto idle = [](const simulated_rank& r) {
+      return r.received_nothing_left && r.ends_at < 0 && r.in_hand.empty();
+    };
     if (std::all_of(ranks.begin(), ranks.end(), idle)) break;
     double next = deals.has_waiting() ? now + 0.005 : std::numeric_limits<double>::max();
     for (const simulated_rank& r : ranks) next = r.ends_at < 0 ? next : std::min(next, r.ends_at);

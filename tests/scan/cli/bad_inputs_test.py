@@ -1,4 +1,4 @@
-"""Each bad input ends the program with one line that names the file, the right exit status, and nothing written."""
+"""Each bad input ends the program with one line that names the file, the correct exit status, and no output."""
 
 import concurrent.futures
 import gzip
@@ -160,7 +160,7 @@ GRADIENT_CASES = {
 
 class BadInputs(unittest.TestCase):
     def run_case(self, ranks, bad, content):
-        """Exit status, lines of stderr, and what lies in the output folder."""
+        """Exit status, lines of stderr, and the contents of the output folder."""
         with tempfile.TemporaryDirectory() as folder:
             files = {"dwi.nii": DWI, "bvals": BVALS, "bvecs": BVECS, "mask.nii": MASK}
             for name, good in files.items():
@@ -184,7 +184,7 @@ class BadInputs(unittest.TestCase):
             return done.returncode, done.stderr.splitlines(), os.listdir(out)
 
     def check_all(self, cases):
-        """On one rank and on two. mpirun takes a second to end after a failure, so several wait side by side."""
+        """On one rank and on two, several at a time because mpirun takes a second to end after a failure."""
         runs = [(name, ranks) for name in cases for ranks in (1, 2)]
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             endings = pool.map(lambda run: self.run_case(run[1], *cases[run[0]][:2]), runs)

@@ -53,7 +53,7 @@ TABLES = [
 ]
 
 
-def said(*words):
+def read_dump(*words):
     done = subprocess.run([DUMP, *words], capture_output=True, text=True)
     if done.returncode != 0:
         raise AssertionError(f"{words}: status {done.returncode}: {done.stderr}")
@@ -71,7 +71,7 @@ class Images(unittest.TestCase):
 
     def assert_read_as_by_nibabel(self, path):
         image = nibabel.load(path)
-        header = said("image", path, self.at("values"), self.at("copy.nii.gz"))
+        header = read_dump("image", path, self.at("values"), self.at("copy.nii.gz"))
         expected = image.get_fdata(dtype=numpy.float64).astype(numpy.float32)
         found = numpy.fromfile(self.at("values"), numpy.float32).reshape(image.shape, order="F")
         self.assertEqual(header["size"] + [header["volumes"]], (list(image.shape) + [1, 1])[:4])
@@ -84,7 +84,7 @@ class Images(unittest.TestCase):
         copy = nibabel.load(self.at("copy.nii.gz")).header
         for field in ("qform_code", "sform_code", "quatern_b", "quatern_c", "quatern_d", "qoffset_x", "qoffset_y",
                       "qoffset_z", "srow_x", "srow_y", "srow_z", "xyzt_units"):
-            # A NIfTI-2 reference holds doubles, the NIfTI-1 copy floats.
+            # A NIfTI-2 reference has doubles, the NIfTI-1 copy floats.
             expected = numpy.asarray(image.header[field]).astype(copy[field].dtype)
             numpy.testing.assert_array_equal(copy[field], expected, err_msg=field)
         numpy.testing.assert_array_equal(copy["pixdim"][:4], image.header["pixdim"][:4].astype("f4"))
@@ -130,7 +130,7 @@ class Gradients(unittest.TestCase):
                 g = numpy.nan_to_num(numpy.loadtxt(os.path.join(DATA, bvecs)))
                 g = g if g.shape[0] == 3 else g.T
                 norm = numpy.linalg.norm(g, axis=0)
-                table = said("gradients", os.path.join(DATA, bvals), os.path.join(DATA, bvecs), str(b.size))
+                table = read_dump("gradients", os.path.join(DATA, bvals), os.path.join(DATA, bvecs), str(b.size))
                 numpy.testing.assert_array_equal(table["b"], b)
                 expected = g / numpy.where(norm == 0, 1, norm)
                 numpy.testing.assert_allclose([table["x"], table["y"], table["z"]], expected, atol=1e-15)

@@ -1,4 +1,4 @@
-"""A .nii.gz large enough for several threads: the same bytes and the same messages as one thread gives."""
+"""A .nii.gz large enough for several threads: the same bytes and messages as with one thread."""
 import gzip
 import os
 import unittest
@@ -10,7 +10,7 @@ SMALLEST = 16 << 20  # row_inflater.hpp
 
 
 class on_cores:
-    """What is started within runs on so many cores, and so inflates by as many threads."""
+    """Programs started inside run on this number of cores, and inflate with as many threads."""
 
     def __init__(self, count):
         self.count = count
@@ -38,7 +38,7 @@ class LargeCompressedSeries(packed_series):
         self.fit("data.nii.gz", "packed.h5", "--overwrite")
         run("compare", self.at("plain.h5"), self.at("packed.h5"))
 
-    def test_damage_is_told_as_one_thread_tells_it(self):
+    def test_damage_is_reported_as_by_one_thread(self):
         middle = len(self.packed) // 2
         flipped = bytearray(self.packed)
         flipped[middle] ^= 16

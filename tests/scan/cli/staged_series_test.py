@@ -13,7 +13,7 @@ from kill_and_resume import random_choices
 from toy_jobs import (VOXHERD, digest, mpirun, rank_processes, remaining_output, run_process, wait_for_batches,
                       wait_for_ranks)
 
-# 66 floats and 192 bytes of buffers a voxel: the toy's 1536 voxels take 0.0007 GB; this has room for two times 277.
+# 66 floats and 192 bytes of buffers per voxel: the toy's 1536 voxels need 0.0007 GB; this limit allows two times 277.
 IN_STAGES = ("--host-memory", "0.0002")
 
 
@@ -76,12 +76,12 @@ class SameBytes(StagedJobs):
         self.expect_same("geodesic", "--seed-image", ends, "--targets", ends, "--form", "streamline", ranks=(1, 2))
         self.expect_same("connect", "--overwrite", "--connectome", ends, "--bootstrap", "2", ranks=(2,), stages=12)
 
-    def test_a_limit_that_is_no_number_of_gigabytes_is_refused(self):
+    def test_an_invalid_memory_limit_is_rejected(self):
         for limit in ("0", "-1", "1e7", "nan"):
             said = self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--host-memory", limit)), status=2)
             self.assertIn("--host-memory", said)
 
-    def test_a_dry_run_of_stages_says_what_a_run_would_take(self):
+    def test_a_dry_run_reports_the_memory_of_stages(self):
         self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--dry-run", *IN_STAGES)))
         self.assertEqual(os.listdir(self.folder), [])
 
@@ -89,7 +89,7 @@ class SameBytes(StagedJobs):
         return self.words("ballstick", out, "--burn-in", "400", "--jumps", "20", "--sample-every", "5", "--batch", "24",
                           *options)
 
-    def test_killed_or_told_to_stop_in_any_stage_it_goes_on_with_other_ranks_and_limits(self):
+    def test_killed_or_stopped_in_any_stage_it_resumes_with_other_ranks_and_limits(self):
         self.expect(run_process(VOXHERD, *self.slow("plain.h5")))
         expected = digest(self.path("plain.h5"))
         chance = random_choices(self.id())
@@ -131,7 +131,7 @@ class SignalsMeanwhile(StagedJobs):
         with open(at("mask.nii"), "wb") as file:
             file.write(cls.header(1, 2, 1) + mask)
         b = [1000 if k % 500 else 0 for k in range(cls.volumes)]
-        # Not of unit length: the warning says that the search for b=0 voxels is about to begin.
+        # The directions are not of unit length: the warning appears just before the search for b=0 voxels starts.
         x, y, z = ([(k * 37 % 101 - 50) / 50 for k in range(first, cls.volumes + first)] for first in (1, 32, 57))
         with open(at("bvals"), "w") as file:
             file.write(" ".join(map(str, b)))
@@ -184,7 +184,7 @@ class SignalsMeanwhile(StagedJobs):
             said = file.read()
         self.assertEqual(job.returncode, 75, said)
         self.assertEqual(said.count("--resume"), 1, said)
-        self.assertLess(took, 2, said)  # a tenth of a second, were the machine not busy
+        self.assertLess(took, 2, said)  # a tenth of a second on an idle machine
         os.remove(log)
         self.assertEqual(os.listdir(self.folder), [])
 
@@ -200,7 +200,7 @@ class SignalsMeanwhile(StagedJobs):
         self.stop(2, signal.SIGINT, "inflating once per node", "connect", *mask, "--connectome", region)
         self.stop(2, signal.SIGTERM, "inflating once per node", "perfusion", *mask)
 
-    def test_while_the_automatic_mask_is_looked_for(self):
+    def test_while_the_automatic_mask_is_computed(self):
         self.stop(1, signal.SIGTERM, "not unit vectors", "tensor")
 
 

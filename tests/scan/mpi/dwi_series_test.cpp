@@ -64,7 +64,7 @@ TEST_F(DwiSeries, WithoutAMaskVoxelsWithAPositiveB0MeanAreTaken) {
   EXPECT_EQ(open({}, "tiny.nii").item_voxels(), (std::vector<std::uint64_t>{0, 2}));
 }
 
-TEST_F(DwiSeries, WhatIsWrongIsToldToEveryRankAlike) {
+TEST_F(DwiSeries, ErrorsAreTheSameOnEveryRank) {
   expect_refused({"--mask", "empty.nii"}, exit_status::bad_data, {"empty.nii", "0 of 455", "at least one"});
   expect_refused({"--mask", "small.nii"}, exit_status::bad_data, {"small.nii", "13 x 7 x 4", "13 x 7 x 5", "dwi.nii"});
   expect_refused({"--mask", "dwi.nii"}, exit_status::bad_data, {"dwi.nii", "dim[4]", "37", "expected 1"});
@@ -74,7 +74,7 @@ TEST_F(DwiSeries, WhatIsWrongIsToldToEveryRankAlike) {
   expect_refused({}, exit_status::bad_data, {"bvals", "37", "expected 9"}, "grad_dev.nii");
 }
 
-TEST_F(DwiSeries, ADamagedCompressedSeriesIsToldToEveryRankBeforeAnyWork) {
+TEST_F(DwiSeries, DamagedCompressedSeriesFailsOnEveryRankBeforeAnyWork) {
   if (world->is_root()) {
     auto packed = testing::read_file(at("dwi.nii.gz"));
     packed.resize(packed.size() - 9);
@@ -88,7 +88,7 @@ TEST_F(DwiSeries, ADamagedCompressedSeriesIsToldToEveryRankBeforeAnyWork) {
   expect_refused({"--mask", "mask.nii"}, exit_status::bad_data, {"crc.nii.gz", "damaged"}, "crc.nii.gz");
 }
 
-TEST_F(DwiSeries, WhatIsInflatedMeanwhileIsWaitedFor) {
+TEST_F(DwiSeries, BackgroundInflationIsWaitedFor) {
   auto at_once = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
   auto series = begin({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
   EXPECT_THROW(load_all(series, 1000), failure);
@@ -97,10 +97,10 @@ TEST_F(DwiSeries, WhatIsInflatedMeanwhileIsWaitedFor) {
   auto plain = begin({"--mask", "mask.nii"}, "dwi.nii");
   EXPECT_TRUE(await_stage(*world, plain));
   EXPECT_EQ(load_all(plain, 10).size(), plain.item_voxels().size() * volumes);
-  (void)begin({"--mask", "mask.nii"}, "dwi.nii.gz");  // nobody waits: it ends all the same
+  (void)begin({"--mask", "mask.nii"}, "dwi.nii.gz");  // nobody waits for it, but it ends
 }
 
-TEST_F(DwiSeries, DamageThatIsFoundMeanwhileIsToldToEveryRank) {
+TEST_F(DwiSeries, DamageFoundInTheBackgroundFailsOnEveryRank) {
   write_series_with_wrong_checksum();
   auto series = begin({"--mask", "mask.nii"}, "crc.nii.gz");
   std::string line;
@@ -115,11 +115,10 @@ TEST_F(DwiSeries, DamageThatIsFoundMeanwhileIsToldToEveryRank) {
   EXPECT_NE(line.find("damaged"), std::string::npos) << line;
 }
 
-/// A limit that gives both files, 37 + 9 floats and 384 bytes of buffers a voxel, room for 30 voxels twice.
+/// A limit that allows 30 voxels twice, with both files, 37 + 9 floats and 384 bytes of buffers per voxel.
 TEST_F(DwiSeries, AMissingOptionIsAUsageFailure) {
-  arguments args;
   try {
-    dwi_series series(*world, args);
+    dwi_series series(*world, dwi_request{}, 1);
     ADD_FAILURE() << "accepted";
   } catch (const failure& f) {
     EXPECT_EQ(f.status, exit_status::usage);
@@ -137,7 +136,7 @@ TEST_F(DwiSeries, ProvenanceNamesTheFilesAndTheirFingerprints) {
   EXPECT_EQ(p.at("image").at("sform_code"), 1);
 }
 
-TEST_F(DwiSeries, ConstantsHoldTheGradientTable) {
+TEST_F(DwiSeries, ConstantsContainTheGradientTable) {
   const auto series = open({"--mask", "mask.nii"});
   const auto constants = series.constants();
   ASSERT_EQ(constants.size(), 2U);

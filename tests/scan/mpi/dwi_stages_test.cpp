@@ -1,4 +1,4 @@
-// A compressed series that comes in stages: the same rows, and what ranks hear of damage and signals meanwhile.
+// A compressed series read in stages: the same rows, and the same failures and signals on all ranks.
 #include <chrono>
 #include <csignal>
 
@@ -10,7 +10,7 @@ namespace {
 const std::vector<std::string> with_room_for_30{"--mask",          "mask.nii",      "--grad-dev",
                                                 "grad_dev.nii.gz", "--host-memory", "=0.00002260"};
 
-TEST_F(DwiSeries, MoreThanTheLimitComesInStagesOfTheSameRows) {
+TEST_F(DwiSeries, RowsBeyondTheLimitAreTheSameInStages) {
   auto whole = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
   EXPECT_EQ(whole.max_items(), staged_input::all_items);
   EXPECT_EQ(whole.later_bytes(), 0U);
@@ -21,7 +21,7 @@ TEST_F(DwiSeries, MoreThanTheLimitComesInStagesOfTheSameRows) {
   EXPECT_LE(series.later_bytes(), 30U * 46 * 4 + 2 * 64);
   const std::uint64_t items = series.item_voxels().size();
   const std::size_t width = series.floats_per_item();
-  for (int turn = 0; turn < 2; ++turn) {  // the second time it begins again from the front
+  for (int turn = 0; turn < 2; ++turn) {  // the second time it starts again from the beginning
     std::vector<float> found(items * width, -1);
     std::uint64_t stages = 0;
     for_each_stage(*world, series, items, [&](std::uint64_t first, std::uint64_t last) {
@@ -37,7 +37,7 @@ TEST_F(DwiSeries, MoreThanTheLimitComesInStagesOfTheSameRows) {
   }
 }
 
-TEST_F(DwiSeries, AStageThatIsBegunElsewhereReplacesTheFirstOne) {
+TEST_F(DwiSeries, StageStartedElsewhereReplacesTheFirstOne) {
   auto whole = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
   auto series = begin(with_room_for_30, "dwi.nii.gz");
   series.begin(101, 128);
@@ -54,13 +54,13 @@ TEST_F(DwiSeries, AStageThatIsBegunElsewhereReplacesTheFirstOne) {
   world->barrier();
 }
 
-TEST_F(DwiSeries, DamageIsToldToEveryRankInStagesToo) {
+TEST_F(DwiSeries, DamageInStagesFailsOnEveryRank) {
   write_series_with_wrong_checksum();
   expect_refused(with_room_for_30, exit_status::bad_data, {"crc.nii.gz", "damaged"}, "crc.nii.gz");
 }
 
-TEST_F(DwiSeries, ASignalToOneRankEndsTheWaitOnAll) {
-  /// Never there.
+TEST_F(DwiSeries, SignalToOneRankEndsTheWaitOnAllRanks) {
+  /// Never ready.
   class slow_input : public staged_input {
     void begin(std::uint64_t, std::uint64_t) override {}
     bool is_ready() override { return false; }

@@ -36,7 +36,7 @@ class Gradients : public ::testing::Test {
     EXPECT_EQ(t.z, (std::vector<double>{0, 0, 0, 1}));
   }
 
-  /// `file` is "bvals" or "bvecs": the one that the line must begin with.
+  /// `file` is "bvals" or "bvecs": the file that the message must name.
   void expect_refused(const std::string& b, const std::string& g, const char* file,
                       const std::vector<std::string>& words, std::uint64_t volumes = 4) {
     try {
@@ -51,7 +51,7 @@ class Gradients : public ::testing::Test {
     }
   }
 
-  std::string warnings_of(const std::string& b, const std::string& g) {
+  std::string collect_warnings(const std::string& b, const std::string& g) {
     std::ostringstream said;
     const auto before = spdlog::default_logger();
     spdlog::set_default_logger(
@@ -95,7 +95,7 @@ struct decimal_comma : std::numpunct<char> {
 
 TEST_F(Gradients, TheLocaleDoesNotMatter) {
   const std::locale before = std::locale::global(std::locale(std::locale(), new decimal_comma));
-  const char* c_locale = std::setlocale(LC_ALL, "de_DE.UTF-8");  // where it is installed
+  const char* c_locale = std::setlocale(LC_ALL, "de_DE.UTF-8");  // if installed
   const auto t = read("0 1000.5 1000 2000", four_rows);
   std::locale::global(before);
   if (c_locale != nullptr) std::setlocale(LC_ALL, "C");
@@ -103,9 +103,9 @@ TEST_F(Gradients, TheLocaleDoesNotMatter) {
 }
 
 TEST_F(Gradients, DirectionsAreNormalisedWithAWarning) {
-  EXPECT_NE(warnings_of(four_b, "0 1.1 0 0\n0 0 0.9 0\n0 0 0 1\n").find("unit"), std::string::npos);
+  EXPECT_NE(collect_warnings(four_b, "0 1.1 0 0\n0 0 0.9 0\n0 0 0 1\n").find("unit"), std::string::npos);
   expect_four(read(four_b, "0 1.1 0 0\n0 0 0.9 0\n0 0 0 1\n"));
-  EXPECT_EQ(warnings_of(four_b, "0 1.0001 0 0\n0 0 0.9999 0\n0 0 0 1\n"), "");
+  EXPECT_EQ(collect_warnings(four_b, "0 1.0001 0 0\n0 0 0.9999 0\n0 0 0 1\n"), "");
 }
 
 TEST_F(Gradients, SmallBCountsAsZero) {
@@ -132,7 +132,7 @@ TEST_F(Gradients, SwappedOrRepeatedFilesAreRecognised) {
   expect_refused(four_b, "0 0 0 0\n1 0 0 1000\n0 1 0 1000\n0 0 1 2000\n", "bvecs", {"MRtrix"});
 }
 
-TEST_F(Gradients, WrongShapesAreRefused) {
+TEST_F(Gradients, WrongShapesAreRejected) {
   expect_refused(four_b, "0 1 0 0\n0 0 1 0\n", "bvecs", {"2 rows of 4", "three rows or three columns"});
   expect_refused("0 1000\n1000 2000\n", four_rows, "bvals", {"2 rows of 2", "one row or one column"});
   expect_refused(four_b, "0 1 0 0\n0 0 1\n0 0 0 1\n", "bvecs", {"line 2", "3 values", "4 as in line 1"});
@@ -140,7 +140,7 @@ TEST_F(Gradients, WrongShapesAreRefused) {
   expect_refused(four_b, " \n\n", "bvecs", {"no number"});
 }
 
-TEST_F(Gradients, WhatIsNoNumberIsRefusedWithItsLine) {
+TEST_F(Gradients, InvalidNumbersAreRejectedWithTheirLine) {
   expect_refused("0 1000 1000 x", four_rows, "bvals", {"line 1", "\"x\"", "a number"});
   expect_refused("0 1000 1000 2000s", four_rows, "bvals", {"\"2000s\""});
   expect_refused("0 1000 1000 1e999", four_rows, "bvals", {"1e999"});
@@ -170,7 +170,7 @@ TEST_F(Gradients, UnitsOtherThanSecondsPerSquareMillimetreAreRecognised) {
   expect_refused("0 0 0 0", four_rows, "bvals", {"largest", "0", "no volume is diffusion-weighted"});
 }
 
-TEST_F(Gradients, AFileThatIsNotThereIsMissingInput) {
+TEST_F(Gradients, MissingFileIsMissingInput) {
   write_file(bvecs_, four_rows);
   try {
     read_gradients(folder_ / "absent", bvecs_, 4);

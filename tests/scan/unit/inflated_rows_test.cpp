@@ -22,11 +22,11 @@ using testing::gzipped;
 using testing::scratch_folder;
 using testing::write_file;
 
-/// More than one piece of a volume, and more volumes than are turned at once.
+/// More than one piece per volume, and more volumes than are transposed at once.
 constexpr std::uint64_t nx = 60, ny = 50, nz = 30, voxel_count = nx * ny * nz;
 static_assert(voxel_count > 65536);
 
-/// Runs of uneven length that cross the pieces' borders, and a long gap.
+/// Runs of different lengths that cross the borders of pieces, and a long gap.
 std::vector<std::uint64_t> some_voxels() {
   std::vector<std::uint64_t> voxels;
   for (std::uint64_t v = 3; v < voxel_count - 100; ++v) {
@@ -35,7 +35,7 @@ std::vector<std::uint64_t> some_voxels() {
   return voxels;
 }
 
-/// Chunks so small that values, volumes and groups of them begin in one and end in another.
+/// Chunks so small that values, volumes and groups of them span several chunks.
 inflating_threads many_chunks(unsigned threads) {
   inflating_threads how;
   how.parallel = {threads, 10000, 40001};
@@ -59,7 +59,7 @@ class InflatedRows : public ::testing::Test {
     return read_nifti_header(folder_ / name);
   }
 
-  /// All rows by way of memory, and the same read volume by volume.
+  /// Compares all rows via memory with the same rows read volume by volume.
   void expect_as_read(const std::vector<nifti_header>& files) {
     std::vector<std::vector<float>> volumes;
     for (const nifti_header& h : files) {
@@ -101,7 +101,7 @@ class InflatedRows : public ::testing::Test {
   scratch_folder folder_;
 };
 
-TEST_F(InflatedRows, PiecesHoldEveryVoxelOnce) {
+TEST_F(InflatedRows, PiecesContainEveryVoxelOnce) {
   const auto voxels = some_voxels();
   std::vector<std::uint64_t> found;
   for (const volume_piece& piece : split_into_pieces(voxels)) {
@@ -126,7 +126,7 @@ TEST_F(InflatedRows, TypesKeepTheirWidthUpToFloat) {
   EXPECT_EQ(bytes_of(make<double>("f64.gz", 64, 3)), 4U);
 }
 
-TEST_F(InflatedRows, OneFileOfAnyTypeIsAsRead) {
+TEST_F(InflatedRows, OneFileOfAnyTypeEqualsTheReader) {
   expect_as_read({make<float>("f32.gz", 16, 35)});
   expect_as_read({make<std::int16_t>("i16.gz", 4, 67, 0.25F)});
   expect_as_read({make<std::int16_t>("big.gz", 4, 3, 0.25F, std::endian::big)});
@@ -140,7 +140,7 @@ TEST_F(InflatedRows, FilesOfSeveralTypesFollowEachOther) {
                   make<double>("e.gz", 64, 1)});
 }
 
-TEST_F(InflatedRows, DamageBehindTheLastChosenVoxelIsSeen) {
+TEST_F(InflatedRows, DamageAfterTheLastChosenVoxelIsDetected) {
   auto header = make<float>("f32.gz", 16, 2);
   auto packed = testing::read_file(folder_ / "f32.gz");
   packed[packed.size() - 6] = static_cast<char>(packed[packed.size() - 6] ^ 1);
@@ -155,7 +155,7 @@ TEST_F(InflatedRows, DamageBehindTheLastChosenVoxelIsSeen) {
   }
 }
 
-TEST_F(InflatedRows, AFileShorterThanItsHeaderSaysIsRefusedByAnyNumberOfThreads) {
+TEST_F(InflatedRows, FileShorterThanItsHeaderStatesIsRejectedByAnyNumberOfThreads) {
   auto header = make<float>("f32.gz", 16, 20);
   header.volumes = 21;
   const auto voxels = some_voxels();

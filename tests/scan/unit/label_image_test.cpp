@@ -16,7 +16,7 @@ using testing::scratch_folder;
 using testing::write_file;
 using labels = std::vector<std::int32_t>;
 
-/// Voxels of `side` mm along the world's axes; `corner`: where the image begins, not where its first centre is.
+/// Voxels of `side` mm along the world axes; `corner` is the outer corner of the first voxel, not its centre.
 image_grid cubes(std::array<std::uint64_t, 3> size, double side, double corner = 0) {
   image_grid g;
   g.size = size;
@@ -26,7 +26,7 @@ image_grid cubes(std::array<std::uint64_t, 3> size, double side, double corner =
   return g;
 }
 
-TEST(LabelLookup, TheMostFrequentLabelAboveZeroCountsAndTheSmallerOfTwoAlike) {
+TEST(LabelLookup, TheMostFrequentLabelAboveZeroWinsAndTheSmallerInATie) {
   const image_grid coarse = cubes({4, 1, 1}, 2), fine = cubes({8, 2, 2}, 1);
   labels in(32);
   const auto at = [&](std::size_t x, std::size_t y, std::size_t z) -> std::int32_t& { return in[(z * 2 + y) * 8 + x]; };
@@ -47,7 +47,7 @@ TEST(LabelLookup, ACoarserImageGivesTheLabelAtTheCentre) {
   EXPECT_EQ(samples_per_axis(fine, coarse), (std::array<int, 3>{1, 1, 1}));
 }
 
-TEST(LabelLookup, NothingLiesBeyondTheImage) {
+TEST(LabelLookup, IsZeroOutsideTheImage) {
   std::uint64_t mostly_none = 0;
   EXPECT_EQ(look_up({3, 8}, cubes({2, 1, 1}, 1), cubes({4, 1, 1}, 1, -1), mostly_none), (labels{0, 0, 0, 0}));
   const image_grid shifted = cubes({4, 1, 1}, 1);
@@ -56,7 +56,7 @@ TEST(LabelLookup, NothingLiesBeyondTheImage) {
   EXPECT_EQ(look_up({3, 8, 1, 1}, shifted, moved, mostly_none), (labels{0, 3, 8, 1}));
 }
 
-TEST(LabelLookup, SamplesAreNoFurtherApartThanTheLabels) {
+TEST(LabelLookup, SampleDistanceDoesNotExceedTheLabels) {
   EXPECT_EQ(samples_per_axis(cubes({2, 2, 2}, 2.02), cubes({2, 2, 2}, 1)), (std::array<int, 3>{2, 2, 2}));
   EXPECT_EQ(samples_per_axis(cubes({2, 2, 2}, 2), cubes({2, 2, 2}, 0.7)), (std::array<int, 3>{3, 3, 3}));
 }
@@ -68,7 +68,7 @@ class LabelImage : public ::testing::Test {
     write_file(folder_ / name, crafted_nifti().dimensions({n, 1, 1}).append(values).content());
     return folder_ / name;
   }
-  /// crafted_nifti's own place: 2 mm, from (-10, -20, -30).
+  /// crafted_nifti's own grid: 2 mm, from (-10, -20, -30).
   static image_grid grid(std::uint64_t n) {
     image_grid g;
     g.size = {n, 1, 1};
@@ -98,18 +98,18 @@ TEST_F(LabelImage, KeepsLabelsOfItsOwnGridAndCountsThem) {
   EXPECT_EQ(image.voxels_with({}), (std::vector<std::uint64_t>{1, 2, 3}));
 }
 
-TEST_F(LabelImage, AMaskIsAllThatIsAboveZero) {
+TEST_F(LabelImage, MaskContainsAllValuesAboveZero) {
   const label_image image = read_labels(write({0, 0.2f, 17, -3}), grid(4), label_kind::mask);
   EXPECT_EQ(image.label, (labels{0, 1, 1, 0}));
 }
 
-TEST_F(LabelImage, RefusesWhatIsNoParcellation) {
+TEST_F(LabelImage, RejectsImagesThatAreNotParcellations) {
   expect_refused({0, 1.5f}, {"voxel 1", "1.5", "whole numbers"});
   expect_refused({0, 3e7f}, {"30000000", "16777216"});
   expect_refused({0, 0}, {"0 of 2"});
 }
 
-TEST_F(LabelImage, NamesTheLabelThatIsNotThere) {
+TEST_F(LabelImage, NamesTheMissingLabel) {
   const label_image image = read_labels(write({1, 5}), grid(2), label_kind::labels);
   EXPECT_NO_THROW(check_labels(image, {1, 5}, "targets"));
   EXPECT_THROW(check_labels(image, {1, 4}, "targets"), failure);

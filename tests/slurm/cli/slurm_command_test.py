@@ -227,13 +227,13 @@ class Options(Slurm):
         self.assertIn("a command that computes", self.call("info", expect=2).stderr)
 
     def test_no_option_is_also_an_option_of_an_analysis(self):
-        def options_of(command):
+        def help_options(command):
             said = subprocess.run([VOXHERD, command, "--help"], capture_output=True, text=True, timeout=60, check=True)
             return set(re.findall(r"(?m)^  (?:-\w \[ )?--([\w-]+)", said.stdout))
-        own = options_of("slurm")
+        own = help_options("slurm")
         self.assertGreater(len(own), 15)
         for command in ("tensor", "ballstick", "geodesic", "connect", "perfusion", "bedpostx"):
-            self.assertEqual(own & options_of(command), set(), command)
+            self.assertEqual(own & help_options(command), set(), command)
 
 
 if __name__ == "__main__":

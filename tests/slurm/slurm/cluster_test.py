@@ -17,7 +17,7 @@ if REASON:
 PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "support", "cluster.py")
 
 
-def processes_of(mark):
+def find_processes(mark):
     """All processes that were started with this mark in their environment."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
@@ -50,13 +50,13 @@ class Cluster(unittest.TestCase):
             job, mark = self.begin("sh", "-c", "srun --nodes=2 hostname; exec sleep 1000" if how else "srun --nodes=2 hostname")
             self.assertEqual({job.stdout.readline(), job.stdout.readline()}, {"n1\n", "n2\n"})
             if how:
-                self.assertGreater(len(processes_of(mark)), 5)
+                self.assertGreater(len(find_processes(mark)), 5)
                 job.send_signal(how)
             job.wait(timeout=60)
             deadline = time.monotonic() + 60
-            while processes_of(mark) and time.monotonic() < deadline:
+            while find_processes(mark) and time.monotonic() < deadline:
                 time.sleep(0.05)
-            self.assertEqual(processes_of(mark), [], how)
+            self.assertEqual(find_processes(mark), [], how)
             self.assertEqual(self.outside(), before)
 
     def test_a_command_in_it_returns_its_status(self):

@@ -7,7 +7,7 @@ import unittest
 from cluster_jobs import ClusterJobs, read, study
 
 USAGE = 2
-PRETENDED = os.path.join(os.path.abspath(os.environ["VOXHERD_TEST_TOOLS"]), "simulated_gpus")
+SIMULATED = os.path.join(os.path.abspath(os.environ["VOXHERD_TEST_TOOLS"]), "simulated_gpus")
 EACH_ITS_OWN = {(node, gpu): 1 for node in ("n1", "n2") for gpu in "0123"}
 
 
@@ -17,11 +17,11 @@ class GpuBinding(ClusterJobs):
         self.result = study(f"{self.id().split('.')[-1]}.txt")
 
     def script(self, name, *options):
-        return self.submit(f"slurm/{name}", study("subject"), self.result, VOXHERD=PRETENDED, CONFIG=study("none.cfg"),
+        return self.submit(f"slurm/{name}", study("subject"), self.result, VOXHERD=SIMULATED, CONFIG=study("none.cfg"),
                            options=("--nodes=2", "--cpus-per-task=1", *options))
 
     def command(self, launch, *options):
-        return self.submit(f"--wrap={launch} {PRETENDED} ballstick --backend cuda --out {self.result}",
+        return self.submit(f"--wrap={launch} {SIMULATED} ballstick --backend cuda --out {self.result}",
                            options=("--nodes=2", "--cpus-per-task=1", *options))
 
     @classmethod
@@ -69,7 +69,7 @@ class GpuBinding(ClusterJobs):
         self.assertEqual(list(users.values()), [2])
 
     def test_jobs_on_one_node_get_different_gpus(self):
-        job = self.submit(f"--wrap=srun --mpi=pmix {PRETENDED} ballstick --out {self.result}.$SLURM_ARRAY_TASK_ID",
+        job = self.submit(f"--wrap=srun --mpi=pmix {SIMULATED} ballstick --out {self.result}.$SLURM_ARRAY_TASK_ID",
                           options=("--array=1-4", "--ntasks=1", "--gres=gpu:1", "--nodelist=n1"))
         self.assertEqual(self.wait_for_end(job), "COMPLETED", [self.job_output(job, task) for task in range(1, 5)])
         taken = {read(f"{self.result}.{task}").split()[2] for task in range(1, 5)}

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/failure.hpp"
-#include "src/io/tracts/fibre_files.hpp"
+#include "src/io/tracts/tracts.hpp"
 
 namespace {
 
@@ -25,9 +25,9 @@ std::vector<std::byte> bytes_of(const nlohmann::json& numbers) {
   return bytes;
 }
 
-class told_fibres : public fibre_source {
+class json_fibres : public fibre_source {
  public:
-  explicit told_fibres(const nlohmann::json& told) {
+  explicit json_fibres(const nlohmann::json& told) {
     grid_.size = told.at("size");
     grid_.voxel_to_world = told.at("voxel_to_world");
     for (const auto& fibre : told.at("fibres")) {
@@ -139,7 +139,7 @@ void run(const std::vector<std::string>& words) {
   const auto comma = what.find(',');
   if (comma == std::string::npos) {
     std::ifstream file(what);
-    write(told_fibres(nlohmann::json::parse(file)), words);
+    write(json_fibres(nlohmann::json::parse(file)), words);
     return;
   }
   write(many_fibres(std::stoull(what.substr(0, comma)), std::stoull(what.substr(comma + 1))), words);

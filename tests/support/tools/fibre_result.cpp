@@ -36,18 +36,27 @@ class toy_fibres : public toy::ragged {
   image_grid grid_;
 };
 
-void options(po::options_description& description) {
-  description.add_options()("count", po::value<long long>()->default_value(50), "fibres");
-  description.add_options()("no-connectome", po::bool_switch(), "fibres alone");
-  add_run_options(description);
+struct fibres_request {
+  std::uint64_t count = 50;
+  bool no_connectome = false;
+  run_request run;
+};
+
+const option_table<fibres_request>& fibres_options() {
+  using T = fibres_request;
+  static const option_table<T> table = option_table<T>()
+                                           .group("Toy", {{"count", &T::count, range{0, 1e9}, {"fibres"}},
+                                                          {"no-connectome", &T::no_connectome, {"only fibres"}}})
+                                           .include(&T::run, run_options());
+  return table;
 }
 
-exit_status run_command(session& s, const arguments& args) {
-  toy_fibres a(static_cast<std::uint64_t>(args.get<long long>("count")), !args.get<bool>("no-connectome"));
-  return run(s, a, read_run_settings(s, args), hooks_for(choose_device(s, args)));
+exit_status run_fibres(session& s, const fibres_request& request) {
+  toy_fibres a(request.count, !request.no_connectome);
+  return run(s, a, make_run_settings(s, request.run), hooks_for(choose_device(s, request.run)));
 }
 
-constexpr command fibres_command{"fibres", "toy fibres", "--out FILE", "", options, run_command};
+constexpr command fibres_command = make_command<fibres_options, run_fibres>({"fibres", "toy fibres", "--out FILE", ""});
 
 }  // namespace
 

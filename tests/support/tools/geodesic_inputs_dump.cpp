@@ -18,17 +18,24 @@ void write(const std::filesystem::path& path, const std::vector<T>& values) {
       .write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
 }
 
-void options(po::options_description& description) {
-  add_geodesic_options(description);
-  add_run_options(description);
-  description.add_options()("dump", po::value<std::string>()->required(), "folder");
+struct dump_request {
+  geodesic_request analysis;
+  std::string folder;
+};
+
+const option_table<dump_request>& dump_options() {
+  using T = dump_request;
+  static const option_table<T> table = option_table<T>()
+                                           .include(&T::analysis, geodesic_options())
+                                           .group("Output", {{"dump", &T::folder, text_kind::file, {"folder"}}});
+  return table;
 }
 
-exit_status dump(session& s, const arguments& args) {
-  const geodesic_inputs in = read_geodesic_inputs(s, args, choose_device(s, args));
-  // The last rank writes, to show what it received.
+exit_status dump(session& s, const dump_request& request) {
+  const geodesic_inputs in = read_geodesic_inputs(s, request.analysis, choose_device(s, request.analysis.run));
+  // The last rank writes, to show what reached it.
   if (s.rank() != s.size() - 1) return exit_status::whole;
-  const std::filesystem::path folder = args.get<std::string>("dump");
+  const std::filesystem::path folder = request.folder;
   write(folder / "tensor", in.image.tensor);
   write(folder / "inside", in.image.inside);
   write(folder / "regions", in.regions);
@@ -46,7 +53,8 @@ exit_status dump(session& s, const arguments& args) {
   return exit_status::whole;
 }
 
-const command geodesic_inputs_command{"geodesic", "inputs of voxherd geodesic", "--dump FOLDER ...", "", options, dump};
+constexpr command geodesic_inputs_command =
+    make_command<dump_options, dump>({"geodesic", "inputs of voxherd geodesic", "--dump FOLDER ...", ""});
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 
 #include "src/analyses/common/run_options.hpp"
 #include "src/app/program.hpp"
+#include "src/scan/dwi.hpp"
 #include "tests/support/toy_analysis.hpp"
 
 namespace voxherd {
@@ -24,7 +25,7 @@ std::vector<gpu> visible_gpus(std::string* why_none) {
   std::istringstream numbers(listed == nullptr ? "" : listed);
   std::vector<gpu> found;
   for (std::string number; std::getline(numbers, number, ',');) {
-    gpu g{static_cast<int>(found.size()), "pretended GPU", {}, std::size_t{1} << 30, 90};
+    gpu g{static_cast<int>(found.size()), "simulated GPU", {}, std::size_t{1} << 30, 90};
     g.uuid[15] = static_cast<unsigned char>(std::stoi(number));
     found.push_back(g);
   }
@@ -47,49 +48,64 @@ host_buffer& host_buffer::operator=(host_buffer&& other) noexcept {
 
 namespace {
 
-void options(po::options_description& known) {
-  for (const char* file : {"dwi", "bvals", "bvecs", "mask", "grad-dev"}) {
-    known.add_options()(file, po::value<std::string>(), "not read");
-  }
-  add_run_options(known);
+struct binding_request {
+  dwi_request series;  ///< not read
+  run_request run;
+};
+
+const option_table<binding_request>& binding_options() {
+  using T = binding_request;
+  static const option_table<T> table =
+      option_table<T>().include(&T::series, dwi_options()).include(&T::run, run_options());
+  return table;
 }
 
-/// One line per rank: host, rank, number of the GPU on that host; "cpu" without a GPU.
-exit_status write_choice(session& s, const arguments& args) {
-  const device chosen = choose_device(s, args);
+/// A line a rank: host, rank, number of the GPU on that host; "cpu" without one.
+exit_status write_choice(session& s, const binding_request& request) {
+  const device chosen = choose_device(s, request.run);
   std::string gpu_number = "cpu";
   if (chosen.kind == backend::cuda) {
     gpu_number = std::to_string(visible_gpus()[static_cast<std::size_t>(chosen.cuda_ordinal)].uuid[15]);
   }
   const auto lines = s.gather(fmt::format("{} {} {}\n", s.host(), s.rank(), gpu_number));
   s.on_root([&] {
-    std::ofstream file(args.get<std::string>("out"));
+    std::ofstream file(request.run.out);
     for (const std::string& line : lines) file << line;
   });
   return exit_status::whole;
 }
 
-void toy_options(po::options_description& known) {
-  known.add_options()("slowest-ms", po::value<long long>()->default_value(0), "time of the slowest batch");
-  add_run_options(known);
+struct toy_request {
+  long long slowest_ms = 0;
+  run_request run;
+};
+
+const option_table<toy_request>& toy_options() {
+  using T = toy_request;
+  static const option_table<T> table =
+      option_table<T>()
+          .group("Toy", {{"slowest-ms", &T::slowest_ms, range{0, 1e6}, {"time of the slowest batch"}}})
+          .include(&T::run, run_options());
+  return table;
 }
 
-exit_status run_toy(session& s, const arguments& args) {
-  const run_settings settings = read_run_settings(s, args);
-  const chosen_device chosen = choose_device(s, args);
-  toy::analysis a({60, 60, 30}, std::chrono::milliseconds(args.get<long long>("slowest-ms")),
-                  chosen.kind == backend::cuda ? 2 : 1);
+exit_status run_toy(session& s, const toy_request& request) {
+  const run_settings settings = make_run_settings(s, request.run);
+  const chosen_device chosen = choose_device(s, request.run);
+  toy::analysis a({60, 60, 30}, std::chrono::milliseconds(request.slowest_ms), chosen.kind == backend::cuda ? 2 : 1);
   return run(s, a, settings, hooks_for(chosen));
 }
 
-constexpr command toy_command{"toy", "values made of voxel numbers", "--out FILE", "", toy_options, run_toy};
-constexpr command pretended{"ballstick", "which rank takes which GPU", "--out FILE", "", options, write_choice};
+constexpr command toy_command =
+    make_command<toy_options, run_toy>({"toy", "values computed from voxel numbers", "--out FILE", ""});
+constexpr command binding_command =
+    make_command<binding_options, write_choice>({"ballstick", "which rank takes which GPU", "--out FILE", ""});
 
 }  // namespace
 
 }  // namespace voxherd
 
 int main(int argc, char** argv) {
-  const voxherd::command* const commands[] = {&voxherd::pretended, &voxherd::toy_command};
+  const voxherd::command* const commands[] = {&voxherd::binding_command, &voxherd::toy_command};
   return voxherd::run_program(argc, argv, commands);
 }

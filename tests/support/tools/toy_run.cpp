@@ -14,9 +14,9 @@ namespace voxherd {
 
 namespace {
 
-class breaking_runner : public toy::runner {
+class failing_runner : public toy::runner {
  public:
-  breaking_runner(const toy::analysis& a, long long batch_number, bool loses_device)
+  failing_runner(const toy::analysis& a, long long batch_number, bool loses_device)
       : runner(a), batch_number_(batch_number), loses_device_(loses_device) {}
   void run(const batch& items, std::span<const std::byte> input,
            std::span<const std::span<std::byte>> outputs) override {
@@ -32,13 +32,13 @@ class breaking_runner : public toy::runner {
   bool loses_device_;
 };
 
-class breaking_analysis : public toy::analysis {
+class failing_analysis : public toy::analysis {
  public:
-  breaking_analysis(std::array<std::uint64_t, 3> size, std::chrono::microseconds slowest, long long breaks_at,
-                    bool loses_device)
+  failing_analysis(std::array<std::uint64_t, 3> size, std::chrono::microseconds slowest, long long breaks_at,
+                   bool loses_device)
       : analysis(size, slowest), breaks_at_(breaks_at), loses_device_(loses_device) {}
   std::unique_ptr<batch_runner> make_runner() const override {
-    return std::make_unique<breaking_runner>(*this, breaks_at_, loses_device_);
+    return std::make_unique<failing_runner>(*this, breaks_at_, loses_device_);
   }
 
  private:
@@ -46,51 +46,74 @@ class breaking_analysis : public toy::analysis {
   bool loses_device_;
 };
 
-void toy_options(po::options_description& options) {
-  const auto number = [](long long standard) { return po::value<long long>()->default_value(standard); };
-  options.add_options()("nx", number(20), "voxels along x")("ny", number(16), "along y")("nz", number(14), "along z");
-  options.add_options()("slowest-ms", number(0), "time of the slowest batch")("seed", number(1), "a stored option");
-  options.add_options()("break-at", number(-1), "batch whose computation fails");
-  options.add_options()("lose-device", po::bool_switch(), "it fails as when a GPU is lost");
-  options.add_options()("slow-rank", number(-1), "rank whose batches take ten times as long");
-  add_run_options(options);
+struct toy_request {
+  std::uint64_t nx = 20, ny = 16, nz = 14;
+  long long slowest_ms = 0, seed = 1, break_at = -1, slow_rank = -1;
+  bool lose_device = false;
+  run_request run;
+};
+
+const option_table<toy_request>& toy_options() {
+  using T = toy_request;
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .group("Toy", {
+      {"nx", &T::nx, range{1, 10000}, {"voxels along x"}},
+      {"ny", &T::ny, range{1, 10000}, {"voxels along y"}},
+      {"nz", &T::nz, range{1, 10000}, {"voxels along z"}},
+      {"slowest-ms", &T::slowest_ms, range{0, 1e6}, {"time of the slowest batch"}},
+      {"seed", &T::seed, at_least(0), {.text = "a stored option", .stored = always}},
+      {"break-at", &T::break_at, at_least(-1), {"batch whose computation fails"}},
+      {"lose-device", &T::lose_device, {"it fails as when a GPU is lost"}},
+      {"slow-rank", &T::slow_rank, at_least(-1), {"rank whose batches take ten times as long"}}})
+    .include(&T::run, run_options());
+  // clang-format on
+  return table;
 }
 
-exit_status run_toy(session& s, const arguments& args) {
-  run_settings settings = read_run_settings(s, args);
-  settings.configuration["seed"] = args.get<long long>("seed");
-  const auto extent = [&](const char* name) { return static_cast<std::uint64_t>(args.get<long long>(name)); };
-  const long long times = args.get<long long>("slow-rank") == s.rank() ? 10 : 1;
-  breaking_analysis a({extent("nx"), extent("ny"), extent("nz")},
-                      times * std::chrono::milliseconds(args.get<long long>("slowest-ms")),
-                      args.get<long long>("break-at"), args.get<bool>("lose-device"));
-  return run(s, a, settings, hooks_for(choose_device(s, args)));
+exit_status run_toy(session& s, const toy_request& request) {
+  run_settings settings = make_run_settings(s, request.run);
+  add_stored(toy_options(), request, settings.configuration);
+  const long long times = request.slow_rank == s.rank() ? 10 : 1;
+  failing_analysis a({request.nx, request.ny, request.nz}, times * std::chrono::milliseconds(request.slowest_ms),
+                      request.break_at, request.lose_device);
+  return run(s, a, settings, hooks_for(choose_device(s, request.run)));
 }
 
-constexpr command toy_command{"toy", "values made of voxel numbers", "--out FILE", "", toy_options, run_toy};
+constexpr command toy_command =
+    make_command<toy_options, run_toy>({"toy", "values computed from voxel numbers", "--out FILE", ""});
 
-void ragged_options(po::options_description& options) {
-  const auto number = [](long long standard) { return po::value<long long>()->default_value(standard); };
-  options.add_options()("candidates", number(2000), "fibres that are scored");
-  options.add_options()("least", number(50), "smallest score of those that are written, 0 to 100");
-  options.add_options()("slowest-ms", number(0), "time of the slowest batch")("seed", number(1), "a stored option");
-  add_run_options(options);
+struct ragged_request {
+  std::uint64_t candidates = 2000;
+  long long least = 50, slowest_ms = 0, seed = 1;
+  run_request run;
+};
+
+const option_table<ragged_request>& ragged_options() {
+  using T = ragged_request;
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .group("Toy", {
+      {"candidates", &T::candidates, range{1, 1e9}, {"fibres that are scored"}},
+      {"least", &T::least, range{0, 100}, {"smallest score of those that are written"}},
+      {"slowest-ms", &T::slowest_ms, range{0, 1e6}, {"time of the slowest batch"}},
+      {"seed", &T::seed, at_least(0), {"a stored option"}}})
+    .include(&T::run, run_options());
+  // clang-format on
+  return table;
 }
 
 /// Scores candidates into OUT.scores, then writes the best fibres into OUT.
-exit_status run_ragged(session& s, const arguments& args) {
-  run_settings settings = read_run_settings(s, args);
-  const auto least = static_cast<float>(args.get<long long>("least"));
-  const std::chrono::milliseconds slowest(args.get<long long>("slowest-ms"));
-  settings.configuration["seed"] = args.get<long long>("seed");
+exit_status run_ragged(session& s, const ragged_request& request) {
+  run_settings settings = make_run_settings(s, request.run);
+  const auto least = static_cast<float>(request.least);
+  const std::chrono::milliseconds slowest(request.slowest_ms);
+  settings.configuration["seed"] = request.seed;
   settings.configuration["least"] = least;
   std::vector<std::uint64_t> ids;
   step_list steps;
   steps.run(
-      "scores",
-      [&] {
-        return std::make_unique<toy::scores>(static_cast<std::uint64_t>(args.get<long long>("candidates")), slowest);
-      },
+      "scores", [&] { return std::make_unique<toy::scores>(request.candidates, slowest); },
       [&](const std::string& file, nlohmann::json& summary) {
         s.on_root([&] {
           const result_reader r(file);
@@ -100,11 +123,11 @@ exit_status run_ragged(session& s, const arguments& args) {
         s.broadcast(ids);
       });
   steps.result("fibres", [&] { return std::make_unique<toy::ragged>(ids, slowest); });
-  return run_steps(s, "ragged", steps, settings, hooks_for(choose_device(s, args)));
+  return run_steps(s, "ragged", steps, settings, hooks_for(choose_device(s, request.run)));
 }
 
-constexpr command ragged_command{"ragged",  "fibres made of their numbers", "--out FILE", "", ragged_options,
-                                 run_ragged};
+constexpr command ragged_command =
+    make_command<ragged_options, run_ragged>({"ragged", "fibres computed from their numbers", "--out FILE", ""});
 
 }  // namespace
 

@@ -166,7 +166,7 @@ class AgainstMrtrixOnABrain(unittest.TestCase):
             self.assertFalse(np.any(self.maps[name][failed]), name)
 
 
-class Refusals(unittest.TestCase):
+class InvalidOptions(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)

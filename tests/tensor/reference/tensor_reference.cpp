@@ -151,7 +151,7 @@ void fit_again_and_again(const std::vector<real>& first, int refits, const tenso
   }
 }
 
-int refits_of(const tensor_settings& settings) {
+int refit_count(const tensor_settings& settings) {
   return settings.weighting == tensor_weighting::iterated ? settings.iterations : 0;
 }
 
@@ -186,7 +186,7 @@ tensor_voxel fit_tensor(const gradient_table& g, std::span<const float> row, con
   if (result.status != voxel_status::fitted) return result;
 
   logarithmic_fit f = equations_of(g, row, settings);
-  fit_again_and_again(f.logs, refits_of(settings), settings, f);
+  fit_again_and_again(f.logs, refit_count(settings), settings, f);
   real squares = 0;
   for (std::size_t k = 0; k < g.size(); ++k) {
     const real difference = signals[k] - std::exp(predicted_log(f.design[k], f.p));
@@ -208,7 +208,7 @@ tensor_voxel refit_tensor(const gradient_table& g, std::span<const float> row, c
   if (result.status != voxel_status::fitted || replicate == 0) return result;
 
   logarithmic_fit f = equations_of(g, row, settings.tensor);
-  fit_again_and_again(f.logs, refits_of(settings.tensor), settings.tensor, f);
+  fit_again_and_again(f.logs, refit_count(settings.tensor), settings.tensor, f);
   const std::vector<real> fitted = predicted_logs(f, f.p);
   logarithmic_fit again = f;
   for (std::size_t k = 0; k < g.size(); ++k) {

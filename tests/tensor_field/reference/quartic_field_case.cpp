@@ -14,7 +14,7 @@ using namespace geodesic;
 
 namespace {
 
-void norm_of(const double (&d)[6], double (&t)[quartic_size]) {
+void tensor_norm(const double (&d)[6], double (&t)[quartic_size]) {
   double g[6];
   const int first[6] = {0, 0, 0, 1, 1, 2}, second[6] = {0, 1, 2, 1, 2, 2};
   for (int p = 0; p < 6; ++p) {
@@ -26,7 +26,7 @@ void norm_of(const double (&d)[6], double (&t)[quartic_size]) {
   quartic_of_metric(g, t);
 }
 
-/// Falling.
+/// Decreasing eigenvalues.
 std::vector<double> eigenvalues(const float* d) {
   square_matrix m(3);
   const std::size_t first[6] = {0, 0, 0, 1, 1, 2}, second[6] = {0, 1, 2, 1, 2, 2};
@@ -35,7 +35,7 @@ std::vector<double> eigenvalues(const float* d) {
   return jacobi_eigen(m).values;
 }
 
-/// Clean enough that nothing is raised.
+/// Eigenvalues large enough that none is raised.
 bool is_plain(const float* d) {
   for (int p = 0; p < 6; ++p)
     if (!std::isfinite(d[p])) return false;
@@ -51,7 +51,7 @@ std::vector<float> norms_of_tensors(const tensor_image& image) {
     const float* m = &image.tensor[6 * i];
     double t[quartic_size];
     const double d[6] = {m[0], m[1], m[2], m[3], m[4], m[5]};
-    norm_of(d, t);
+    tensor_norm(d, t);
     for (const double c : t) norms.push_back(is_plain(m) ? static_cast<float>(c) : std::nanf(""));
   }
   return norms;
@@ -86,11 +86,11 @@ void expect_quartic_field_of_tensors_to_be_their_metric(const device& d, metric_
     const float* m = &metrics[8 * i];
     const double stored[6] = {m[0], m[1], m[2], m[3], m[4], m[5]};
     double expected[quartic_size], largest = 0;
-    norm_of(stored, expected);
+    tensor_norm(stored, expected);
     for (const double c : expected) largest = std::max(largest, std::fabs(c));
-    // float tensors of condition up to 50, inverted and squared
+    // Float tensors of condition up to 50, inverted and squared.
     for (std::size_t n = 0; n < quartic_size; ++n) EXPECT_NEAR(values[16 * i + n], expected[n], 3e-5 * largest);
-    EXPECT_NEAR(facts[i].speed / tensor_facts[i].speed, 1, 1e-4);  // a search
+    EXPECT_NEAR(facts[i].speed / tensor_facts[i].speed, 1, 1e-4);  // found by a search
   }
   EXPECT_GT(compared, 20u);
 }

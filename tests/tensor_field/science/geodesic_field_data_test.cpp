@@ -15,7 +15,7 @@ using namespace voxherd::geodesic;
 
 const std::string peer = std::string(VOXHERD_DATA) + "/philips_32dir_b1000/ref_mrtrix3/";
 
-/// A brain's tensors as MRtrix3 fitted them, in MRtrix3's brain mask.
+/// The tensors of a brain fitted by MRtrix3, in MRtrix3's mask.
 class GeodesicFieldOfABrain : public testing::Test {
  protected:
   void SetUp() override {
@@ -37,7 +37,7 @@ class GeodesicFieldOfABrain : public testing::Test {
   tensor_image image_;
 };
 
-TEST_F(GeodesicFieldOfABrain, HasTheAnisotropyThatMrtrixFinds) {
+TEST_F(GeodesicFieldOfABrain, HasTheAnisotropyOfMrtrix) {
   const auto expected = read_volume(read_nifti_header(peer + "fa.nii.gz"));
   const preparation how;
 
@@ -49,7 +49,7 @@ TEST_F(GeodesicFieldOfABrain, HasTheAnisotropyThatMrtrixFinds) {
     if (!image_.inside[i]) continue;
     const auto e = eigen(&image_.tensor[6 * i]);
     not_positive += e.value[2] <= 0;
-    if (e.value[2] < 1.0001 * how.min_eigenvalue * e.value[0]) continue;  // raised: another anisotropy is right
+    if (e.value[2] < 1.0001 * how.min_eigenvalue * e.value[0]) continue;  // raised: the anisotropy differs
     ++sound;
     ASSERT_NEAR(facts[i].FA, expected[i], 1e-6) << "voxel " << i;
   }

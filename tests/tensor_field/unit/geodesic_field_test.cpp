@@ -54,7 +54,7 @@ TEST(GeodesicFieldCpu, CoefficientsAreEquivalentToReference) {
     expect_coefficients_equivalent_to_reference(two_threads, kind);
 }
 
-/// The same tensor everywhere, voxels of side 1 along the world's axes.
+/// The same tensor everywhere; voxels of side 1 along the world axes.
 tensor_image constant_image(std::array<std::uint64_t, 3> size, const std::array<float, 6>& tensor) {
   tensor_image image;
   image.size = size;
@@ -130,7 +130,7 @@ TEST(GeodesicFieldCpu, ConstantTensorHasNoDerivatives) {
 }
 
 TEST(GeodesicFieldCpu, DerivativesOfAQuadraticMetricAreExactUpToTheFaces) {
-  // Diagonal, 1 + 0.1 x + 0.02 x^2 and alike: the differences inside and those at the faces are of second order.
+  // Diagonal, 1 + 0.1 x + 0.02 x^2 and similar: the differences inside and at the faces are of second order.
   constexpr int n = 6;
   const auto metric = [](int axis, int p) { return 1 + 0.1 * p + 0.02 * (axis + 1) * p * p; };
   const auto slope = [](int axis, int p) { return 0.1 + 0.04 * (axis + 1) * p; };
@@ -171,7 +171,7 @@ TEST(GeodesicFieldCpu, CountsAndRaisesTensorsThatAreNotPositive) {
   tensor_image image = constant_image({5, 5, 5}, white_matter);
   const auto put = [&](std::size_t i, std::array<float, 6> t) { std::copy(t.begin(), t.end(), &image.tensor[6 * i]); };
   put(0, {2e-3f, 0, 0, -1e-3f, 0, 1e-3f});
-  put(31, {2e-3f, 0, 0, 1e-6f, 0, 1e-3f});  // flat, yet positive
+  put(31, {2e-3f, 0, 0, 1e-6f, 0, 1e-3f});  // flat, but positive
   put(124, {NAN, 0, 0, 1e-3f, 0, 1e-3f});
 
   const auto f = make_field(two_threads, image, {}, with(metric_kind::inverse), field_kind::world, false);
@@ -180,11 +180,11 @@ TEST(GeodesicFieldCpu, CountsAndRaisesTensorsThatAreNotPositive) {
   const auto v = host_values(*f);
   EXPECT_FLOAT_EQ(v[3], float(2e-5 * f->scale));
   EXPECT_FLOAT_EQ(v[8 * 31 + 3], float(2e-5 * f->scale));
-  for (std::size_t e = 0; e < 6; ++e) EXPECT_FLOAT_EQ(v[8 * 124 + e], v[8 * 100 + e]);  // its neighbours' mean
+  for (std::size_t e = 0; e < 6; ++e) EXPECT_FLOAT_EQ(v[8 * 124 + e], v[8 * 100 + e]);  // mean of its neighbours
   EXPECT_EQ(host_facts(*f)[124].regions, region::inside);
 }
 
-TEST(GeodesicFieldCpu, ValuesAreFiniteWhateverIsMeasured) {
+TEST(GeodesicFieldCpu, ValuesAreFiniteForAnyMeasurement) {
   tensor_image image = reference::uneven_tensors();
   for (std::size_t i = 0; i < image.tensor.size(); ++i) {
     if (i % 5 == 0) image.tensor[i] *= 1e30f;
@@ -213,7 +213,7 @@ TEST(GeodesicFieldCpu, StoredTensorsAreThoseOfTheImageTimesAPowerOfTwo) {
   for (std::size_t e = 0; e < 6; ++e) EXPECT_EQ(v[8 * 21 + e], 2048 * white_matter[e]);
 }
 
-TEST(GeodesicFieldCpu, OutsideIsNeverInside) {
+TEST(GeodesicFieldCpu, OutsideVoxelsAreNeverMarkedInside) {
   tensor_image image = constant_image({3, 1, 1}, white_matter);
   image.inside = {1, 0, 1};
   const std::vector<std::uint32_t> words{region::inside | region::exclude, region::inside | region::first_include,
@@ -229,7 +229,7 @@ TEST(GeodesicFieldCpu, OutsideIsNeverInside) {
   EXPECT_EQ(plain[1].regions, 0u);
 }
 
-TEST(GeodesicFieldCpu, RefusesWhatMakesNoField) {
+TEST(GeodesicFieldCpu, RejectsInvalidInputs) {
   const tensor_image good = constant_image({3, 3, 3}, white_matter);
   const auto refused = [](const tensor_image& image, const preparation& how, std::size_t words, field_kind kind) {
     const std::vector<std::uint32_t> regions(words);

@@ -36,7 +36,7 @@ TEST(QuarticFieldCpu, IsConvexEverywhere) {
   }
 }
 
-/// One row of voxels of side (2, 3, 4) mm along axes of their own.
+/// One row of voxels of (2, 3, 4) mm along oblique axes.
 tensor_image row_of_voxels(std::uint64_t count) {
   tensor_image image;
   image.size = {count, 1, 1};
@@ -48,7 +48,7 @@ tensor_image row_of_voxels(std::uint64_t count) {
 
 TEST(QuarticFieldCpu, MeasuresDisplacementsOfTheIndexAsTheNormDoesInTheWorld) {
   const gradient_table g = reference::one_shell(2, 64, 1000);
-  const auto r = reference::fitted(two_threads, g, reference::signals_of(g, {{{1, 0, 0}}, {{0, 1, 0}}}));
+  const auto r = reference::fitted(two_threads, g, reference::make_signals(g, {{{1, 0, 0}}, {{0, 1, 0}}}));
   tensor_image image = row_of_voxels(1);
   std::copy(r.tensor.begin(), r.tensor.end(), image.tensor.begin());
 
@@ -69,7 +69,7 @@ TEST(QuarticFieldCpu, MeasuresDisplacementsOfTheIndexAsTheNormDoesInTheWorld) {
   EXPECT_NEAR(std::pow(fastest, -4) / std::min(r.F4(0, {1, 0, 0}), r.F4(0, {0, 1, 0})), 1, 0.02);
 }
 
-TEST(QuarticFieldCpu, TakesTheTensorsNormWhereThereIsNoSoundOne) {
+TEST(QuarticFieldCpu, UsesTheTensorsNormWhereTheQuarticIsInvalid) {
   const tensor_image image = row_of_voxels(4);
   auto norms = norms_of_tensors(image);
   norms[0] = std::nanf("");
@@ -95,7 +95,7 @@ TEST(QuarticFieldCpu, GivesVoxelsOutsideTheirNeighboursNorm) {
     for (std::size_t i = 1; i <= 3; ++i) EXPECT_EQ(values[16 * i + n], values[n]);
     EXPECT_EQ(values[16 * 7 + n], values[16 * 4 + n]);
   }
-  // Beyond, F is the same in all directions of the world: 2, 3 and 4 mm.
+  // Outside, F is isotropic in the world: 2, 3 and 4 mm.
   EXPECT_NEAR(values[16 * 7 + 10] / values[16 * 7], 81. / 16, 1e-5);
   EXPECT_NEAR(values[16 * 7 + 14] / values[16 * 7], 256. / 16, 1e-5);
   EXPECT_EQ(host_facts(*f)[0].regions, region::inside);
@@ -110,7 +110,7 @@ TEST(QuarticFieldCpu, GivesTheSameBytesForAnyNumberOfThreads) {
   EXPECT_EQ(host_values(*one), host_values(*three));
 }
 
-TEST(QuarticFieldCpu, RefusesWhatANormHasNot) {
+TEST(QuarticFieldCpu, RejectsUnsupportedSettings) {
   const tensor_image image = row_of_voxels(3);
   const auto norms = norms_of_tensors(image);
   const auto refused = [&](const preparation& how, std::span<const float> n) {

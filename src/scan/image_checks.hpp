@@ -7,6 +7,13 @@
 
 namespace voxherd {
 
+/// Logs the header's warnings.
+void log_warnings(const nifti_header& header);
+
+/// Throws failure (bad_data) if `header` has another grid size than the image; warns if it is at another world
+/// position.
+void check_same_grid(const nifti_header& header, const nifti_header& image);
+
 /// Every rank except 0 reads the header itself and compares it with rank 0's, to detect nodes that see another file.
 /// Collective. Throws failure, the same on every rank.
 void check_same_file(const session& s, const std::string& path, nifti_header& header);

@@ -1,4 +1,4 @@
-#include "tests/perfusion/reference/perfusion_judge.hpp"
+#include "tests/perfusion/reference/perfusion_map_checks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace voxherd::reference {
 
 using namespace perfusion;
 
-bool near_whole_frame(const time_course& f, const perfusion_parameters& p) {
+bool is_near_frame(const time_course& f, const perfusion_parameters& p) {
   if (f.spacing_s() == 0) return false;
   const double a = p[tau_a] / f.spacing_s(), b = p[tau_p] / f.spacing_s();
   return std::fabs(a - std::round(a)) < 1e-3 || std::fabs(b - std::round(b)) < 1e-3;
@@ -19,9 +19,9 @@ bool near_whole_frame(const time_course& f, const perfusion_parameters& p) {
 namespace {
 
 /// All values that maps contain, at the point where a fit ended.
-class judged_by_reference {
+class map_comparison {
  public:
-  judged_by_reference(const perfusion_case& c, const fit_settings& s, const perfusion_run& run, std::size_t v)
+  map_comparison(const perfusion_case& c, const fit_settings& s, const perfusion_run& run, std::size_t v)
       : c_(c), s_(s), run_(run), v_(v), p_(run.parameters(v)), y_(c.samples(v)) {
     cost_ = perfusion_cost(c.frames, s.discretisation, p_, y_);
   }
@@ -41,7 +41,7 @@ class judged_by_reference {
     // A column of J in float has four rounding errors per frame, which add in quadrature; an element of J'J has those
     // of two columns; five elements per row, and half of that for the square root. In double only the position is
     // rounded, to a map's float.
-    if (!at_kink() && !far()) compare_deviations(single ? 2 * 48 * std::sqrt(4) * 6e-8 * 5 / 2 : 1e-9, cost_error);
+    if (!at_kink() && !has_delay_beyond_series()) compare_deviations(single ? 2 * 48 * std::sqrt(4) * 6e-8 * 5 / 2 : 1e-9, cost_error);
   }
 
  private:
@@ -84,10 +84,10 @@ class judged_by_reference {
   }
 
   /// The paper's curve has no derivative with respect to a delay of complete frames.
-  bool at_kink() const { return s_.discretisation == discretisation_kind::paper && near_whole_frame(c_.frames, p_); }
+  bool at_kink() const { return s_.discretisation == discretisation_kind::paper && is_near_frame(c_.frames, p_); }
 
   /// A delay longer than the series is replaced by that length: its derivative is meaningless.
-  bool far() const {
+  bool has_delay_beyond_series() const {
     const double length = c_.frames.time_s.back() - c_.frames.time_s.front();
     return std::fabs(p_[tau_a]) >= length || std::fabs(p_[tau_p]) >= length;
   }
@@ -139,14 +139,14 @@ void expect_nothing(const perfusion_run& run, std::size_t v) {
 
 }  // namespace
 
-void expect_judged_as_by_reference(const perfusion_case& c, const fit_settings& s, const perfusion_run& run) {
+void expect_maps_of_reference(const perfusion_case& c, const fit_settings& s, const perfusion_run& run) {
   for (std::size_t v = 0; v < c.count; ++v) {
     SCOPED_TRACE(testing::Message() << "voxel " << v);
     ASSERT_EQ(run.status[v], expected_status(v));
     if (run.status[v] != 0)
       expect_nothing(run, v);
     else
-      judged_by_reference(c, s, run, v).compare();
+      map_comparison(c, s, run, v).compare();
     if (testing::Test::HasFailure()) return;
   }
 }

@@ -1,4 +1,4 @@
-#include "src/io/tracts/fibre_source.hpp"
+#include "src/io/tracts/tracts.hpp"
 
 #include <cstring>
 

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Fills the tables of docs/commands from the program's own option and output tables.
+
+    python3 docs/tables.py build/cpu/voxherd            write the tables
+    python3 docs/tables.py --check build/cpu/voxherd    exit with 1 if a table is out of date
+
+A page marks the places: `<!-- options: NAME -->` or `<!-- outputs: NAME -->`, the table, `<!-- end -->`. NAME is a command,
+or `shared` for the options that all analyses have.
+"""
+import functools
+import glob
+import os
+import re
+import subprocess
+import sys
+
+PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "commands")
+SHARED = ("Output", "Running")
+PLACE = re.compile(r"(<!-- (options|outputs): (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+@functools.cache
+def sections(program, command):
+    """Heading -> table, from `voxherd COMMAND --help=markdown`."""
+    text = subprocess.run([program, command, "--help=markdown"], capture_output=True, text=True, check=True).stdout
+    parts = re.split(r"^### (.*)\n\n", text, flags=re.MULTILINE)[1:]
+    return {heading: table.strip() for heading, table in zip(parts[::2], parts[1::2]) if heading != "Help"}
+
+
+def is_analysis(tables):
+    return "--dry-run" in tables.get("Running", "")
+
+
+def options(program, command):
+    tables = sections(program, "tensor" if command == "shared" else command)
+    tables = {heading: table for heading, table in tables.items() if heading != "Outputs"}
+    shared = {heading: tables[heading] for heading in SHARED if heading in tables}
+    if command == "shared":
+        tables = shared
+    elif is_analysis(tables):
+        tables = {heading: table for heading, table in tables.items() if heading not in SHARED}
+    text = "\n\n".join(f"### {heading}\n\n{table}" for heading, table in tables.items())
+    if command != "shared" and is_analysis(shared):
+        text += "\n\nAlso the [options that all analyses share](README.md#options-that-all-analyses-share)."
+    return text
+
+
+def filled(program, page):
+    def fill(place):
+        begin, kind, command, _, end = place.groups()
+        text = options(program, command) if kind == "options" else sections(program, command).get("Outputs", "")
+        return begin + (text + "\n" if text else "") + end
+
+    return PLACE.sub(fill, page)
+
+
+def main(arguments):
+    check = "--check" in arguments
+    programs = [word for word in arguments if word != "--check"]
+    if len(programs) != 1:
+        sys.exit(__doc__)
+    outdated = []
+    for path in sorted(glob.glob(os.path.join(PAGES, "*.md"))):
+        with open(path, encoding="utf-8") as file:
+            page = file.read()
+        new = filled(os.path.abspath(programs[0]), page)
+        if new == page:
+            continue
+        outdated.append(path)
+        if not check:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(new)
+    for path in outdated:
+        print(f"{path}: {'out of date' if check else 'written'}")
+    sys.exit(1 if check and outdated else 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

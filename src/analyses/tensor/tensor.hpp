@@ -1,0 +1,23 @@
+#pragma once
+
+#include "kernels/tensor/tensor.hpp"
+#include "mpi/comm/session.hpp"
+#include "src/analyses/common/run_options.hpp"
+#include "src/scan/dwi.hpp"
+
+namespace voxherd {
+
+/// `voxherd tensor`.
+struct tensor_request {
+  dwi_request series;
+  tensor_weighting weighting = tensor_weighting::iterated;
+  int iterations = 2;  ///< of the iterated fit
+  run_request run;
+};
+
+const option_table<tensor_request>& tensor_options();
+
+/// Collective. Throws failure, the same on every rank.
+exit_status run_tensor(session& s, const tensor_request& request);
+
+}  // namespace voxherd

@@ -1,0 +1,137 @@
+"""Help in all formats, completion, and the generated tables of the documents."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+VOXHERD = os.environ["VOXHERD"]
+
+
+def call(*words):
+    return subprocess.run([VOXHERD, *words], capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+COMMANDS = re.findall(r"^  (\w+) {2,}\w", call("--help"), re.MULTILINE)
+
+
+class Text(unittest.TestCase):
+    def test_help_fits_80_columns(self):
+        self.assertGreaterEqual(len(COMMANDS), 14)
+        for words in [["--help"], *[[name, "--help"] for name in COMMANDS]]:
+            for line in call(*words).splitlines():
+                with self.subTest(f"{words}: {line}"):
+                    self.assertLessEqual(len(line), 80)
+
+    def test_an_analysis_shows_its_own_options_before_those_of_every_run(self):
+        text = call("tensor", "--help")
+        headings = re.findall(r"^(\w.*):$", text, re.MULTILINE)
+        self.assertEqual(headings, ["Input", "Fit", "Output", "Running", "Help"])
+
+    def test_an_unknown_option_is_answered_with_the_nearest(self):
+        done = subprocess.run([VOXHERD, "ballstick", "--fibers", "2"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("did you mean --fibres?", done.stderr)
+
+    def test_an_unknown_format_is_refused(self):
+        done = subprocess.run([VOXHERD, "tensor", "--help=html"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("expected one of text, markdown, man, json", done.stderr)
+
+
+class Formats(unittest.TestCase):
+    def test_a_manual_page_has_every_option_and_no_troff_errors(self):
+        for name in COMMANDS:
+            page = call(name, "--help=man")
+            for option in re.findall(r"^  --([\w-]+)", call(name, "--help"), re.MULTILINE):
+                self.assertIn(".B \\-\\-" + option.replace("-", "\\-"), page)
+            if shutil.which("groff"):
+                done = subprocess.run(["groff", "-man", "-Tascii", "-ww"], input=page, capture_output=True, text=True,
+                                      check=True, timeout=60)
+                self.assertEqual(done.stderr, "", name)
+                self.assertIn("SYNOPSIS", done.stdout)
+
+    def test_a_boutiques_descriptor_is_complete(self):
+        for name in COMMANDS:
+            descriptor = json.loads(call(name, "--help=json"))
+            with self.subTest(name):
+                for key in ("name", "description", "tool-version", "schema-version", "command-line", "inputs"):
+                    self.assertIn(key, descriptor)
+                self.assertEqual(descriptor["schema-version"], "0.5")
+                ids = [i["id"] for i in descriptor["inputs"]]
+                self.assertEqual(len(ids), len(set(ids)))
+                for one in descriptor["inputs"]:
+                    self.check_input(one, descriptor["command-line"])
+
+    def check_input(self, one, line):
+        self.assertRegex(one["id"], r"^\w+$")
+        self.assertIn(one["type"], ("String", "File", "Flag", "Number"))
+        self.assertIn(one["value-key"], line)
+        if one["type"] == "Flag":
+            self.assertIn("command-line-flag", one)
+        if "default-value" in one and one["type"] == "Number":
+            self.assertGreaterEqual(one["default-value"], one["minimum"])
+            self.assertLessEqual(one["default-value"], one.get("maximum", one["default-value"]))
+        if "default-value" in one and "value-choices" in one:
+            self.assertIn(one["default-value"], one["value-choices"])
+
+    def test_a_descriptor_tells_required_from_optional_inputs(self):
+        inputs = {i["id"]: i for i in json.loads(call("tensor", "--help=json"))["inputs"]}
+        self.assertFalse(inputs["dwi"]["optional"])
+        self.assertFalse(inputs["out"]["optional"])
+        self.assertTrue(inputs["mask"]["optional"])
+        self.assertEqual(inputs["fit"]["value-choices"], ["ols", "wls", "iwls"])
+
+    def test_tables_of_the_documents_are_up_to_date(self):
+        script = os.path.join(ROOT, "docs", "tables.py")
+        done = subprocess.run([sys.executable, script, "--check", VOXHERD], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Completion(unittest.TestCase):
+    def complete(self, *words):
+        """What bash offers for the last word."""
+        script = call("--completion", "bash") + """
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _voxherd; printf '%s\\n' "${COMPREPLY[@]}"
+"""
+        done = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, check=True,
+                              timeout=60)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_bash_completes_commands(self):
+        self.assertEqual(self.complete("voxherd", "ten"), ["tensor"])
+        self.assertEqual(self.complete("voxherd", "co"), ["connect", "compare", "cohort"])
+
+    def test_bash_completes_options_of_the_command(self):
+        self.assertEqual(self.complete("voxherd", "ballstick", "--fib"), ["--fibres"])
+        self.assertEqual(self.complete("voxherd", "tensor", "--fib"), [])
+
+    def test_bash_completes_words(self):
+        self.assertEqual(self.complete("voxherd", "tensor", "--fit", ""), ["ols", "wls", "iwls"])
+        self.assertEqual(self.complete("voxherd", "tensor", "--fit", "w"), ["wls"])
+
+    def test_bash_completes_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "data.nii.gz")
+            open(path, "w", encoding="utf-8").close()
+            self.assertEqual(self.complete("voxherd", "tensor", "--dwi", path[:-4]), [path])
+
+    def test_zsh_completion_has_every_command_and_option(self):
+        script = call("--completion", "zsh")
+        self.assertTrue(script.startswith("#compdef voxherd\n"))
+        for name in COMMANDS:
+            self.assertIn(f"  {name})\n", script)
+        self.assertIn("'--fit[", script)
+        self.assertIn(":WORD:(ols wls iwls)'", script)
+        if shutil.which("zsh"):
+            done = subprocess.run(["zsh", "-n"], input=script, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
