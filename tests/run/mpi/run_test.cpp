@@ -118,9 +118,7 @@ TEST_F(Run, SplitsBatchesThatDoNotFitTheDevice) {
     ASSERT_EQ(run(*world, device, settings, toy::host_hooks()), exit_status::whole);
     expect_correct(out_, a);
     EXPECT_LE(log.largest, max_items);
-    int refused = log.refused;
-    MPI_Allreduce(MPI_IN_PLACE, &refused, 1, MPI_INT, MPI_SUM, world->world());
-    EXPECT_GT(refused, 0);
+    EXPECT_GT(world->all_reduce(reduction::sum, log.refused), 0);
   }
 }
 
