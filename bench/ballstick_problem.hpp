@@ -43,6 +43,7 @@ class ballstick_problem final : public problem {
   ballstick_case case_;
   std::vector<tissue> truth_;
   std::vector<std::uint64_t> voxel_numbers_;
+  host_buffer rows_;
   std::vector<host_buffer> fields_;
   ballstick::result_view results_;
   std::unique_ptr<ballstick::estimator> estimator_;

@@ -16,3 +16,11 @@ endif()
 
 # Precompiled headers: parsing these takes longer than compiling most sources that include them.
 set(VOXHERD_COMMON_HEADERS <algorithm> <cstdint> <functional> <memory> <string> <vector> <fmt/core.h> <nlohmann/json.hpp>)
+
+function(voxherd_precompile_headers target)
+  target_precompile_headers(${target} PRIVATE ${VOXHERD_COMMON_HEADERS} ${ARGN})
+  # GCC forgets that precompiled headers are system headers, and 12 and 13 warn about their own std::string (GCC bugs 105329, 105651).
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow>)
+  endif()
+endfunction()

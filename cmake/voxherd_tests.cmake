@@ -11,7 +11,7 @@ function(voxherd_gtest kind)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/${kind}/*_test.cpp)
   add_executable(${kind}_tests ${sources})
   target_link_libraries(${kind}_tests PRIVATE voxherd_reference GTest::gtest_main)
-  target_precompile_headers(${kind}_tests PRIVATE ${VOXHERD_COMMON_HEADERS} <gtest/gtest.h>)
+  voxherd_precompile_headers(${kind}_tests <gtest/gtest.h>)
   gtest_discover_tests(${kind}_tests PROPERTIES LABELS ${kind} DISCOVERY_TIMEOUT 60)
 endfunction()
 

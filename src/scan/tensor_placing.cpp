@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/portable/voxel_status.hpp"
+#include "mpi/run/staged_input.hpp"
 #include "src/scan/grid_space.hpp"
 
 namespace voxherd {

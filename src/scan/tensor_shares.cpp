@@ -10,6 +10,7 @@
 #include "core/pieces.hpp"
 #include "kernels/geodesic/quartic_estimator.hpp"
 #include "kernels/tensor/tensor_estimator.hpp"
+#include "mpi/run/staged_input.hpp"
 
 namespace voxherd {
 

@@ -8,6 +8,7 @@
 
 #include "core/command.hpp"
 #include "mpi/result/output_place.hpp"
+#include "mpi/run/signals.hpp"
 #include "src/analyses/ballstick/options.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/export/export_plan.hpp"
@@ -164,6 +165,7 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
   }
   const bool dry_run = request.run.dry_run;
   if (dry_run) remove_if_empty();
+  stop_signals::release();  // the result is complete: a signal may end the export
   if (status == exit_status::whole && !dry_run) write_fsl_folder(s, request, f);
   return status;
 }

@@ -16,9 +16,9 @@ struct small_device_log {
 };
 
 /// An analysis on a device whose memory has room for `max_items` items at once. Both arguments outlive it.
-class small_device final : public analysis {
+class small_device final : public voxherd::analysis {
  public:
-  small_device(analysis& inner, std::uint64_t max_items, small_device_log& log)
+  small_device(voxherd::analysis& inner, std::uint64_t max_items, small_device_log& log)
       : inner_(inner), max_items_(max_items), log_(log) {}
 
   std::string name() const override { return inner_.name(); }
@@ -58,7 +58,7 @@ class small_device final : public analysis {
     small_device_log& log_;
   };
 
-  analysis& inner_;
+  voxherd::analysis& inner_;
   std::uint64_t max_items_;
   small_device_log& log_;
 };

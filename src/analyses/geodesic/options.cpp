@@ -198,7 +198,7 @@ const option_table<ray_request>& ray_options() {
       {"smooth", &T::smoothing_voxels, range{0, 10},
        {.text = "standard deviation of log-Euclidean smoothing; 0: none", .unit = "voxels",
         .standard = "0.7; finsler4, streamline: 0", .stored = always}},
-      {"least-eigenvalue", &T::least_eigenvalue, range{0.0001, 1},
+      {"least-eigenvalue", &T::min_eigenvalue, range{0.0001, 1},
        {.text = "smaller eigenvalues are raised to this fraction of the largest one",
         .standard = "0.1; finsler4, streamline: 0.01", .stored = always}}})
     .group("Selection", {
@@ -245,7 +245,7 @@ ray_request with_defaults(const geodesic_request& request) {
   if (!r.directions) r.directions = streamline ? direction_kind::axis : direction_kind::sphere;
   if (!r.directions_per_seed) r.directions_per_seed = r.directions == direction_kind::axis ? 1 : 64;
   if (!r.smoothing_voxels) r.smoothing_voxels = tensor_geodesics ? 0.7 : 0.0;
-  if (!r.least_eigenvalue) r.least_eigenvalue = tensor_geodesics ? 0.1 : 0.01;
+  if (!r.min_eigenvalue) r.min_eigenvalue = tensor_geodesics ? 0.1 : 0.01;
   return r;
 }
 
@@ -302,7 +302,7 @@ ray_choice make_ray_choice(const ray_request& r) {
   c.how.metric = r.metric;
   c.how.alpha = r.alpha;
   c.how.smoothing_voxels = *r.smoothing_voxels;
-  c.how.min_eigenvalue = *r.least_eigenvalue;
+  c.how.min_eigenvalue = *r.min_eigenvalue;
   c.selection = {r.top, r.distinct_mm, r.output_step_mm};
   return c;
 }

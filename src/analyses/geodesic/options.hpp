@@ -62,7 +62,7 @@ struct ray_request {
   geodesic::metric_kind metric = geodesic::metric_kind::inverse;
   double alpha = 1;
   std::optional<double> smoothing_voxels;
-  std::optional<double> least_eigenvalue;
+  std::optional<double> min_eigenvalue;
   geodesic::measure_kind measure = geodesic::measure_kind::ratio;
   float min_measure = 0;
   std::uint64_t top = 0;

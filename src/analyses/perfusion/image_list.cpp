@@ -74,7 +74,7 @@ void check_order(const std::vector<std::string>& names, const char* option) {
 
 }  // namespace
 
-std::uint64_t image_list::volumes() const { return volumes_of(files); }
+std::uint64_t image_list::volumes() const { return total_volumes(files); }
 
 std::string image_list::name() const {
   return printable(files.front().path) +

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/failure.hpp"
 #include "mpi/result/output_place.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "src/tools/cohort/cost.hpp"

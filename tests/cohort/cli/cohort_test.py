@@ -217,6 +217,16 @@ class Cohort(Folder):
         self.assertEqual((bad["state"], bad["resubmit"]), ("failed", False))
         self.assertIn("data.nii.gz", bad["detail"])
 
+    def test_a_lost_gpu_or_a_full_disk_is_tried_again_but_not_a_defect(self):
+        os.makedirs(self.path("out"))
+        for status, again in ((71, True), (74, True), (70, False)):
+            note = {"ended": True, "status": status, "message": "what happened", "command_line": "",
+                    "begun_at": "2026-01-01T00:00:00Z", "host": "node7", "ranks": 1, "job": ""}
+            with open(self.path("out/long.h5.task.json"), "w", encoding="utf-8") as file:
+                json.dump(note, file)
+            failed = self.table()["subjects"]["long"]
+            self.assertEqual((failed["state"], failed["exit_status"], failed["resubmit"]), ("failed", status, again))
+
     def test_the_slurm_job_of_a_subject_that_died_is_named(self):
         self.write("out.task.json", "")
         os.makedirs(self.path("out"))

@@ -91,6 +91,17 @@ class Failures(ToyJobs):
             self.assertEqual(rc, 0, said)
             self.assertEqual(digest(out), expected)
 
+    def test_a_lost_device_has_its_own_exit_status_and_the_run_can_be_resumed(self):
+        expected = self.reference()
+        for ranks in (1, 3):
+            out = self.path(f"lost{ranks}.h5")
+            rc, said = run(ranks, out, "--break-at", 30, "--lose-device", *SLOW)
+            self.assertEqual(rc, 71, said)
+            self.assertEqual(said.count("voxherd: error: the toy lost its device"), 1, said)
+            rc, said = run(2, out, "--resume")
+            self.assertEqual(rc, 0, said)
+            self.assertEqual(digest(out), expected)
+
     def test_a_failure_or_a_kill_ends_the_job_while_ranks_wait_for_a_slow_one(self):
         expected = self.reference()
         # There are few batches, and the slow rank keeps one for long: the others are idle and wait.

@@ -76,7 +76,7 @@ exit_status run_toy(session& s, const toy_request& request) {
   add_stored(toy_options(), request, settings.configuration);
   const long long times = request.slow_rank == s.rank() ? 10 : 1;
   failing_analysis a({request.nx, request.ny, request.nz}, times * std::chrono::milliseconds(request.slowest_ms),
-                      request.break_at, request.lose_device);
+                     request.break_at, request.lose_device);
   return run(s, a, settings, hooks_for(choose_device(s, request.run)));
 }
 

@@ -92,8 +92,8 @@ void expect_voxel(const tensor_solver::outputs& r, std::size_t i, const tensor_v
   }
   EXPECT_NEAR(r.values<"FA">()[i], expected.FA, 2e-6);
   expect_eigenvector(expected.tensor, l[0], &r.values<"V1">()[3 * i], 2 * tolerance);
-  expect_eigenvector(expected.tensor, l[1], &r.V2[3 * i], 2 * tolerance);
-  expect_eigenvector(expected.tensor, l[2], &r.V3[3 * i], 2 * tolerance);
+  expect_eigenvector(expected.tensor, l[1], &r.values<"V2">()[3 * i], 2 * tolerance);
+  expect_eigenvector(expected.tensor, l[2], &r.values<"V3">()[3 * i], 2 * tolerance);
 }
 
 }  // namespace
