@@ -96,7 +96,7 @@ evaluation evaluate(const session& s, const connect_inputs& in, const front_fiel
 
 exit_status run_connect_steps(session& s, const connect_inputs& inputs, const run_settings& how, const device& d) {
   refuse_too_many_costs(inputs);
-  const connect_options& options = inputs.options;
+  const connect_settings& options = inputs.options;
   front_field field;
   evaluation found;
   const bootstrap_costs* costs = nullptr;  // while its step lasts
