@@ -87,7 +87,7 @@ class brain_problem final : public problem {
 
   std::string find_error() const override {
     for (std::size_t f = 0; f < fibres_; ++f) {
-      const auto stop = static_cast<stop_reason>(scores_.view().stops[2 * f]);
+      const auto stop = static_cast<stop_reason>(scores_.view().values<"stops">()[2 * f]);
       if (stop == stop_reason::none) return fmt::format("fibre {} has no ray", f);
     }
     if (const double mean = static_cast<double>(voxels()) / static_cast<double>(fibres_); !(mean > 20))
@@ -101,7 +101,7 @@ class brain_problem final : public problem {
   }
 
   std::size_t voxels() const override {
-    const std::uint32_t* steps = scores_.view().steps;
+    const std::uint32_t* steps = scores_.view().values<"steps">();
     return std::accumulate(steps, steps + 2 * fibres_, std::size_t{0});
   }
   std::string unit() const override { return "step"; }
@@ -109,7 +109,7 @@ class brain_problem final : public problem {
   std::vector<std::pair<std::string, double>> more() const override {
     std::size_t bad = 0;
     for (std::size_t i = 0; i < 2 * fibres_; ++i)
-      bad += static_cast<stop_reason>(scores_.view().stops[i]) == stop_reason::numbers;
+      bad += static_cast<stop_reason>(scores_.view().values<"stops">()[i]) == stop_reason::numbers;
     return {{"fibres", static_cast<double>(fibres_)},
             {"bytes_per_step", bytes_per_step(how_.form, how_.reading, how_.method)},
             {"ended_by_numbers", static_cast<double>(bad)}};
@@ -118,7 +118,7 @@ class brain_problem final : public problem {
  private:
   /// Copies all points of all fibres to page-locked host memory.
   void trace_all() {
-    const std::uint32_t* steps = scores_.view().steps;
+    const std::uint32_t* steps = scores_.view().values<"steps">();
     all_.resize(fibres_);
     std::iota(all_.begin(), all_.end(), std::uint64_t{0});
     offsets_.assign(fibres_ + 1, 0);
@@ -137,7 +137,7 @@ class brain_problem final : public problem {
         const float* p = positions() + 3 * i;
         length_mm += std::hypot(p[3] - p[0], p[4] - p[1], p[5] - p[2]);
       }
-      const double scored = scores_.view().length_mm[f];
+      const double scored = scores_.view().values<"length_mm">()[f];
       if (!(std::abs(length_mm - scored) < 1e-4 * scored + 1e-4))
         return fmt::format("fibre {}: {:.4f} mm along its points, {:.4f} mm scored", f, length_mm, scored);
     }
@@ -146,7 +146,7 @@ class brain_problem final : public problem {
 
   /// Distance between a fibre and the reference's after some steps, over the checked fibres.
   double median_miss_mm() const {
-    const std::uint32_t* steps = scores_.view().steps;
+    const std::uint32_t* steps = scores_.view().values<"steps">();
     const auto enough = static_cast<std::uint32_t>(checked_mm / settings_.step_mm);
     std::vector<double> misses;
     for (std::size_t i = 0; i < checked_fibres; ++i) {

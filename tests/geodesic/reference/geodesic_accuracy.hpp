@@ -82,7 +82,7 @@ inline accuracy summary_of(const std::vector<double>& error, const std::vector<d
 /// The tracker's errors, each ray with its own number of steps. A ray that ends early has infinite drift. The miss
 /// excludes the component along the curve: a length summed from chords is shorter than the arc, by 4e-5 of it for steps
 /// of 1 on radii of 30.
-inline accuracy accuracy_of_tracker(const device& d, const accuracy_case& c, const geodesic::field& prepared,
+inline accuracy measure_accuracy(const device& d, const accuracy_case& c, const geodesic::field& prepared,
                                     const geodesic::ray_settings& settings) {
   std::vector<double> error, drift, miss;
   double all_steps = 0;
@@ -90,7 +90,7 @@ inline accuracy accuracy_of_tracker(const device& d, const accuracy_case& c, con
   for (std::size_t i = 0; i < c.starts.size(); ++i) {
     auto one = settings;
     one.max_steps = c.steps(i, double(settings.step_mm));
-    const auto rays = geodesic::make_tracker(prepared, seeds_of({c.starts[i]}), one);
+    const auto rays = geodesic::make_tracker(prepared, make_seeds({c.starts[i]}), one);
     score_table score(1);
     rays->score(0, 1, score.view());
     const std::uint64_t fibre = 0, offsets[] = {0, 2};

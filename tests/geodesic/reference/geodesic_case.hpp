@@ -38,7 +38,7 @@ inline std::vector<ray_start> random_starts(std::size_t count, const vec3& low, 
 }
 
 /// With these seeds and direction_kind::axis, one ray per seed, fibre f is ray f.
-inline std::vector<geodesic::seed> seeds_of(const std::vector<ray_start>& starts) {
+inline std::vector<geodesic::seed> make_seeds(const std::vector<ray_start>& starts) {
   std::vector<geodesic::seed> seeds;
   for (const auto& [voxel, u] : starts)
     seeds.push_back({{voxel[0], voxel[1], voxel[2]}, {float(u[0]), float(u[1]), float(u[2])}});
@@ -104,7 +104,7 @@ class tracking_case {
     use_device(d);
     field_ = geodesic::make_field(d, image, regions, how, geodesic::field_for(settings.form),
                                   settings.reading == geodesic::interpolation::bspline);
-    tracker_ = geodesic::make_tracker(*field_, seeds_of(starts), settings);
+    tracker_ = geodesic::make_tracker(*field_, make_seeds(starts), settings);
   }
 
   geodesic::tracker& tracker() { return *tracker_; }

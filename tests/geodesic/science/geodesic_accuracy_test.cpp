@@ -44,7 +44,7 @@ TEST_P(GeodesicAccuracy, MatchesTheTable) {
   const auto prepared = geodesic::make_field(one_thread, image, {}, {}, geodesic::field_for(how.form),
                                              how.reading == interpolation::bspline);
 
-  const auto got = accuracy_of_tracker(one_thread, c, *prepared, settings);
+  const auto got = measure_accuracy(one_thread, c, *prepared, settings);
   const auto exact = accuracy_of_reference(c, reader_for(image, how.form, how.reading), settings);
 
   std::printf("%-10s  %-22s  error %.1e / %.1e  drift p95 %.1e   (in double %.1e / %.1e, %.1e)\n", c.name, how.name,
