@@ -21,7 +21,7 @@ COMMANDS = re.findall(r"^  (\w+) {2,}\w", call("--help"), re.MULTILINE)
 
 class Text(unittest.TestCase):
     def test_help_fits_80_columns(self):
-        self.assertGreaterEqual(len(COMMANDS), 14)
+        self.assertGreaterEqual(len(COMMANDS), 13)
         for words in [["--help"], *[[name, "--help"] for name in COMMANDS]]:
             for line in call(*words).splitlines():
                 with self.subTest(f"{words}: {line}"):
@@ -53,7 +53,7 @@ class Formats(unittest.TestCase):
                 done = subprocess.run(["groff", "-man", "-Tascii", "-ww"], input=page, capture_output=True, text=True,
                                       check=True, timeout=60)
                 self.assertEqual(done.stderr, "", name)
-                self.assertIn("SYNOPSIS", done.stdout)
+                self.assertIn("SYNOPSIS", re.sub(".\b", "", done.stdout))  # bold is overstruck
 
     def test_a_boutiques_descriptor_is_complete(self):
         for name in COMMANDS:

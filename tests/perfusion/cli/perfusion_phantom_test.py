@@ -262,7 +262,7 @@ class LiverPhantom(unittest.TestCase):
         self.make("q")
         run("phantom", "dwi", "--out", self.path("dwi"), "--size", "10x10x10", "--threads", "1")
         done = run("phantom", "score", self.path("q", "truth"), "--truth", self.path("p"), expect=65)
-        self.assertIn("found 32 x 32 x 8 voxels, expected 24 x 24 x 4", done.stderr)
+        self.assertIn("has 32 x 32 x 8 voxels, expected 24 x 24 x 4", done.stderr)
         done = run("phantom", "score", self.path("dwi", "truth"), "--truth", self.path("p"), expect=66)
         self.assertIn("no map ka found", done.stderr)
         d = self.path("dwi")

@@ -153,7 +153,7 @@ class Phantom(unittest.TestCase):
         self.make("p")
         self.make("q", "--size", "10x10x10")
         done = run("phantom", "score", self.path("q", "truth"), "--truth", self.path("p"), expect=65)
-        self.assertIn("found 10 x 10 x 10 voxels, expected 20 x 20 x 12", done.stderr)
+        self.assertIn("has 10 x 10 x 10 voxels, expected 20 x 20 x 12", done.stderr)
 
 
 if __name__ == "__main__":
