@@ -253,7 +253,7 @@ void read_fit(const perfusion_request& r, const given_options& given, perfusion_
     fix(o, tau_p, 0);
   }
   read_delays(r, given, o);
-  if (std::all_of(o.fit.rules.begin(), o.fit.rules.end(), [](const parameter_rule& r) { return r.fixed; }))
+  if (std::all_of(o.fit.rules.begin(), o.fit.rules.end(), [](const parameter_rule& rule) { return rule.fixed; }))
     refuse("--fix: all parameters are fixed, expected at least one that is fitted");
 }
 
