@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis.hpp"
 #include "core/failure.hpp"
 #include "core/options.hpp"
+#include "core/outputs.hpp"
 
 namespace voxherd {
 
@@ -33,16 +33,16 @@ struct command {
   std::unique_ptr<prepared_command> (*prepare)(const given_options&);  ///< throws failure (usage)
   /// Translates the words of another program's command line, for a command that takes its place; null for none.
   std::vector<std::string> (*translate)(const std::vector<std::string>&) = nullptr;
-  std::vector<output_spec> (*outputs)() = nullptr;  ///< what a result of the default options holds; null: no result
+  std::vector<output_spec> (*outputs)() = nullptr;  ///< of a result with default options; null: not listed
 };
 
 struct command_words {
   const char *name, *summary, *usage, *positional;
 };
 
-/// Table: a function that returns the option_table of a request. Run: what runs the request.
+/// Table: a function that returns the option_table of a request. Run: what runs the request. `outputs`: for help.
 template <auto Table, auto Run>
-constexpr command make_command(const command_words& words) {
+constexpr command make_command(const command_words& words, std::vector<output_spec> (*outputs)() = nullptr) {
   using request = decltype(Table().read({}));
   class prepared final : public prepared_command {
    public:
@@ -61,14 +61,15 @@ constexpr command make_command(const command_words& words) {
    private:
     request request_;
   };
-  return {words.name,
-          words.summary,
-          words.usage,
-          words.positional,
-          []() -> const std::vector<option_spec>& { return Table().specs(); },
-          [](const given_options& given) -> std::unique_ptr<prepared_command> {
-            return std::make_unique<prepared>(given);
-          }};
+  return {
+      words.name,
+      words.summary,
+      words.usage,
+      words.positional,
+      []() -> const std::vector<option_spec>& { return Table().specs(); },
+      [](const given_options& given) -> std::unique_ptr<prepared_command> { return std::make_unique<prepared>(given); },
+      nullptr,
+      outputs};
 }
 
 /// All commands, in the order of the help text: generated from the CMake list.

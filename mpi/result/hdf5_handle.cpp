@@ -19,7 +19,7 @@ herr_t collect(unsigned, const H5E_error2_t* error, void* words) {
   return 0;
 }
 
-std::string innermost_words() {
+std::string innermost_message() {
   std::vector<std::string> words;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &words);
   for (const std::string& w : words) {
@@ -59,7 +59,7 @@ void prepare() {
 }
 
 void fail(exit_status status, const std::string& what) {
-  const std::string words = innermost_words();
+  const std::string words = innermost_message();
   throw failure(status, fmt::format("{}: {}", what, words));
 }
 

@@ -67,8 +67,8 @@ output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
       const int why = errno;
       if (why != EWOULDBLOCK) {
-        spdlog::warn("{}: this file system has no locks ({}); let no second job write {}", path_, std::strerror(why),
-                     out);
+        spdlog::warn("{}: this file system has no locks ({}); make sure that no second job writes {}", path_,
+                     std::strerror(why), out);
         return;
       }
       close(file_);
@@ -113,8 +113,8 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   }
   if (request.overwrite) return beginning::fresh;
   if (request.is_step && (has_out || has_part)) {
-    throw failure(exit_status::usage, fmt::format("{} was left by a stopped run; --resume goes on with it, "
-                                                  "--overwrite begins again",
+    throw failure(exit_status::usage, fmt::format("{} was left by a stopped run; --resume continues it, "
+                                                  "--overwrite starts again",
                                                   has_out ? out : part));
   }
   if (has_out) {
@@ -122,10 +122,9 @@ beginning decide_beginning(const output_request& request, const result_layout& w
                   fmt::format("--out {} exists; --overwrite replaces it, or choose another name", out));
   }
   if (has_part) {
-    throw failure(
-        exit_status::usage,
-        fmt::format("--out {}: {} was left by a stopped run; --resume goes on with it, --overwrite begins again", out,
-                    part));
+    throw failure(exit_status::usage,
+                  fmt::format("--out {}: {} was left by a stopped run; --resume continues it, --overwrite starts again",
+                              out, part));
   }
   return beginning::fresh;
 }
@@ -136,7 +135,7 @@ void check_output_folder(const std::string& out, std::uint64_t bytes) {
   if (fs::is_directory(out))
     throw failure(exit_status::usage, fmt::format("--out {} is a folder, expected a file", out));
   if (!fs::is_directory(folder)) {
-    throw failure(exit_status::disk, fmt::format("--out {}: there is no folder {}; make it first", out, folder));
+    throw failure(exit_status::disk, fmt::format("--out {}: folder {} does not exist; create it first", out, folder));
   }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
     throw failure(exit_status::disk,

@@ -30,7 +30,7 @@ struct result_reader::state {
 namespace {
 
 [[noreturn]] void bad(const std::string& path, const std::string& what) {
-  throw failure(exit_status::bad_data, fmt::format("{}: {}; is it a voxherd result, copied whole?", path, what));
+  throw failure(exit_status::bad_data, fmt::format("{}: {}; is it a complete copy of a voxherd result?", path, what));
 }
 
 hdf5::handle open_file(const std::string& path) {

@@ -7,9 +7,8 @@
 
 namespace voxherd {
 
-/// Has the kernel write a file's changed pages to disk while others go on writing to it, so that the flush at the end
-/// of a run finds little left. Only hurries: the flush decides what is on disk. Does nothing where the file cannot be
-/// opened.
+/// Lets the kernel write a file's changed pages to disk while the run still writes to it, so that the flush at the end
+/// has little left to do. Only that flush guarantees what is on disk. Does nothing if the file cannot be opened.
 class write_back {
  public:
   explicit write_back(const std::string& path);

@@ -17,9 +17,9 @@ constexpr std::int64_t grants = 4, nothing_left = 5, all_have_left = 6;
 // both ways
 constexpr std::int64_t stops = 7;
 
-// How long rank 0 leaves those waiting that it told nothing when they asked, while no batch is done: by then a rank may
-// have shown to be slower than believed.
-constexpr double between_second_thoughts = 0.005;
+// Rank 0 reconsiders ranks that wait for an answer after this time, even if no batch was finished: by then a rank may
+// have proved slower than expected.
+constexpr double between_reconsiderations = 0.005;
 
 }  // namespace
 
@@ -94,7 +94,7 @@ void batch_queue::answer_waiting() {
 }
 
 void batch_queue::answer_now_and_then() {
-  if (dealer_ && dealer_->has_waiting() && steady_seconds() - answered_at_ > between_second_thoughts) answer_waiting();
+  if (dealer_ && dealer_->has_waiting() && steady_seconds() - answered_at_ > between_reconsiderations) answer_waiting();
 }
 
 void batch_queue::ask() {
@@ -149,7 +149,7 @@ void batch_queue::begin_stop(int signal) {
   exhausted_ = true;
   granted_.clear();
   if (dealer_) {
-    // Whoever waits hears it now: nobody may be told anything after the last one has left.
+    // Ranks that wait are answered now: no message may be sent after the last rank has left.
     dealer_->stop();
     answer_waiting();
   }

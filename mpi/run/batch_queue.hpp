@@ -17,34 +17,34 @@
 
 namespace voxherd {
 
-/// Who computes which batch. Ranks ask rank 0, which answers from its talking thread (two-sided messages: one-sided
-/// ones wait for the other side's next MPI call, and fail between nodes on stock Open MPI), as its dealer says; the
-/// answer may take its time near the end. With the other schedules nobody asks: pending batch i of n belongs to rank
-/// i mod size (in_advance) or to rank i size / n (blocks).
+/// Distributes batches. Ranks ask rank 0, whose talking thread answers as its dealer decides (two-sided messages:
+/// one-sided ones wait for the other side's next MPI call, and fail between nodes with the usual Open MPI); near the
+/// end the answer may be delayed. With the other schedules no rank asks: pending batch i of n belongs to rank i mod
+/// size (in_advance) or to rank i size / n (blocks).
 ///
-/// The same messages carry what rank 0 must know: batches done, a signal received, a failure, a rank that has nothing
-/// left. All calls by the talking thread; only close() waits.
+/// The same messages tell rank 0 of finished batches, signals, failures, and ranks without further work. All calls by
+/// the talking thread; only close() waits.
 class batch_queue {
  public:
-  /// `pending`: numbers of the batches to be done, the same on every rank. `believed`: each rank's speed beside the
-  /// others' before it is measured; empty where all are alike.
+  /// `pending`: numbers of the batches to be done, the same on every rank. `believed`: each rank's speed compared with
+  /// the others' before it is measured; empty if all are alike.
   batch_queue(const session& s, schedule_kind schedule, std::span<const batch> plan,
               const std::vector<std::uint64_t>& pending, std::vector<double> believed = {});
 
-  void poll();  ///< sends and receives what there is; on rank 0 throws another rank's failure
+  void poll();  ///< sends and receives messages; on rank 0 throws another rank's failure
   bool settle() { return messages_.deliver(); }  ///< true when all own messages have been delivered
 
-  void ask();  ///< for one more batch; take() has it later
+  void ask();  ///< requests one more batch, which take() returns later
   bool asked() const { return asked_; }
   std::optional<std::uint64_t> take();  ///< the number of a granted batch
   bool exhausted() const { return exhausted_; }
 
   void report_done(std::uint64_t number);
   void report_failure(const failure& f);
-  /// This rank was told to stop by `signal`: no rank gets another batch.
+  /// This rank has received `signal`: no rank gets another batch.
   void stop(int signal);
   int stopped_by() const { return stopped_by_; }
-  /// This rank has computed and written all it was given.
+  /// This rank has computed and written all its batches.
   void leave();
   bool left() const { return left_; }
   /// Every rank has left.
@@ -71,7 +71,7 @@ class batch_queue {
   const session* session_;
   schedule_kind schedule_;
   std::vector<batch> plan_;
-  std::deque<std::uint64_t> own_;   ///< where nobody asks: what is left of this rank's
+  std::deque<std::uint64_t> own_;   ///< schedules without requests: this rank's remaining batches
   std::unique_ptr<dealer> dealer_;  ///< rank 0, dynamic
   double answered_at_ = 0;          ///< seconds on steady_seconds()
   std::size_t pending_in_all_;

@@ -6,20 +6,21 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::size_t most_ends = 12;  // speed is that of the last dozen batches: a GPU may be throttled midway
+constexpr std::size_t max_ends = 12;  // speed is that of the last dozen batches: a GPU may be throttled midway
 
-// A rank may end a batch this late, as a share of the time in which the others could do all that is left. Speeds are
-// known to some 10 %, and a slow rank's error is many of the others' batches long.
+// A rank may finish a batch this late, as a part of the time the others need for everything that remains. Speeds are
+// known to about 10 %; for a slow rank this error is as long as many of the others' batches.
 constexpr double latest = 0.9, latest_if_slow = 0.5, usual_if_slow = 0.25;
-constexpr double slow_beside_mean = 0.5;
-constexpr double as_early = 1.05;  // beside the rank that would end first
+constexpr double slow_compared_with_mean = 0.5;
+constexpr double as_early = 1.05;  // compared with the rank that would finish first
 
-// Before it is measured a rank might be eight times as slow as believed, and gets two batches at most, each a third of
-// what it could do in the time left. Where batches are large beside a rank's share, somebody has to begin with them.
-constexpr double unmeasured_share = 1.0 / 24, large_beside_share = 1.0 / 4;
-constexpr std::size_t most_unmeasured = 2;
+// Before it is measured, a rank might be eight times slower than expected: it gets at most two batches, each a third of
+// what it could do in the remaining time. If batches are large compared with a rank's share, a rank has to start with
+// them.
+constexpr double unmeasured_share = 1.0 / 24, large_share = 1.0 / 4;
+constexpr std::size_t max_unmeasured = 2;
 
-constexpr int most_refusals = 8;  // in one pass, earliest to end first: what these may not have is nobody's
+constexpr int max_refusals = 8;  // in one pass, earliest to finish first: if these may not have a batch, no rank may
 
 }  // namespace
 
@@ -43,14 +44,14 @@ void dealer::done(int rank, std::uint64_t number, double now) {
   w.items_unfinished -= items;
   w.changed_at = now;
   w.ends.push_back({now, items});
-  if (w.ends.size() <= most_ends) return;
+  if (w.ends.size() <= max_ends) return;
   w.measured_from = w.ends.front().at;
   w.ends.pop_front();
 }
 
 void dealer::grant(worker& w, std::uint64_t number, double now) {
   if (w.unfinished.empty()) {
-    // Time in which it had nothing to do says nothing of its speed.
+    // Idle time does not count for its speed.
     const double idle = w.measured() ? now - w.changed_at : now;
     w.measured_from += idle;
     for (worker::end& e : w.ends) e.at += idle;
@@ -80,7 +81,7 @@ dealer::outlook dealer::look(double now) const {
     if (!w.measured()) o.speed[r] = unit * w.believed;
     double rest = w.items_unfinished;
     if (!w.unfinished.empty() && believed > 0) {
-      // Had it been faster than this, it would be done.
+      // If it were faster than this, it would have finished.
       const double since = std::max(1e-9, now - w.changed_at);
       o.speed[r] = std::min(o.speed[r], w.items_unfinished / since);
       rest = std::max(0.0, rest - o.speed[r] * since);
@@ -103,7 +104,7 @@ std::size_t dealer::first_of_at_most(double items) const {
 
 bool dealer::slow(int rank, const outlook& o) const {
   return o.speed[static_cast<std::size_t>(rank)] <
-         slow_beside_mean * o.all_speed / static_cast<double>(workers_.size());
+         slow_compared_with_mean * o.all_speed / static_cast<double>(workers_.size());
 }
 
 bool dealer::first_to_end(int rank, double items, const outlook& o) const {
@@ -124,8 +125,8 @@ std::optional<std::size_t> dealer::choose_unmeasured(int rank, const outlook& o)
     const bool fits = items_of(smallest()) <= latest_if_slow * others_end * speed;
     return fits || first_to_end(rank, items_of(smallest()), o) ? std::optional(smallest()) : std::nullopt;
   }
-  if (workers_[own].unfinished.size() >= most_unmeasured) return std::nullopt;
-  if (items_of(0) >= large_beside_share * share) return 0;
+  if (workers_[own].unfinished.size() >= max_unmeasured) return std::nullopt;
+  if (items_of(0) >= large_share * share) return 0;
   const std::size_t place = first_of_at_most(unmeasured_share * share);
   if (place < pending_.size()) return place;
   return smallest();
@@ -137,18 +138,19 @@ std::optional<std::size_t> dealer::choose(int rank, const outlook& o) const {
   if (!workers_[own].measured()) return choose_unmeasured(rank, o);
   const double speed = o.speed[own], rest = o.rest[own];
   const bool is_slow = slow(rank, o);
-  // What a slow rank takes beforehand it has for long, and no one else: next to nothing is lost if it asks when it
-  // ends.
+  // A slow rank holds a batch that it takes in advance for long: almost nothing is lost if it asks when it has
+  // finished.
   if (is_slow && rest > items_of(smallest())) return std::nullopt;
   const double others_end = (items_pending_ + o.all_rest - rest) / (o.all_speed - speed);
   const std::size_t place = first_of_at_most((is_slow ? usual_if_slow : latest) * others_end * speed - rest);
   if (place == 0) return 0;
-  // A batch that takes longer than all the rest decides when the run ends: at once, by who is soonest done with it.
+  // A batch that takes longer than everything else decides when the run ends: start it at once, on the rank that would
+  // finish it first.
   if (first_to_end(rank, items_of(0), o)) return 0;
   if (place < pending_.size()) return place;
-  const double least = items_of(smallest());
-  if (is_slow && rest + least <= latest_if_slow * others_end * speed) return smallest();
-  if (first_to_end(rank, least, o)) return smallest();
+  const double smallest_items = items_of(smallest());
+  if (is_slow && rest + smallest_items <= latest_if_slow * others_end * speed) return smallest();
+  if (first_to_end(rank, smallest_items, o)) return smallest();
   return std::nullopt;
 }
 
@@ -164,7 +166,7 @@ std::vector<dealer::answer> dealer::answers(double now) {
     };
     std::stable_sort(waiting_.begin(), waiting_.end(), [&](int a, int b) { return end(a) < end(b); });
     int refusals = 0;
-    for (std::size_t i = 0; i < waiting_.size() && refusals < most_refusals && !granted; ++i) {
+    for (std::size_t i = 0; i < waiting_.size() && refusals < max_refusals && !granted; ++i) {
       worker& w = workers_[static_cast<std::size_t>(waiting_[i])];
       const auto place = choose(waiting_[i], o);
       if (!place) {

@@ -10,29 +10,30 @@
 
 namespace voxherd {
 
-/// Which rank gets which batch when ranks fetch them: rank 0's rule, without messages and with anybody's clock.
+/// Decides which rank gets which batch when ranks fetch them: rank 0's rule, without messages and with the caller's
+/// clock.
 ///
-/// It knows what each rank was given and when it was done, hence each rank's speed. Ranks get the largest batch first.
-/// Near the end a rank gets none that it would end clearly later than the others could end all that is left; it waits,
-/// since the others may turn out slower than believed, until nothing is left. A rank far slower than the mean gets
-/// small batches, from the plan's end. The rank that would end a batch first is never refused it, so no batch is left
-/// over; a single rank gets all, in order.
+/// It measures each rank's speed from its batches. Ranks get the largest batch first. Near the end, a batch is withheld
+/// from a rank that would finish it clearly later than the other ranks could finish everything that remains; that rank
+/// waits, since the others may prove slower than expected. A rank far slower than the mean gets small batches, from the
+/// end of the plan. The rank that would finish a batch first always gets it, so that no batch remains; a single rank
+/// gets all, in order.
 class dealer {
  public:
-  /// `believed`: each rank's speed beside the others' before it is measured, > 0. `pending`: numbers of the plan's
-  /// batches that are to be done.
+  /// `believed`: each rank's speed compared with the others' before it is measured, > 0. `pending`: numbers of the
+  /// plan's batches that are to be done.
   dealer(std::vector<double> believed, std::span<const batch> plan, const std::vector<std::uint64_t>& pending);
 
-  void ask(int rank);  ///< wants one batch more
+  void ask(int rank);  ///< requests one more batch
   void done(int rank, std::uint64_t number, double now);
-  void stop() { pending_.clear(); }  ///< nobody gets another batch
+  void stop() { pending_.clear(); }  ///< no rank gets another batch
 
   struct answer {
     int rank = 0;
-    std::optional<std::uint64_t> number;  ///< of the batch that it gets; none: nothing is left, for good
+    std::optional<std::uint64_t> number;  ///< of the batch that it gets; none: nothing is left
   };
-  /// To whom something can be said at `now` (seconds, never falling). Who is not among them waits: to be called again
-  /// when a batch was done, and now and then, since silence says something of a rank's speed, too.
+  /// The ranks that can be answered at `now` (seconds, never decreasing); the others wait. To be called again when a
+  /// batch is done, and at intervals, since a batch that takes long shows a rank's speed, too.
   std::vector<answer> answers(double now);
   bool has_waiting() const { return !waiting_.empty(); }
 
@@ -41,8 +42,8 @@ class dealer {
     double believed = 1;
     std::deque<std::uint64_t> unfinished;
     double items_unfinished = 0;
-    double changed_at = 0;     ///< when it got something to do or was last done with a batch
-    double measured_from = 0;  ///< what `ends` were done since
+    double changed_at = 0;     ///< when it received its first batch or last finished one
+    double measured_from = 0;  ///< start of the time in which `ends` were computed
     struct end {
       double at, items;
     };
@@ -52,7 +53,7 @@ class dealer {
   /// All ranks at one moment.
   struct outlook {
     std::vector<double> speed;  ///< items/s, or in units of `believed` while none is measured
-    std::vector<double> rest;   ///< items of its own that it still has to compute
+    std::vector<double> rest;   ///< items that it still has to compute
     double all_speed = 0, all_rest = 0;
   };
 

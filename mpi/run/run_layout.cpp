@@ -21,7 +21,7 @@ void check_items(const analysis& a, const result_layout& layout) {
                          ? offsets.size() == layout.item_voxels.size() + 1 && offsets.front() == 0 &&
                                std::is_sorted(offsets.begin(), offsets.end())
                          : offsets.empty();
-  if (!right) throw failure(exit_status::ours, a.name() + ": the offsets of points do not belong to the items");
+  if (!right) throw failure(exit_status::ours, a.name() + ": the point offsets do not match the items");
 }
 
 bool is_mixed(const device_hooks& device) { return device.kind == "mixed"; }
@@ -75,7 +75,7 @@ std::vector<batch> new_plan(const session& s, analysis& a, const run_settings& s
                             const result_layout& layout) {
   batch_sizes sizes =
       settings.batch_items > 0 ? batch_sizes(settings.batch_items) : automatic_sizes(a, settings, device, layout);
-  // Every GPU has to have room. Ranks without one, beside ranks with one, take what is made for those.
+  // Batches must fit on every GPU. In a mixed run, CPU ranks use the batches made for the GPUs.
   if (is_mixed(device) && device.free_bytes == 0) sizes = batch_sizes(std::numeric_limits<std::uint64_t>::max());
   if (const item_input* input = a.input()) sizes.largest = std::min(sizes.largest, input->max_items());
   sizes.last = std::min(sizes.last, sizes.largest);
@@ -90,9 +90,9 @@ std::vector<batch> new_plan(const session& s, analysis& a, const run_settings& s
 }
 
 std::vector<double> believed_speeds(const session& s, const device_hooks& device) {
-  constexpr double cores_beside_gpu = 0.003;  // ball & stick: 16 cores beside an H200
+  constexpr double cores_compared_with_gpu = 0.003;  // ball & stick: 16 cores compared with an H200
   if (!is_mixed(device)) return {};
-  return s.all_gather(std::vector<double>{device.free_bytes > 0 ? 1.0 : cores_beside_gpu});
+  return s.all_gather(std::vector<double>{device.free_bytes > 0 ? 1.0 : cores_compared_with_gpu});
 }
 
 }  // namespace voxherd

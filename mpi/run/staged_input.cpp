@@ -17,16 +17,16 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-/// A sleep leaves the core to the rank that brings the input, where waiting in MPI would not.
+/// A sleep leaves the core to the rank that reads the input; waiting in MPI would not.
 constexpr std::chrono::milliseconds between_looks{1}, between_messages{50};
 
 /// A rank's part of a wait; the largest of all ranks counts.
-struct state_of_wait {
-  int not_there = 1, failed = 0, signal = 0;
+struct wait_state {
+  int not_ready = 1, failed = 0, signal = 0;
 };
 
-state_of_wait among_all(const session& s, const state_of_wait& own) {
-  std::array<int, 3> all{own.not_there, own.failed, own.signal};
+wait_state combine(const session& s, const wait_state& own) {
+  std::array<int, 3> all{own.not_ready, own.failed, own.signal};
   s.all_reduce(reduction::max, std::span<int>(all));
   return {all[0], all[1], all[2]};
 }
@@ -34,30 +34,30 @@ state_of_wait among_all(const session& s, const state_of_wait& own) {
 [[noreturn]] void leave(int signal) {
   throw failure(
       exit_status::resume_me,
-      fmt::format("stopped on signal {} while the input was read; the same command with --resume goes on", signal));
+      fmt::format("stopped on signal {} while the input was read; the same command with --resume continues", signal));
 }
 
 /// The signal that a rank got meanwhile, 0 for none.
 int signal_before_stage(const session& s, staged_input& input) {
   std::exception_ptr error;
-  state_of_wait own, all;
+  wait_state own, all;
   do {
-    // A rank that has its part sleeps, too, rather than turn round in MPI on a core that others need.
-    if (own.not_there == 0) std::this_thread::sleep_for(between_messages);
+    // A rank that has its part also sleeps, instead of polling MPI on a core that other ranks need.
+    if (own.not_ready == 0) std::this_thread::sleep_for(between_messages);
     const auto look_until = steady::now() + between_messages;
     do {
       try {
-        own.not_there = input.is_ready() ? 0 : 1;
+        own.not_ready = input.is_ready() ? 0 : 1;
       } catch (...) {
         error = std::current_exception();
         own = {0, 1, 0};
       }
       own.signal = stop_signals::received();
-      if (own.not_there == 0 || own.signal != 0) break;
+      if (own.not_ready == 0 || own.signal != 0) break;
       std::this_thread::sleep_for(between_looks);
     } while (steady::now() < look_until);
-    all = among_all(s, own);
-  } while (all.not_there != 0 && all.failed == 0 && all.signal == 0);
+    all = combine(s, own);
+  } while (all.not_ready != 0 && all.failed == 0 && all.signal == 0);
   if (all.failed != 0)
     s.agree([&] {
       if (error) std::rethrow_exception(error);

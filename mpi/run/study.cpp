@@ -70,7 +70,8 @@ beginning study::begin() {
     found_ = decide_beginning(requested_output(settings_), layout_);
     const std::string part = unfinished_path(settings_.out);
     if (found_ == beginning::fresh && !settings_.dry_run) std::filesystem::remove(part);
-    if (found_ == beginning::fresh && settings_.resume) spdlog::info("nothing to resume at {}: begun anew", part);
+    if (found_ == beginning::fresh && settings_.resume)
+      spdlog::info("there is no {} to resume: starting from the beginning", part);
   });
   s_.broadcast(found_);
   if (found_ == beginning::already_whole) log_nothing_to_do(settings_);
@@ -91,8 +92,8 @@ std::vector<std::uint64_t> study::pending(item_counts* counts) {
     numbers.push_back(b.number);
     damaged += reader->journal()[b.number].done == 1 ? 1 : 0;
   }
-  if (damaged > 0) spdlog::warn("{} finished batches have another checksum now and are done again", damaged);
-  spdlog::info("going on with {}: {} of {} batches are done", stored, layout_.batches.size() - numbers.size(),
+  if (damaged > 0) spdlog::warn("{} finished batches have a different checksum now and are computed again", damaged);
+  spdlog::info("resuming {}: {} of {} batches are finished", stored, layout_.batches.size() - numbers.size(),
                layout_.batches.size());
   return numbers;
 }

@@ -15,7 +15,8 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// Batch systems send SIGKILL 30 s after SIGTERM: what is not computed by then is dropped, and done again on --resume.
+// Batch systems send SIGKILL 30 s after SIGTERM: batches that are not finished by then are dropped; --resume repeats
+// them.
 constexpr std::chrono::seconds grace{20};
 constexpr std::chrono::microseconds between_messages{500};
 constexpr std::chrono::microseconds between_signals{20000};
@@ -114,10 +115,10 @@ void work_loop::notice_signals() {
     if (session_.is_root()) say_stopping(queue_->stopped_by());
   }
   if (steady::now() - stopped_at_ < grace) return;
-  fmt::print(stderr, "voxherd: rank {} leaves with a batch unfinished; the same command with --resume goes on\n",
+  fmt::print(stderr, "voxherd: rank {} leaves with an unfinished batch; the same command with --resume continues\n",
              session_.rank());
   std::fflush(nullptr);
-  // Neither MPI_Finalize nor the closing of the file can be waited for: every finished batch is in the file already.
+  // There is no time to finalize MPI or to close the file: every finished batch is in the file already.
   _exit(static_cast<int>(exit_status::resume_me));
 }
 

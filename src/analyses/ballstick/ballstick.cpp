@@ -63,6 +63,12 @@ class ballstick_analysis final : public voxelwise_base<dwi_series> {
   std::vector<field> fields_;
 };
 
+std::vector<output_spec> default_outputs() {
+  std::vector<output_spec> specs;
+  for (const field& f : ballstick::list_outputs(ballstick::settings{}, false)) specs.push_back(f.spec);
+  return specs;
+}
+
 /// Throws failure (bad_data) if the series cannot determine the model.
 void check_measurements(const ballstick::settings& settings, const gradient_table& gradients, const std::string& dwi) {
   std::size_t weighted = 0;
@@ -95,6 +101,7 @@ exit_status run_ballstick(session& s, const ballstick_request& request) {
 
 extern const command ballstick_command = make_command<ballstick_options, run_ballstick>(
     {"ballstick", "fibre orientations of the ball & stick model by Metropolis sampling",
-     "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", ""});
+     "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", ""},
+    default_outputs);
 
 }  // namespace voxherd

@@ -2,6 +2,7 @@
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/geodesic/inputs.hpp"
 #include "src/analyses/geodesic/passes.hpp"
+#include "src/analyses/geodesic/winners.hpp"
 
 namespace voxherd {
 
@@ -16,6 +17,7 @@ exit_status run_geodesic(session& s, const geodesic_request& request) {
 
 extern const command geodesic_command = make_command<geodesic_options, run_geodesic>(
     {"geodesic", "ranked geodesic connections between regions; streamlines for comparison",
-     "(--dwi FILE --bvals FILE --bvecs FILE | --tensor FILE) --seed-image FILE [--targets FILE] --out FILE", ""});
+     "(--dwi FILE --bvals FILE --bvecs FILE | --tensor FILE) --seed-image FILE [--targets FILE] --out FILE", ""},
+    fibre_outputs);
 
 }  // namespace voxherd

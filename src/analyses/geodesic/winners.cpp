@@ -82,7 +82,7 @@ winners::winners(const geodesic_inputs& inputs, const geodesic::field& field, co
   }
 }
 
-std::vector<output_spec> winners::outputs() const {
+std::vector<output_spec> fibre_outputs() {
   const auto point = [](std::string name, std::vector<std::uint64_t> shape, std::string unit, std::string meaning) {
     return output_spec{name, element_type::float32, shape, output_layout::points, unit, meaning};
   };

@@ -7,6 +7,9 @@
 
 namespace voxherd {
 
+/// What a result of `voxherd geodesic` holds of each fibre and each of its points.
+std::vector<output_spec> fibre_outputs();
+
 /// Pass two: integrates the chosen fibres again and writes their points. Items are fibres, by region pair, best first.
 class winners final : public analysis {
  public:
@@ -15,7 +18,7 @@ class winners final : public analysis {
   std::string name() const override { return "geodesic"; }
   const image_grid& grid() const override { return inputs_.grid; }
   const std::vector<std::uint64_t>& item_voxels() const override { return seed_voxels_; }
-  std::vector<output_spec> outputs() const override;
+  std::vector<output_spec> outputs() const override { return fibre_outputs(); }
   std::vector<constant> constants() const override { return found_.matrices; }
   std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
   bool may_be_empty() const override { return true; }

@@ -116,7 +116,7 @@ class Bedpostx(unittest.TestCase):
         flags = [*QUICK[:2], "-b", "500", "-j", "3000", "-s", "100"]
         self.killed(flags)
         said = self.bedpostx(*flags, ranks=2).stderr
-        self.assertIn("going on with", said)
+        self.assertIn("resuming", said)
         self.assertEqual(sorted(contents(self.out)), sorted(fsl_names(2, "d_std")))
         interrupted = contents(self.out)
         self.bedpostx(*flags, "--overwrite")

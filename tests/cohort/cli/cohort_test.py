@@ -176,7 +176,7 @@ class Cohort(Folder):
         self.assertEqual(job.wait(timeout=120), 75)
         before = self.table()["subjects"]["long"]
         self.assertEqual((before["state"], before["detail"], before["resubmit"]), ("partial", "", True))
-        self.assertIn("going on with", self.task(2, ranks=2))
+        self.assertIn("resuming", self.task(2, ranks=2))
         whole, last = self.table()["subjects"]["long"], self.summary("out/long.h5")
         self.assertEqual(whole["state"], "whole")
         resumed, batches = last["resumed_batches"], last["all"]["batches"]

@@ -108,7 +108,7 @@ class KilledRuns(KillAndResume, PerfusionJobs):
         write_nifti(self.path("there/30.nii"), self.study.concentration[..., 30] + 0.001)
         rc, said = self.launch(out, "--resume", scan=words())
         self.assertEqual(rc, USAGE, said)
-        self.assertIn("another study", said)
+        self.assertIn("a different study", said)
 
     def test_a_different_study_is_not_resumed(self):
         out = self.path("other.h5")

@@ -188,7 +188,7 @@ class KilledRuns(KillAndResume, Ragged):
         self.assertEqual(voxherd("verify", out + ".part")[0], 0)
         rc, said = ragged(2, out)
         self.assertEqual(rc, 2, said)
-        self.assertEqual(said.count("--resume goes on"), 1, said)
+        self.assertEqual(said.count("--resume continues"), 1, said)
         rc, said = ragged(2, out, "--resume", "--seed", 2)
         self.assertEqual(rc, 2, said)
         self.assertIn("seed: 1 in the file, 2 now", said)
