@@ -40,9 +40,10 @@ struct command_words {
   const char *name, *summary, *usage, *positional;
 };
 
-/// Table: a function that returns the option_table of a request. Run: what runs the request.
+/// Table: a function that returns the option_table of a request. Run: what runs the request. `outputs`: what a result
+/// of the default options holds, for the help; null where there is none.
 template <auto Table, auto Run>
-constexpr command make_command(const command_words& words) {
+constexpr command make_command(const command_words& words, std::vector<output_spec> (*outputs)() = nullptr) {
   using request = decltype(Table().read({}));
   class prepared final : public prepared_command {
    public:
@@ -61,14 +62,15 @@ constexpr command make_command(const command_words& words) {
    private:
     request request_;
   };
-  return {words.name,
-          words.summary,
-          words.usage,
-          words.positional,
-          []() -> const std::vector<option_spec>& { return Table().specs(); },
-          [](const given_options& given) -> std::unique_ptr<prepared_command> {
-            return std::make_unique<prepared>(given);
-          }};
+  return {
+      words.name,
+      words.summary,
+      words.usage,
+      words.positional,
+      []() -> const std::vector<option_spec>& { return Table().specs(); },
+      [](const given_options& given) -> std::unique_ptr<prepared_command> { return std::make_unique<prepared>(given); },
+      nullptr,
+      outputs};
 }
 
 /// All commands, in the order of the help text: generated from the CMake list.

@@ -95,6 +95,11 @@ exit_status run_ballstick(session& s, const ballstick_request& request) {
 
 extern const command ballstick_command = make_command<ballstick_options, run_ballstick>(
     {"ballstick", "fibre orientations of the ball & stick model by Metropolis sampling",
-     "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", ""});
+     "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", ""},
+    [] {
+      std::vector<output_spec> list;
+      for (const field& f : ballstick::list_outputs({}, false)) list.push_back(f.spec);
+      return list;
+    });
 
 }  // namespace voxherd

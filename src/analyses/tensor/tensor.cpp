@@ -57,6 +57,7 @@ exit_status run_tensor(session& s, const tensor_request& request) {
 
 extern const command tensor_command =
     make_command<tensor_options, run_tensor>({"tensor", "diffusion tensors by least squares: FA, MD, eigenvectors",
-                                              "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", ""});
+                                              "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", ""},
+                                             [] { return output_specs<tensor_outputs>(); });
 
 }  // namespace voxherd

@@ -116,7 +116,7 @@ TEST_F(Run, SplitsBatchesThatDoNotFitTheDevice) {
     settings.batch_items = 100;
     settings.overwrite = true;
     ASSERT_EQ(run(*world, device, settings, toy::host_hooks()), exit_status::whole);
-    expect_right(out_, a);
+    expect_correct(out_, a);
     EXPECT_LE(log.largest, max_items);
     EXPECT_GT(world->all_reduce(reduction::sum, log.refused), 0);
   }
