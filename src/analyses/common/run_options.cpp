@@ -30,6 +30,7 @@ nlohmann::json start_provenance(const session& s, const std::string& command_lin
 
 const option_table<run_request>& run_options() {
   using T = run_request;
+  using choice = backend_choice;
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Output", {
@@ -39,8 +40,8 @@ const option_table<run_request>& run_options() {
       {"json", &T::json, text_kind::file, {"write the table of times to FILE (JSON)"}},
       {"trace", &T::trace, text_kind::file, {"write a per-batch timeline to FILE (CSV)"}}})
     .group("Running", {
-      {"backend", &T::backend, {{"auto", backend_choice::automatic}, {"cpu", backend_choice::cpu}, {"cuda", backend_choice::cuda},
-                                {"mixed", backend_choice::mixed}},
+      {"backend", &T::backend, {{"auto", choice::automatic}, {"cpu", choice::cpu}, {"cuda", choice::cuda},
+                                {"mixed", choice::mixed}},
        {"what computes; auto: GPUs if there are any; mixed: GPUs, and CPU cores for the other ranks"}},
       {"threads", &T::threads, range{0, 4096}, {"CPU threads per rank; 0: the cores that this rank may use"}},
       {"share-gpu", &T::share_gpu, {"let several ranks use one GPU"}},

@@ -73,9 +73,9 @@ class ExampleAnalysis(unittest.TestCase):
 
     def compute(self, ranks, *options, expect=0):
         out = os.path.join(self.folder, f"snr_{ranks}.h5")
-        done = self.run_program("snr", "--dwi", f"{self.scan}/data.nii", "--bvals", f"{self.scan}/bvals", "--bvecs",
-                                f"{self.scan}/bvecs", "--mask", f"{self.scan}/nodif_brain_mask.nii.gz", "--threads", "1",
-                                "--overwrite", "--quiet", "--out", out, *options, ranks=ranks, expect=expect)
+        bvals = () if "--bvals" in options else ("--bvals", f"{self.scan}/bvals")
+        done = self.run_program("snr", "--dwi", f"{self.scan}/data.nii", *bvals, "--bvecs", f"{self.scan}/bvecs", "--mask",
+                                f"{self.scan}/nodif_brain_mask.nii.gz", "--threads", "1", "--overwrite", "--quiet", "--out", out, *options, ranks=ranks, expect=expect)
         return out if expect == 0 else done.stderr
 
     def check_values(self, out):
@@ -119,8 +119,12 @@ class ExampleAnalysis(unittest.TestCase):
             self.skipTest("built with CUDA")
         self.assertIn("--backend cpu", self.compute(1, "--backend", "cuda", expect=2))
 
-    def test_refuses_a_series_without_such_volumes(self):
-        self.assertIn("--max-b", self.compute(1, "--backend", "cpu", "--max-b", "-1", expect=65))
+    def test_refuses_a_series_with_one_such_volume(self):
+        bvals = np.loadtxt(f"{self.scan}/bvals").ravel()
+        bvals[np.flatnonzero(bvals <= 50)[1:]] = 1000
+        path = os.path.join(self.folder, "bvals_one_b0")
+        np.savetxt(path, bvals[None], fmt="%g")
+        self.assertIn("--max-b", self.compute(1, "--backend", "cpu", "--bvals", path, expect=65))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,9 @@ TEST(BatchQueue, ALateMessageIsNotReceivedByTheNextQueue) {
   work_off(second);
   EXPECT_EQ(second.stopped_by(), 0);
   EXPECT_TRUE(second.whole());
-  if (world->is_root()) EXPECT_EQ(second.items_done(), 35U);
+  if (world->is_root()) {
+    EXPECT_EQ(second.items_done(), 35U);
+  }
   while (!second.settle()) {
   }
   first.close();

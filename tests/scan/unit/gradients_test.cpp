@@ -154,7 +154,7 @@ TEST_F(Gradients, InvalidNumbersAreRejectedWithTheirLine) {
 TEST_F(Gradients, BValuesMustBeFiniteAndNotNegative) {
   expect_refused("0 nan 1000 2000", four_rows, "bvals", {"volume 1", "nan", "finite"});
   expect_refused("0 1000 inf 2000", four_rows, "bvals", {"volume 2", "inf", "finite"});
-  expect_refused("0\n1000\n1000\n-5\n", four_rows, "bvals", {"line 4", "volume 3", "-5", "0 or more"});
+  expect_refused("0\n1000\n1000\n-5\n", four_rows, "bvals", {"line 4", "volume 3", "-5", "at least 0"});
 }
 
 TEST_F(Gradients, DirectionsMustBeFiniteUnitVectorsWhereBIsAboveZero) {

@@ -104,7 +104,7 @@ TEST_F(LabelImage, MaskContainsAllValuesAboveZero) {
 }
 
 TEST_F(LabelImage, RejectsImagesThatAreNotParcellations) {
-  expect_refused({0, 1.5f}, {"voxel 1", "1.5", "whole numbers"});
+  expect_refused({0, 1.5f}, {"voxel 1", "1.5", "integers"});
   expect_refused({0, 3e7f}, {"30000000", "16777216"});
   expect_refused({0, 0}, {"0 of 2"});
 }

@@ -95,7 +95,7 @@ const option_table<ragged_request>& ragged_options() {
   static const option_table<T> table = option_table<T>()
     .group("Toy", {
       {"candidates", &T::candidates, range{1, 1e9}, {"fibres that are scored"}},
-      {"least", &T::least, range{0, 100}, {"smallest score of those that are written"}},
+      {"least", &T::least, range{0, 1000}, {"smallest score of those that are written"}},
       {"slowest-ms", &T::slowest_ms, range{0, 1e6}, {"time of the slowest batch"}},
       {"seed", &T::seed, at_least(0), {"a stored option"}}})
     .include(&T::run, run_options());
