@@ -253,11 +253,7 @@ void read_fit(const perfusion_request& r, const given_options& given, perfusion_
     fix(o, tau_p, 0);
   }
   read_delays(r, given, o);
-<<<<<<< HEAD
-  if (std::all_of(o.fit.rules.begin(), o.fit.rules.end(), [](const parameter_rule& p) { return p.fixed; }))
-=======
   if (std::all_of(o.fit.rules.begin(), o.fit.rules.end(), [](const parameter_rule& rule) { return rule.fixed; }))
->>>>>>> restructure
     refuse("--fix: all parameters are fixed, expected at least one that is fitted");
 }
 
