@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <fstream>
-#include <numeric>
 #include <sstream>
 
 namespace voxherd {
@@ -16,18 +15,21 @@ namespace po = boost::program_options;
 
 constexpr const char* unexpected = "unexpected argument";
 
-/// Letters to insert, delete or replace to turn one word into the other (Levenshtein).
+/// Letters to insert, delete, replace or swap with the next to turn one word into the other (optimal string alignment).
 std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  // distance[i][j]: between the first i letters of a and the first j of b
+  std::vector<std::vector<std::size_t>> distance(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) distance[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) distance[0][j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+      const std::size_t replaced = distance[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      distance[i][j] = std::min({distance[i - 1][j] + 1, distance[i][j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        distance[i][j] = std::min(distance[i][j], distance[i - 2][j - 2] + 1);
     }
   }
-  return row.back();
+  return distance[a.size()][b.size()];
 }
 
 /// The name that was probably meant, "" if none is close.
