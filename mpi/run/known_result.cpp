@@ -82,7 +82,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
   std::optional<new_file> created;
   result_writer writer = file.open(created);
   if (created) created->rename();
-  file.note_stage("result file begun");
+  file.note_stage("result file created");
   file.note_stage("buffers made");
   const double work_started = steady_seconds();
   std::vector<batch_times> times;

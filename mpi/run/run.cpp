@@ -183,7 +183,7 @@ exit_status computation::compute() {
   {
     progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, settings_.label);
     std::optional<work_loop> loop;
-    study_.note_stage("result file begun");
+    study_.note_stage("result file created");
     s_.agree([&] { loop.emplace(s_, a_, device_, layout, writer, shown, counts_.get()); });
     study_.note_stage("buffers made");
     complete = compute_stages(stages, *loop, created);

@@ -60,7 +60,7 @@ void new_file::rename() {
 }
 
 void log_nothing_to_do(const run_settings& settings) {
-  spdlog::info("{} is whole already; nothing to do", settings.out);
+  spdlog::info("{} is already complete; nothing to do", settings.out);
 }
 
 beginning study::begin() {

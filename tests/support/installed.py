@@ -86,5 +86,5 @@ def fit_a_phantom(case, program, configs, folder):
               for word in (f"--{option}", os.path.join(phantom, name))]
     run_checked("mpirun", "--oversubscribe", "-n", "2", program, "ballstick", "--config",
          os.path.join(configs, "ballstick-quick.cfg"), *inputs, "--out", result)
-    case.assertIn("whole", run_checked(program, "info", result))
+    case.assertIn("complete", run_checked(program, "info", result))
     run_checked(program, "verify", result)

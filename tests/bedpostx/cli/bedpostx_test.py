@@ -134,7 +134,7 @@ class Bedpostx(unittest.TestCase):
         expected = contents(self.out)
         os.remove(f"{self.out}/xfms/eye.mat")
         os.remove(f"{self.out}/merged_f1samples.nii.gz")
-        self.assertIn("whole already", self.bedpostx(*QUICK).stderr)
+        self.assertIn("already complete", self.bedpostx(*QUICK).stderr)
         again = contents(self.out)
         self.assertEqual({name: digest for name, (digest, _) in again.items()},
                          {name: digest for name, (digest, _) in expected.items()})

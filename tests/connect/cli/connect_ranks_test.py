@@ -95,7 +95,7 @@ class KilledRuns(KillAndResume, ConnectJobs):
         self.assertIn("alpha: 3.0 in the file, 2.0 now", said)
         rc, said = self.launch(out, *self.options(out))
         self.assertEqual(rc, 0, said)
-        self.assertIn("is whole already", said)
+        self.assertIn("is already complete", said)
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ class Fibres(ExportedFibres):
             with open(out, "w") as file:
                 file.write("old")
             done = run("export", self.result, "--to", kind, out, expect=2)
-            self.assertIn("--overwrite replaces it", done.stderr)
+            self.assertIn("replace it with --overwrite", done.stderr)
             self.assertEqual(os.path.getsize(out), 3)
             run("export", self.result, "--to", kind, out, "--overwrite")
             self.assertGreater(os.path.getsize(out), 1000)

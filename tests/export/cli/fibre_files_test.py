@@ -227,7 +227,7 @@ class Arrays(FibreFiles):
         told = [stored_array("wide", "float32", np.ones((count, 4)))]
         told += [stored_array(f"narrow{k}", "float32", np.full(count, k)) for k in range(8)]
         path = self.write("trk", self.fibres, fibre_arrays=told)
-        self.assertIn("wide left out; --to trx writes all", self.done.stdout + self.done.stderr)
+        self.assertIn("wide left out; use --to trx to write all", self.done.stdout + self.done.stderr)
         read = nibabel.streamlines.load(path).tractogram
         self.assertEqual(set(read.data_per_streamline), {f"narrow{k}" for k in range(8)})
         self.expect_fibres(read.streamlines, self.fibres)

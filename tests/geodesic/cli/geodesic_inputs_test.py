@@ -344,7 +344,7 @@ class Refusals(InFolder):
                 (MISSING, ["--tensor", self.at("absent.h5"), *self.seeds], ["absent.h5"]),
                 (BAD_DATA, ["--tensor", self.mask, "--tensor-from", "voxherd", *self.seeds], ["mask.nii"]),
                 (MISSING, [*base, "--exclude", self.at("absent.nii")], ["absent.nii"]),
-                (BAD_DATA, [*base, "--targets", half], ["half.nii", "1.5", "whole numbers"]),
+                (BAD_DATA, [*base, "--targets", half], ["half.nii", "1.5", "integers"]),
                 (BAD_DATA, [*base, "--targets", empty], ["empty.nii", "0 of 60"]),
                 (BAD_DATA, [*base, "--targets", away], ["away.nii", "none of its labels"]),
                 (BAD_DATA, [*base, "--targets", self.labels, "--target-labels", "4"], ["labels.nii", "4", "3, 17"]),

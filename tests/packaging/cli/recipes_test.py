@@ -106,7 +106,7 @@ class Spack(unittest.TestCase):
 
     def test_its_versions_are_those_that_setup_requires(self):
         depends = " ".join(words[0] for words, _ in execute_recipe("voxherd")[1]["depends_on"])
-        needed = read(ROOT, "script", "setup").split("\nNeeded: ")[1].split("\nHELP")[0]
+        needed = read(ROOT, "script", "setup").split("\nRequirements: ")[1].split("\nHELP")[0]
         for spack, setup in ((r"cmake@([\d.]+):", r"CMake ([\d.]+\d)"), (r"mpi@([\d.]+):", r"MPI (\d)"),
                              (r"hdf5@([\d.]+):\+mpi", r"HDF5 ([\d.]+\d)"), (r"cuda@([\d.]+):", r"CUDA (\d+)")):
             self.assertEqual(re.search(spack, depends)[1], re.search(setup, needed)[1], spack)

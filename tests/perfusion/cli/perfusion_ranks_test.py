@@ -104,7 +104,7 @@ class KilledRuns(KillAndResume, PerfusionJobs):
         self.place = "there"
         rc, said = self.launch(out, "--resume", scan=words())
         self.assertEqual(rc, 0, said)
-        self.assertIn("is whole already", said)
+        self.assertIn("is already complete", said)
         write_nifti(self.path("there/30.nii"), self.study.concentration[..., 30] + 0.001)
         rc, said = self.launch(out, "--resume", scan=words())
         self.assertEqual(rc, USAGE, said)
@@ -119,7 +119,7 @@ class KilledRuns(KillAndResume, PerfusionJobs):
         self.assertIn("iterations: 600 in the file, 50 now", said)
         rc, said = self.launch(out, *self.options, scan=self.scan)
         self.assertEqual(rc, 0, said)
-        self.assertIn("is whole already", said)
+        self.assertIn("is already complete", said)
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ class VerifyAndCompare(ToyJobs):
     def test_info_lists_the_contents(self):
         rc, out, said = voxherd("info", self.path("a.h5"))
         self.assertEqual(rc, 0, said)
-        for word in ("/maps/label", "/samples/draws[50]", "mm2/s", "/inputs/bvals[4]", '"seed": 1', "whole"):
+        for word in ("/maps/label", "/samples/draws[50]", "mm2/s", "/inputs/bvals[4]", '"seed": 1', "complete"):
             self.assertIn(word, out)
 
 
