@@ -332,7 +332,7 @@ class Files(PerfusionJobs):
         words = list(self.study.words())
         words[7], words[9] = words[9], words[7]
         self.fit(scan=words)
-        self.assertIn("are the two exchanged?", self.said)
+        self.assertIn("are the two swapped?", self.said)
 
     def test_voxels_that_cannot_be_fitted_are_counted_by_reason(self):
         series = self.study.concentration.copy()
