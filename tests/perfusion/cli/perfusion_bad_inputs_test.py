@@ -53,7 +53,7 @@ class BadInputs(PerfusionJobs):
     def test_frames_in_the_shells_order_of_names_are_rejected(self):
         names = sorted(self.image(f"dyn_{i}.nii", self.study.concentration[..., i]) for i in range(12))
         rest = self.given(dynamic=None)
-        self.refused(USAGE, "comes before", scan=["--dynamic", *names, *rest])
+        self.refused(USAGE, "is before", scan=["--dynamic", *names, *rest])
         empty = self.text("list.txt", "\n\n")
         self.refused(BAD_DATA, "has no names", scan=self.given(dynamic=empty))
 
@@ -65,7 +65,7 @@ class BadInputs(PerfusionJobs):
     def test_times_that_do_not_match_the_frames_are_rejected(self):
         save = self.study.save_times
         times = self.study.times
-        self.refused(BAD_DATA, "holds 47 numbers in 47 rows, expected 48", scan=self.given(times=save("few.txt", times[:47])))
+        self.refused(BAD_DATA, "has 47 numbers in 47 rows, expected 48", scan=self.given(times=save("few.txt", times[:47])))
         swapped = times.copy()
         swapped[[7, 8]] = swapped[[8, 7]]
         self.refused(BAD_DATA, "line 9: frame 8 is at 16.59 s, not after frame 7 at 18.96 s",
@@ -90,7 +90,7 @@ class BadInputs(PerfusionJobs):
     def test_a_curve_that_rises_immediately_has_no_baseline(self):
         late = self.image("late.nii", self.study.concentration[..., 9:])
         times = self.study.save_times("late.txt", self.study.times[9:])
-        self.refused(BAD_DATA, "rises from the first frame on", "--signal", "ct", scan=self.given(dynamic=late, times=times))
+        self.refused(BAD_DATA, "rises from the first frame", "--signal", "ct", scan=self.given(dynamic=late, times=times))
 
     # Masks and VOIs
 
@@ -106,7 +106,7 @@ class BadInputs(PerfusionJobs):
 
     def test_a_voi_outside_the_image_is_rejected(self):
         away = self.image("away.nii", self.study.artery, origin_mm=(500, 0, 0))
-        self.refused(BAD_DATA, "outside of it", scan=self.given(arterial_voi=away))
+        self.refused(BAD_DATA, "so it is outside", scan=self.given(arterial_voi=away))
 
     def test_a_voi_with_invalid_values_is_rejected(self):
         series = self.study.concentration.copy()
