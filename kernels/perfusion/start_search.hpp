@@ -15,7 +15,7 @@ struct pair_flows {
   Number explained;         ///< the part of y'y that they explain
 };
 
-/// The best flows >= 0 for two curves of length 1, a . p = r, inverse = 1 / (1 - r^2) (0: one curve alone): inside, on
+/// The best flows >= 0 for two curves of length 1, a . p = r, inverse = 1 / (1 - r^2) (0: only one curve): inside, on
 /// one of the two edges, or none. In a form that does not cancel where r is near 1.
 template <class Number>
 VOXHERD_FUNCTION pair_flows<Number> solve_pair(Number ya, Number yp, Number r, Number inverse) {

@@ -80,7 +80,7 @@ class uneven_feed {
   Number last_;  ///< frame
   Number k_, tau_;
   Number node_, begin_, end_;  ///< the segment: its first node, from when until when
-  Number value_, rise_;        ///< of the input at its beginning, a second
+  Number value_, rise_;        ///< of the input at its start, and its slope per second
   Number convolved_, slope_;   ///< at its beginning
 };
 

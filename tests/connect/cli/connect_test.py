@@ -343,7 +343,7 @@ class Errors(ConnectJobs):
 
     def test_an_invalid_table_of_names_is_rejected_with_its_line(self):
         for text, expected in (("1 A\nB 2\n", "line 2"), ("1 A\n1 B\n", "label 1 already has a name"),
-                               ("1\n", "expected a label and a name"), ("77 Z\n", "names none of the 14 regions")):
+                               ("1\n", "expected a label and a name"), ("77 Z\n", "has no name for any of the 14 regions")):
             table = os.path.join(self.shared, "names.txt")
             with open(table, "w", encoding="utf-8") as file:
                 file.write(text)
