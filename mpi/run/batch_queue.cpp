@@ -14,7 +14,7 @@ constexpr int tag_note = 1, tag_failure = 2;
 constexpr std::int64_t wants_batch = 1, has_done = 2, has_left = 3;
 // from rank 0
 constexpr std::int64_t grants = 4, nothing_left = 5, all_have_left = 6;
-// both ways
+// both directions
 constexpr std::int64_t stops = 7;
 
 // Rank 0 reconsiders ranks that wait for an answer after this time, even if no batch was finished: by then a rank may
