@@ -9,16 +9,16 @@ namespace voxherd::ballstick {
 constexpr float log2_e = 1.442695041f;
 constexpr float ln_2 = 0.6931471806f;
 
-/// One measurement's weighting as the kernels keep it. With b in s/mm2 and unit direction g:
+/// One measurement's weighting as the kernels store it. With b in s/mm2 and unit direction g:
 /// (x, y, z) = g sqrt(b log2 e), so that the square of its product with a fibre direction is b cos^2 log2 e.
-/// `offset` is 0, and -200 for the padding behind the last measurement: exp2(offset - ...) then vanishes.
+/// `offset` is 0, and -200 for the padding after the last measurement: exp2(offset - ...) is then 0.
 template <class Real>
 struct weighted_direction {
   Real x, y, z, offset;
 };
 
-/// How far z = b d_std^2/d reaches over a voxel's measurements, which decides how (1 + z)^-(d/d_std)^2 is best had: for
-/// small z as exp(-b d log(1+z)/z) with a short series, since 1 + z would lose z; for larger ones as it stands.
+/// Range of z = b d_std^2/d over a voxel's measurements, which decides how (1 + z)^-(d/d_std)^2 is best computed: for
+/// small z as exp(-b d log(1+z)/z) with a short series, since 1 + z would lose z; for larger z directly.
 enum class spread_range { tiny, narrow, wide };
 constexpr float largest_tiny_spread = 0.01f;
 constexpr float largest_narrow_spread = 0.25f;
@@ -37,7 +37,7 @@ VOXHERD_FUNCTION inline Real log1p_ratio(Real z) {
   return lane::fma(p, z, Real(0.999999813f));
 }
 
-/// Model 1: exp(-b d) and exp(-b d cos^2). The diffusivity goes into the fibre's vector, which saves a product per
+/// Model 1: exp(-b d) and exp(-b d cos^2). The diffusivity is part of the fibre's vector, which saves a product per
 /// measurement.
 struct mono_exponential {
   static constexpr diffusion_model model = diffusion_model::mono_exponential;
@@ -61,7 +61,7 @@ struct mono_exponential {
 };
 
 /// Model 2 (Jbabdi 2012): (1 + b d_std^2/d)^-(d/d_std)^2 = exp(-b d log1p(z)/z) with z = b d_std^2/d.
-/// The quotient keeps single precision for d_std -> 0, where the power loses everything.
+/// The quotient keeps single precision for d_std -> 0, where the power would lose all digits.
 struct gamma_distributed {
   static constexpr diffusion_model model = diffusion_model::gamma;
   float d;
@@ -101,7 +101,7 @@ struct zeppelin {
   static constexpr diffusion_model model = diffusion_model::zeppelin;
   gamma_distributed isotropic;
   float across;  ///< perpendicular diffusivity
-  float excess;  ///< parallel less perpendicular
+  float excess;  ///< parallel minus perpendicular
 
   VOXHERD_FUNCTION zeppelin(float d_mm2_per_s, float d_std, float ratio, float max_weighting)
       : isotropic(d_mm2_per_s, d_std, ratio, max_weighting),

@@ -31,8 +31,8 @@ inline chain_settings chain_settings_of(const settings& s, std::size_t measureme
   return c;
 }
 
-/// Calls use.template operator()<Attenuation, Noise, Fibres>() with the kernel's types for these settings: the one
-/// place where run-time choices become compile-time ones.
+/// Calls use.template operator()<Attenuation, Noise, Fibres>() with the kernel's types for these settings: the only
+/// place that turns run-time choices into compile-time ones.
 template <int Fibres, class Use>
 void with_types_of_fibres(const settings& s, Use&& use) {
   const bool rician = s.noise == noise_model::rician;

@@ -8,7 +8,7 @@ namespace voxherd::ballstick {
 
 namespace {
 
-/// The list of a run's outputs as it grows.
+/// Builds the list of a run's outputs.
 class output_list {
  public:
   explicit output_list(const settings& s) : settings_(s) {}

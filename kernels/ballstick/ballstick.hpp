@@ -14,13 +14,13 @@
 
 namespace voxherd::ballstick {
 
-/// One quantity that a run leaves for every voxel: "mean_f1", "dyads1", "th1", "status".
+/// One output quantity per voxel: "mean_f1", "dyads1", "th1", "status".
 struct field {
-  int id;  ///< place in result_view
+  int id;  ///< index in result_view
   output_spec spec;
 };
 
-/// What `s` yields. `all_samples`: the samples of S0, d, d_std, R, f0 and tau too.
+/// Outputs for settings `s`. `all_samples`: also the samples of S0, d, d_std, R, f0 and tau.
 std::vector<field> list_outputs(const settings& s, bool all_samples);
 
 /// Bytes per voxel of each field.
@@ -32,11 +32,11 @@ class estimator {
   virtual ~estimator() = default;
 
   /// `voxels`: each item's index in the image, which keys its random numbers. `rows`: count x (K signals [+ 9 of the
-  /// gradient deviation, column-wise]). `out`: null where a field is not wanted. Throws device_error;
-  /// device_out_of_memory where fewer voxels may fit.
+  /// gradient deviation, column-wise]). `out`: null for fields that are not requested. Throws device_error;
+  /// device_out_of_memory if fewer voxels may fit.
   virtual void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_view& out) = 0;
 
-  /// Frees the device memory that is kept from one batch to the next.
+  /// Frees the device memory that is kept between batches.
   virtual void release_memory() {}
 };
 

@@ -93,7 +93,7 @@ class cpu_estimator final : public estimator {
   bool deviates_;
   weighting_table table_;
   chain_settings chain_;
-  std::vector<real> columns_;  ///< x, y, z, offset, weighting, each slots long
+  std::vector<real> columns_;  ///< x, y, z, offset, weighting, `slots` long each
 };
 
 }  // namespace

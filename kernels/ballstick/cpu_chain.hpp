@@ -7,7 +7,7 @@
 
 namespace voxherd::ballstick {
 
-/// One thread's memory for one voxel at a time, in whole SIMD registers.
+/// One thread's memory for one voxel at a time, in complete SIMD registers.
 struct cpu_scratch {
   using real = cpu_team<float>::real;
 
@@ -20,7 +20,7 @@ struct cpu_scratch {
   int slots;
   std::vector<real> signals;
   std::vector<real> arrays;
-  std::vector<real> own_table;  ///< five columns, where gradients deviate
+  std::vector<real> own_table;  ///< five columns, if gradients deviate
   std::vector<float> chain_samples;
   float acceptance[max_parameters];
   chain_scratch chain;

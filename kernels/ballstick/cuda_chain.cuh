@@ -5,15 +5,15 @@
 
 namespace voxherd::ballstick {
 
-/// Measurements a lane when a voxel's state lives in registers: 8, 16 or 32 lanes a voxel cover up to 72, 144 and 288.
+/// Measurements per lane if a voxel's state is in registers: 8, 16 or 32 lanes per voxel cover up to 72, 144 and 288.
 constexpr int register_slots = 9;
 constexpr int chain_block_threads = 128;
-constexpr int chain_blocks_per_sm = 4;  ///< caps registers at 128 a thread: more spill, fewer leave warps idle
+constexpr int chain_blocks_per_sm = 4;  ///< limits registers to 128 per thread: more spill, fewer leave warps idle
 
-/// How a voxel's K measurements are shared out over lanes.
+/// How a voxel's K measurements are divided among lanes.
 struct chain_shape {
-  int width;          ///< lanes a voxel
-  int slots;          ///< measurements a lane
+  int width;          ///< lanes per voxel
+  int slots;          ///< measurements per lane
   bool in_registers;  ///< else in shared memory
   int padded() const { return width * slots; }
 };
@@ -25,7 +25,7 @@ inline chain_shape shape_for(int measurements) {
   return {32, (measurements + 31) / 32, false};
 }
 
-/// All pointers are the device's.
+/// All pointers are to device memory.
 struct chain_job {
   chain_settings settings;
   int width, slots;

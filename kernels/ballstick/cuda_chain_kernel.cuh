@@ -6,16 +6,16 @@
 
 namespace voxherd::ballstick {
 
-/// Lanes a voxel and measurements a lane, as the kernel's compiler must know them; no slots: in shared memory, any
-/// number.
+/// Lanes per voxel and measurements per lane, compile-time parameters of the kernel; 0 slots: any number, in shared
+/// memory.
 template <int Width, int Slots>
 struct kernel_shape {
   static constexpr int width = Width;
   static constexpr int slots = Slots;
 };
 
-/// Shared memory of a block: one weighting table, or one a team where gradients deviate; then each team's scratch and
-/// those of its arrays that are not in registers.
+/// Shared memory of a block: one weighting table, or one per team if gradients deviate; then each team's scratch and
+/// its arrays that are not in registers.
 struct chain_memory {
   int teams, padded, tables;
   std::size_t arrays_per_team;  ///< floats
@@ -36,7 +36,7 @@ __host__ __device__ chain_memory memory_of(int slots, bool deviates) {
           static_cast<std::size_t>(in_registers ? 1 + Fibres : 4 + 2 * Fibres) * static_cast<std::size_t>(padded)};
 }
 
-/// Fills the block's table; where gradients deviate, each team its own voxel's.
+/// Fills the block's table; if gradients deviate, each team fills that of its voxel.
 __device__ inline void fill_tables(const chain_job& job, int item, int team, int lane, float4* directions,
                                    float* weightings) {
   const int padded = job.width * job.slots;

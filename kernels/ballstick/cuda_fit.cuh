@@ -5,7 +5,7 @@
 
 namespace voxherd::ballstick {
 
-/// All pointers are the device's.
+/// All pointers are to device memory.
 struct fit_job {
   int count;
   int measurements;            ///< K

@@ -7,9 +7,9 @@
 namespace voxherd::ballstick {
 
 constexpr int fit_block_warps = 1;     ///< a block ends with its slowest voxel
-constexpr int fit_blocks_per_sm = 16;  ///< double-precision chains are long: warps hide them better than registers do
+constexpr int fit_blocks_per_sm = 16;  ///< double-precision chains are long: warps hide them better than registers
 
-/// One voxel's measurements for a warp, from the chains' table: there directions are long by sqrt(b log2(e)), b in
+/// One voxel's measurements for a warp, from the chains' table: there directions have the length sqrt(b log2(e)), b in
 /// s/mm2.
 struct cuda_fit_measurements {
   const fit_job& job;
@@ -38,7 +38,7 @@ struct cuda_fit_measurements {
   }
 };
 
-/// One warp a voxel: all loops whose length depends on the data are then the whole warp's.
+/// One warp per voxel, so that all lanes of a warp have the same loop lengths, which depend on the data.
 template <diffusion_model Model, int Fibres, bool Unattenuated>
 __global__ void __launch_bounds__(32 * fit_block_warps, fit_blocks_per_sm)
     fit_kernel(const fit_job job, noise_model noise, double ratio) {

@@ -5,7 +5,7 @@
 namespace voxherd::ballstick {
 
 /// One voxel's data for a cuda_team: signals in global memory, (x, y, z, offset) and weightings in shared memory.
-/// `Slots` measurements a lane; 0: known only at run time.
+/// `Slots` measurements per lane; 0: known only at run time.
 template <int Width, int Slots>
 struct cuda_measurements {
   int slot_count;
@@ -18,8 +18,8 @@ struct cuda_measurements {
     return slot_count;
   }
   __device__ float signal(int s) const { return __ldg(signals + s * Width); }
-  /// Loaded anew each time: a compiler that sees through the load keeps all slots' directions in registers, and spills
-  /// others.
+  /// Loaded each time: if the compiler could combine the loads, it would keep the directions of all slots in registers
+  /// and spill others.
   __device__ weighted_direction<float> direction(int s) const {
     float4 d;
     asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"

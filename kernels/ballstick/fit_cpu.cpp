@@ -14,7 +14,7 @@ namespace {
 using team = cpu_team<double>;
 using real = team::real;
 
-/// Measurements of one voxel, padded to whole SIMD registers.
+/// Measurements of one voxel, padded to complete SIMD registers.
 class measurements {
  public:
   explicit measurements(const gradient_table& g) : count_(static_cast<int>(g.size())) {
@@ -46,7 +46,7 @@ class measurements {
   }
 
  private:
-  /// The gradients felt are (1 + L) g; their length carries the change of b.
+  /// The effective gradients are (1 + L) g; their length includes the change of b.
   void bend(const float* deviation) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i)
       for (std::size_t line = 0; line < 3; ++line) {

@@ -8,13 +8,13 @@
 
 namespace voxherd::ballstick {
 
-/// Least-squares starts on the CPU. One object per thread: it owns scratch.
+/// Least-squares starts on the CPU. One object per thread, because it owns scratch memory.
 class cpu_start_fitter {
  public:
   virtual ~cpu_start_fitter() = default;
 
   /// `signals`: K. `deviation`: nine numbers of the gradient deviation (FSL's volume order, column-wise), or null.
-  /// `start`: parameter_layout's numbers. Returns the sum of squared residuals, in the signal's unit squared.
+  /// `start`: in parameter_layout's order. Returns the sum of squared residuals, squared unit of the signal.
   virtual double fit(const float* signals, const float* deviation, float* start) = 0;
 };
 

@@ -6,10 +6,10 @@
 namespace voxherd::ballstick::fitting {
 
 constexpr int most_iterations = 50;
-/// The fit has settled where a step lowers the sum of squares by less than this part: with 300 measurements 0.015 in
-/// the logarithm of the likelihood, far below what a chain's first jumps change.
+/// The fit has converged if a step lowers the sum of squares by less than this fraction: with 300 measurements 0.015 in
+/// the logarithm of the likelihood, far less than the change by a chain's first jumps.
 constexpr double settled_decrease = 3e-5;
-/// Residuals at rounding, per measurement, for signals near 1: data without noise.
+/// Rounding errors of the residuals per measurement, for signals near 1: data without noise.
 constexpr double no_residual = 1e-20;
 
 constexpr int most_bound_rounds = 4;
@@ -19,18 +19,18 @@ constexpr int tensor_row = 8;
 template <class Shape>
 constexpr int widest_row = Shape::row > tensor_row ? Shape::row : tensor_row;
 
-/// What a team's lanes share.
+/// Memory shared by a team's lanes.
 template <class Team, class Shape>
 struct scratch {
   double normal[2][packed_size(widest_row<Shape>)];
   double system[solver_of<Team, widest_row<Shape> - 1>::shared_doubles];
   double step[widest_row<Shape> - 1];
   double rows[gram_of<Team, widest_row<Shape>>::shared_doubles + 1];
-  bool fixed[Shape::free];  ///< numbers that their bound holds
+  bool fixed[Shape::free];  ///< numbers held at their bound
   double fixed_step[Shape::free];
 };
 
-/// Levenberg-Marquardt with the damping scaled by the diagonal (Marquardt 1963), its size ruled by the gain ratio
+/// Levenberg-Marquardt with the damping scaled by the diagonal (Marquardt 1963), its size set from the gain ratio
 /// (Nielsen, IMM-REP-1999-05), within bounds.
 ///
 /// `Measurements`: load(slot, q, signal, weight), slots(), count().
@@ -95,8 +95,8 @@ class engine {
     return normal[packed_index(n, n)];
   }
 
-  /// (H + damping diag H) step = J^T r into the scratch. Numbers that the step would carry over a bound go to the
-  /// bound, and the others are solved for again.
+  /// Solves (H + damping diag H) step = J^T r in the scratch. Numbers that the step would move across a bound are set
+  /// to the bound, and the others are solved for again.
   VOXHERD_FUNCTION bool solve(const point<Shape>& p, const double* normal, double damping) const {
     team_.share(n, [&](int i) { s_.fixed[i] = false; });
     const auto matrix = [&](int i, int j) {
@@ -141,7 +141,7 @@ class engine {
     return any;
   }
 
-  /// Of the sum of squares of the linearised signal.
+  /// Decrease of the sum of squares of the linearised signal.
   VOXHERD_FUNCTION static double predicted_decrease(const double* normal, const double (&step)[n]) {
     double decrease = 0;
     VOXHERD_UNROLL

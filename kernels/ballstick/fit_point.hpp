@@ -7,12 +7,12 @@
 
 namespace voxherd::ballstick::fitting {
 
-/// Bounds of the fit: inside the sampler's support, and away from zero, where a fibre would have no direction to
+/// Bounds of the fit: inside the sampler's support, and above zero, where a fibre would have no direction to
 /// improve and a proposal no size. Amplitudes as parts of the voxel's largest signal.
 constexpr double least_amplitude = 1e-3;
 constexpr double least_d = 0.01, most_d = 4.999;  // um2/ms
 constexpr double least_scale = 1e-3;              // um2/ms
-/// The tangent of the angle that a fibre turns by in one step: a weak fibre's angles look free to the linear model.
+/// Tangent of a fibre's largest rotation in one step: the linear model hardly limits the angles of a weak fibre.
 constexpr double most_turn = 0.5;
 
 /// With d <= 5 and scale <= most_scale, d_std = sqrt(d scale) stays below the prior's limit, 10 or 4 um2/ms.
@@ -42,7 +42,7 @@ struct orientation {
   double along[3], u[3], v[3];
 };
 
-/// Where the fit is.
+/// The current point of the fit.
 template <class Shape>
 struct point {
   double linear[Shape::rotations];  ///< amplitudes, d, scale
@@ -69,7 +69,7 @@ VOXHERD_FUNCTION inline double upper_bound(int i) {
   return i < Shape::amplitudes ? 1e6 : i == Shape::d ? most_d : most_scale<Shape::model>;
 }
 
-/// `from` moved by `step`, kept within the bounds; the part of the step that was taken replaces `step`.
+/// `from` moved by `step`, within the bounds; `step` is replaced by the part that was taken.
 template <class Shape>
 VOXHERD_FUNCTION inline point<Shape> moved(const point<Shape>& from, double* step) {
   point<Shape> to;
@@ -96,7 +96,7 @@ VOXHERD_FUNCTION inline point<Shape> moved(const point<Shape>& from, double* ste
 }
 
 /// One measurement's row: derivatives of its signal by the free numbers, then measured less predicted.
-/// q: gradient direction times sqrt(b); `weight` is 0 for padding behind the last measurement.
+/// q: gradient direction times sqrt(b); `weight` is 0 for padding after the last measurement.
 template <class Shape, class Real>
 VOXHERD_FUNCTION inline void fill_row(const point<Shape>& p, double ratio, const Real (&q)[3], Real measured,
                                       Real weight, Real (&row)[Shape::row]) {

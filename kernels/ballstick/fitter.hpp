@@ -16,12 +16,12 @@ struct fit_result {
 
 namespace fitting {
 
-/// In ms/um2 for b in s/mm2, and so on: diffusivities of tissue are then near 1.
+/// Converts b in s/mm2 to ms/um2, so that diffusivities of tissue are near 1.
 constexpr double ms_per_um2 = 1e-3, mm2_per_s = 1e-3;
 constexpr double small_unattenuated = 1e-3;
-/// A model with f0 is given up where it explains the signal no fibre can (bedpostX's limits).
+/// A model with f0 is rejected if it explains signal that no fibre can explain (bedpostX's limits).
 constexpr double least_first_fraction = 0.05, most_unattenuated = 0.4;
-/// Signals are no smaller than this part of their mean when their logarithm is taken.
+/// Before their logarithm is taken, signals are raised to at least this fraction of their mean.
 constexpr double floor_of_mean = 0.01;
 
 /// S0 (in units of the scaled signal), largest diffusivity and principal axes.
@@ -30,7 +30,7 @@ struct tensor_start {
   double axis[4][3];
 };
 
-/// Log-linear least squares for the diffusion tensor; a fourth axis lies between the other three.
+/// Log-linear least squares for the diffusion tensor; a fourth axis is between the other three.
 template <class Team, class Measurements, class Scratch>
 VOXHERD_FUNCTION inline tensor_start start_from_tensor(const Team& team, const Measurements& m, double signal_scale,
                                                        Scratch& s) {
@@ -118,7 +118,7 @@ VOXHERD_FUNCTION inline fit_result<Shape::fibres> described(const point<Shape>& 
   return r;
 }
 
-/// A fourth fibre has several diagonals to start from, and the sum of squares several minima: the best of two is kept.
+/// A fourth fibre has several diagonals as starts, and the sum of squares several minima: the better of two is kept.
 template <class Shape, class Team, class Measurements, class Scratch>
 VOXHERD_FUNCTION inline fit_result<Shape::fibres> fit_shape(const Team& team, const Measurements& m, double scale,
                                                             const tensor_start& tensor, double ratio, Scratch& s) {
@@ -145,8 +145,8 @@ VOXHERD_FUNCTION inline fit_result<Shape::fibres> fit_shape(const Team& team, co
 
 }  // namespace fitting
 
-/// The least-squares start of one voxel's chain by one team: tensor, then Levenberg-Marquardt. With f0, once more
-/// without it where the first fit is implausible.
+/// The least-squares start of one voxel's chain by one team: tensor, then Levenberg-Marquardt. With f0, a second
+/// fit without it if the first is implausible.
 template <diffusion_model Model, int Fibres, bool Unattenuated, class Team, class Measurements>
 VOXHERD_FUNCTION inline fit_result<Fibres> fit_voxel(
     const Team& team, const Measurements& m, double ratio,

@@ -7,7 +7,7 @@
 
 namespace voxherd::ballstick {
 
-/// All voxels' weighted directions (attenuation.hpp), padded to a whole number of slots.
+/// All voxels' weighted directions (attenuation.hpp), padded to a multiple of the slots.
 struct weighting_table {
   std::vector<float> x, y, z, offset;
   std::vector<float> weighting;  ///< b log2(e)
@@ -31,8 +31,8 @@ inline weighting_table make_weighting_table(const gradient_table& g, std::size_t
   return t;
 }
 
-/// Gradient non-linearity (HCP): a voxel's true weighted direction is (I + L) times the nominal one; its length takes b
-/// along. `deviation`: FSL's grad_dev order, L column by column.
+/// Gradient non-linearity (HCP): a voxel's true weighted direction is (I + L) times the nominal one; its length
+/// includes b. `deviation`: FSL's grad_dev order, L column by column.
 template <class Real>
 VOXHERD_FUNCTION inline void deviate(weighted_direction<Real>& g, Real& weighting, const float* deviation) {
   const Real x =

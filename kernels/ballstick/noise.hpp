@@ -68,12 +68,12 @@ VOXHERD_FUNCTION inline Real log_scaled_bessel_i0(Real x) {
 }
 
 /// Rician noise, tau = 1/sigma^2 sampled. Up to terms that do not change, a measurement's energy is
-/// tau/2 (y - S)^2 - log(I0(tau y S) exp(-tau y S)): the two large terms of the textbook form cancelled by hand.
+/// tau/2 (y - S)^2 - log(I0(tau y S) exp(-tau y S)): the two large terms of the textbook form cancel analytically.
 struct rician_noise {
   static constexpr noise_model model = noise_model::rician;
   float count;
   float tau;
-  double sum = 0;  ///< some units a measurement: its changes, of order 1, are near a float's rounding of it
+  double sum = 0;  ///< a few units per measurement: its changes, of order 1, are close to its rounding in float
 
   VOXHERD_FUNCTION rician_noise(int count_, float tau_) : count(static_cast<float>(count_)), tau(tau_) {}
 

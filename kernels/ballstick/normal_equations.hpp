@@ -3,12 +3,12 @@
 namespace voxherd::ballstick {
 
 /// How a team sums the products of rows of N numbers: `type`, with clear(), add(row) and finish(team, packed), and
-/// `shared_doubles` that it wants in memory the team shares. Specialised beside each kind of team.
+/// `shared_doubles` of the team's shared memory. Specialised in the file of each kind of team.
 template <class Team, int N>
 struct gram_of;
 
 /// How a team solves N symmetric positive definite equations: solve(team, memory, matrix, right, x), true on success,
-/// with matrix(i, j) and right(i) giving the elements and `shared_doubles` of memory that the team shares.
+/// with matrix(i, j) and right(i) giving the elements and `shared_doubles` of the team's shared memory.
 template <class Team, int N>
 struct solver_of;
 

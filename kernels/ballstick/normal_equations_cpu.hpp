@@ -27,7 +27,7 @@ class cpu_gram {
       for (int j = 0; j <= i; ++j) sums_[packed_index(i, j)] += row[i] * row[j];
   }
 
-  /// The triangle into `packed`, for all lanes to see.
+  /// Writes the triangle to `packed`, visible to all lanes.
   void finish(const team& t, double* packed) const {
     for (int e = 0; e < packed_size(N); ++e) packed[e] = t.sum(sums_[e]);
   }

@@ -6,7 +6,7 @@
 
 namespace voxherd::ballstick {
 
-/// As cpu_gram, for a whole warp: the lanes put their rows into shared memory, and each lane sums its own elements of
+/// As cpu_gram, for a complete warp: the lanes write their rows to shared memory, and each lane sums its elements of
 /// the triangle over them. No atomics: every sum has a fixed order.
 template <int N>
 class cuda_gram {
@@ -72,8 +72,8 @@ struct gram_of<cuda_team<double, 32>, N> {
   static constexpr int shared_doubles = cuda_gram<N>::shared_doubles;
 };
 
-/// By Gauss-Jordan elimination in shared memory, each lane its own elements: N steps of a few instructions, where a
-/// factorisation would leave most lanes waiting for one. Positive definite systems need no pivoting.
+/// By Gauss-Jordan elimination in shared memory, some elements per lane: N steps of a few instructions, where in a
+/// factorisation most lanes would wait for one. Positive definite systems need no pivoting.
 template <int N>
 struct solver_of<cuda_team<double, 32>, N> {
   static constexpr int stride = N + 1;  ///< the right side is the last column

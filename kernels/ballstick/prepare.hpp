@@ -7,8 +7,8 @@
 
 namespace voxherd::ballstick {
 
-/// Copies one voxel's signals into a padded row (zeros behind the last) and says whether they can be fitted.
-/// Under Rician noise, samples that are not positive become the smallest positive one, since the likelihood has their
+/// Copies one voxel's signals into a padded row (zeros after the last); returns whether they can be fitted.
+/// Under Rician noise, samples that are not positive become the smallest positive one, since the likelihood uses their
 /// logarithm.
 struct voxel_preparer {
   int measurements;
@@ -34,7 +34,7 @@ struct voxel_preparer {
                                                             : voxel_status::fitted;
     for (int i = 0; i < padded; ++i) {
       if (status != voxel_status::fitted)
-        row[i] = 0.0f;  // whatever runs on it stays finite
+        row[i] = 0.0f;  // so that all computations stay finite
       else if (noise == noise_model::rician && i < measurements && row[i] <= 0.0f)
         row[i] = smallest_positive;
     }

@@ -35,7 +35,7 @@ VOXHERD_FUNCTION constexpr int fibre_field(int k, fibre_field_id id) {
   return first_fibre_field + k * fibre_field_count + id;
 }
 
-/// Values per voxel of a field; one float each but for the status, a byte.
+/// Values per voxel of a field; one float each, except the status, a byte.
 VOXHERD_FUNCTION constexpr int values_per_voxel(int id, const parameter_layout& layout, int samples) {
   if (id == acceptance) return layout.count;
   if (id >= samples_s0 && id <= samples_tau) return samples;
@@ -44,12 +44,12 @@ VOXHERD_FUNCTION constexpr int values_per_voxel(int id, const parameter_layout& 
   return own == dyads ? 3 : own >= samples_th ? samples : 1;
 }
 
-/// Arrays of a batch's results by field, in host or device memory; null for a field that is not wanted.
+/// Arrays of a batch's results by field, in host or device memory; null for a field that is not requested.
 struct result_view {
   void* array[field_count] = {};
 
   VOXHERD_FUNCTION float* values(int id) const { return static_cast<float*>(array[id]); }
-  /// voxel_status; all else is zero where it is not `fitted`
+  /// voxel_status; everything else is zero if it is not `fitted`
   VOXHERD_FUNCTION std::uint8_t* status() const { return static_cast<std::uint8_t*>(array[status_field]); }
 };
 

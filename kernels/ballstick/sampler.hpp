@@ -7,7 +7,7 @@
 
 namespace voxherd::ballstick {
 
-/// What all voxels of a run share.
+/// Data that all voxels of a run share.
 struct chain_settings {
   int measurements;  ///< K
   int burn_in_jumps, sampled_jumps, sample_every, adapt_every;
@@ -22,15 +22,15 @@ struct chain_settings {
 /// A scaled proposal and the threshold that accepts it.
 struct prepared_draw {
   float step;              ///< standard normal times the parameter's proposal SD
-  float neg_log2_uniform;  ///< the trial is accepted where its energy rises by less than this
+  float neg_log2_uniform;  ///< the trial is accepted if its energy rises by less than this
 };
 
-/// Jumps are drawn in blocks of about this many updates, shared out over the lanes.
+/// Jumps are drawn in blocks of about this many updates, divided among the lanes.
 constexpr int draws_per_block = 64;
 constexpr int max_parameters = 2 + 4 + 3 * max_fibres;
 constexpr int draw_capacity = draws_per_block + max_parameters + 2;
 
-/// Scratch of one team, in memory that its lanes share.
+/// Scratch of one team, in memory shared by its lanes.
 struct chain_scratch {
   prepared_draw draws[draw_capacity];
   float step_sd[max_parameters];
@@ -42,8 +42,8 @@ struct chain_scratch {
 /// share the measurements (Behrens 2007; order, priors, proposals and adaptation as in bedpostX).
 ///
 /// Single precision throughout: residuals are rebuilt from the model with every accepted diffusivity, so rounding does
-/// not pile up; sums over measurements are trees of a few dozen terms; energies enter only as differences, taken before
-/// the large terms are summed.
+/// not accumulate; sums over measurements are trees of a few dozen terms; energies enter only as differences, taken
+/// before the large terms are summed.
 template <class Team, class Measurements, class Arrays, class Attenuation, class Noise, int Fibres>
 class sampler {
   using real = typename Team::real;
@@ -81,9 +81,9 @@ class sampler {
     team_.sync();
   }
 
-  /// Runs the whole chain of the voxel with this index in the image. `samples`: (parameter, sample); `acceptance`: each
-  /// parameter's share of accepted jumps. `store`: whether the results are wanted (the last teams of a grid may have no
-  /// voxel of their own).
+  /// Runs the complete chain of the voxel with this index in the image. `samples`: (parameter, sample); `acceptance`:
+  /// each parameter's share of accepted jumps. `store`: whether to store results (the last teams of a grid may have no
+  /// voxel).
   VOXHERD_FUNCTION void run(std::uint64_t voxel, float* samples, float* acceptance, bool store) {
     const int jumps = settings_.burn_in_jumps + settings_.sampled_jumps;
     const int fitting = draws_per_block / layout_.count;
@@ -134,7 +134,7 @@ class sampler {
       const float across = sin_th * scale;
       return {across * cos_ph, across * sin_ph, cos_th * scale};
     }
-    /// Into [-pi, pi]: the chain knows an angle only by sine and cosine.
+    /// To [-pi, pi]: the chain uses only the sine and cosine of an angle.
     VOXHERD_FUNCTION static float wrapped(float angle) {
       return lane::fma(-6.283185307f, lane::round(angle * 0.1591549431f), angle);
     }
@@ -178,7 +178,7 @@ class sampler {
     return signal_.try_attenuation(trial, fibre, w, noise_);
   }
 
-  /// The Metropolis rule; what it accepts becomes the noise model's current sum. `lane_sum`: of the trial; `prior`:
+  /// The Metropolis rule; an accepted sum becomes the noise model's current one. `lane_sum`: of the trial; `prior`:
   /// change of the prior's energy, units of ln 2. A NaN is rejected.
   VOXHERD_FUNCTION bool accept(bool supported, real lane_sum, float prior, const prepared_draw& draw) {
     const auto trial = noise_.measure(team_, lane_sum);
@@ -225,7 +225,7 @@ class sampler {
     return 0;
   }
 
-  /// d, d_std and R, which every compartment's signal depends on; `p` is the parameter's place.
+  /// d, d_std and R, which every compartment's signal depends on; `p` is the parameter's index.
   VOXHERD_FUNCTION unsigned update_diffusion(int p, const prepared_draw& draw) {
     float d = d_, d_std = d_std_, ratio = ratio_, prior = 0;
     bool supported = false;
@@ -276,7 +276,7 @@ class sampler {
     return 1;
   }
 
-  /// th and ph of fibre k; `p` is the parameter's place. Uniform on the sphere: p(th) ~ |sin th|.
+  /// th and ph of fibre k; `p` is the parameter's index. Uniform on the sphere: p(th) ~ |sin th|.
   VOXHERD_FUNCTION unsigned update_angle(int k, int p, const prepared_draw& draw) {
     direction trial = angles_[k];
     float prior = 0;
@@ -304,7 +304,7 @@ class sampler {
     return 1;
   }
 
-  /// Draws for `block` jumps from `jump` on, shared out over the lanes two updates at a time.
+  /// Draws for `block` jumps from `jump` on, divided among the lanes, two updates at a time.
   VOXHERD_FUNCTION const prepared_draw* prepare_draws(std::uint64_t voxel, int jump, int block) {
     const int count = layout_.count;
     const std::uint64_t first = static_cast<std::uint64_t>(jump) * static_cast<std::uint64_t>(count);
@@ -322,8 +322,8 @@ class sampler {
     return scratch_.draws + odd;
   }
 
-  /// Drives a parameter's acceptance towards one half. Angles stop at a few turns: beyond, a wrapped step is uniform
-  /// anyway.
+  /// Drives a parameter's acceptance towards one half. Angle steps are limited to a few turns: a longer wrapped step is
+  /// uniform anyway.
   VOXHERD_FUNCTION void adapt(int p) {
     const int accepted = scratch_.accepted[p];
     const int rejected = settings_.adapt_every - accepted;

@@ -20,7 +20,7 @@ enum class noise_model { gaussian, rician };
 /// Which fibres have the automatic relevance determination prior f^-weight.
 enum class relevance_prior { none, all_but_first, all };
 
-/// What the user decides. Defaults are bedpostX's.
+/// The user's settings. Defaults are bedpostX's.
 struct settings {
   diffusion_model model = diffusion_model::gamma;
   noise_model noise = noise_model::gaussian;
@@ -41,7 +41,7 @@ struct settings {
 };
 
 /// The order of a voxel's parameters in starts, samples and acceptance counts. Parameters that a model lacks are absent
-/// (-1). f0 comes last, so that the others' places depend on the model alone.
+/// (-1). f0 comes last, so that the others' indices depend only on the model.
 struct parameter_layout {
   int s0 = 0;
   int d = 1;
@@ -77,7 +77,7 @@ inline parameter_layout layout_of(const settings& s) { return layout_of(s.model,
 constexpr float max_diffusivity = 0.005f;
 constexpr float max_diffusivity_std = 0.01f;
 constexpr float max_diffusivity_std_zeppelin = 0.004f;
-/// Fractions and spreads below this are rejected: their priors are improper at zero, and chains would sink into
+/// Fractions and spreads below this are rejected: their priors are improper at zero, and chains would drift into
 /// denormals.
 constexpr float least_positive = 1e-30f;
 constexpr float least_diffusivity_std = 1e-12f;

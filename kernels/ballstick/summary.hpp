@@ -6,8 +6,8 @@
 
 namespace voxherd::ballstick {
 
-/// Turns one voxel's chain into its results: means, mean directions, dispersions, and fibres sorted by falling mean
-/// fraction.
+/// Computes one voxel's results from its chain: means, mean directions, dispersions; fibres are sorted by decreasing
+/// mean fraction.
 struct chain_summary {
   parameter_layout layout;
   int fibres;
@@ -81,7 +81,7 @@ struct chain_summary {
     copy(out, samples_id, item, samples + p * sample_count);
   }
 
-  /// The principal eigenvector of the mean of x x^T, and one less its eigenvalue.
+  /// The principal eigenvector of the mean of x x^T, and 1 minus its eigenvalue.
   VOXHERD_FUNCTION void put_direction(const float* samples, int source, int k, std::size_t item,
                                       const result_view& out) const {
     double xx = 0, xy = 0, xz = 0, yy = 0, yz = 0, zz = 0;

@@ -9,7 +9,7 @@ struct fibre_vector {
   float x, y, z;
 };
 
-/// Where a voxel's signals live: slots of what is used all the time, and of the trial that is used twice a jump.
+/// Memory of a voxel's signals: slots of the current state, used all the time, and of the trial, used twice per jump.
 template <class Array, class TrialArray, int Fibres>
 struct signal_arrays {
   Array residual, ball, stick[Fibres], trial_direction;
@@ -56,8 +56,8 @@ class voxel_signal {
     }
   }
 
-  /// Between begin_fibre and end_fibre the residuals are those without fibre k, whose three parameters are then cheap
-  /// to try.
+  /// Between begin_fibre and end_fibre the residuals are those without fibre k, so that its three parameters can be
+  /// tried quickly.
   VOXHERD_FUNCTION void begin_fibre(int k, float weight) { add_to_residual(a_.stick[k], weight); }
   VOXHERD_FUNCTION void end_fibre(int k, float weight) { add_to_residual(a_.stick[k], -weight); }
 
@@ -119,7 +119,7 @@ class voxel_signal {
   }
 
  private:
-  /// Picks the shortest series that serves all measurements: one branch for a whole pass.
+  /// Chooses the shortest series that is exact enough for all measurements: one branch per pass.
   template <class Pass>
   VOXHERD_FUNCTION static real with_range(const Attenuation& t, Pass pass) {
     if constexpr (Attenuation::model != diffusion_model::mono_exponential) {
@@ -130,7 +130,7 @@ class voxel_signal {
     return pass.template operator()<spread_range::tiny>();
   }
 
-  /// Several sums side by side, so that one slot need not wait for the last one's addition.
+  /// Several independent sums, so that a slot need not wait for the previous addition.
   struct partial_sums {
     real part[Team::partial_sums] = {};
     VOXHERD_FUNCTION real& operator[](int s) { return part[s % Team::partial_sums]; }

@@ -13,13 +13,13 @@
 
 namespace voxherd::perfusion {
 
-/// Arguments are known to be right.
+/// Arguments have been checked.
 std::unique_ptr<fitter> make_fitter_cpu(const device& d, const time_course& frames, const conversion& convert,
                                         const fit_settings& settings);
 std::unique_ptr<fitter> make_fitter_cuda(const device& d, const time_course& frames, const conversion& convert,
                                          const fit_settings& settings);
 
-/// What is for double precision alone: variable projection, uneven frames, other convolutions than the recursion.
+/// Settings that need double precision: variable projection, uneven frames, other convolutions than the recursion.
 template <class Number>
 inline constexpr bool is_double = std::is_same_v<typename lane::lane_traits<Number>::scalar, double>;
 
@@ -33,7 +33,7 @@ void with_model(const fit_settings& s, bool even_frames, Use&& use) {
   use.template operator()<recursion_model<Number, discretisation_kind::exact>>();
 }
 
-/// The same for the simplex, which needs costs alone: also of the direct sum.
+/// The same for the simplex, which needs only costs: also with the direct sum.
 template <class Number, class Use>
 void with_cost_model(const fit_settings& s, bool even_frames, Use&& use) {
   if constexpr (is_double<Number>)
@@ -55,7 +55,7 @@ void with_machine_and_model(const fit_settings& s, bool even_frames, Use&& use) 
   });
 }
 
-/// A fit's last word on an item, of lane l.
+/// Stores the result of an item's fit, of lane l.
 template <class Machine>
 VOXHERD_FUNCTION inline void keep_item(const Machine& machine, int l, const fit_arrays& a, int start,
                                        std::size_t voxel) {

@@ -14,13 +14,13 @@ enum class signal_kind {
 
 enum class t1_source {
   constant,
-  map,          ///< one more number a row: T1, s
-  flip_angles,  ///< as many more numbers a row as there are flip angles: the signals to fit T1 to
+  map,          ///< one more number per row: T1, s
+  flip_angles,  ///< one more number per row and flip angle: the signals that T1 is fitted to
 };
 
 inline constexpr int max_flip_angles = 16;
 
-/// How a voxel's signals become concentrations. A row holds the frames' signals, then what t1_source says.
+/// How a voxel's signals become concentrations. A row has the frames' signals, then the numbers given by t1_source.
 struct conversion {
   signal_kind signal = signal_kind::concentration;
   int baseline_begin = 0, baseline_end = 0;  ///< frames [begin, end) whose mean is S0
@@ -33,7 +33,7 @@ struct conversion {
   double t1_repetition_s = 0;
 
   bool needs_t1() const { return signal == signal_kind::linear || signal == signal_kind::spoiled_echo; }
-  /// Numbers a row has after the frames.
+  /// Numbers per row after the frames.
   int extras() const {
     if (!needs_t1() || t1 == t1_source::constant) return 0;
     return t1 == t1_source::map ? 1 : flip_angles;

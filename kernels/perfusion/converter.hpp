@@ -13,25 +13,25 @@
 
 namespace voxherd::perfusion {
 
-/// What a voxel's conversion says besides the concentrations.
+/// Results of a voxel's conversion other than the concentrations.
 struct converted {
   voxel_status status = voxel_status::fitted;
-  double t1_s = 0;    ///< before the agent; 0 where none is used
+  double t1_s = 0;    ///< before the agent; 0 if none is used
   double S0 = 0;      ///< 0 for concentrations
-  int saturated = 0;  ///< counted samples held at voxel_signal_model::most_of_saturation
+  int saturated = 0;  ///< fitted samples limited to voxel_signal_model::most_of_saturation
 };
 
-/// One voxel's signals to concentrations: a row of frames and extras (`conversion`) to as many floats as frames. Frames
-/// that do not count are neither looked at (NaN spoils nothing there) nor part of S0; their concentration is 0. All are
-/// 0 where the status is not `fitted`.
+/// Converts one voxel's signals to concentrations: a row of frames and extras (`conversion`) to one float per frame.
+/// Frames that are not fitted are not read (they may be NaN) and not part of S0; their concentration is 0. All are 0
+/// if the status is not `fitted`.
 ///
-/// A sample brighter than any concentration makes it is held at 0.95 of that brightness and the voxel kept: its
-/// residual shows in the fit. With more than half of the frames so, there is no curve left: `saturated`.
+/// A sample brighter than any concentration can explain is limited to 0.95 of the largest signal and the voxel is kept:
+/// the residual shows in the fit. If this concerns more than half of the frames, the voxel is `saturated`.
 ///
 /// In double: at TR << T1, S / S0 - 1 and 1 - E are small differences.
 class voxel_converter {
  public:
-  /// `counts`: one a frame, in the memory of whoever calls.
+  /// `counts`: one per frame; the caller owns the memory.
   voxel_converter(const conversion& convert, int frames, const std::uint8_t* counts)
       : convert_(convert),
         echo_(convert.repetition_s, convert.flip_rad),
@@ -113,7 +113,7 @@ class voxel_converter {
       result.saturated += c.clamped ? 1 : 0;
       ++counted;
     }
-    // Finite signals over a baseline of next to nothing.
+    // Finite signals divided by a baseline close to zero.
     if (!finite) return voxel_status::no_baseline;
     return 2 * result.saturated > counted ? voxel_status::saturated : voxel_status::fitted;
   }

@@ -8,7 +8,7 @@
 
 namespace voxherd::perfusion {
 
-/// The samples of a few voxels of a tile side by side: [frame][lane]; lanes beyond the last voxel hold zeros.
+/// Interleaved samples of some voxels of a tile: [frame][lane]; lanes after the last voxel contain zeros.
 template <int Lanes>
 class lane_columns {
  public:
@@ -29,7 +29,7 @@ class lane_columns {
   int used_ = 0;
 };
 
-/// The lanes of one CPU thread, which fit a tile's items one after another (see fit_on_lanes).
+/// The lanes of one CPU thread, which fit the items of a tile in turn (see fit_on_lanes).
 template <class Number>
 class cpu_lanes {
  public:

@@ -7,18 +7,18 @@
 #include "kernels/perfusion/backends.hpp"
 #include "kernels/perfusion/lane_fit.hpp"
 
-/// The fit stage on a GPU: one item a thread, threads that stay and take item after item.
+/// The fit stage on a GPU: one item per thread, persistent threads that take item after item.
 namespace voxherd::perfusion {
 
-/// What a fit kernel is given. The curves of all voxels go into shared memory first.
+/// Arguments of a fit kernel. The curves of all voxels are copied to shared memory first.
 template <class Scalar>
 struct cuda_fit_job {
   fit_arrays arrays;
   curves_view<Scalar> curves;
-  const Scalar* values;  ///< what the view points into, `value_count` numbers
+  const Scalar* values;  ///< the memory that the view points to, `value_count` numbers
   int value_count;
   fit_limits<Scalar> limits;
-  float* scratch;  ///< [frame][thread], where series are too long for shared memory; else null
+  float* scratch;  ///< [frame][thread], if series are too long for shared memory; else null
   unsigned long long* begun;
 };
 
@@ -48,11 +48,11 @@ struct shared_curves {
   }
 };
 
-/// Odd, so that the same frame of a warp's rows lies in 32 banks.
+/// Odd, so that the same frame of a warp's rows is in 32 different banks.
 VOXHERD_FUNCTION constexpr int odd_stride(int frames) { return frames | 1; }
 
-/// The threads of a warp (see fit_on_lanes). They stay together to the end: each evaluation is one for all of them.
-/// InShared: the samples lie in the block's shared memory; else in the job's scratch memory.
+/// The threads of a warp (see fit_on_lanes). They stay together to the end: each evaluation is for all of them.
+/// InShared: the samples are in the block's shared memory; else in the job's scratch memory.
 template <class Scalar, bool InShared>
 class warp_lanes {
  public:
@@ -70,7 +70,7 @@ class warp_lanes {
   }
 
   __device__ bool any(bool value) const { return __any_sync(all_lanes, value) != 0; }
-  /// While a thread begins an item the others stand still: a quarter of them begin at a time.
+  /// The other threads wait while a thread starts an item, so a quarter of them start at a time.
   __device__ bool enough(bool waiting, bool active) const {
     const int wait = __popc(__ballot_sync(all_lanes, waiting));
     return wait > 0 && 4 * wait >= wait + __popc(__ballot_sync(all_lanes, active));
@@ -114,7 +114,7 @@ class warp_lanes {
     return (item_ / a.count * parameter_count + static_cast<std::size_t>(i)) * a.count + item_ % a.count;
   }
 
-  /// The whole warp copies each new row: neighbouring threads, neighbouring frames.
+  /// The complete warp copies each new row: neighbouring threads, neighbouring frames.
   __device__ void copy_samples(bool fresh) {
     const fit_arrays& a = job_.arrays;
     const int lane = static_cast<int>(threadIdx.x % 32);
@@ -148,10 +148,10 @@ __global__ void __launch_bounds__(Block, 3)
 }
 
 inline constexpr int fit_block = 128;
-/// Longer series are read from global memory: in shared memory they would leave too few threads a processor.
+/// Longer series are read from global memory: in shared memory they would leave too few threads per processor.
 inline constexpr int most_shared_frames = 160;
 
-/// Memory for the samples of all threads that a fit kernel may have; 0 where they lie in shared memory.
+/// Memory for the samples of all threads that a fit kernel may have; 0 if they are in shared memory.
 inline std::size_t scratch_floats(int frames) {
   if (frames <= most_shared_frames) return 0;
   int ordinal = 0, processors = 1;
@@ -187,7 +187,7 @@ void launch_fit(const cuda_fit_job<typename Machine::scalar>& job, cudaStream_t 
   launch_fit_from<Machine, Model, false>(job, stream);
 }
 
-/// Launches the kernel of these settings: one file each, so that they compile side by side.
+/// Launches the kernel of these settings: one file each, so that they compile in parallel.
 void launch_simplex(const fit_settings& s, const cuda_fit_job<double>& job, cudaStream_t stream);
 void launch_simplex(const fit_settings& s, const cuda_fit_job<float>& job, cudaStream_t stream);
 void launch_levenberg(const fit_settings& s, const cuda_fit_job<double>& job, cudaStream_t stream);

@@ -6,7 +6,7 @@
 
 namespace voxherd::perfusion {
 
-/// The linear fit on a GPU, one voxel a thread.
+/// The linear fit on a GPU, one voxel per thread.
 class cuda_linear {
  public:
   cuda_linear(const time_course& t, const fit_settings& s, cudaStream_t stream);

@@ -6,10 +6,10 @@
 #include "kernels/device/cuda_check.cuh"
 #include "kernels/perfusion/cuda_fit.cuh"
 
-/// Kernels of one voxel a thread whose rows of floats go through shared memory.
+/// Kernels with one voxel per thread whose rows of floats are read through shared memory.
 namespace voxherd::perfusion {
 
-/// Rows of floats, one a thread, brought to shared memory by the whole block.
+/// Rows of floats, one per thread, copied to shared memory by the complete block.
 struct shared_tile {
   float* floats;  ///< [row][stride]
   int stride;
@@ -39,7 +39,7 @@ __device__ inline int rows_of_block(std::size_t count) {
   return left < blockDim.x ? static_cast<int>(left) : static_cast<int>(blockDim.x);
 }
 
-/// Shared memory that a block of the calling thread's GPU can have.
+/// Largest shared memory of a block on the calling thread's GPU.
 inline std::size_t shared_memory_bytes() {
   int ordinal = 0, bytes = 0;
   VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
@@ -47,7 +47,7 @@ inline std::size_t shared_memory_bytes() {
   return static_cast<std::size_t>(bytes);
 }
 
-/// Threads of a block whose rows fit into shared memory beside `more` bytes.
+/// Threads of a block whose rows fit into shared memory together with `more` bytes.
 inline unsigned tile_threads(int row_floats, std::size_t more) {
   const std::size_t room = shared_memory_bytes();
   for (unsigned threads : {128u, 64u, 32u})
@@ -55,7 +55,7 @@ inline unsigned tile_threads(int row_floats, std::size_t more) {
   throw std::invalid_argument("perfusion: series of more frames than a GPU's shared memory has room for");
 }
 
-/// Launches a kernel of one thread a voxel with a shared_tile after `more` bytes of shared memory.
+/// Launches a kernel with one thread per voxel and a shared_tile after `more` bytes of shared memory.
 template <class Kernel, class... Arguments>
 void launch_tiles(Kernel kernel, std::size_t count, int row_floats, std::size_t more, cudaStream_t stream,
                   const Arguments&... arguments) {

@@ -3,7 +3,7 @@
 namespace voxherd::perfusion {
 
 /// Threads that work on one voxel: a thread block, or one of two halves of a warp, which then is the block. The same
-/// interface as thread_team; every call is made by all threads of the block. `partial` is shared: a number for each
+/// interface as thread_team; all threads of the block make every call. `partial` is shared: one number per
 /// warp.
 template <int Width>
 struct cuda_voxel_team {
@@ -13,7 +13,7 @@ struct cuda_voxel_team {
 
   double* partial;
 
-  /// Of this thread in its team, and of its team in the block.
+  /// Index of this thread in its team, and of its team in the block.
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % Width; }
   __device__ static int number() { return static_cast<int>(threadIdx.x) / Width; }
 

@@ -7,20 +7,20 @@
 
 namespace voxherd::perfusion {
 
-/// What every voxel's fit reads of the frames and the input curves. Scalar: float or double.
+/// Frames and input curves for every voxel's fit. Scalar: float or double.
 template <class Scalar>
 struct curves_view {
-  /// Curves at frame 0: places from -2 frames - 2 (zeros) to 2 frames + 1 (the last value) may be read.
+  /// Curves at frame 0: indices from -2 frames - 2 (zeros) to 2 frames + 1 (the last value) may be read.
   const Scalar* arterial;
   const Scalar* portal;
-  const Scalar* time_s;        ///< uneven frames alone; else null
+  const Scalar* time_s;        ///< only for uneven frames; else null
   const std::uint8_t* counts;  ///< 1: fitted
   int frames;
   int counted;
   Scalar spacing_s;  ///< 0: uneven
 };
 
-/// The numbers behind a curves_view, in host memory.
+/// The numbers of a curves_view, in host memory.
 template <class Scalar>
 class curves_table {
  public:

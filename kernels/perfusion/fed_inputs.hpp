@@ -6,7 +6,7 @@
 
 namespace voxherd::perfusion {
 
-/// What both inputs bring into the tissue from frame to frame at given parameters, on even frames and at any frame:
+/// Inflow of both inputs into the tissue from frame to frame at given parameters, on even frames and at any frame:
 ///   C_i = sum_{j <= i} E^(i-j) fed(j),  E = exp(-kl T)
 template <class Number, discretisation_kind Kind>
 class fed_inputs {
@@ -28,7 +28,7 @@ class fed_inputs {
     for (int j = first; j < frames; ++j) write(j, arterial.next(j) + portal.next(j));
   }
 
-  /// The first frame that anything comes from.
+  /// The first frame with inflow.
   VOXHERD_FUNCTION int first() const { return first_; }
 
  private:

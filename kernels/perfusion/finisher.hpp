@@ -8,7 +8,7 @@
 
 namespace voxherd::perfusion {
 
-/// Where a fit ended, judged there: cost, standard deviations, which parameters are at a bound.
+/// Statistics at the end of a fit: cost, standard deviations, which parameters are at a bound.
 template <class Number>
 struct judgement {
   Number sum_of_squares, total_squares;  ///< of the residuals; of the samples about their mean
@@ -16,7 +16,7 @@ struct judgement {
   Number at_bound[parameter_count];      ///< 1 or 0
 };
 
-/// Judges fits: sd = sqrt(diag (J'J)^-1 SSE / (frames - free parameters)) over the parameters that could move.
+/// Computes them: sd = sqrt(diag (J'J)^-1 SSE / (frames - free parameters)) over the parameters that could move.
 template <class Model, class Number>
 class judge {
  public:
@@ -90,7 +90,7 @@ class judge {
   const fit_limits<scalar>& limits_;
 };
 
-/// The start whose fit ended best.
+/// The start whose fit has the smallest cost.
 VOXHERD_FUNCTION inline int best_start(const fit_arrays& a, std::size_t voxel) {
   int best = 0;
   for (int s = 1; s < a.starts; ++s)
@@ -112,7 +112,7 @@ VOXHERD_FUNCTION inline void store_nothing(const outputs& out, std::size_t at, s
   out.put<"status">(at, status);
 }
 
-/// What does not depend on where the fit ended.
+/// Statistics that do not depend on the result of the fit.
 VOXHERD_FUNCTION inline void store_facts(const fit_arrays& a, std::size_t voxel, const outputs& out, std::size_t at) {
   const std::size_t item = static_cast<std::size_t>(best_start(a, voxel)) * a.count + voxel;
   out.put<"t1_before">(at, a.t1_s[voxel]);
@@ -122,7 +122,7 @@ VOXHERD_FUNCTION inline void store_facts(const fit_arrays& a, std::size_t voxel,
   out.put<"status">(at, 0);
 }
 
-/// Writes lane l's voxel to place `at` of a batch's outputs.
+/// Writes lane l's voxel to row `at` of a batch's outputs.
 template <class Number>
 VOXHERD_FUNCTION inline void store_fit(const Number (&p)[parameter_count], const judgement<Number>& j, int l,
                                        const outputs& out, std::size_t at) {

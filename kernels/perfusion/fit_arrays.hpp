@@ -7,14 +7,14 @@
 
 namespace voxherd::perfusion {
 
-/// What the stages of a batch's fit hand on, in the memory of the device: conversion and search of starts fill samples
-/// and starts, a fit ends each of `count * starts` items (one voxel from one start), the finish takes a voxel's best.
+/// Data passed between the stages of a batch's fit, in device memory: conversion and search of starts write samples and
+/// starts, the fit solves `count * starts` items (one voxel from one start), the finish selects each voxel's best.
 struct fit_arrays {
   std::size_t count = 0;  ///< voxels
   int frames = 0, starts = 1;
   float* samples = nullptr;              ///< [voxel][frame], mM or HU
   float *t1_s = nullptr, *S0 = nullptr;  ///< [voxel]
-  double* p = nullptr;                   ///< [start][parameter][voxel], 1/s and s: where to start, then where it ended
+  double* p = nullptr;                   ///< [start][parameter][voxel], 1/s and s: first the start, then the result
   double* cost = nullptr;                ///< [start][voxel]
   std::uint32_t* iterations = nullptr;   ///< [start][voxel]
   std::uint8_t* exit_code = nullptr;     ///< [start][voxel]

@@ -5,7 +5,7 @@
 
 namespace voxherd::perfusion {
 
-/// What the fit machines need of fit_settings, for one number type's scalar.
+/// The part of fit_settings that the fit machines need, for one number type's scalar.
 template <class Scalar>
 struct fit_limits {
   explicit fit_limits(const fit_settings& s)
@@ -30,7 +30,7 @@ struct fit_limits {
   Scalar absolute_tolerance, relative_tolerance;
   bool bounded;
 
-  /// Fixed parameters at their value, the others within bounds where there are bounds.
+  /// Fixed parameters at their value, the others within bounds if there are bounds.
   template <class Number>
   VOXHERD_FUNCTION void confine(Number (&p)[parameter_count]) const {
     VOXHERD_UNROLL
@@ -40,8 +40,8 @@ struct fit_limits {
     }
   }
 
-  /// The same, and what is next to a bound is put onto it: beside it a step that is cut off there would be too short to
-  /// go downhill, however often it is halved.
+  /// The same, and parameters very close to a bound are set to it: otherwise a step cut off at the bound would be too
+  /// short to reduce the cost, however often it is halved.
   template <class Number>
   VOXHERD_FUNCTION void settle(Number (&p)[parameter_count]) const {
     constexpr Scalar next_to = Scalar(1e-6);  // of the bounds' distance
@@ -57,7 +57,7 @@ struct fit_limits {
   }
 };
 
-/// Small whole numbers that differ from lane to lane: int for one voxel, else numbers of the same register.
+/// Small integers that differ between lanes: int for one voxel, else numbers of the same register.
 template <class Number>
 struct counter_of {
   using type = Number;
@@ -78,7 +78,7 @@ VOXHERD_FUNCTION inline Number choose(const typename lane::lane_traits<Number>::
   return lane::select(condition, a, b);
 }
 
-/// A cost that orders: NaN, as infinitely bad as can be.
+/// A cost that can be compared: NaN becomes infinity.
 template <class Number>
 VOXHERD_FUNCTION inline Number ordered(Number cost) {
   const Number worst(typename lane::lane_traits<Number>::scalar(1e30));

@@ -6,8 +6,8 @@
 
 namespace voxherd::perfusion {
 
-/// Fits items, each on a lane of its own; a lane whose item has ended takes the next. `Lanes` says who gives items out
-/// and holds their samples: a warp of a GPU or a thread of a CPU.
+/// Fits items, one per lane; a lane whose item has ended takes the next one. `Lanes` distributes the items and holds
+/// their samples: a warp of a GPU or a thread of a CPU.
 template <class Machine, class Model, class Lanes>
 VOXHERD_FUNCTION inline void fit_on_lanes(Machine machine, const Model& model, Lanes& lanes) {
   using mask = typename Machine::mask;

@@ -5,13 +5,13 @@
 
 namespace voxherd::perfusion {
 
-/// Levenberg & Marquardt's least squares within bounds. A parameter stands still while it is fixed, while it is at a
-/// bound that the cost pushes it against, and while the curve does not depend on it (the delay of a flow of 0).
+/// Levenberg-Marquardt least squares within bounds. A parameter does not move while it is fixed, while it is at a
+/// bound and the gradient points outwards, and while the curve does not depend on it (the delay of a flow of 0).
 ///
-/// A machine like `simplex`: it asks for the equations at one point at a time. A step that makes the cost larger is
-/// tried again at a quarter of its length (it goes downhill), so that the last good point's equations need not be kept;
-/// only then damping grows. FlowsAreBest: ka and kp are those of the smallest cost at each trial (varpro.hpp); without
-/// damping they follow a step of the others.
+/// A state machine like `simplex`: it needs the equations of one point at a time. A step that increases the cost is
+/// tried again at a quarter of its length (its direction is downhill), so that the last good point's equations need not
+/// be kept; only then damping grows. FlowsAreBest: ka and kp have the smallest cost at each trial (varpro.hpp); they
+/// follow a step of the others without damping.
 template <class Number, bool FlowsAreBest = false>
 class levenberg {
  public:
@@ -38,7 +38,7 @@ class levenberg {
     retries_ = choose(fresh, counter(0), retries_);
   }
 
-  /// Evaluates the model at the next point and goes on; which lanes have ended.
+  /// Evaluates the model at the next point and continues; returns which lanes have ended.
   template <class Model>
   VOXHERD_FUNCTION mask advance(const Model& model, voxel_samples y) {
     Number trial[parameter_count];
@@ -48,21 +48,21 @@ class levenberg {
     return tell(trial, e);
   }
 
-  /// Of a lane that has ended.
+  /// For a lane that has ended.
   VOXHERD_FUNCTION const Number (&best() const)[parameter_count] { return best_; }
   VOXHERD_FUNCTION Number best_cost() const { return cost_; }
   VOXHERD_FUNCTION counter iterations() const { return iterations_; }
   VOXHERD_FUNCTION mask converged() const { return iterations_ < counter(limits_.most_iterations); }
 
  protected:
-  /// Where the equations are wanted next.
+  /// The point whose equations are needed next.
   VOXHERD_FUNCTION void next_trial(Number (&trial)[parameter_count]) const {
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) trial[i] = best_[i] + step_[i];
     limits_.settle(trial);
   }
 
-  /// Takes the equations there; which lanes have ended.
+  /// Processes the equations there; returns which lanes have ended.
   VOXHERD_FUNCTION mask tell(const Number (&trial)[parameter_count], normal_equations<Number>& e) {
     const Number cost = ordered(e.cost);
     const mask better = cost < cost_;
@@ -104,8 +104,8 @@ class levenberg {
     }
   }
 
-  /// A new step for lanes whose point is new. Which lanes have settled: their step, foretold to lower the cost by less
-  /// than the tolerance, is taken without being looked at.
+  /// A new step for lanes whose point is new. Returns which lanes have converged: their step, predicted to reduce the
+  /// cost by less than the tolerance, is taken without evaluation.
   VOXHERD_FUNCTION mask step_from(const mask& fresh, normal_equations<Number>& e) {
     Number moves[parameter_count], step[parameter_count];
     find_movable(e, moves);

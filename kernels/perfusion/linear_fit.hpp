@@ -5,7 +5,7 @@
 
 namespace voxherd::perfusion {
 
-/// Lane l's linear fit as the end of its voxel's only item.
+/// Stores lane l's linear fit as the result of its voxel's only item.
 template <class Number>
 VOXHERD_FUNCTION inline void keep_linear_fit(const linear_fit<Number>& fit, int l, const fit_arrays& a,
                                              std::size_t voxel) {

@@ -11,19 +11,19 @@ template <class Number>
 struct linear_fit {
   Number p[parameter_count];                            ///< 1/s and s; flows 0 where degenerate
   Number sum_of_squares;                                ///< of the equation's residuals, not of the curve's
-  typename lane::lane_traits<Number>::mask degenerate;  ///< the columns depend on one another (or are not finite)
+  typename lane::lane_traits<Number>::mask degenerate;  ///< the columns are linearly dependent (or not finite)
 };
 
-/// Murase's linear least squares (Magn Reson Med 51:858, 2004) for the model with two inputs: over the counted frames,
+/// Murase's linear least squares (Magn Reson Med 51:858, 2004) for the model with two inputs: over the fitted frames,
 ///   C_i = ka int Ca(s - tau_a) ds + kp int Cp(s - tau_p) ds - kl int C(s) ds, up to t_i,
-/// C by the trapezoid rule through counted frames, beginning with 0 at frame 0. No start and no iteration; the noise of
-/// C in its own integral pulls the flows down (48 frames, contrast to noise 10: kl and kp by 3 %, ka not; at 30 by 1
+/// C by the trapezoid rule through fitted frames, starting with 0 at frame 0. No start and no iteration; the noise of
+/// C in its own integral reduces the flows (48 frames, contrast to noise 10: kl and kp by 3 %, ka not; at 30 by 1
 /// %).
 ///
-/// Unbounded, the least squares are given as they are: a flow below zero is what the data say. Bounded, they are the
-/// least within the bounds, which is not the free ones clipped. Fixed parameters have their start's value in both.
+/// Unbounded, the solution is not changed: flows may be negative if the data say so. Bounded, it is the minimum
+/// within the bounds, which is not the free solution clipped. Fixed parameters keep their start value in both.
 ///
-/// Number: double or lane::double_lanes. The columns are nearly parallel, and their squares leave floats no digit.
+/// Number: double or lane::double_lanes. In float, the squares of the nearly parallel columns leave no digit.
 template <class Number>
 class linear_fitter {
  public:
@@ -57,7 +57,7 @@ class linear_fitter {
  private:
   static constexpr int unknowns = 3;  ///< kl, ka, kp
   static_assert(kl < unknowns && ka < unknowns && kp < unknowns);
-  /// What is left of a column, squared, when those before it are taken out: below this part of it, nothing.
+  /// Below this fraction, the squared rest of a column after removing the earlier columns counts as zero.
   static constexpr double least_independence = 1e-12;
 
   enum bound_state { loose, at_least, at_most };
@@ -69,7 +69,7 @@ class linear_fitter {
     Number matrix[packed_size(unknowns)], right[unknowns];
   };
 
-  /// Calls use(columns, C_i) for the counted frames.
+  /// Calls use(columns, C_i) for the fitted frames.
   template <class Use>
   VOXHERD_FUNCTION void each_frame(voxel_samples y, Use&& use) const {
     Number sum(0.0), before(0.0);
@@ -116,7 +116,7 @@ class linear_fitter {
     return s;
   }
 
-  /// Least squares over the free unknowns, the others at their bounds. False where they depend on one another.
+  /// Least squares over the free unknowns, the others at their bounds. False if the columns are linearly dependent.
   VOXHERD_FUNCTION mask solve(const normal_numbers& n, const states& s, Number (&x)[unknowns]) const {
     Number a[packed_size(unknowns)], diagonal[unknowns];
     for (int i = 0; i < unknowns; ++i) {
@@ -144,7 +144,7 @@ class linear_fitter {
     return any;
   }
 
-  /// The least of all ways to hold some unknowns at bounds (27 of them) that leave the others within theirs.
+  /// The minimum over all 27 choices of unknowns held at bounds that keep the others within theirs.
   VOXHERD_FUNCTION void search_bounds(const normal_numbers& n, Number (&best)[unknowns]) const {
     const mask wanted = outside(best);
     Number least_cost(1e300);

@@ -13,7 +13,7 @@ double integral(const time_course& t, const std::vector<double>& curve, double u
     begin = end;
     value = curve[j];
   }
-  // The last value is held.
+  // The last value continues.
   return until > t.time_s.back() ? sum + (until - t.time_s.back()) * curve.back() : sum;
 }
 

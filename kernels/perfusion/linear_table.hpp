@@ -7,7 +7,7 @@
 
 namespace voxherd::perfusion {
 
-/// What every voxel's linear fit reads: numbers a frame.
+/// Input of every voxel's linear fit, per frame.
 struct linear_view {
   const double* arterial_integral;  ///< of the delayed input up to the frame, its unit x s
   const double* portal_integral;
@@ -16,7 +16,7 @@ struct linear_view {
   int frames;
 };
 
-/// The numbers behind a linear_view, in host memory: the delays are the same for all voxels, so the inputs are
+/// The numbers of a linear_view, in host memory: the delays are the same for all voxels, so the inputs are
 /// integrated once, exactly (they are linear between frames, see time_course).
 class linear_table {
  public:

@@ -5,16 +5,16 @@
 #include "kernels/perfusion/settings.hpp"
 #include "kernels/portable/cholesky.hpp"
 
-/// A model is a callable for any number type (samples.hpp). What it offers:
+/// A model is a class for any number type (samples.hpp) with these functions:
 ///
 ///   Number cost(const Number (&p)[parameter_count], voxel_samples y) const;
-///     the sum over the counted frames of (y_i - C_i(p))^2; p in the order of `parameter`, 1/s and s
+///     the sum over the fitted frames of (y_i - C_i(p))^2; p in the order of `parameter`, 1/s and s
 ///   void equations(const Number (&p)[parameter_count], voxel_samples y, normal_equations<Number>& out) const;
 ///   void separable(const Number (&p)[parameter_count], voxel_samples y, separable_equations<Number>& out) const;
 ///   void curve(const Number (&p)[parameter_count], Write write) const;  write(i, C_i) for every frame
 namespace voxherd::perfusion {
 
-/// Sums over the counted frames: what a step of least squares needs of a curve's derivatives, the columns of J.
+/// Sums over the fitted frames of a curve's derivatives, the columns of J, for a step of least squares.
 template <class Number, int Columns>
 struct column_sums {
   Number cost;                           ///< sum of squares
@@ -26,7 +26,7 @@ struct column_sums {
 template <class Number>
 using normal_equations = column_sums<Number, parameter_count>;
 
-/// What C = ka arterial + kp portal is made of, and what it depends on other than linearly.
+/// The parts of C = ka arterial + kp portal, and their derivatives by the parameters that are not linear.
 enum separable_column : int {
   unit_arterial,  ///< curve of a flow of 1/s
   unit_portal,
@@ -37,7 +37,7 @@ enum separable_column : int {
   separable_columns
 };
 
-/// With respect to these columns: enough for the equations at any flows.
+/// With respect to these columns: sufficient for the equations at any flows.
 template <class Number>
 using separable_equations = column_sums<Number, separable_columns>;
 
@@ -51,7 +51,7 @@ VOXHERD_FUNCTION inline void clear(column_sums<Number, Columns>& e) {
   for (Number& h : e.hessian) h = Number(scalar(0));
 }
 
-/// A frame's part: its row of J and its y - C.
+/// Adds one frame: its row of J and its y - C.
 template <class Number, int Columns>
 VOXHERD_FUNCTION inline void add_frame(const Number (&row)[Columns], Number rest, column_sums<Number, Columns>& e) {
   e.cost += rest * rest;

@@ -77,18 +77,18 @@ class fitter {
  public:
   virtual ~fitter() = default;
 
-  /// `rows`: count x (frames + conversion::extras()) floats. Throws device_error; device_out_of_memory where fewer
+  /// `rows`: count x (frames + conversion::extras()) floats. Throws device_error; device_out_of_memory if fewer
   /// voxels may fit.
   virtual void fit(std::size_t count, const float* rows, const outputs& out) = 0;
 
-  /// Frees the device memory that is kept from one batch to the next.
+  /// Frees the device memory that is kept between batches.
   virtual void release_memory() {}
 
-  /// What the device's own clock says of the last fit's kernels, without copies; 0 on a CPU.
+  /// Time of the last fit's kernels by the device's clock, without copies; 0 on a CPU.
   virtual double device_seconds() const { return 0; }
 };
 
-/// What is good for a solver where nothing else is asked: the paper's for the simplex (its start, no bounds, 1e-8 or
+/// Default settings of a solver: the paper's for the simplex (its start, no bounds, 1e-8 or
 /// 600 iterations); no delays and no bounds for the linear fit; bounds, the dictionary's best start and a relative
 /// tolerance for the others.
 fit_settings standard_settings(solver_kind solver);

@@ -16,8 +16,8 @@ namespace voxherd::perfusion {
 
 namespace {
 
-/// Voxels that a thread takes through all stages at once: many registers full, so that the last lanes to end cost
-/// little, and few enough to stay in its cache.
+/// Voxels that a thread processes in all stages at once: many more than one register's lanes, so that the last lanes to
+/// end cost little, and few enough to stay in its cache.
 constexpr std::size_t tile_voxels = 256;
 
 /// One thread's memory.
@@ -101,7 +101,7 @@ class cpu_fitter final : public fitter {
     if (settings_.starts > 0) search(a);
   }
 
-  /// Voxels side by side, a lane each.
+  /// One voxel per lane.
   void search(const fit_arrays& a) const {
     constexpr int wide = lane::lane_traits<lane::float_lanes>::count;
     lane_columns<wide> columns(a.frames);

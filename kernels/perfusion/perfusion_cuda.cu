@@ -14,7 +14,7 @@ namespace voxherd::perfusion {
 
 namespace {
 
-/// Signals to concentrations, and where each voxel's fits begin.
+/// Converts signals to concentrations and finds the starts of each voxel's fits.
 struct prepare_job {
   fit_arrays arrays;
   voxel_converter converter;
@@ -133,7 +133,7 @@ class cuda_fitter final : public fitter {
     bytes_.reserve(count * (n + 1));
   }
 
-  /// Where the stages' numbers lie on the device.
+  /// The stages' arrays in device memory.
   fit_arrays arrays_for(std::size_t count) const {
     const auto n = static_cast<std::size_t>(starts());
     fit_arrays a;

@@ -73,7 +73,7 @@ class recursion_model {
   }
 
  private:
-  /// One input on its way through the recursion.
+  /// State of one input in the recursion.
   template <bool WithSlope>
   struct feed {
     VOXHERD_FUNCTION feed(const recursion_model& m, const scalar* curve, Number k, Number tau, Number& decayed)
@@ -100,7 +100,7 @@ class recursion_model {
       x2 = samples[frame];
     }
 
-    /// Moves on to a frame and gives its weighted sum; the samples stay to be read until the next one.
+    /// Moves to a frame and returns its weighted sum; the samples remain readable until the next one.
     VOXHERD_FUNCTION Number next(int frame) {
       x0 = x1;
       x1 = x2;
@@ -119,7 +119,7 @@ class recursion_model {
     Number x0, x1, x2;
   };
 
-  /// Both inputs, at the first frame that anything comes from.
+  /// Both inputs, at the first frame with inflow.
   template <bool WithSlope>
   struct feeds {
     VOXHERD_FUNCTION feeds(const recursion_model& m, const Number (&p)[parameter_count])
@@ -150,7 +150,7 @@ class recursion_model {
     Number delay;  ///< exact: x(t - tau), see equations(); paper: dH/dtau
   };
 
-  /// Calls use(i, whether frame i counts). Where all do, the loop does not look.
+  /// Calls use(i, whether frame i is fitted). If all are, the loop has no test.
   template <class Use>
   VOXHERD_FUNCTION void each_frame(const Use& use) const {
     if (view_.counted == view_.frames) {
@@ -161,7 +161,7 @@ class recursion_model {
     }
   }
 
-  /// Calls use(i, C_i, whether frame i counts) for all frames.
+  /// Calls use(i, C_i, whether frame i is fitted) for all frames.
   template <class Use>
   VOXHERD_FUNCTION void walk(const Number (&p)[parameter_count], const Use& use) const {
     feeds<false> in(*this, p);

@@ -7,11 +7,11 @@
 #include "kernels/portable/simd_gather.hpp"
 #endif
 
-/// What a model needs of a number type besides arithmetic: a double or float (one voxel), or a SIMD register (a voxel a
-/// lane).
+/// Operations that a model needs besides arithmetic: for a double or float (one voxel), or a SIMD register (one voxel
+/// per lane).
 namespace voxherd::perfusion {
 
-/// One voxel's concentrations, or those of a register's lanes side by side: frame i's are at first[i * stride].
+/// Concentrations of one voxel, or interleaved ones of a register's lanes: those of frame i are at first[i * stride].
 struct voxel_samples {
   const float* first;
   int stride;
@@ -20,11 +20,11 @@ struct voxel_samples {
 VOXHERD_FUNCTION inline float load(const float* from, float) { return *from; }
 VOXHERD_FUNCTION inline double load(const float* from, double) { return static_cast<double>(*from); }
 
-/// A curve's value at a whole-numbered place.
+/// A curve's value at an integer index.
 VOXHERD_FUNCTION inline float read(const float* curve, float place) { return curve[static_cast<int>(place)]; }
 VOXHERD_FUNCTION inline double read(const double* curve, double place) { return curve[static_cast<int>(place)]; }
 
-/// A curve read at (frame + step) of a delayed place, for all lanes at once.
+/// A curve's value at (frame + step) of a delayed position, for all lanes at once.
 template <class Number>
 class cursor {
  public:

@@ -15,8 +15,8 @@ inline constexpr int parameter_count = 5;
 inline constexpr double per_second = 6000;
 
 enum class solver_kind {
-  simplex,  ///< Nelder & Mead's, as Lagarias et al., SIAM J Optim 9:112, 1998
-  lm,       ///< Levenberg & Marquardt's, within bounds, analytic derivatives
+  simplex,  ///< Nelder & Mead, as in Lagarias et al., SIAM J Optim 9:112, 1998
+  lm,       ///< Levenberg & Marquardt, within bounds, analytic derivatives
   varpro,   ///< ka, kp >= 0 eliminated (Golub & Pereyra 1973; Kaufman 1975), the other three by Levenberg & Marquardt
   linear,   ///< Murase, Magn Reson Med 51:858, 2004: one linear least squares, delays as given
 };
@@ -24,10 +24,10 @@ enum class solver_kind {
 enum class convolution_kind {
   recursion,  ///< C_i from C_{i-1}
   direct,     ///< the sum over all earlier frames
-  block_fft,  ///< Wang & Cao's q x p table; a block of a GPU a voxel
+  block_fft,  ///< Wang & Cao's q x p table; on a GPU one block per voxel
 };
 
-/// How the continuous model becomes numbers: two models that differ by 1 to 15 % of the peak.
+/// Discretisation of the continuous model: two models that differ by 1 to 15 % of the peak.
 enum class discretisation_kind {
   exact,  ///< the integral for inputs linear between frames, at the shifted time
   paper,  ///< shifted inputs read at the frames, then C_i = T sum_j f_j exp(-kl (i - j) T)
@@ -36,7 +36,7 @@ enum class discretisation_kind {
 enum class precision_kind { float64, float32 };
 
 struct parameter_rule {
-  double start = 0;  ///< 1/s or s; of a fixed parameter its value
+  double start = 0;  ///< 1/s or s; for a fixed parameter, its value
   double least = 0, most = 0;
   bool fixed = false;
 };
@@ -53,20 +53,20 @@ struct fit_settings {
                                                      {80 / per_second, 0, 1000 / per_second},
                                                      {2, 0, 15},
                                                      {3, 0, 10}}};
-  /// Starts from the dictionary, best first, the best end kept; 0: the rules' start alone.
+  /// Starts from the dictionary, best first; the best result is kept; 0: only the rules' start.
   int starts = 1;
 
   int most_iterations = 600;         ///< the paper's for the simplex
   double absolute_tolerance = 1e-8;  ///< simplex: largest minus smallest cost (squared unit of concentration)
-  double relative_tolerance = 0;     ///< simplex: the same over the smallest cost; LM: foretold fall of the cost
-  bool bounded = true;               ///< the paper's simplex knows no bounds
+  double relative_tolerance = 0;     ///< simplex: the same over the smallest cost; LM: predicted decrease of the cost
+  bool bounded = true;               ///< the paper's simplex has no bounds
 };
 
 /// Why a voxel's fit ended. Numbers are part of the file format.
 enum class fit_exit : std::uint8_t {
   converged = 0,
   most_iterations = 1,
-  no_descent = 2,  ///< LM: no step makes the cost smaller
+  no_descent = 2,  ///< LM: no step reduces the cost
   degenerate = 3,  ///< the equations have no solution (linear fit)
 };
 

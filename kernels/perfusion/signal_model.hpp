@@ -8,19 +8,19 @@
 namespace voxherd::perfusion {
 
 /// Signal of a spoiled gradient echo in the steady state (Ernst): M0 sin a (1 - E) / (1 - E cos a), E = exp(-TR R1).
-/// Written with 1 - E and 1 - cos a, which keep their digits at TR << T1 and at small angles.
+/// Written with 1 - E and 1 - cos a, which do not cancel at TR << T1 and small angles.
 class spoiled_echo {
  public:
   spoiled_echo(double repetition_s, double flip_rad)
       : repetition_s_(repetition_s), cosine_(std::cos(flip_rad)), versine_(2 * std::pow(std::sin(flip_rad / 2), 2)) {}
 
-  /// Of the signal at an infinitely short T1: (1 - E) / (1 - E cos a), below 1.
+  /// Fraction of the signal at an infinitely short T1: (1 - E) / (1 - E cos a), below 1.
   VOXHERD_FUNCTION double part_of_saturation(double rate_per_s) const {
     const double recovered = -std::expm1(-repetition_s_ * rate_per_s);
     return recovered / (versine_ + cosine_ * recovered);
   }
 
-  /// Its inverse, for parts below 1: 1/s.
+  /// The inverse function, for fractions below 1: 1/s.
   VOXHERD_FUNCTION double rate(double part) const {
     return -std::log1p(-part * versine_ / (1 - cosine_ * part)) / repetition_s_;
   }
@@ -29,17 +29,17 @@ class spoiled_echo {
   double repetition_s_, cosine_, versine_;
 };
 
-/// What a voxel was before the agent.
+/// A voxel's values before the agent.
 struct baseline {
   double S0 = 0;    ///< signal
-  double t1_s = 0;  ///< where the conversion needs one
+  double t1_s = 0;  ///< if the conversion needs one
 };
 
 /// Signal from concentration and back, for one voxel whose baseline is known. In mM, for CT in HU.
 class voxel_signal_model {
  public:
-  /// Samples brighter than this part of what any concentration gives are taken for that part: beyond, a little noise is
-  /// a lot of concentration, and at 1 it is infinite.
+  /// Samples above this fraction of the largest possible signal are limited to it: above it, a little noise changes the
+  /// concentration much, and at 1 the concentration is infinite.
   static constexpr double most_of_saturation = 0.95;
 
   struct concentration_result {
@@ -80,7 +80,7 @@ class voxel_signal_model {
   double part_ = 0;  ///< of saturation, before the agent
 };
 
-/// The same from what a user says, on the host.
+/// The same from a user's settings, on the host.
 inline voxel_signal_model signal_model(const conversion& c, baseline before) {
   return {c, spoiled_echo(c.repetition_s, c.flip_rad), before};
 }

@@ -5,12 +5,12 @@
 
 namespace voxherd::perfusion {
 
-/// Nelder & Mead's simplex as Lagarias, Reeds, Wright & Wright (SIAM J Optim 9:112, 1998) state it: rho 1, chi 2, gamma
+/// Nelder & Mead's simplex of Lagarias, Reeds, Wright & Wright (SIAM J Optim 9:112, 1998): rho 1, chi 2, gamma
 /// and sigma 1/2, ties behind; fminsearch's first simplex (5 % more of each parameter in turn); ends when the costs of
 /// the vertices differ by less than a tolerance (Wang & Cao: 1e-8), or after a number of iterations.
 ///
-/// A machine that asks for one cost at a time: what to do next is a state, so that lanes with different steps before
-/// them evaluate the model together. Vertices lie sorted by cost; a new one bubbles to its place.
+/// A state machine that needs one cost at a time: the next step is part of the state, so that lanes with different
+/// steps evaluate the model together. Vertices are sorted by cost; a new one moves to its place by insertion.
 template <class Number>
 class simplex {
  public:
@@ -42,16 +42,16 @@ class simplex {
     iterations_ = choose(fresh, counter(0), iterations_);
   }
 
-  /// Where the cost is wanted next.
+  /// The point whose cost is needed next.
   VOXHERD_FUNCTION const Number (&trial() const)[parameter_count] { return trial_; }
 
-  /// Evaluates the model there and goes on; which lanes have ended.
+  /// Evaluates the model there and continues; returns which lanes have ended.
   template <class Model>
   VOXHERD_FUNCTION mask advance(const Model& model, voxel_samples y) {
     return tell(model.cost(trial_, y));
   }
 
-  /// Takes the trial's cost; which lanes have ended.
+  /// Processes the trial's cost; returns which lanes have ended.
   VOXHERD_FUNCTION mask tell(Number cost) {
     cost = ordered(cost);
     const mask filling = action_ == counter(fill);
@@ -66,7 +66,7 @@ class simplex {
     return ended;
   }
 
-  /// Of a lane that has ended: the best vertex.
+  /// For a lane that has ended: the best vertex.
   VOXHERD_FUNCTION const Number (&best() const)[parameter_count] { return x_[0]; }
   VOXHERD_FUNCTION Number best_cost() const { return f_[0]; }
   VOXHERD_FUNCTION Number worst_cost() const { return row(f_, n_); }
@@ -74,12 +74,12 @@ class simplex {
   VOXHERD_FUNCTION mask converged() const { return spread_is_small(); }
 
  private:
-  /// Cost of places beyond the last vertex: never smaller than another.
+  /// Cost of entries after the last vertex: never smaller than another.
   static constexpr scalar no_vertex = scalar(2e30);
 
   enum step : int { fill, reflect, expand, contract_outside, contract_inside };
 
-  /// fminsearch's; the other way where the bound is near.
+  /// As in fminsearch; in the opposite direction if the bound is near.
   VOXHERD_FUNCTION Number first_step(Number at, int i) const {
     const Number zero(scalar(0));
     Number more = lane::select(at == zero, Number(scalar(0.00025)), scalar(1.05) * at);
@@ -92,7 +92,7 @@ class simplex {
     return spread < Number(limits_.absolute_tolerance) || spread < limits_.relative_tolerance * f_[0];
   }
 
-  /// A vertex's cost in the first simplex or in a shrunken one. Which lanes have all of them now.
+  /// A vertex's cost in the first simplex or after a shrink. Returns which lanes now have all costs.
   VOXHERD_FUNCTION mask tell_fill(const mask& filling, Number cost) {
     VOXHERD_UNROLL
     for (int v = 0; v <= parameter_count; ++v) f_[v] = lane::select(filling && vertex_ == counter(v), cost, f_[v]);
@@ -105,8 +105,8 @@ class simplex {
     return full;
   }
 
-  /// The last vertex moves before those of greater cost (behind equal ones). As many times as there are vertices, it
-  /// sorts them all.
+  /// Moves the last vertex before those of greater cost (after equal ones). Calling it once per vertex sorts all of
+  /// them.
   VOXHERD_FUNCTION void settle(const mask& which) {
     VOXHERD_UNROLL
     for (int v = parameter_count; v >= 1; --v) {
@@ -123,7 +123,7 @@ class simplex {
     b = lane::select(which, old, b);
   }
 
-  /// The cost of a reflected, expanded or contracted point. Which lanes end their iteration by it.
+  /// The cost of a reflected, expanded or contracted point. Returns which lanes end their iteration.
   VOXHERD_FUNCTION mask tell_step(const mask& stepping, Number cost) {
     const Number best = f_[0], second_worst = row(f_, n_ - 1), worst = row(f_, n_);
     const mask reflected = stepping && action_ == counter(reflect);
@@ -161,8 +161,8 @@ class simplex {
     settle(which);
   }
 
-  /// The worst vertex by the trial, if it is number v. Not a loop: compilers make one into an access at a place known
-  /// at run time, and a GPU has registers without places.
+  /// Replaces the worst vertex by the trial, if it is number v. Not a loop: compilers turn one into an array access
+  /// with a run-time index, and GPU registers cannot be indexed.
   template <int V>
   VOXHERD_FUNCTION void replace(const mask& which, Number cost) {
     const mask here = which && mask(V == n_);
@@ -198,7 +198,7 @@ class simplex {
     return lane::select(mask(action_ == counter(contract_inside)), Number(scalar(-0.5)), reach);
   }
 
-  /// The centre of all vertices but the worst, plus `reach` times the way from the worst to it.
+  /// The centre of all vertices but the worst, plus `reach` times the vector from the worst to it.
   VOXHERD_FUNCTION void point(const mask& which, Number reach, Number (&to)[parameter_count]) const {
     Number p[parameter_count];
     const Number more = scalar(1) + reach;

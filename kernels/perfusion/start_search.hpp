@@ -5,14 +5,14 @@
 #include "kernels/perfusion/samples.hpp"
 #include "kernels/perfusion/start_table.hpp"
 
-/// The search of the dictionary: float, or a SIMD register of them with a voxel a lane. All threads of a warp read the
+/// The search of the dictionary: float, or a SIMD register with one voxel per lane. All threads of a warp read the
 /// same numbers of the table at the same time; the sums stay in registers.
 namespace voxherd::perfusion {
 
 template <class Number>
 struct pair_flows {
   Number arterial, portal;  ///< flow times the curve's length
-  Number explained;         ///< how much of y'y they take away
+  Number explained;         ///< the part of y'y that they explain
 };
 
 /// The best flows >= 0 for two curves of length 1, a . p = r, inverse = 1 / (1 - r^2) (0: one curve alone): inside, on
@@ -28,7 +28,7 @@ VOXHERD_FUNCTION pair_flows<Number> solve_pair(Number ya, Number yp, Number r, N
           lane::select(inside, ya * ya + inverse * p * p, edge * edge)};
 }
 
-/// The same where a flow is given: flow times the curve's length; negative where it is free.
+/// The same for a given flow: flow times the curve's length; negative if the flow is free.
 template <class Number>
 VOXHERD_FUNCTION pair_flows<Number> solve_given_pair(Number ya, Number yp, Number r, const bool (&given)[2],
                                                      Number arterial, Number portal) {
@@ -39,14 +39,14 @@ VOXHERD_FUNCTION pair_flows<Number> solve_given_pair(Number ya, Number yp, Numbe
           arterial * (2.0f * ya - arterial) + portal * (2.0f * yp - portal) - 2.0f * r * arterial * portal};
 }
 
-/// What is best at one kl, or overall.
+/// The best pair at one kl, or of all.
 template <class Number>
 struct found_pair {
   Number explained;
-  Number pair;    ///< place in the table
+  Number pair;    ///< index in the table
   Number ya, yp;  ///< y . a, y . p
 
-  /// Takes the other where it is better; in ties what was first stays. Returns what was given up or not taken.
+  /// Takes the other if it is better; in a tie the first stays. Returns the one that was not kept.
   VOXHERD_FUNCTION found_pair take(const found_pair& other) {
     const auto better = other.explained > explained;
     const found_pair rest = chosen(better, *this, other);
@@ -61,15 +61,15 @@ struct found_pair {
   }
 };
 
-/// Finds the best `Starts` of one voxel, or of one a lane, best first, each at another kl. FlowsGiven: for a table with
-/// flows_given().
+/// Finds the best `Starts` of one voxel, or of one per lane, best first, each at another kl. FlowsGiven: for a table
+/// with flows_given().
 template <int Starts, bool FlowsGiven, class Number>
 class start_search {
  public:
   VOXHERD_FUNCTION explicit start_search(const start_table_view& table) : table_(table) {}
 
-  /// Leaves parameter k (1/s, s; within bounds, fixed ones exact) of start s of lane l at
-  /// to[(parameter_count s + k) stride + l], for s below `starts`. Where that is more than Starts or the table's kl,
+  /// Writes parameter k (1/s, s; within bounds, fixed ones exact) of start s of lane l to
+  /// to[(parameter_count s + k) stride + l], for s below `starts`. If that is more than Starts or the table's kl,
   /// the last ones are the rules' start.
   template <class Scalar>
   VOXHERD_FUNCTION void operator()(voxel_samples y, int starts, Scalar* to, std::size_t stride) const {
@@ -141,7 +141,7 @@ class start_search {
     }
   }
 
-  /// What a place in the table stands for; the half keeps a rounded quotient on the right side.
+  /// The curves at an index of the table; adding 1/2 protects the quotient from rounding to the next integer.
   struct pair_place {
     Number rate, arterial, portal;  ///< portal: among all curves
     VOXHERD_FUNCTION explicit pair_place(Number place) {
@@ -187,7 +187,7 @@ class start_search {
   const start_table_view& table_;
 };
 
-/// Calls search(start_search) with the smallest search that gives so many starts (more than start_rates: so many).
+/// Calls search(start_search) with the smallest search for so many starts (at most start_rates).
 template <class Number, class Call>
 VOXHERD_FUNCTION void with_start_search(const start_table_view& table, int starts, const Call& search) {
   if (table.flows_given()) return search(start_search<start_rates, true, Number>(table));

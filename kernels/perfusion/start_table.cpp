@@ -11,7 +11,7 @@ namespace voxherd::perfusion {
 
 namespace {
 
-/// Where livers are, as far as the rule allows it.
+/// Values usual in livers, within the limits of the rule.
 struct range {
   double least, most;
 
@@ -23,7 +23,7 @@ struct range {
   float at(double way) const { return static_cast<float>(least + (most - least) * way); }
 };
 
-/// 55 to 2000 ml/100 g/min: a fit bridges a factor of 2.
+/// 55 to 2000 ml/100 g/min: a fit converges from a factor of 2.
 void put_rates(const parameter_rule& rule, start_table_view& facts) {
   const range r(rule, 55 / per_second, 2000 / per_second);
   facts.rates = rule.fixed ? 1 : start_rates;
@@ -31,7 +31,7 @@ void put_rates(const parameter_rule& rule, start_table_view& facts) {
     facts.kl[i] = static_cast<float>(r.least * std::pow(r.most / r.least, static_cast<double>(i) / (start_rates - 1)));
 }
 
-/// To 12 and 10 s, earlier ones closer together: they are the usual ones.
+/// Up to 12 and 10 s, early ones closer together, because they are more usual.
 void put_delays(const fit_settings& s, start_table_view& facts) {
   constexpr std::array portal_way{0.1, 0.28, 0.55, 1.0};
   static_assert(portal_way.size() == start_portal_delays);
@@ -60,7 +60,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-/// Leaves a curve of length 1 over the counted frames and zeros elsewhere; gives the length it had.
+/// Scales a curve to length 1 over the fitted frames, with zeros elsewhere; returns its former length.
 double normalise(std::vector<double>& curve, const std::vector<std::uint8_t>& counts) {
   for (std::size_t i = 0; i < curve.size(); ++i)
     if (counts[i] == 0) curve[i] = 0;
@@ -72,7 +72,7 @@ double normalise(std::vector<double>& curve, const std::vector<std::uint8_t>& co
 
 std::array<float, 2> pair_of(const std::vector<double>& a, const std::vector<double>& p) {
   const double r = dot(a, p), rest = 1 - r * r;
-  // Curves that floats cannot tell apart: 0 leaves the flow with one of them.
+  // Curves that are equal in float: 0 gives the flow to one of them.
   return {static_cast<float>(r), rest > 1e-6 ? static_cast<float>(1 / rest) : 0.0f};
 }
 

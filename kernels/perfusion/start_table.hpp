@@ -11,45 +11,45 @@
 /// best flows are a closed form of dot products with two curves, and each product serves all pairs its curve is in.
 namespace voxherd::perfusion {
 
-/// How many of each. Levenberg & Marquardt's fit from the best pair ended in the global minimum for all 150 reference
-/// voxels and, of 100 random livers of 48 frames, for 97 (CNR 30) and 96 (CNR 10), from the best two for 99 and 98. Six
-/// times as many pairs gave 97 and 97, a third of them 96 and 94: minima whose costs differ by less than 1 % are what
-/// is left, and more starts find them sooner than more pairs do.
+/// Number of each. The Levenberg-Marquardt fit from the best pair reached the global minimum in all 150 reference
+/// voxels and in 97 (CNR 30) and 96 (CNR 10) of 100 random livers of 48 frames; from the best two in 99 and 98. Six
+/// times as many pairs gave 97 and 97, a third of the pairs 96 and 94. The remaining minima differ by less than 1 % in
+/// cost; more starts find them more often than more pairs do.
 inline constexpr int start_rates = 6;  ///< kl
 inline constexpr int start_arterial_delays = 8;
 inline constexpr int start_portal_delays = 4;
 inline constexpr int start_curves = start_arterial_delays + start_portal_delays;
 inline constexpr int start_pairs = start_arterial_delays * start_portal_delays;
 
-/// What a GPU's thread reads at once.
+/// The size of one read by a GPU thread.
 struct alignas(16) four_floats {
   float at[4];
 };
 
-/// What the search reads. Curves have length 1 over the counted frames (0 where nothing arrives), arterial ones first.
+/// Input of the search. Curves have length 1 over the fitted frames (0 if nothing arrives), arterial curves first.
 struct start_table_view {
   static constexpr int column_fours = (start_curves + 3) / 4;
   static constexpr int pair_fours = 2 * start_pairs / 4;
   static_assert(2 * start_pairs % 4 == 0, "pairs of all rates lie one after the other");
 
-  const four_floats* columns;  ///< [rate][frame][curve]; 0 at frames that do not count
+  const four_floats* columns;  ///< [rate][frame][curve]; 0 at frames that are not fitted
   const four_floats* pairs;    ///< [rate][arterial delay][portal delay][2]: r = a . p, 1 / (1 - r^2)
   const four_floats* lengths;  ///< [rate][curve]: of the curve for a flow of 1/s
   int frames;
-  int rates;                                             ///< up to start_rates; 1 where kl is fixed
+  int rates;                                             ///< up to start_rates; 1 if kl is fixed
   float kl[start_rates];                                 ///< 1/s
   float delay_s[start_curves];                           ///< arterial, then portal
   bool given[2];                                         ///< ka, kp are fixed, not at 0 (then their curves are 0)
   float flow[2];                                         ///< of a given ka, kp, 1/s; else 0
   double start[parameter_count];                         ///< of the rules, 1/s and s
-  double least[parameter_count], most[parameter_count];  ///< of a fixed parameter its value twice
+  double least[parameter_count], most[parameter_count];  ///< for a fixed parameter, its value in both
 
-  /// Starts that differ: one for each kl.
+  /// Number of different starts: one for each kl.
   VOXHERD_FUNCTION int most_starts() const { return rates; }
   VOXHERD_FUNCTION bool flows_given() const { return given[0] || given[1]; }
 };
 
-/// The numbers behind a start_table_view, in host memory.
+/// The numbers of a start_table_view, in host memory.
 class start_table {
  public:
   start_table(const time_course& t, const fit_settings& settings);

@@ -17,10 +17,10 @@ struct t1_fit {
 };
 
 /// T1 from spoiled gradient echoes at several flip angles, S = M0 sin a (1 - E) / (1 - E cos a), E = exp(-TR / T1):
-/// least squares on the signals themselves, M0 eliminated, begun at the weighted line fit of Chang et al., Magn Reson
+/// least squares on the signals themselves, M0 eliminated, started at the weighted line fit of Chang et al., Magn Reson
 /// Med 60:496, 2008 (the line: Fram et al., Magn Reson Imaging 5:201, 1987).
 ///
-/// The unknown is log(1 - E), close to log(TR / T1): T1's bounds are far apart, and 1 - E keeps its digits.
+/// The unknown is log(1 - E), close to log(TR / T1): T1's bounds are far apart, and 1 - E does not cancel.
 class t1_fitter {
  public:
   static constexpr double least_t1_s = 0.01, most_t1_s = 10;
@@ -37,7 +37,7 @@ class t1_fitter {
     most_ = std::log(-std::expm1(-repetition_s_ / least_t1_s));
   }
 
-  /// `signals`: one a flip angle, finite; a signal_row or doubles.
+  /// `signals`: one per flip angle, finite; a signal_row or doubles.
   template <class Signals>
   VOXHERD_FUNCTION t1_fit operator()(Signals signals) const {
     double at = line_fit(signals);
@@ -67,7 +67,7 @@ class t1_fitter {
     double cost, amplitude, gradient, curvature;
   };
 
-  /// Begins at the best of a few T1 where that is better: under much noise there can be two minima.
+  /// Starts at the best of a few T1 if that is better: with much noise there can be two minima.
   template <class Signals>
   VOXHERD_FUNCTION void look_around(Signals signals, double& at, step_numbers& now) const {
     constexpr int places = 24;
@@ -104,7 +104,7 @@ class t1_fitter {
     return {cost_of(signals, recovered, m), m, m * (ds - m * gd), m * m * (dd - gd * gd / gg)};
   }
 
-  /// From the residuals: s's - (g's)^2 / g'g would lose them in rounding.
+  /// From the residuals: s's - (g's)^2 / g'g would cancel.
   template <class Signals>
   VOXHERD_FUNCTION double cost_of(Signals signals, double recovered, double amplitude) const {
     double sum = 0;
@@ -116,7 +116,7 @@ class t1_fitter {
     return sum;
   }
 
-  /// S / sin a = E S / tan a + M0 (1 - E), weighted by (sin a / (1 - E cos a))^2 of the E before: log(1 - E).
+  /// S / sin a = E S / tan a + M0 (1 - E), weighted by (sin a / (1 - E cos a))^2 of the last E: log(1 - E).
   template <class Signals>
   VOXHERD_FUNCTION double line_fit(Signals signals) const {
     double recovered = -std::expm1(-repetition_s_ / 1.0);

@@ -9,14 +9,14 @@
 ///   H_i = E H_{i-1} + before x_{i-q-1} + at x_{i-q} + after x_{i-q+1},  E = e^{-k T}
 namespace voxherd::perfusion {
 
-/// Where a delay puts frame i among an input's samples: (i - whole) + part of a frame.
+/// Position of the delayed frame i among an input's samples: (i - whole) + part of a frame.
 template <class Number>
 struct delay_place {
   Number whole;
   Number part;  ///< in [0, 1)
 };
 
-/// Delays beyond the series' length are taken as its length: nothing, or the last value alone, would be seen.
+/// Delays longer than the series are limited to its length: they would give zero, or only the last value.
 template <class Number, class Scalar>
 VOXHERD_FUNCTION inline delay_place<Number> place_of(Number tau, Scalar spacing_s, int frames) {
   const auto most = static_cast<Scalar>(frames);
@@ -26,8 +26,8 @@ VOXHERD_FUNCTION inline delay_place<Number> place_of(Number tau, Scalar spacing_
   return {whole, whole - u};
 }
 
-/// The first frame that anything comes from: at negative delays the exact model has seen inputs before frame 0, the
-/// first of them part of a frame before a whole one; the paper's begins there.
+/// The first frame with inflow: at negative delays the exact model has inflow before frame 0, starting a part of a
+/// frame before a sample; the paper's model starts at frame 0.
 template <class Number>
 VOXHERD_FUNCTION inline int first_frame_of(const delay_place<Number>& a, const delay_place<Number>& b) {
   const auto least = lane::min(smallest(a.whole), smallest(b.whole));
@@ -44,7 +44,7 @@ struct taps {
 template <class Number>
 struct exact_taps {
   taps<Number> weight;
-  taps<Number> slope;  ///< derivatives with respect to k; not set by the cost alone
+  taps<Number> slope;  ///< derivatives with respect to k; not set for the cost only
   Number decayed;      ///< E
 
   template <bool WithSlope, class Scalar>

@@ -2,14 +2,14 @@
 
 namespace voxherd::perfusion {
 
-/// One CPU thread as the team of block_fft_model.hpp: does everything itself. The same interface as cuda_voxel_team.
+/// One CPU thread as the team of block_fft_model.hpp: does all work itself. The same interface as cuda_voxel_team.
 struct thread_team {
-  /// Calls work(i) for i in [0, count), shared out over the team.
+  /// Calls work(i) for i in [0, count), divided among the team.
   template <class Work>
   void share(int count, const Work& work) const {
     for (int i = 0; i < count; ++i) work(i);
   }
-  /// Sum over the team's threads, known to all of them.
+  /// Sum over the team's threads; all of them get it.
   template <class Number>
   Number sum(const Number& value) const {
     return value;

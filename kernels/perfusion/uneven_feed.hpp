@@ -6,11 +6,11 @@
 
 namespace voxherd::perfusion {
 
-/// One input on its way through uneven frames: its delayed value and its convolution with e^{-k t} at rising times.
-/// Linear between frames, rising from 0 at one first interval before frame 0, held after the last frame.
+/// One input on uneven frames: its delayed value and its convolution with e^{-k t} at increasing times. The input is
+/// linear between frames, 0 at one first interval before frame 0, and constant after the last frame.
 ///
-/// A sweep: the convolution is carried from frame to frame of the input (a "node"), and from the last node passed into
-/// the segment where the delayed time lies. Lanes of different delays pass different nodes, by select.
+/// A sweep: the convolution is updated from frame to frame of the input (a "node"), then from the last node to the
+/// delayed time in the segment after it. Lanes with different delays pass different nodes, by select.
 template <class Number, bool WithSlope>
 class uneven_feed {
  public:
@@ -38,7 +38,7 @@ class uneven_feed {
 
   using mask = typename lane::lane_traits<Number>::mask;
 
-  /// Where the delayed time lies beyond the segment: to be passed, again and again, until it is nowhere so.
+  /// Lanes whose delayed time is after the segment: call pass_node() until there are none.
   VOXHERD_FUNCTION mask beyond(scalar time_s) const { return time_s - tau_ >= end_; }
 
   /// Begins the next segment in these lanes. Times must not fall from frame to frame.
@@ -54,7 +54,7 @@ class uneven_feed {
     rise_ = (read(curve_, next) - value_) / (end_ - begin_);
   }
 
-  /// Once the time is nowhere beyond the segment. Nothing has been seen before the first segment.
+  /// Call it when no lane's time is after the segment. Before the first segment all values are 0.
   VOXHERD_FUNCTION reading at(scalar time_s) const {
     return inside(lane::max(time_s - tau_ - begin_, Number(scalar(0))));
   }

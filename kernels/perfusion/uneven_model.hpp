@@ -6,8 +6,8 @@
 namespace voxherd::perfusion {
 
 /// The exact model on uneven frames (see model.hpp): C(t) = ka G(t - tau_a; Ca) + kp G(t - tau_p; Cp), G the integral
-/// of input times e^{-kl (t - s)}. Twice an exponential a frame and input, where even frames need none. The view must
-/// have its times, and two frames or more.
+/// of input times e^{-kl (t - s)}. Two exponentials per frame and input, where even frames need none. The view must
+/// have times, and at least two frames.
 template <class Number>
 class uneven_model {
  public:
@@ -69,7 +69,7 @@ class uneven_model {
   template <bool WithSlope>
   using feed = uneven_feed<Number, WithSlope>;
 
-  /// Both inputs at once, mostly a node each: two chains of arithmetic that do not wait for one another.
+  /// Both inputs at once, usually one node each: two independent chains of arithmetic.
   template <class Feed>
   VOXHERD_FUNCTION void advance(int frame, Feed& a, Feed& b) const {
     const scalar t = view_.time_s[frame];

@@ -7,7 +7,7 @@ namespace voxherd::perfusion {
 
 namespace {
 
-/// The input as a line through nodes: the first is 0, one frame before the frames; after the last its value is held.
+/// The input as a line through nodes: the first is 0, one frame before the frames; after the last it is constant.
 struct line {
   std::vector<double> time_s, value;
 
@@ -37,7 +37,7 @@ struct line {
   }
 };
 
-/// What is left after s seconds of `before` and of an input that was `level` and rose by `slope`.
+/// The rest after s seconds of `before` and of an input that started at `level` and increased by `slope`.
 double carried(double before, double level, double slope, double k, double s) {
   const double x = k * s;
   const double i0 = x < 1e-6 ? s * (1 - x / 2) : -std::expm1(-x) / k;

@@ -36,9 +36,9 @@ VOXHERD_FUNCTION inline void equations_of(const Number (&p)[parameter_count], co
 }
 
 /// Variable projection (Golub & Pereyra, SIAM J Numer Anal 10:413, 1973): at each trial of kl and the delays, ka and kp
-/// are those of the smallest cost within their bounds, in closed form; the three alone are searched for. With the flows
+/// are those of the smallest cost within their bounds, in closed form; only the three are iterated. With the flows
 /// undamped, their elimination from the normal equations leaves Kaufman's Jacobian (BIT 15:49, 1975) of the three:
-/// the derivatives' part that no change of the free flows makes. A machine like `levenberg`.
+/// the part of the derivatives that changes of the free flows cannot produce. A state machine like `levenberg`.
 template <class Number>
 class varpro : public levenberg<Number, true> {
  public:
@@ -47,7 +47,7 @@ class varpro : public levenberg<Number, true> {
   using typename base::mask;
   using typename base::scalar;
 
-  /// Evaluates the model at the next point and goes on; which lanes have ended.
+  /// Evaluates the model at the next point and continues; returns which lanes have ended.
   template <class Model>
   VOXHERD_FUNCTION mask advance(const Model& model, voxel_samples y) {
     Number trial[parameter_count];
@@ -77,7 +77,7 @@ class varpro : public levenberg<Number, true> {
     return lane::min(lane::max(x, range.least), range.most);
   }
 
-  /// A change of the two flows, and by how much it makes the cost smaller.
+  /// A change of the two flows, and how much it reduces the cost.
   struct change {
     Number arterial, portal, fall;
 

@@ -14,9 +14,9 @@ namespace voxherd {
 /// J Econometrics 29:305, 1985) and with a random sign, are fitted again in the same way.
 ///
 /// HC2 rather than HC3, which divides by 1 - leverage: its residuals have the noise's variance where the weights are
-/// right, and as many signs as measurements leave a fit of seven numbers few degrees of freedom to be generous with.
-/// Iterated fits begin with the weights of the data's last fit instead of the replicate's own samples: turned round,
-/// the residual of a sample lost in noise makes a signal larger than all others.
+/// right, and as many signs as measurements leave few degrees of freedom for a fit of seven numbers.
+/// Iterated fits begin with the weights of the data's last fit instead of the replicate's own samples: the
+/// negated residual of a sample lost in noise makes a signal larger than all others.
 struct bootstrap_settings {
   tensor_settings tensor;
   std::uint64_t seed = 0;
@@ -29,16 +29,16 @@ class tensor_bootstrap {
 
   virtual std::size_t voxels() const = 0;
 
-  /// Of all voxels: 6 numbers as tensor_outputs::tensor, and voxel_status; tensors are zero where it is not `fitted`.
-  /// Replicate 0: the data's own, as tensor_solver fits them. A voxel's result depends on the seed, its linear
-  /// index, the replicate and its signals alone. A replicate whose fit foretells a signal of ten times the voxel's
-  /// largest has `diverged`. Throws device_error.
+  /// Of all voxels: 6 numbers as tensor_outputs::tensor, and voxel_status; tensors are zero if it is not `fitted`.
+  /// Replicate 0: the data's own, as tensor_solver fits them. A voxel's result depends only on the seed, its linear
+  /// index, the replicate and its signals. A replicate whose fit predicts a signal of ten times the voxel's largest
+  /// has `diverged`. Throws device_error.
   virtual void fit(std::uint64_t replicate, float* tensor, std::uint8_t* status) = 0;
 };
 
-/// `voxels`: linear indices in the image; `rows`: as many rows as tensor_solver::fit takes. Both are read here alone.
-/// Replicates count to 2^32 - 1. After use_device(d). Throws device_error, and std::invalid_argument for rows of
-/// another size.
+/// `voxels`: linear indices in the image; `rows`: as many rows as tensor_solver::fit takes. Both are read only here.
+/// Replicates are numbered up to 2^32 - 1. After use_device(d). Throws device_error, and std::invalid_argument for rows
+/// of another size.
 std::unique_ptr<tensor_bootstrap> make_tensor_bootstrap(const device& d, const gradient_table& gradients,
                                                         const bootstrap_settings& settings,
                                                         std::span<const std::uint64_t> voxels,

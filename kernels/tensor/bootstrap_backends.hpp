@@ -4,7 +4,7 @@
 
 namespace voxherd {
 
-/// Arguments are known to be right.
+/// Arguments have been checked.
 std::unique_ptr<tensor_bootstrap> make_tensor_bootstrap_cpu(const device& d, const gradient_table& gradients,
                                                             const bootstrap_settings& settings,
                                                             std::span<const std::uint64_t> voxels,

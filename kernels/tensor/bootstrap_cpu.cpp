@@ -12,7 +12,7 @@ namespace {
 
 using lane::double_lanes;
 
-/// Voxels lie in tiles of a register's width: number n of lane i of tile t at (t * numbers + n) * width + i.
+/// Voxels are stored in tiles of a register's width: number n of lane i of tile t at (t * numbers + n) * width + i.
 class cpu_bootstrap final : public tensor_bootstrap {
  public:
   cpu_bootstrap(const device& d, const gradient_table& g, const bootstrap_settings& s,

@@ -10,7 +10,7 @@ namespace voxherd {
 
 namespace {
 
-/// Keeps voxel `first` + i of what lies on the device, i that of a piece in columns.
+/// Stores voxel `first` + i of the arrays on the device, where i is the voxel of a piece in columns.
 struct keep_each {
   bootstrap_keeper keep;
   const float* columns;
@@ -82,7 +82,7 @@ class cuda_bootstrap final : public tensor_bootstrap {
  private:
   bootstrap_place place() const { return {residual_.data(), parameter_.data(), count_}; }
 
-  /// In pieces: the signals lie on the device twice, as they come and in columns, and go when their fit is kept.
+  /// In pieces: the signals are on the device twice, in rows and in columns, and are freed when their fit is stored.
   void keep(std::span<const float> rows) {
     constexpr std::size_t most = 1 << 16;
     const std::size_t room = std::min(most, count_) * row_floats_;

@@ -6,15 +6,15 @@
 
 namespace voxherd {
 
-/// What is kept of the voxels between replicates. A voxel's numbers are `stride` apart; voxels of a SIMD register lie
-/// side by side. `residual`: K a voxel, then 9 of the gradient deviation where there is one.
+/// Data of the voxels kept between replicates. A voxel's numbers are `stride` apart; voxels of a SIMD register are
+/// interleaved. `residual`: K per voxel, then 9 of the gradient deviation if there is one.
 struct bootstrap_place {
-  float* residual;    ///< of logarithms, times a random sign what a replicate adds to the fit
-  double* parameter;  ///< 7 a voxel: the data's fit, in the model's units
+  float* residual;    ///< of logarithms; a replicate adds them to the fit with random signs
+  double* parameter;  ///< 7 per voxel: the data's fit, in the model's units
   std::size_t stride;
 };
 
-/// Fits the data of one voxel; keeps what replicates need.
+/// Fits the data of one voxel; stores what replicates need.
 class bootstrap_keeper {
  public:
   VOXHERD_FUNCTION bootstrap_keeper(tensor_design design, tensor_settings settings)
@@ -53,7 +53,7 @@ class bootstrap_refitter {
   VOXHERD_FUNCTION bootstrap_refitter(tensor_design design, bootstrap_settings settings)
       : design_(design), settings_(settings) {}
 
-  /// `voxel`: linear indices, one a lane. `tensor`: mm2/s. False where the fit has diverged.
+  /// `voxel`: linear indices, one per lane. `tensor`: mm2/s. False if the fit has diverged.
   VOXHERD_FUNCTION mask operator()(const bootstrap_place& from, const std::uint64_t* voxel, std::uint64_t replicate,
                                    Number (&tensor)[6]) const {
     const tensor_weighting weighting = settings_.tensor.weighting;
@@ -83,7 +83,7 @@ class bootstrap_refitter {
     return bend;
   }
 
-  /// Calls with(k, x) for all measurements; x of doubles where all voxels have the same gradients.
+  /// Calls with(k, x) for all measurements; x of doubles if all voxels have the same gradients.
   template <class With>
   VOXHERD_FUNCTION void each_row(const tensor_model::deviation<Number>& bend, With with) const {
     for (std::size_t k = 0; k < design_.measurements; ++k) {
@@ -130,7 +130,7 @@ class bootstrap_refitter {
     return good;
   }
 
-  /// Whether every signal that the fit foretells is below ten times the largest of the data; false for NaN.
+  /// Whether every signal that the fit predicts is below ten times the largest of the data; false for NaN.
   VOXHERD_FUNCTION mask is_sane(const tensor_model::deviation<Number>& bend, const Number (&p)[unknowns]) const {
     constexpr double log_of_ten = 2.302585092994046;
     mask sane(true);

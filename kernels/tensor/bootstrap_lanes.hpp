@@ -3,7 +3,7 @@
 #include "kernels/portable/double_math.hpp"
 #include "kernels/tensor/bootstrap_signs.hpp"
 
-/// One voxel, or a SIMD register of them: what a wild bootstrap's refit needs besides arithmetic.
+/// Operations of a wild bootstrap's refit besides arithmetic, for one voxel or a SIMD register of voxels.
 namespace voxherd::bootstrap_lanes {
 
 template <class Number>

@@ -17,7 +17,7 @@ struct tensor_settings {
   bool gradient_deviation = false;  ///< rows end in nine more floats
 };
 
-/// Outputs of a tensor fit; all but `status` are zero where that is not `fitted`. FA exceeds 1 where noise makes an
+/// Outputs of a tensor fit; all but `status` are zero if that is not `fitted`. FA exceeds 1 if noise makes an
 /// eigenvalue negative.
 struct tensor_outputs {
   static constexpr output table[] = {

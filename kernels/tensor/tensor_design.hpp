@@ -6,7 +6,7 @@
 
 namespace voxherd {
 
-/// The numbers behind a tensor_design, in host memory.
+/// The numbers of a tensor_design, in host memory.
 struct tensor_design_table {
   explicit tensor_design_table(const gradient_table& gradients);
   tensor_design view() const { return {q.data(), q.size() / 3, largest_b_s_per_mm2}; }

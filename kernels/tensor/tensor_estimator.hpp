@@ -13,7 +13,7 @@ class tensor_estimator {
   tensor_estimator(const gradient_table& gradients, const tensor_settings& settings)
       : table_(gradients), settings_(settings) {}
 
-  /// Signals, then 9 numbers of the gradient deviation where there is one (column by column).
+  /// Signals, then 9 numbers of the gradient deviation if there is one (column by column).
   std::size_t row_floats() const { return table_.q.size() / 3 + (settings_.gradient_deviation ? 9 : 0); }
 
   struct one_voxel {

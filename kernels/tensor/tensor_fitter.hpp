@@ -75,9 +75,9 @@ class tensor_fitter {
     return result;
   }
 
-  /// What a wild bootstrap gives a random sign: measurement k's residual of the logarithm over sqrt(1 - leverage)
-  /// (HC2). Times its weight's root it would be of one variance for all k; it stays with its own measurement, so the
-  /// root cancels. 0 for a sample at its floor, which has no logarithm, and where the fit goes through the sample.
+  /// The residual for a wild bootstrap: measurement k's residual of the logarithm over sqrt(1 - leverage) (HC2). Times
+  /// the root of its weight it would have the same variance for all k; it is used only for its own measurement, so the
+  /// root cancels. 0 for a sample at its floor, which has no logarithm, and if the fit passes through the sample.
   VOXHERD_FUNCTION double free_residual(signal_row row, const deviation& bend, const solution& found,
                                         std::size_t k) const {
     constexpr double least_freedom = 1e-6;

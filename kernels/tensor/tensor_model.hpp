@@ -8,7 +8,7 @@
 namespace voxherd {
 
 /// q = sqrt(b / largest b) g of every measurement, 3 numbers each: b g g^T is then q q^T times the largest b,
-/// and the columns of the normal equations are of one size.
+/// and the columns of the normal equations have the same magnitude.
 struct tensor_design {
   const double* q;
   std::size_t measurements;
@@ -16,24 +16,24 @@ struct tensor_design {
 };
 
 /// log S = log S0 - b g^T D g, in units where signals are 1 at the voxel's largest sample and b is 1 at the largest b.
-/// Number: double, or double_lanes with a voxel a lane.
+/// Number: double, or double_lanes with one voxel per lane.
 namespace tensor_model {
 
 inline constexpr int unknowns = 7;  ///< D xx, xy, xz, yy, yz, zz, log S0
 
-/// Samples below this part of the voxel's largest count as this much: their logarithm must exist. Their weight makes
-/// them harmless where the fit is weighted. The value is the one that MRtrix3's dwi2tensor results show.
+/// Samples below this fraction of the voxel's largest are raised to it, because their logarithm must exist. In weighted
+/// fits their weight is negligible. The value is inferred from the results of MRtrix3's dwi2tensor.
 inline constexpr double floor_of_largest = 1e-6;
 /// Keeps exp() and its square finite for a hopeless fit.
 inline constexpr double largest_exponent = 150;
 
-/// Gradient non-linearity: the gradients felt are v = (I + L) g, so b g g^T becomes b v v^T. `matrix` is I + L.
+/// Gradient non-linearity: the effective gradients are v = (I + L) g, so b g g^T becomes b v v^T. `matrix` is I + L.
 template <class Number>
 struct deviation {
   Number matrix[3][3];
 };
 
-/// Row of the least squares for a gradient as it is felt.
+/// Row of the least squares for an effective gradient.
 template <class Number>
 VOXHERD_FUNCTION inline void row_of(const Number (&q)[3], Number (&x)[unknowns]) {
   x[0] = -q[0] * q[0];
@@ -45,7 +45,7 @@ VOXHERD_FUNCTION inline void row_of(const Number (&q)[3], Number (&x)[unknowns])
   x[6] = 1;
 }
 
-/// The same from a measurement's place in tensor_design::q.
+/// The same from a measurement's index in tensor_design::q.
 template <class Number>
 VOXHERD_FUNCTION inline void design_row(const double* g, const deviation<Number>& bend, Number (&x)[unknowns]) {
   Number q[3];

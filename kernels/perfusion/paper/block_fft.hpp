@@ -12,12 +12,12 @@ namespace voxherd::perfusion {
 /// forward, times the analytic transform of the truncated exponential on twice the points,
 ///   H_k = (1 - (-1)^k E^(QP)) / (1 - E W^k),  W = exp(-2 pi i / 2QP)
 /// (the paper's print lacks the T of E, the k of W, and a factor T, which is in x_j = T f_j here), and back. All by one
-/// team, in memory that it shares.
+/// team, in its shared memory.
 ///
-/// It differs from the paper's program in who does what, not in the numbers: a thread has not one cell of the table but
-/// as many as one of a row's two register FFTs takes (4, 8 or 16), so that log2 P radix-2 stages need one exchange
-/// through shared memory instead of log2 P; H is put in between the last of the forward stages and the first of the
-/// backward ones, while the spectrum is in registers. Rows 0 and Q are treated as the others, as in the paper.
+/// It differs from the paper's program in the division of work, not in the numbers: a thread has as many cells of the
+/// table as one of a row's two register FFTs (4, 8 or 16) instead of one, so that log2 P radix-2 stages need one
+/// exchange through shared memory instead of log2 P. H is applied between the last forward stage and the first backward
+/// stage, while the spectrum is in registers. Rows 0 and Q are treated like the others, as in the paper.
 ///
 /// A team has share(count, work), which calls work(i) for i in [0, count), and sync().
 template <class Number, int Q, int P>
@@ -27,11 +27,11 @@ class block_fft {
   static constexpr int frames = Q * P, rows = Q + 1;
   static constexpr int a_count = row_split_of(P).a_count, d_count = row_split_of(P).d_count;
   static_assert(a_count * d_count == P);
-  /// Places of 16 bytes from row to row. Eight threads that read or write together meet eight different banks: a column
-  /// of the row's a x d table is one place longer than a, and rows of a = 4 begin four banks apart.
+  /// Distance of rows, in units of 16 bytes. Eight threads that read or write together use eight different banks: a
+  /// column of the row's a x d table is one unit longer than a, and rows of a = 4 start four banks apart.
   static constexpr int row_places = (a_count + 1) * d_count + (a_count == 4 && d_count % 8 == 0 ? 4 : 0);
 
-  /// What the team shares.
+  /// Shared memory of the team.
   struct memory {
     complex_number<Number> table[rows * row_places];
     Number series[frames];  ///< x
@@ -40,7 +40,7 @@ class block_fft {
 
   VOXHERD_FUNCTION explicit block_fft(const block_fft_tables& t) : tables_(t) {}
 
-  /// 1 - e^-x, no digits lost where x is small.
+  /// 1 - e^-x, without cancellation at small x.
   VOXHERD_FUNCTION static Number lost_in(Number x) {
     if constexpr (lane::lane_traits<Number>::count == 1)
       return -::expm1(-x);
@@ -49,7 +49,7 @@ class block_fft {
   }
 
   /// Calls write(i, C_i) for every i < Q P, each by one thread. `m` holds the series and what is lost, and the team is
-  /// in step (sync()); the series may be written anew as soon as this returns, the rest after another sync().
+  /// in step (sync()); the series may be overwritten as soon as this returns, the rest after another sync().
   template <class Team, class Write>
   VOXHERD_FUNCTION void convolve(const Team& team, memory& m, const Write& write) const {
     team.share(rows * a_count, [&](int item) { columns_and_first_half(m, item / a_count, item % a_count); });
@@ -106,7 +106,7 @@ class block_fft {
       m.table[place(k1, a, d)] = times<true>(back[reversed_bits(a, a_count)], tables_.inner[a * d_count + d]);
   }
 
-  /// H_k times `backward`. 1 - E W^k from 1 - E and 1 - cos, so that nothing is lost where kl T is small.
+  /// H_k times `backward`. 1 - E W^k from 1 - E and 1 - cos, without cancellation at small kl T.
   VOXHERD_FUNCTION complex_number<Number> transfer(Number lost, Number numerator, int k1, int c, int d) const {
     const complex_number<double> pole = tables_.pole[(k1 * a_count + c) * d_count + d];
     const Number kept = 1.0 - lost, re = lost + kept * pole.re, im = kept * pole.im, size = re * re + im * im;

@@ -8,7 +8,7 @@ namespace voxherd::perfusion {
 
 namespace {
 
-/// A thread as a team of one, whose numbers are SIMD registers with a voxel a lane.
+/// A thread as a team of one, whose numbers are SIMD registers with one voxel per lane.
 template <int Q, int P>
 class shaped_lanes final : public block_fft_lanes {
  public:

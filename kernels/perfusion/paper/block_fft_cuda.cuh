@@ -3,12 +3,12 @@
 #include "kernels/perfusion/cuda_fit.cuh"
 #include "kernels/perfusion/paper/block_fft_plan.hpp"
 
-/// The fit stage on a GPU by the Block-FFT: one item a thread block.
+/// The fit stage on a GPU by the Block-FFT: one item per thread block.
 namespace voxherd::perfusion {
 
 class cuda_block_fft {
  public:
-  /// Wait for the stream before this goes. Throws std::invalid_argument for more than most_block_fft_frames.
+  /// Wait for the stream before destroying this. Throws std::invalid_argument for more than most_block_fft_frames.
   cuda_block_fft(int frames, cudaStream_t stream);
   /// The simplex with the paper's discretisation, for all items.
   void launch(const cuda_fit_job<double>& job, cudaStream_t stream) const;
@@ -18,7 +18,7 @@ class cuda_block_fft {
   device_buffer<complex_number<double>> numbers_;
 };
 
-/// Launches the kernel of shape (q, P) where there is one. Instantiated in one unit per P: kernels/CMakeLists.txt.
+/// Launches the kernel of shape (q, P) if there is one. Instantiated in one unit per P: kernels/CMakeLists.txt.
 template <int P>
 void launch_block_fft(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream);
 

@@ -16,7 +16,7 @@ void fit_by_block_fft(const curves_view<double>& curves, const block_fft_plan& p
                       const fit_arrays& arrays);
 
 #if !defined(__CUDACC__)
-/// The Block-FFT of any shape as a model on a CPU thread, a voxel a lane (see model.hpp); has memory of its own.
+/// The Block-FFT of any shape as a model on a CPU thread, one voxel per lane (see model.hpp); owns its memory.
 class block_fft_lanes {
  public:
   virtual ~block_fft_lanes() = default;

@@ -6,7 +6,7 @@
 
 namespace voxherd::perfusion {
 
-/// As many threads as there are register FFTs in a row's longer ones, in whole warps or half a warp.
+/// As many threads as the larger number of register FFTs of a row, rounded to complete warps or half a warp.
 template <int Q, int P>
 constexpr int block_fft_width() {
   constexpr int items = (Q + 1) * row_split_of(P).a_count;
@@ -16,12 +16,12 @@ constexpr int block_fft_width() {
 template <int Q, int P>
 using block_fft_team = cuda_voxel_team<block_fft_width<Q, P>()>;
 
-/// Blocks a processor is to hold: 16 warps, which leaves a thread 128 registers; 20 where a thread's FFTs are short.
+/// Blocks per processor: 16 warps, which leaves 128 registers per thread; 20 if a thread's FFTs are short.
 template <int Q, int P>
 inline constexpr int block_fft_resident =
     (row_split_of(P).a_count == 4 ? 640 : 512) / block_fft_team<Q, P>::block_threads;
 
-/// What a team shares for a fit.
+/// Shared memory of a team's fit.
 template <int Q, int P>
 struct block_fft_voxel {
   typename block_fft<double, Q, P>::memory memory;
@@ -31,9 +31,9 @@ struct block_fft_voxel {
   bool active;
 };
 
-/// The paper's simplex for one item a team. The simplex lies in shared memory, as the paper's, and the team's first
-/// thread takes its steps: held by every thread it would take as many registers as the transform. Two teams of one warp
-/// stay in step: the one that ends first evaluates what nobody asks for.
+/// The paper's simplex, one item per team. The simplex is in shared memory, as in the paper, and the team's first
+/// thread does its steps: a copy in every thread would need as many registers as the transform. Two teams of one warp
+/// stay in step: the one that ends first continues with evaluations that are not used.
 template <int Q, int P>
 __global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft_resident<Q, P>)
     block_fft_kernel(const __grid_constant__ cuda_fit_job<double> job, block_fft_tables tables) {

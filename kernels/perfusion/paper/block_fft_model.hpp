@@ -6,7 +6,7 @@
 
 namespace voxherd::perfusion {
 
-/// The model on even frames by the Block-FFT, in either discretisation (see taps.hpp): one voxel a team.
+/// The model on even frames by the Block-FFT, in either discretisation (see taps.hpp): one voxel per team.
 template <class Number, int Q, int P, discretisation_kind Kind>
 class block_fft_model {
  public:
@@ -50,7 +50,7 @@ class block_fft_model {
     const auto put = [&](int i, const Number& value) {
       m.series[i] = i == 0 ? value + before_the_first(fed, x) : value;
     };
-    if constexpr (lane::lane_traits<Number>::count > 1) {  // the thread is the whole team
+    if constexpr (lane::lane_traits<Number>::count > 1) {  // the thread is the complete team
       fed.each(0, view_.frames, put);
       for (int i = view_.frames; i < fft::frames; ++i) m.series[i] = Number(scalar(0));
     } else {
@@ -58,7 +58,7 @@ class block_fft_model {
     }
   }
 
-  /// What is left at frame 0 of what came before it.
+  /// The rest at frame 0 of earlier inflow.
   VOXHERD_FUNCTION static Number before_the_first(const fed_inputs<Number, Kind>& fed, Number x) {
     Number c(scalar(0));
     if (fed.first() == 0) return c;

@@ -16,7 +16,7 @@ struct block_fft_shape {
   constexpr bool operator==(const block_fft_shape&) const = default;
 };
 
-/// The shapes there are kernels for, by number of frames: VOXHERD_BLOCK_FFT_SHAPES(X) calls X(q, p) for each.
+/// The shapes that have kernels, by number of frames: VOXHERD_BLOCK_FFT_SHAPES(X) calls X(q, p) for each.
 // clang-format off
 #define VOXHERD_BLOCK_FFT_SHAPES(X)                                                       \
   X(2, 16) X(3, 16) X(2, 32) X(5, 16) X(3, 32) X(7, 16) X(2, 64) X(5, 32) X(3, 64)        \
@@ -25,12 +25,12 @@ struct block_fft_shape {
 
 inline constexpr int most_block_fft_frames = 1024;
 
-/// The smallest table that holds so many frames: 32 = 2 x 16, 48 = 3 x 16, 64 = 2 x 32, 128 = 2 x 64, 256 = 4 x 64, 320
-/// = 5 x 64, 448 = 7 x 64 as in the paper; 75 frames take 80 = 5 x 16. Throws std::invalid_argument above
+/// The smallest table with room for so many frames: 32 = 2 x 16, 48 = 3 x 16, 64 = 2 x 32, 128 = 2 x 64, 256 = 4 x 64,
+/// 320 = 5 x 64, 448 = 7 x 64 as in the paper; 75 frames take 80 = 5 x 16. Throws std::invalid_argument above
 /// most_block_fft_frames.
 block_fft_shape block_fft_shape_of(int frames);
 
-/// A complex number; a register of them where Number is a SIMD register.
+/// A complex number; one per lane if Number is a SIMD register.
 template <class Number>
 struct complex_number {
   Number re, im;

@@ -7,7 +7,7 @@
 namespace voxherd::perfusion {
 
 /// The model on even frames by the sum over all earlier frames, in either discretisation (see taps.hpp, model.hpp):
-/// what the recursion is compared with.
+/// the reference for the recursion.
 template <class Number, discretisation_kind Kind>
 class direct_model {
  public:
@@ -33,7 +33,7 @@ class direct_model {
   }
 
  private:
-  /// Lanes read samples one by one: what they have read is kept, of series that are not too long for it.
+  /// Lanes read samples one by one, so the samples read are kept unless the series is too long.
   struct kept_inputs {
     static constexpr bool many = lane::lane_traits<Number>::count > 1;
     static constexpr int most = many ? 512 : 1;

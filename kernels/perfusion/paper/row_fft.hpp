@@ -59,8 +59,8 @@ struct circle {
   }
 };
 
-/// One radix-2 stage, decimation in frequency, on parts of `Size`; then those that follow. Leaves wave number k at the
-/// place whose bits are k's in reverse. Inverse: exponents of the other sign, no factor.
+/// One radix-2 stage, decimation in frequency, on parts of `Size`; then the following stages. Wave number k is stored
+/// at the index whose bits are k's in reverse. Inverse: exponents of the other sign, no factor.
 template <bool Inverse, int Size, class Number, int Count>
 VOXHERD_FUNCTION inline void radix2_stages(complex_number<Number> (&z)[Count]) {
   if constexpr (Size > 1) {
@@ -96,7 +96,7 @@ VOXHERD_FUNCTION constexpr int reversed_bits(int i, int count) {
   return reversed;
 }
 
-/// In place: z becomes sum_n z_n exp(-+2 pi i n k / Count), the place of wave number k being reversed_bits(k, Count).
+/// In place: z becomes sum_n z_n exp(-+2 pi i n k / Count), wave number k at index reversed_bits(k, Count).
 template <bool Inverse, class Number, int Count>
 VOXHERD_FUNCTION inline void register_fft(complex_number<Number> (&z)[Count]) {
   radix2_stages<Inverse, Count>(z);

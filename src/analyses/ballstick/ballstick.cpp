@@ -55,7 +55,7 @@ class ballstick_analysis final : public voxelwise_base<dwi_series> {
         ballstick::make_estimator(device_, input_.gradients(), settings_, input_.has_gradient_deviation()), fields_,
         input_.item_voxels());
   }
-  // A voxel of more than 144 measurements takes a whole warp, so that half as many fill a GPU.
+  // A voxel with more than 144 measurements uses a complete warp, so that half as many voxels fill a GPU.
   std::uint64_t last_items_per_batch() const override { return input_.measurements() > 144 ? 2048 : 4096; }
 
  private:

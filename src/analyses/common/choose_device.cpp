@@ -27,11 +27,11 @@ std::string uuid_text(const uuid& id) {
   return text;
 }
 
-/// A GPU's rank has a talking thread and two that drive the GPU, and wait for it most of the time.
+/// A rank with a GPU has one communication thread and two threads that drive the GPU and mostly wait for it.
 constexpr int cores_of_gpu_rank = 2;
 
-/// The cores this rank may run on, shared out among the ranks of the node that were given the same ones. `drives_gpu`:
-/// this rank computes on a GPU beside ranks that compute on cores.
+/// The cores that this rank may use, divided among the ranks of the node that are bound to the same cores.
+/// `drives_gpu`: this rank computes on a GPU while other ranks compute on cores.
 int default_threads(const session& s, bool drives_gpu = false) {
   cpu_set_t own;
   CPU_ZERO(&own);
@@ -56,7 +56,7 @@ int default_threads(const session& s, bool drives_gpu = false) {
   return std::max(1, (CPU_COUNT(&own) - taken) / std::max(1, sharers));
 }
 
-/// `drives_gpu`: as default_threads() has it. Collective within the node.
+/// `drives_gpu`: see default_threads(). Collective within the node.
 chosen_device cpu_device(const session& s, const run_request& request, bool drives_gpu = false) {
   chosen_device d;
   d.threads = request.threads > 0 ? request.threads : default_threads(s, drives_gpu);
@@ -77,8 +77,8 @@ void check_not_shared(const session& s, const gpu& own) {
   });
 }
 
-/// The GPU of this rank's, by its place in `own`, when each rank in its turn takes the first it sees that none before
-/// it has taken; own.size() where none is left.
+/// Index in `own` of this rank's GPU: each rank in turn takes the first GPU it sees that no earlier rank has taken.
+/// own.size() if none is left.
 std::size_t first_free(const session& s, const std::vector<gpu>& own) {
   struct visible {
     std::array<uuid, 64> gpus{};
@@ -99,10 +99,10 @@ std::size_t first_free(const session& s, const std::vector<gpu>& own) {
   return own.size();
 }
 
-/// Begins to open the GPU's context, a tenth of a second or more, so that headers and masks are read meanwhile. What
-/// goes wrong is heard by the first who needs the GPU.
+/// Starts to open the GPU's context, which takes 0.1 s or more, while headers and masks are read. Errors are reported
+/// to the first user of the GPU.
 void open_context(const device& d) {
-  static std::future<void> opening;  // waited for at the end of the process, should nobody have needed the GPU
+  static std::future<void> opening;  // if the GPU was never used, the end of the process waits for it
   opening = std::async(std::launch::async, [d] {
     try {
       free_device_bytes(d);
@@ -125,7 +125,7 @@ chosen_device gpu_or_cores(const session& s, const run_request& request) {
                   fmt::format("--backend mixed: {}; --backend cpu computes without a GPU", why_none));
   }
   if (s.is_root()) {
-    spdlog::info("{} ranks compute on GPUs, {} on CPU cores: the result depends, in rounding, on who computed what",
+    spdlog::info("{} ranks compute on GPUs, {} on CPU cores: rounding differs with the device that computed a voxel",
                  ranks[0], ranks[1]);
   }
   chosen_device d = cpu_device(s, request, has_gpu);

@@ -11,7 +11,7 @@ namespace voxherd {
 
 enum class backend_choice { automatic, cpu, cuda, mixed };
 
-/// What every analysis is asked for, whatever it computes.
+/// Options that all analyses have.
 struct run_request {
   std::string out;  ///< result file
   bool resume = false;
@@ -20,12 +20,12 @@ struct run_request {
   schedule_kind schedule = schedule_kind::dynamic;
   std::uint64_t batch_items = 0;  ///< 0: chosen from the device's memory
   backend_choice backend = backend_choice::automatic;
-  int threads = 0;  ///< of a rank; 0: the cores it may use
+  int threads = 0;  ///< per rank; 0: the cores that it may use
   bool share_gpu = false;
   bool dry_run = false;
   bool quiet = false;
   std::string json, trace;                 ///< files; "" for none
-  double host_memory_gb = 2.5;             ///< for compressed images, on a node
+  double host_memory_gb = 2.5;             ///< per node, for compressed images
   std::string command_line = "";           ///< for provenance
   const run_listener* listener = nullptr;  ///< of a command that runs this one; null for none
 
@@ -34,19 +34,19 @@ struct run_request {
 
 const option_table<run_request>& run_options();
 
-/// The settings of the run; `configuration` and `provenance` are started (version, command line, hosts) and may be
-/// added to. Throws failure (usage) if --out is missing. Collective.
+/// The settings of the run; `configuration` and `provenance` have their common entries (version, command line, hosts),
+/// and callers may add more. Throws failure (usage) if --out is missing. Collective.
 run_settings make_run_settings(const session& s, const run_request& request);
 
 struct chosen_device : device {
-  bool among_others = false;  ///< --backend mixed: other ranks may compute on another kind
+  bool among_others = false;  ///< --backend mixed: other ranks may use another kind of device
 };
 
 /// This rank's device. One GPU per rank by node-local rank, UUIDs compared within the node; two ranks on one GPU is a
 /// usage failure unless share_gpu. In CPU mode no CUDA call is made. With --backend mixed the first ranks of a node
-/// take the GPUs that they see, one each, and the others share the remaining cores. Collective.
+/// use the GPUs that they see, one each, and the others share the remaining cores. Collective.
 chosen_device choose_device(const session& s, const run_request& request);
-/// For commands whose steps need each other's exact bytes: --backend mixed is a usage failure.
+/// For commands whose steps recompute results exactly: --backend mixed is a usage failure.
 device choose_device_of_one_kind(const session& s, const run_request& request);
 
 device_hooks hooks_for(const chosen_device& d);

@@ -6,7 +6,7 @@
 
 namespace voxherd {
 
-/// Counts how many voxels were fitted, and how many not, and why: the codes of the output `status`.
+/// Counts fitted voxels and, by reason, voxels that were not fitted: the codes of the output `status`.
 class status_counts : public item_counts {
  public:
   static constexpr std::size_t codes = 256;

@@ -11,7 +11,7 @@
 
 namespace voxherd {
 
-/// What analyses of one item per voxel have in common. `Input` is their item_input: dwi_series, perfusion_inputs.
+/// Common part of analyses with one item per voxel. `Input` is their item_input: dwi_series, perfusion_inputs.
 template <class Input>
 class voxelwise_base : public analysis {
  public:
@@ -37,7 +37,7 @@ class voxelwise_base : public analysis {
   std::string name_;
 };
 
-/// An analysis that an estimator with one voxel per lane describes completely.
+/// An analysis defined completely by an estimator with one voxel per lane.
 template <class Input, class Estimator>
 class voxelwise_analysis final : public voxelwise_base<Input> {
  public:

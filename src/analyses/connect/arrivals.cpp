@@ -116,7 +116,7 @@ std::vector<constant> arrival_times::constants() const {
   return {labels, voxels};
 }
 
-/// Blocks are not known before a solver is made: a voxel takes no more than a whole block of 64.
+/// Blocks are not known before a solver is created: a voxel needs at most a complete block of 64.
 std::size_t arrival_times::device_bytes_per_item() const {
   constexpr std::uint64_t voxels_per_block = 16;  // a quarter full, as at the edges of a mask
   return connect::device_bytes_per_front(inputs_.voxels.size() / voxels_per_block + 1) +
@@ -128,8 +128,8 @@ std::unique_ptr<batch_runner> arrival_times::make_runner() const {
                                           field_);
 }
 
-/// A GPU shares a tensor's reading among 16 fronts and more; a handful of batches keep several GPUs busy. A batch's
-/// arrival times take up to 256 MB of host memory.
+/// A GPU reads a tensor once for 16 or more fronts; a few batches keep several GPUs busy. The arrival times of a batch
+/// need up to 256 MB of host memory.
 std::uint64_t arrival_times::most_items_per_batch() const {
   const std::uint64_t room = (std::uint64_t{256} << 20) / (sizeof(float) * inputs_.voxels.size());
   const std::uint64_t shared = std::clamp<std::uint64_t>(inputs_.labels.size() / 16, 16, 127);

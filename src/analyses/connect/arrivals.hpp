@@ -6,8 +6,8 @@
 
 namespace voxherd {
 
-/// The step that solves: items are fronts, one for each region. A row is the front's arrival time at every voxel, and
-/// what it is at every region with the path that leads there.
+/// The solving step: items are fronts, one per region. A row has the front's arrival time at every voxel, and for
+/// every region the arrival time and the path to it.
 class arrival_times final : public analysis {
  public:
   arrival_times(const connect_inputs& inputs, const front_field& field, const device& d);
@@ -28,10 +28,10 @@ class arrival_times final : public analysis {
   std::vector<std::uint64_t> front_voxels_;
 };
 
-/// What the fronts are at the regions, (fronts, regions) of each.
+/// The fronts' results at the regions, (fronts, regions) each.
 struct region_table {
   std::size_t regions = 0;
-  std::vector<float> cost, mean_cost, length_mm, path_cost;  ///< infinite where no path leads
+  std::vector<float> cost, mean_cost, length_mm, path_cost;  ///< infinite if there is no path
   std::vector<std::uint32_t> best_voxel, reached, path_steps;
   std::vector<std::uint8_t> path_end;  ///< connect::path_end
 };

@@ -12,7 +12,7 @@
 
 namespace voxherd {
 
-/// Runners add to them, one thread each.
+/// Sums that the runners add to, one thread each.
 struct bootstrap_costs::clocks {
   std::mutex mutex;
   bootstrap_times times;
@@ -22,7 +22,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Seconds since it was asked the last time.
+/// Seconds since the last call.
 class lap_timer {
  public:
   double lap() {
@@ -60,7 +60,7 @@ class replicate_runner final : public batch_runner {
   }
 
  private:
-  /// Writes the replicate's costs; how many voxels kept the data's tensor.
+  /// Writes the replicate's costs; returns how many voxels kept the tensor of the data.
   std::uint32_t solve(std::uint64_t replicate, float* cost) {
     lap_timer timer;
     bootstrap_times spent;

@@ -11,7 +11,7 @@
 
 namespace voxherd {
 
-/// Where the time of this rank's replicates went, seconds.
+/// Times of this rank's replicates, seconds.
 struct bootstrap_times {
   double data_fit = 0;  ///< once
   double fits = 0, fields = 0, set_ups = 0, solves = 0;
@@ -20,20 +20,20 @@ struct bootstrap_times {
   nlohmann::json as_json() const;  ///< of one replicate
 };
 
-/// The step that says how sure costs are: items are replicates of a wild bootstrap (kernels/tensor/bootstrap.hpp). Each
-/// is solved as the data were, with the same mask and the same regions; a voxel whose replicate cannot be fitted keeps
-/// the data's tensor.
+/// The step that estimates the uncertainty of costs: items are replicates of a wild bootstrap
+/// (kernels/tensor/bootstrap.hpp), solved like the data, with the same mask and regions. A voxel whose replicate cannot
+/// be fitted keeps the tensor of the data.
 class bootstrap_costs final : public analysis {
  public:
-  /// `inputs` hold signals.
+  /// `inputs` must contain signals.
   bootstrap_costs(const connect_inputs& inputs, const device& d);
   ~bootstrap_costs() override;
 
   std::string name() const override { return "connect-bootstrap"; }
   const image_grid& grid() const override { return inputs_.grid; }
   const std::vector<std::uint64_t>& item_voxels() const override { return item_voxels_; }
-  /// `cost`: (regions, regions), front by front, as the connectome's matrix; for two ends one number, the least sum of
-  /// both fronts' arrival times.
+  /// `cost`: (regions, regions), one row per front, like the connectome's matrix; for two ends one number, the smallest
+  /// sum of both fronts' arrival times.
   std::vector<output_spec> outputs() const override;
   std::size_t device_bytes_per_item() const override;
   std::unique_ptr<batch_runner> make_runner() const override;

@@ -6,12 +6,12 @@
 
 namespace voxherd {
 
-/// Disjoint sets of numbered things that grow together.
+/// Disjoint sets of numbered elements (union-find).
 class disjoint_sets {
  public:
   explicit disjoint_sets(std::size_t count);
   std::uint32_t root(std::uint32_t of);
-  /// The root of both from now on, the smaller of the two roots.
+  /// Merges two sets; returns their common root, the smaller of the two roots.
   std::uint32_t join(std::uint32_t a, std::uint32_t b);
 
  private:
@@ -51,12 +51,12 @@ class voxel_neighbours {
 /// Voxels that a front did not reach, by island: parts of the mask that share no face with each other.
 struct unreached_voxels {
   std::uint64_t voxels = 0;
-  std::uint64_t islands = 0;         ///< parts of the mask with no reached voxel at all
+  std::uint64_t islands = 0;         ///< parts of the mask without any reached voxel
   std::uint64_t largest_island = 0;  ///< its voxels
   std::uint64_t elsewhere = 0;       ///< unreached voxels in parts that were reached
 };
 
-/// The part of the mask each voxel belongs to, named by its first voxel.
+/// The part of the mask that each voxel belongs to, as the number of its first voxel.
 std::vector<std::uint32_t> islands_of(const voxel_neighbours& space, std::size_t voxels);
 
 unreached_voxels count_unreached(const std::vector<std::uint32_t>& island, const std::vector<float>& arrival);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr float infinite = std::numeric_limits<float>::infinity();
 
-/// Of the two ways between a pair: 0 where neither exists, 2, the largest there is, where one does.
+/// Asymmetry of a pair's two paths: 0 if neither exists, 2 (the largest possible value) if only one does.
 double asymmetry(double there, double back) {
   if (std::isinf(there) || std::isinf(back)) return there == back ? 0 : 2;
   return there + back > 0 ? std::abs(there - back) / ((there + back) / 2) : 0;

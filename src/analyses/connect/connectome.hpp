@@ -15,12 +15,12 @@ struct nearest_regions {
   std::vector<float> first_cost, second_cost;           ///< infinite: none
 };
 
-/// By one process, front after front. Of regions at the same cost the earlier one is first.
+/// By one process, front after front. If regions have the same cost, the earlier one is first.
 nearest_regions find_nearest(const result_reader& arrivals, const std::vector<std::int32_t>& labels);
 
 std::vector<known_output> maps_of(const nearest_regions& nearest, const std::string& unit);
 
-/// Matrices of group "connectome": row: where paths come from, column: where they lead.
+/// Matrices of group "connectome": row: start of the paths, column: end.
 std::vector<constant> matrices_of(const region_table& table, const std::vector<std::int32_t>& labels,
                                   const std::string& unit);
 

@@ -12,7 +12,7 @@ namespace voxherd {
 
 namespace {
 
-/// `first_voxel`: of the image, where the field begins.
+/// `first_voxel`: the image voxel where the field starts.
 std::vector<connect::start> starts_in(const connect_inputs& in, const front_field& field,
                                       const std::array<std::uint64_t, 3>& first_voxel, std::size_t region) {
   const end_choice& end = region == 0 ? in.options.from : in.options.to;

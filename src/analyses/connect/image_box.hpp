@@ -13,8 +13,8 @@ struct image_box {
   std::array<std::uint64_t, 3> first{}, size{};
 };
 
-/// The part with all voxels inside, begun where a block of the solver's begins, so that its blocks are the same. All of
-/// the image where none is inside.
+/// The part that contains all voxels inside. It starts at the start of a solver block, so that its blocks are the same.
+/// The complete image if no voxel is inside.
 image_box box_of(const std::vector<std::uint8_t>& inside, const std::array<std::uint64_t, 3>& size);
 
 /// (nz, ny, nx, numbers) of the box.
@@ -32,7 +32,7 @@ std::vector<T> cropped(const std::vector<T>& values, const std::array<std::uint6
   return part;
 }
 
-/// At the same place in the world.
+/// The grid of the box, at the same position in world coordinates.
 geodesic::tensor_image cropped(const geodesic::tensor_image& image, const image_box& box);
 
 }  // namespace voxherd

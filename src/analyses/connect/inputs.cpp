@@ -11,7 +11,7 @@ namespace voxherd {
 
 namespace {
 
-/// What rank 0 has read, to all.
+/// Broadcasts what rank 0 has read.
 void share(const session& s, connect_inputs& in) {
   s.broadcast(in.inside);
   s.broadcast(in.voxels);

@@ -14,8 +14,8 @@
 
 namespace voxherd {
 
-/// All that `voxherd connect` solves with; the same on every rank. Voxels are named by their number among those that
-/// fronts may pass, in the order of the image; a region is a front's source, and what other fronts arrive at.
+/// Inputs of `voxherd connect`; the same on every rank. Voxels are numbered among those that fronts may pass, in the
+/// order of the image. A region is the source of one front and a destination of the others.
 struct connect_inputs {
   image_grid grid;
   geodesic::tensor_image image;
@@ -25,9 +25,9 @@ struct connect_inputs {
   connect::region_list regions;       ///< their voxels; a region of a parcellation may have none
   std::vector<std::string> names;     ///< of the regions, from --region-names; empty without
   connect_settings options;
-  kept_signals signals;          ///< for a bootstrap alone
+  kept_signals signals;          ///< only for a bootstrap
   nlohmann::json provenance;     ///< of the input files, for run_settings::provenance["inputs"]
-  nlohmann::json configuration;  ///< what changes the result, for run_settings::configuration
+  nlohmann::json configuration;  ///< settings that change the result, for run_settings::configuration
 
   double voxel_mm3() const;
 };

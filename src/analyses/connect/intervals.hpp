@@ -8,11 +8,11 @@
 
 namespace voxherd {
 
-/// What replicates say of one cost. A replicate in which no path leads there has an infinite cost, which counts in the
-/// interval and is left out of mean and deviation.
+/// Statistics of one cost over the replicates. A replicate without a path has an infinite cost, which counts in the
+/// interval but not in the mean and the deviation.
 struct replicate_summary {
   double low = 0, high = 0;  ///< the interval's ends
-  double mean = 0, sd = 0;   ///< NaN without finite costs; the deviation with one alone, too
+  double mean = 0, sd = 0;   ///< NaN without finite costs; sd also with only one
   std::uint64_t valid = 0;   ///< finite costs
 };
 
@@ -20,12 +20,12 @@ struct replicate_summary {
 /// costs. `costs`: at least one; sorted here.
 replicate_summary summarise(std::vector<float>& costs, double percent);
 
-/// Throws failure (usage) where rank 0 would have to hold more than 16 GB of replicates' costs.
+/// Throws failure (usage) if the replicates' costs need more than 16 GB of rank 0's memory.
 void refuse_too_many_costs(const connect_inputs& inputs);
 
-/// Of every cost of the step's file: constants cost_low, cost_high, cost_mean, cost_sd and cost_replicates, of the
-/// matrix's shape in group "connectome"; for two ends single numbers in group "pathway", with replicate_cost, which has
-/// them all. By one process; says in the log what it has found. Throws failure.
+/// For every cost in the step's file: constants cost_low, cost_high, cost_mean, cost_sd and cost_replicates, with the
+/// matrix's shape in group "connectome"; for two ends single numbers in group "pathway", and replicate_cost with all
+/// replicates. By one process; logs a summary. Throws failure.
 std::vector<constant> interval_constants(const result_reader& step, const connect_inputs& inputs);
 
 }  // namespace voxherd

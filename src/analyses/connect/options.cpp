@@ -42,7 +42,7 @@ void check_end(const std::string& side, const std::string& file, bool has_point,
     refuse_given(given, side + "-labels", fmt::format("with --{}-point", side));
   } else if (file.empty()) {
     refuse(
-        fmt::format("neither --{0} nor --{0}-point is given: a mask or parcellation, or a place x,y,z in mm; or "
+        fmt::format("neither --{0} nor --{0}-point is given: a mask or parcellation, or a point x,y,z in mm; or "
                     "give --connectome for all pairs of a parcellation's regions",
                     side));
   }
@@ -64,8 +64,8 @@ void check_files(const connect_request& r, const given_options& given) {
   if (r.paths.empty()) refuse_given(given, "path-count", "without --paths");
   if (!r.paths.empty() && r.in_place)
     refuse(
-        "--paths solves for arrival times a second time, and --in-place never gives the same times twice; leave one "
-        "of the two out");
+        "--paths computes the arrival times a second time, and --in-place gives different times in each run; "
+        "leave one of the two out");
   for (const auto& [name, path] : {std::pair{"paths", r.paths}, std::pair{"arrivals", r.arrivals}})
     if (!path.empty() && path == r.run.out)
       refuse(fmt::format("--{} and --out name the same file; choose another name", name));
@@ -76,7 +76,7 @@ void check_files(const connect_request& r, const given_options& given) {
 void check_request(const connect_request& r, const given_options& given) {
   check_regions(r, given);
   if (!has_exponent(r.metric)) refuse_given(given, "alpha", "without --metric power or jeong");
-  if (r.order == 2 && r.scheme != scheme_kind::selling) refuse("--order 2 belongs to --scheme selling; leave it out");
+  if (r.order == 2 && r.scheme != scheme_kind::selling) refuse("--order 2 is only for --scheme selling; leave it out");
   check_files(r, given);
   if (r.bootstrap > 0 && !r.tensors.tensor.empty())
     refuse("--bootstrap resamples the diffusion-weighted series; give --dwi, --bvals and --bvecs instead of --tensor");
@@ -110,17 +110,17 @@ const option_table<connect_request>& connect_options() {
        {.text = "labels of --from, e.g. 3,17", .value = "LIST", .standard = "all above 0",
         .stored = [](const T& r) { return !r.is_connectome() && !r.from.empty(); }}},
       {"from-point", &T::from_point, parse_point,
-       {.text = "a place instead of --from: world mm (RAS+), e.g. -12.5,30,8", .value = "X,Y,Z",
+       {.text = "a point instead of --from: world mm (RAS+), e.g. -12.5,30,8", .value = "X,Y,Z",
         .stored = [](const T& r) { return !r.is_connectome() && r.from.empty(); }}},
       {"to", &T::to, text_kind::file, {"region where paths end: mask or parcellation"}},
       {"to-labels", &T::to_labels, parse_labels,
        {.text = "labels of --to", .value = "LIST", .standard = "all above 0",
         .stored = [](const T& r) { return !r.is_connectome() && !r.to.empty(); }}},
       {"to-point", &T::to_point, parse_point,
-       {.text = "a place instead of --to: world mm (RAS+)", .value = "X,Y,Z",
+       {.text = "a point instead of --to: world mm (RAS+)", .value = "X,Y,Z",
         .stored = [](const T& r) { return !r.is_connectome() && r.to.empty(); }}},
       {"ball", &T::ball_voxels, range{0, 20},
-       {.text = "radius around a place within which its tensor is assumed to hold; times are exact there",
+       {.text = "radius around a point within which its tensor is assumed constant; times are exact there",
         .unit = "voxels",
         .stored = [](const T& r) { return !r.is_connectome() && (r.from.empty() || r.to.empty()); }}},
       {"connectome", &T::connectome, text_kind::file,
@@ -150,7 +150,7 @@ const option_table<connect_request>& connect_options() {
        {.text = "order of the differences; 2 only with selling", .standard = "2; godunov27, hl26: 1",
         .stored = always}},
       {"tolerance", &T::tolerance, range{0, 0.01},
-       {.text = "fraction of an arrival time below which a change counts as none", .stored = always}},
+       {.text = "changes below this fraction of an arrival time are ignored", .stored = always}},
       {"in-place", &T::in_place, {.text = "faster, but no two runs give the same bytes", .stored = always}}})
     .group("Results", {
       {"epsilon", &T::epsilon, range{0.0001, 10},
@@ -168,7 +168,7 @@ const option_table<connect_request>& connect_options() {
       {"interval", &T::interval_percent, range{1, 99.9},
        {.text = "percentage of the replicates within the interval", .unit = "%", .stored = has_bootstrap}},
       {"arrivals", &T::arrivals, text_kind::file,
-       {"keep the arrival times of every region's front in this result file"}}})
+       {"write the arrival times of every region's front to this result file"}}})
     .include(&T::run, run_options())
     .check(check_request);
   // clang-format on

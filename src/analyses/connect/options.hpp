@@ -44,9 +44,9 @@ struct connect_request {
   bool is_connectome() const { return !connectome.empty(); }
 };
 
-/// One of two ends: an image's labels (or its mask), or a place.
+/// One of two ends: labels of an image (or a mask), or a point.
 struct end_choice {
-  std::string file;                  ///< "" for a place
+  std::string file;                  ///< "" for a point
   std::vector<std::int32_t> labels;  ///< empty: all above 0
   point_in_mm point_mm{};
 };
@@ -57,7 +57,7 @@ struct bootstrap_options {
   double interval_percent = 95;
 };
 
-/// A request as its steps use it.
+/// The validated settings that the steps use.
 struct connect_settings {
   end_choice from, to;
   bool connectome = false;
@@ -70,7 +70,7 @@ struct connect_settings {
   connect::solver_settings solver;
   double ball_voxels = 3;
   double epsilon = 0.05;
-  std::string paths, arrivals;  ///< files to be kept; "" for none
+  std::string paths, arrivals;  ///< files to write; "" for none
   std::uint64_t path_count = 0;
   bootstrap_options bootstrap;
 };

@@ -11,7 +11,7 @@ namespace {
 
 using connect::path_end;
 
-/// The pathway's voxels, cheapest first, thinned out to `count`.
+/// `count` of the pathway's voxels, in the order of cost.
 std::vector<std::uint32_t> chosen_voxels(const pathway& p, std::uint64_t count) {
   std::vector<std::uint32_t> all;
   for (std::uint32_t v = 0; v < p.inside.size(); ++v)

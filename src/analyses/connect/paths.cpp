@@ -7,7 +7,7 @@ namespace voxherd {
 
 namespace {
 
-/// Fronts that are solved for at once; paths are ordered by front, so that few are needed at a time.
+/// Fronts solved for at once; paths are ordered by front, so that only a few are needed at a time.
 constexpr std::size_t most_fronts = 16;
 
 class path_runner final : public batch_runner {
@@ -59,7 +59,7 @@ class path_runner final : public batch_runner {
     solved_ = fronts;
   }
 
-  /// The ways of the batch's paths that lead back to one of `fronts`, in their places of `position`.
+  /// Follows the batch's paths that lead back to one of `fronts`; writes them to their places in `position`.
   void trace(const batch& items, const std::vector<std::uint32_t>& fronts, float* position) {
     solve(fronts);
     std::vector<connect::path_request> asked;
@@ -83,7 +83,7 @@ class path_runner final : public batch_runner {
             position + 3 * (offsets_[ways[w].path] - batch_begin));
   }
 
-  /// Ways lead from the voxel back to a region. The first one is turned round, and the voxel is not written twice.
+  /// Both parts lead from the voxel back to a region. The first is reversed, and the voxel is written only once.
   void place(const way& w, std::span<const float> points, float* to) const {
     const std::size_t count = points.size() / 3;
     if (w.part == 0) {

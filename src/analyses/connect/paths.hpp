@@ -10,11 +10,11 @@
 
 namespace voxherd {
 
-/// A fibre from one region to another: the way back from a voxel to the front of the first region, and where it goes
-/// through that voxel, the way back to the front of the second one, too.
+/// A fibre between two regions: the path from a voxel back to the front of the first region and, if the fibre passes
+/// through that voxel, also the path back to the front of the second one.
 struct planned_path {
-  std::array<std::int32_t, 2> labels{};   ///< where it begins and ends
-  std::array<std::uint32_t, 2> fronts{};  ///< of the two ways; the second counts where `through`
+  std::array<std::int32_t, 2> labels{};   ///< of the regions where it starts and ends
+  std::array<std::uint32_t, 2> fronts{};  ///< of the two paths; the second is used if `through`
   std::array<std::uint32_t, 2> steps{};
   bool through = false;
   std::uint32_t voxel = 0;
@@ -25,17 +25,17 @@ struct planned_path {
   std::uint64_t points() const { return std::uint64_t{steps[0]} + 1 + (through ? steps[1] : 0); }
 };
 
-/// Paths through the pathway's voxels, at most `count` of them, evenly chosen from the cheapest to the dearest. On the
-/// calling process's device. Ways that do not end at a region's front are left out, with a warning. Throws
+/// Paths through the pathway's voxels, at most `count` of them, evenly chosen from the lowest to the highest cost. On
+/// the calling process's device. Paths that do not end at a region's front are left out, with a warning. Throws
 /// device_error.
 std::vector<planned_path> plan_paths(const pathway& p, const connect_inputs& inputs, const front_field& field,
                                      const device& d);
 
-/// The cheapest path of each pair of regions, the smaller label first; none for pairs without.
+/// The least-cost path of each pair of regions, the smaller label first; none for pairs without a path.
 std::vector<planned_path> plan_paths(const region_table& table, const connect_inputs& inputs);
 
-/// Writes planned paths as fibres. Each batch solves for its fronts again: arrival times stay on the device that
-/// follows them.
+/// Writes planned paths as fibres. Each batch solves for its fronts again, because arrival times stay on the device
+/// that follows them.
 class path_tracing final : public analysis {
  public:
   path_tracing(const connect_inputs& inputs, const front_field& field, const device& d,

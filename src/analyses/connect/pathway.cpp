@@ -14,7 +14,7 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-/// From a thousandth, below most schemes' error, to half as dear again; each is 1.17 times the one before.
+/// From 0.001, below the error of most schemes, to 0.5; each is 1.17 times the previous one.
 std::vector<double> epsilon_grid() {
   constexpr int count = 40;
   constexpr double first = 0.001, last = 0.5;
@@ -23,7 +23,7 @@ std::vector<double> epsilon_grid() {
   return grid;
 }
 
-/// Voxels come in, cheapest first; what hangs together is summed up.
+/// Voxels are added in the order of cost; connected parts are merged and their totals summed.
 class growing_parts {
  public:
   growing_parts(const voxel_neighbours& space, const std::vector<float>& FA, const connect::region_list& regions)
@@ -98,7 +98,7 @@ void add_costs(pathway& p, const region_table& table) {
   p.cost.to_at_from = table.cost[2];
   if (!std::isfinite(p.cost.min_total))
     throw failure(exit_status::bad_data,
-                  "no path joins the two regions: they lie in parts of the mask that do not hang together; give a "
+                  "no path joins the two regions: they are in separate parts of the mask; give a "
                   "wider --mask or --within");
   const double least = p.cost.min_total;
   for (std::size_t v = 0; v < voxels; ++v)
@@ -189,10 +189,10 @@ std::vector<constant> constants_of(const pathway& p, const region_table& table, 
 
 void log_pathway(const pathway& p, const region_table& table, const std::string& unit, double voxel_mm3) {
   spdlog::info(
-      "cheapest path: cost {:.5g} {}, {:.4g} mm long; by the front from --from alone {:.5g}, from --to alone {:.5g}: "
-      "{:.2g} % apart (0 if solving were exact)",
+      "least-cost path: cost {:.5g} {}, length {:.4g} mm; with only the front of --from {:.5g}, of --to {:.5g}: "
+      "{:.2g} % apart (0 for an exact solution)",
       p.cost.min_total, unit, table.length_mm[1], p.cost.from_at_to, p.cost.to_at_from, 100 * p.cost.gap());
-  spdlog::info("pathway: joins both regions from an excess of {:.2g} % on, and grows with epsilon from there",
+  spdlog::info("pathway: joins both regions at an excess of {:.2g} %, and grows with epsilon from there",
                100 * p.cost.joining_excess);
   spdlog::info("  epsilon   volume (mm3)   mean FA   min FA");
   constexpr std::size_t shown_every = 4;
@@ -205,8 +205,8 @@ void log_pathway(const pathway& p, const region_table& table, const std::string&
                static_cast<double>(p.chosen.voxels) * voxel_mm3, p.chosen.mean_FA);
   if (p.cost.joining_excess > 0.05)
     spdlog::warn(
-        "the pathway joins both regions only with paths {:.2g} % dearer than the cheapest: solving is no more exact "
-        "than that here; --order 2, --smooth, a smaller --max-ratio, or regions larger than a place make it so",
+        "the pathway joins both regions only with paths {:.2g} % above the least cost: the solution is not more exact "
+        "than that; try --order 2, --smooth, a smaller --max-ratio, or regions instead of points",
         100 * p.cost.joining_excess);
 }
 

@@ -10,21 +10,21 @@
 
 namespace voxherd {
 
-/// Voxels on near-optimal paths between two regions at one epsilon: the parts (of 26 neighbours: the cheapest path runs
-/// diagonally, too) of voxels whose total is up to 1 + epsilon of the joining one that touch both regions. The joining
-/// total is the least at which there is such a part: the least of all if solving were exact, and what its error comes
-/// to otherwise; without it a small epsilon would hold nothing.
+/// Voxels on near-optimal paths between two regions at one epsilon: those parts of the voxels whose total is at most
+/// 1 + epsilon times the joining total that touch both regions (26 neighbours, because least-cost paths can be
+/// diagonal). The joining total is the smallest at which such a part exists: the least total if the solution were
+/// exact, above it by the numerical error otherwise. Relative to the least total, a small epsilon would give no voxels.
 struct pathway_extent {
   double epsilon = 0;
   std::uint64_t voxels = 0;
   double mean_FA = 0, min_FA = 0;  ///< NaN where there are no voxels
 };
 
-/// The first three would be one number if solving were exact.
+/// The first three would be equal if the solution were exact.
 struct pathway_cost {
   float min_total = 0;        ///< min of u1 + u2
-  float from_at_to = 0;       ///< least u1 in the region `to`
-  float to_at_from = 0;       ///< least u2 in the region `from`
+  float from_at_to = 0;       ///< min of u1 in the region `to`
+  float to_at_from = 0;       ///< min of u2 in the region `from`
   double joining_excess = 0;  ///< of the joining total
   double gap() const;         ///< largest relative difference between them
 };
@@ -45,7 +45,7 @@ pathway find_pathway(std::vector<float> from, std::vector<float> to, const regio
 std::vector<known_output> maps_of(const pathway& p, const std::string& unit);
 std::vector<constant> constants_of(const pathway& p, const region_table& table, const std::string& unit,
                                    double voxel_mm3);
-/// A small table for the user.
+/// Logs a short table.
 void log_pathway(const pathway& p, const region_table& table, const std::string& unit, double voxel_mm3);
 
 }  // namespace voxherd

@@ -26,8 +26,9 @@ struct named_label {
 std::string read_text(const std::string& path) {
   const input_file file(path);
   if (file.size() > max_bytes)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: has {} bytes, expected a text of label and name a line", file.name(), file.size()));
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: has {} bytes, expected a text with one label and name per line", file.name(), file.size()));
   std::string text(file.size(), '\0');
   file.read(0, text.data(), text.size());
   return text;
@@ -37,7 +38,7 @@ named_label parse_line(const std::string& line, const std::string& where) {
   const auto refuse = [&] {
     throw failure(
         exit_status::bad_data,
-        fmt::format("{}: found \"{}\", expected a label and a name, as 17 Rolandic_Oper_L", where, printable(line)));
+        fmt::format("{}: found \"{}\", expected a label and a name, e.g. 17 Rolandic_Oper_L", where, printable(line)));
   };
   named_label found{};
   const char* end = line.data() + line.size();
@@ -65,7 +66,7 @@ std::map<std::int32_t, std::string> read_table(const std::string& path) {
     const named_label found = parse_line(line, where);
     if (!names.emplace(found.label, found.name).second)
       throw failure(exit_status::bad_data,
-                    fmt::format("{}: label {} has a name already, expected one line a label", where, found.label));
+                    fmt::format("{}: label {} already has a name, expected one line per label", where, found.label));
   }
   return names;
 }
@@ -82,10 +83,11 @@ std::vector<std::string> read_region_names(const std::string& path, const std::v
     names.push_back(found == table.end() ? std::to_string(label) : found->second);
   }
   if (without.size() == labels.size())
-    throw failure(exit_status::bad_data, fmt::format("{}: names none of the {} regions; is it of another parcellation?",
-                                                     printable(path), labels.size()));
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: has no name for any of the {} regions; does it belong to another parcellation?",
+                              printable(path), labels.size()));
   if (!without.empty())
-    spdlog::warn("{}: has no name for labels {}; they are named by their numbers", printable(path),
+    spdlog::warn("{}: has no name for labels {}; their numbers are used as names", printable(path),
                  fmt::join(without, ", "));
   return names;
 }

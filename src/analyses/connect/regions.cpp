@@ -40,9 +40,9 @@ void find_voxels(const tensor_source& tensors, connect_inputs& in) {
     refuse(fmt::format("{}: no voxel of --within has a tensor; is it of this subject?", printable(in.options.within)));
 }
 
-/// Of each passable voxel the region it stands for: its own, or where it has none the most frequent one (the first of
-/// equals) among the six voxels beside it where fronts may not pass. So a region of grey matter is entered from the
-/// white matter that `inside` ends with. `region`: (nz, ny, nx), 0 for none.
+/// The region that each passable voxel represents: its own, or if it has none the most frequent region (in a tie the
+/// first) among its six neighbours where fronts may not pass. So a grey matter region is entered from the white matter
+/// at the border of `inside`. `region`: (nz, ny, nx), 0 for none.
 std::vector<std::int32_t> regions_of_voxels(const std::vector<std::int32_t>& region, const connect_inputs& in) {
   const auto& size = in.grid.size;
   const std::array<std::uint64_t, 3> stride{1, size[0], size[0] * size[1]};
@@ -67,7 +67,7 @@ std::vector<std::int32_t> regions_of_voxels(const std::vector<std::int32_t>& reg
   return own;
 }
 
-/// Lists the voxels of regions 1 to labels.size(), and says which have none.
+/// Lists the voxels of regions 1 to labels.size(), and logs which have none.
 std::vector<std::int32_t> add_regions(const std::vector<std::int32_t>& region, const std::vector<std::int32_t>& labels,
                                       connect_inputs& in) {
   const std::vector<std::int32_t> own = regions_of_voxels(region, in);
@@ -78,7 +78,7 @@ std::vector<std::int32_t> add_regions(const std::vector<std::int32_t>& region, c
     voxels[static_cast<std::size_t>(own[n] - 1)].push_back(n);
     beside += region[in.voxels[n]] == 0 ? 1 : 0;
   }
-  if (beside > 0) spdlog::info("{} voxels beside regions stand for parts of them where fronts may not pass", beside);
+  if (beside > 0) spdlog::info("{} voxels next to regions represent parts of them where fronts may not pass", beside);
   std::vector<std::int32_t> without;
   for (std::size_t r = 0; r < labels.size(); ++r) {
     in.regions.voxels.insert(in.regions.voxels.end(), voxels[r].begin(), voxels[r].end());
@@ -96,7 +96,7 @@ std::uint64_t voxel_at(const std::array<double, 3>& point_mm, const char* side, 
     const double at = std::round(index[d]);
     if (!(at >= 0 && at < static_cast<double>(grid.size[d])))
       refuse(
-          fmt::format("--{}-point {},{},{}: lies outside the image (voxel {:.1f}, {:.1f}, {:.1f} of {} x {} x {}); "
+          fmt::format("--{}-point {},{},{}: is outside the image (voxel {:.1f}, {:.1f}, {:.1f} of {} x {} x {}); "
                       "is it in world mm (RAS+)?",
                       side, point_mm[0], point_mm[1], point_mm[2], index[0], index[1], index[2], grid.size[0],
                       grid.size[1], grid.size[2]));
@@ -129,17 +129,17 @@ void read_ends(connect_inputs& in) {
   const auto shared = std::count_if(to.begin(), to.end(), [&](std::uint64_t v) { return region[v] == 1; });
   if (shared > 0)
     refuse(
-        fmt::format("--from and --to share {} voxels: there is no way between them; give regions apart from each "
-                    "other",
+        fmt::format("--from and --to share {} voxels: there is no path between them; give regions without common "
+                    "voxels",
                     shared));
   for (const std::uint64_t v : to) region[v] = 2;
   for (const std::int32_t none : add_regions(region, {1, 2}, in))
     refuse(
-        fmt::format("--{} {}: none of its {} voxels is {}, or beside a voxel that is; give a region that reaches "
-                    "there, or a wider mask",
+        fmt::format("--{} {}: none of its {} voxels is {}, or next to such a voxel; give a larger region "
+                    "or a wider mask",
                     none == 1 ? "from" : "to", printable((none == 1 ? in.options.from : in.options.to).file),
                     none == 1 ? from.size() : to.size(), passable));
-  spdlog::info("from: {} voxels, paths begin in {} (theirs or beside them, {}); to: {} voxels, paths end in {}",
+  spdlog::info("from: {} voxels, paths start in {} (in or next to the region, {}); to: {} voxels, paths end in {}",
                from.size(), in.regions.offsets[1], passable, to.size(), in.regions.offsets[2] - in.regions.offsets[1]);
 }
 

@@ -10,8 +10,8 @@
 
 namespace voxherd {
 
-/// Solves for the fronts [first, first + count) and calls use(first, count) when those have been: once for all, or for
-/// halves of them where the device has no room. Throws device_error, failure (ours): not settled.
+/// Solves for the fronts [first, first + count), then calls use(first, count): once for all of them, or for halves if
+/// they do not fit in device memory. Throws device_error, failure (ours): not converged.
 template <class Use>
 void solve_fronts(connect::solver& solver, const connect::start_list& all, std::size_t first, std::size_t count,
                   const Use& use) {
@@ -20,8 +20,8 @@ void solve_fronts(connect::solver& solver, const connect::start_list& all, std::
     std::iota(fronts.begin(), fronts.end(), static_cast<std::uint32_t>(first));
     const connect::solve_report report = solver.solve(starts_of(all, fronts));
     if (!report.converged)
-      throw failure(exit_status::ours, fmt::format("arrival times have not settled after {} rounds; a larger "
-                                                   "--tolerance lets them",
+      throw failure(exit_status::ours, fmt::format("arrival times have not converged after {} rounds; give a "
+                                                   "larger --tolerance",
                                                    report.rounds));
   } catch (const device_out_of_memory&) {
     if (count == 1) throw;

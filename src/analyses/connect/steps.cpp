@@ -19,7 +19,7 @@ namespace voxherd {
 
 namespace {
 
-/// Fractional anisotropy of every voxel, of the tensors as they were measured.
+/// Fractional anisotropy of every voxel, from the measured tensors.
 std::vector<float> measured_FA(const connect_inputs& in) {
   std::vector<float> FA(in.voxels.size());
   for (std::size_t n = 0; n < FA.size(); ++n) {
@@ -36,11 +36,11 @@ void log_unreached(const std::string& who, const unreached_voxels& u, std::size_
     where = fmt::format(": {} in {} islands, the largest of {} voxels", u.voxels - u.elsewhere, u.islands,
                         u.largest_island);
   if (u.elsewhere > 0)
-    where += fmt::format("{} {} at the edges of what is reached", where.empty() ? ":" : ";", u.elsewhere);
+    where += fmt::format("{} {} at the edges of the reached parts", where.empty() ? ":" : ";", u.elsewhere);
   spdlog::info("{}: {} of {} voxels are never reached{}", who, u.voxels, voxels, where);
 }
 
-/// What rank 0 makes of the arrival times.
+/// What rank 0 computes from the arrival times.
 struct evaluation {
   std::vector<known_output> maps;
   std::vector<constant> constants;

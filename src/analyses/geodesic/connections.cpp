@@ -57,8 +57,8 @@ std::vector<constant> matrices_of(const connection_nodes& nodes, const std::vect
              [&](const pair_summary& s) { return mean(s.mean_length_mm, s); })};
 }
 
-/// The accepted fibres of all ranks, dealt by region pair: each rank has every fibre of its pairs, by their numbers,
-/// and ranks have rising pairs, so many that each has about as many fibres.
+/// The accepted fibres of all ranks, distributed by region pair: each rank gets all fibres of its pairs, in the order
+/// of their numbers. Pairs increase with the rank; each rank has about the same number of fibres.
 std::vector<scored_fibre> fibres_of_own_pairs(const session& s, const connection_nodes& nodes,
                                               const std::vector<scored_fibre>& own_accepted) {
   if (s.size() == 1) return own_accepted;
@@ -100,7 +100,7 @@ std::vector<pair_sum> sums_of_pairs(const std::vector<pair_summary>& sums) {
   return of_pairs;
 }
 
-/// Of each pair the first `top` in order.
+/// The first `top` fibres of each pair.
 std::vector<std::uint32_t> first_of_each_pair(const candidates& c, const std::vector<std::uint32_t>& order,
                                               std::uint64_t top) {
   std::vector<std::uint32_t> kept;
@@ -131,7 +131,7 @@ connection_nodes nodes_of(const geodesic_inputs& inputs) {
     nodes.labels.insert(nodes.labels.end(), inputs.target_labels.begin(), inputs.target_labels.end());
   if (nodes.labels.size() > most_nodes)
     throw failure(exit_status::usage,
-                  fmt::format("{} target labels make matrices too large to keep; name up to {} with --target-labels",
+                  fmt::format("the matrices of {} target labels are too large; choose at most {} with --target-labels",
                               nodes.labels.size(), most_nodes - 1));
   return nodes;
 }

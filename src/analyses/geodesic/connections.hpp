@@ -11,8 +11,8 @@
 
 namespace voxherd {
 
-/// Which places of the matrices mean which label. Fibres one way from seeds outside all labels come from node 0,
-/// labelled 0.
+/// The label of each row and column of the matrices. One-way fibres from seeds outside all labels start at node 0,
+/// with label 0.
 struct connection_nodes {
   std::vector<std::int64_t> labels;  ///< of each node, increasing
   bool directed = false;             ///< from and to differ: fibres of one ray
@@ -22,8 +22,8 @@ struct connection_nodes {
   std::size_t pairs() const { return labels.size() * labels.size(); }
 };
 
-/// Nodes of the run's targets; one node without a name where there are no targets. Throws failure (usage) when there
-/// are too many for matrices.
+/// Nodes of the run's targets; a single unnamed node if there are no targets. Throws failure (usage) if there are too
+/// many for matrices.
 connection_nodes nodes_of(const geodesic_inputs& inputs);
 
 struct connections {
@@ -32,8 +32,8 @@ struct connections {
   std::uint64_t candidates = 0;
 };
 
-/// Ranks the accepted fibres of all ranks, makes the matrices, and chooses what is to be written: distinct routes, the
-/// best `top` of each pair. Each rank ranks the fibres of some pairs on its device, and integrates them again there to
+/// Ranks the accepted fibres of all ranks, computes the matrices, and selects the fibres to write: distinct routes, the
+/// best `top` of each pair. Each rank ranks the fibres of some pairs on its device and integrates them again there to
 /// compare their shapes. Collective; the result is the same on every rank.
 connections rank_connections(const session& s, const geodesic_inputs& inputs, const geodesic::field& field,
                              const std::vector<scored_fibre>& own_accepted);

@@ -12,16 +12,16 @@
 
 namespace voxherd {
 
-/// An accepted fibre with all that pass one found out about it.
+/// An accepted fibre with its scores from pass one.
 struct scored_fibre {
-  std::uint64_t fibre;  ///< its own number: seed number times directions per seed, plus the direction's
+  std::uint64_t fibre;  ///< its number: seed number times directions per seed, plus the direction's number
   output_record<geodesic::fibre_scores> scores;  ///< regions: numbers of target regions, not their labels
 
   std::int32_t region(int end) const { return scores.get<"regions">(static_cast<std::size_t>(end)); }
   std::uint32_t steps(int ray) const { return scores.get<"steps">(static_cast<std::size_t>(ray)); }
 };
 
-/// How many fibres came to each verdict, and how many rays to each stop.
+/// Number of fibres with each verdict, and of rays with each reason to stop.
 struct fibre_counts {
   std::vector<std::uint64_t> verdicts, stops;
 };
@@ -33,7 +33,7 @@ std::vector<scored_fibre> accepted_fibres(const result_reader& scores, std::uint
 /// "4096 fibres: 812 accepted, 3284 reached no target"; "rays ended: ...".
 void log_counts(const fibre_counts& counts);
 
-/// The same for the result's summary, under the words of the log.
+/// The same for the result's summary, with the same words.
 nlohmann::json counts_as_json(const fibre_counts& counts);
 
 }  // namespace voxherd

@@ -9,7 +9,7 @@ namespace voxherd {
 
 namespace {
 
-/// What changes the result, as it is in effect, under the options' names.
+/// Settings that change the result, with the values in effect, under the options' names.
 nlohmann::json make_configuration(geodesic_request request, const ray_request& complete_rays) {
   request.rays = complete_rays;
   nlohmann::json c = nlohmann::json::object();

@@ -11,20 +11,20 @@
 
 namespace voxherd {
 
-/// All that `voxherd geodesic` tracks with; the same on every rank.
+/// Inputs of `voxherd geodesic`; the same on every rank.
 struct geodesic_inputs {
   image_grid grid;
   geodesic::tensor_image image;
-  std::vector<float> quartics;              ///< (nz, ny, nx, 15), of --form finsler4 alone
+  std::vector<float> quartics;              ///< (nz, ny, nx, 15), only for --form finsler4
   std::vector<std::uint32_t> regions;       ///< (nz, ny, nx), bits of geodesic::region
   std::vector<std::int64_t> target_labels;  ///< the label of target number i + 1
   std::vector<geodesic::seed> seeds;        ///< by voxel, slice after slice
   geodesic::ray_settings rays;              ///< complete: no length is left at 0 for "choose one"
   geodesic::preparation how;
   fibre_selection selection;
-  bool connectome = false;       ///< matrices between the target labels are wanted
+  bool connectome = false;       ///< write matrices between the target labels
   nlohmann::json provenance;     ///< of the input files, for run_settings::provenance["inputs"]
-  nlohmann::json configuration;  ///< what changes the result, for run_settings::configuration
+  nlohmann::json configuration;  ///< settings that change the result, for run_settings::configuration
 };
 
 /// The tensors are fitted by all ranks; the rest is read by rank 0.

@@ -70,9 +70,9 @@ void check_directions(const ray_request& r, const given_options& given) {
 void check_form(const ray_request& r, const given_options& given) {
   const bool christoffel = r.form == ray_form::christoffel;
   if (r.interpolation == interpolation::texture && !christoffel)
-    refuse("--interpolation texture reads the derivatives that --form christoffel needs; give that form, or trilinear");
+    refuse("--interpolation texture is only for --form christoffel; give that form, or --interpolation trilinear");
   if (r.integrator == integrator::rk2_frozen && !christoffel && r.form != ray_form::hamiltonian)
-    refuse("--integrator rk2-frozen belongs to --form christoffel and hamiltonian; give euler, rk2 or rk4");
+    refuse("--integrator rk2-frozen is only for --form christoffel and hamiltonian; give euler, rk2 or rk4");
   if (r.form == ray_form::finsler4)
     for (const char* name : {"metric", "alpha", "smooth"})
       refuse_given(given, name, "with --form finsler4, which has its own norm");
@@ -136,7 +136,7 @@ const option_table<region_request>& region_options() {
       {"ordered", &T::ordered,
        {.text = "fibres must touch the --include masks in the order given; needs one-way rays", .stored = always}},
       {"targets", &T::targets, text_kind::file,
-       {"mask or parcellation: rays end in it, and fibres that do not reach it are refused"}},
+       {"mask or parcellation: rays end in it, and fibres that do not reach it are rejected"}},
       {"target-labels", &T::target_labels, parse_labels,
        {.text = "labels of --targets, e.g. 3,17", .value = "LIST", .standard = "all above 0", .stored = always}},
       {"connectome", &T::connectome, text_kind::file,
@@ -169,7 +169,7 @@ const option_table<ray_request>& ray_options() {
        {.text = "length of a fibre; no limit if only --max-steps is given", .unit = "mm", .standard = "250",
         .stored = always}},
       {"min-length", &T::min_length_mm, range{0, longest_mm},
-       {.text = "shorter fibres are refused", .unit = "mm", .stored = always}},
+       {.text = "shorter fibres are rejected", .unit = "mm", .stored = always}},
       {"min-radius", &T::min_radius_mm, range{0, 1000},
        {.text = "smallest radius of curvature; 0: any", .unit = "mm", .standard = "0; streamline: the step",
         .stored = always}},
@@ -207,7 +207,7 @@ const option_table<ray_request>& ray_options() {
        {.text = "rank fibres by Euclidean over Riemannian length, the same relative to following the main "
                 "eigenvector, or the smallest relative speed along the fibre", .stored = always}},
       {"min-measure", &T::min_measure, range{0, 1e6},
-       {.text = "fibres with a smaller measure are refused; at most 1 for relative and weakest", .stored = always}},
+       {.text = "fibres with a smaller measure are rejected; at most 1 for relative and weakest", .stored = always}},
       {"top", &T::top, range{0, 1'000'000'000}, {.text = "best fibres kept per pair of regions; 0: all", .stored = always}},
       {"distinct", &T::distinct_mm, range{0, 1000},
        {.text = "two fibres of a pair with a smaller average distance count as one route; 0: keep all", .unit = "mm",
@@ -233,8 +233,8 @@ const option_table<geodesic_request>& geodesic_options() {
   return table;
 }
 
-/// Geodesics need a field that a cubic B-spline leaves positive between voxels; docs/papers/van-aart-2011.md has what
-/// smoothing and the least eigenvalue do to them in a real brain.
+/// Geodesics need a field that a cubic B-spline leaves positive between voxels; docs/papers/van-aart-2011.md shows the
+/// effect of smoothing and of the least eigenvalue in a real brain.
 ray_request with_defaults(const geodesic_request& request) {
   ray_request r = request.rays;
   const bool streamline = r.form == ray_form::streamline;
@@ -251,7 +251,7 @@ ray_request with_defaults(const geodesic_request& request) {
 
 void check_device(const ray_request& rays, backend where) {
   if (rays.interpolation == interpolation::texture && where != backend::cuda)
-    refuse("--interpolation texture is the GPU's own filtering; give --backend cuda, or --interpolation trilinear");
+    refuse("--interpolation texture needs a GPU; give --backend cuda, or --interpolation trilinear");
 }
 
 void fill_in_lengths(const image_grid& grid, ray_request& r) {

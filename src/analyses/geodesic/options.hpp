@@ -41,7 +41,7 @@ struct region_request {
   std::string connectome;                   ///< file; "" for none
 };
 
-/// What depends on the form or on the voxel size is empty or 0 until with_defaults() and fill_in_lengths().
+/// Values that depend on the form or the voxel size are empty or 0 until with_defaults() and fill_in_lengths().
 struct ray_request {
   geodesic::ray_form form = geodesic::ray_form::hamiltonian;
   std::optional<geodesic::interpolation> interpolation;
@@ -83,17 +83,17 @@ struct geodesic_request {
 
 const option_table<geodesic_request>& geodesic_options();
 
-/// The request with the defaults that depend on the form, and on whether a connectome is asked for.
+/// The request with the defaults that depend on the form, and on --connectome.
 ray_request with_defaults(const geodesic_request& request);
 
-/// Sets step, length, radius and distance of points from the grid where the user gave none. Throws failure (usage) if
+/// Sets step, length, radius and distance of points from the grid if the user gave none. Throws failure (usage) if
 /// they do not fit together; a step longer than a voxel is a warning.
 void fill_in_lengths(const image_grid& grid, ray_request& rays);
 
-/// Throws failure (usage) if the device cannot compute what is asked for.
+/// Throws failure (usage) if the device cannot compute the request.
 void check_device(const ray_request& rays, backend where);
 
-/// From a complete request.
+/// Tracker settings of a complete request.
 ray_choice make_ray_choice(const ray_request& rays);
 
 /// Collective. Throws failure, the same on every rank.

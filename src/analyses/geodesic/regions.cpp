@@ -32,8 +32,8 @@ void log_targets(const region_words& words, const std::string& path) {
   }
   const auto never = count - static_cast<std::size_t>(std::count(reachable.begin(), reachable.end(), 1));
   spdlog::info(
-      "{}: {} target regions in {} voxels; {} of the voxels have no tensor, {} of the regions have none in any "
-      "of theirs",
+      "{}: {} target regions in {} voxels; {} of the voxels have no tensor, {} of the regions have no voxel "
+      "with a tensor",
       printable(path), count, voxels, beyond, never);
 }
 

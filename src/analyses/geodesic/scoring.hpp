@@ -6,7 +6,7 @@
 
 namespace voxherd {
 
-/// Pass one: integrates every fibre and keeps its scores alone. Items are fibres, seed after seed.
+/// Pass one: integrates every fibre and keeps only its scores. Items are fibres, seed after seed.
 class scoring final : public analysis {
  public:
   scoring(const geodesic_inputs& inputs, const geodesic::field& field);

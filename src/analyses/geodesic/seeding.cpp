@@ -27,7 +27,7 @@ std::uint64_t linear_index(const tensor_image& image, std::uint64_t i, std::uint
   return (k * image.size[1] + j) * image.size[0] + i;
 }
 
-/// The voxel that a place lies in; none beyond the image.
+/// The voxel that contains a point; none outside the image.
 bool voxel_of(const tensor_image& image, const vector3& p, std::uint64_t& voxel) {
   std::uint64_t at[3];
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -62,7 +62,7 @@ void tensor_at(const tensor_image& image, const vector3& p, double (&d)[6]) {
       weight *= up != 0 ? part[axis] : 1 - part[axis];
       at[axis] = low[axis] + up;
     }
-    if (weight == 0) continue;  // also where the corner lies beyond the image
+    if (weight == 0) continue;  // also if the corner is outside the image
     const std::uint64_t v = linear_index(image, at[0], at[1], at[2]);
     if (image.inside[v] == 0) continue;
     sum += weight;
@@ -85,9 +85,9 @@ seed seed_at(const tensor_image& image, const vector3& p) {
   return s;
 }
 
-/// Where in its voxel a seed lies, -1/2 to 1/2.
+/// Position of a seed in its voxel, -1/2 to 1/2.
 vector3 random_offset(std::uint64_t random_seed, std::uint64_t voxel, std::uint32_t number) {
-  // A word of its own keeps these draws apart from those of the directions, which are counted by fibres.
+  // A separate word keeps these draws distinct from those of the directions, which are counted by fibres.
   constexpr std::uint32_t place_of_a_seed = 0x5eed5eed;
   const philox4x32_ctr_t counter = {
       {number, place_of_a_seed, static_cast<std::uint32_t>(voxel), static_cast<std::uint32_t>(voxel >> 32)}};

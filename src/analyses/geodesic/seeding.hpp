@@ -28,21 +28,21 @@ struct seeding_settings {
 /// the image.
 struct seed_list {
   std::vector<geodesic::seed> seeds;
-  std::uint64_t outside = 0;  ///< places asked for that have no tensor; left out
+  std::uint64_t outside = 0;  ///< requested points without a tensor; left out
 };
 
-/// In the voxels of linear indices `voxels`, increasing. A seed lies in its voxel, but not beyond the centres of the
-/// image's outermost voxels, where interpolation ends. Its axis is the main eigenvector of the tensor interpolated
-/// linearly over the voxels inside, the sign such that its largest component is positive.
+/// Seeds in the voxels with linear indices `voxels`, increasing. A seed is in its voxel, but not beyond the centres of
+/// the image's outermost voxels, where interpolation ends. Its axis is the main eigenvector of the tensor interpolated
+/// linearly over the voxels inside, with the sign that makes its largest component positive.
 seed_list seeds_in_voxels(const std::vector<std::uint64_t>& voxels, const geodesic::tensor_image& image,
                           const seeding_settings& how);
 
-/// At places in the world, mm: x, y, z of each in turn.
+/// Seeds at world coordinates, mm: x, y, z of each in turn.
 seed_list seeds_at_points(const std::vector<double>& points_mm, const geodesic::tensor_image& image,
                           const image_grid& grid);
 
-/// From the file that is named, of points or an image; by one process. Counts go to the log, fingerprints to
-/// `provenance`. Throws failure (missing_input, bad_data): what is wrong with the file, or no seed inside.
+/// Seeds from the request's file of points or image; by one process. Logs counts and adds fingerprints to
+/// `provenance`. Throws failure (missing_input, bad_data): an invalid file, or no seed inside.
 std::vector<geodesic::seed> read_seeds(const std::string& points_file, const std::string& image_file,
                                        const seeding_settings& how, const tensor_source& tensors,
                                        nlohmann::json& provenance);

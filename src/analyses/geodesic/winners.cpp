@@ -9,7 +9,7 @@ namespace voxherd {
 
 namespace {
 
-/// Points of a fibre, ends included, so that they lie about the wanted distance apart, and never closer than steps.
+/// Number of points of a fibre, including its ends, for about the requested distance, but never closer than steps.
 std::uint64_t points_of(const scored_fibre& f, double distance_mm) {
   const std::uint64_t most = std::uint64_t{f.steps(0)} + f.steps(1) + 1;
   const auto wanted =

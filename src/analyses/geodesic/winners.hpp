@@ -7,7 +7,7 @@
 
 namespace voxherd {
 
-/// What a result of `voxherd geodesic` holds of each fibre and each of its points.
+/// Outputs of `voxherd geodesic` for each fibre and each of its points.
 std::vector<output_spec> fibre_outputs();
 
 /// Pass two: integrates the chosen fibres again and writes their points. Items are fibres, by region pair, best first.

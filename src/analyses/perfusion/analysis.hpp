@@ -11,7 +11,7 @@ namespace voxherd {
 /// The fit of every voxel as a run: one item per voxel of the mask.
 class perfusion_analysis final : public voxelwise_base<perfusion_inputs> {
  public:
-  /// All of them outlive this.
+  /// All arguments must outlive this.
   perfusion_analysis(perfusion_inputs& inputs, const perfusion_settings& o, const tissue_fit& tissue, const device& d);
 
   std::vector<output_spec> outputs() const override;
@@ -19,7 +19,7 @@ class perfusion_analysis final : public voxelwise_base<perfusion_inputs> {
   std::unique_ptr<item_counts> make_counts() const override;
   std::size_t device_bytes_per_item() const override;
   std::unique_ptr<batch_runner> make_runner() const override;
-  /// A GPU has some 50,000 threads at work at once.
+  /// A GPU runs about 50,000 threads at once.
   std::uint64_t most_items_per_batch() const override { return 131072; }
   std::uint64_t fewest_items_per_batch() const override { return 65536; }
 

@@ -18,12 +18,12 @@ using perfusion::time_course;
 
 [[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
 
-/// The parameters that are fitted need more frames than they are.
+/// There must be more fitted frames than fitted parameters.
 void check_counts(const perfusion_settings& o, const time_course& frames) {
   const auto free = static_cast<std::size_t>(
       std::count_if(o.fit.rules.begin(), o.fit.rules.end(), [](const auto& rule) { return !rule.fixed; }));
   if (frames.counted() > free) return;
-  refuse(fmt::format("{} of {} frames are left to fit {} parameters to, expected more frames than parameters",
+  refuse(fmt::format("only {} of {} frames are fitted, for {} parameters; expected more frames than parameters",
                      frames.counted(), frames.frames(), free));
 }
 
@@ -46,13 +46,13 @@ void find_baseline_frames(const perfusion_settings& o, const std::vector<double>
     std::tie(c.baseline_begin, c.baseline_end) = find_baseline(arterial, found.frames.counts);
     if (c.baseline_end <= c.baseline_begin)
       refuse(
-          fmt::format("{} rises from the first frame on: no baseline to be found before the agent; give --baseline "
+          fmt::format("{} rises from the first frame: there is no baseline before the agent; give --baseline "
                       "FIRST,LAST",
                       of));
-    spdlog::info("baseline: frames {} to {}, before {} rises (detected; --baseline gives it)", c.baseline_begin,
+    spdlog::info("baseline: frames {} to {}, before {} rises (detected; --baseline sets it)", c.baseline_begin,
                  c.baseline_end - 1, of);
     if (c.baseline_end - c.baseline_begin < 3)
-      spdlog::warn("the baseline is of {} frame{} only; its noise goes into all concentrations",
+      spdlog::warn("the baseline has only {} frame{}; its noise affects all concentrations",
                    c.baseline_end - c.baseline_begin, c.baseline_end - c.baseline_begin == 1 ? "" : "s");
   }
   found.configuration["baseline"] = {c.baseline_begin, c.baseline_end - 1};
@@ -67,7 +67,7 @@ struct voi_curves {
     return mean_signal(name, looked, voxels, found.frames.time_s, found.frames.counts, found.convert);
   }
 
-  /// Concentrations of a VOI; `S0_of`: whose baseline it has.
+  /// Concentrations of a VOI; `S0_of`: the VOI whose baseline is used.
   std::vector<double> curve_of(const region_signal& region, const region_signal& S0_of, double given_t1_s) const {
     const double t1_s = t1_of(region, found.convert, given_t1_s);
     const double S0 = baseline_of(S0_of, found.convert, found.frames.counts);
@@ -110,11 +110,11 @@ void find_inputs(const perfusion_settings& o, const voi_curves& from, const look
   for (const auto& [name, curve] : {std::pair{"arterial", &f.arterial}, std::pair{"portal", &f.portal}}) {
     if (o.model == inflow_model::arterial && curve == &f.portal) continue;
     if (*std::max_element(curve->begin(), curve->end()) <= 0)
-      refuse(fmt::format("the {} curve is nowhere above 0, expected the agent's concentration", name));
+      refuse(fmt::format("the {} curve has no value above 0, expected the agent's concentration", name));
   }
   const auto peak = [](const std::vector<double>& c) { return std::max_element(c.begin(), c.end()) - c.begin(); };
   if (o.model == inflow_model::dual && peak(f.portal) < peak(f.arterial))
-    spdlog::warn("the portal curve peaks at {:.4g} s, before the arterial one at {:.4g} s; are the two exchanged?",
+    spdlog::warn("the portal curve peaks at {:.4g} s, before the arterial one at {:.4g} s; are the two swapped?",
                  f.time_s[static_cast<std::size_t>(peak(f.portal))],
                  f.time_s[static_cast<std::size_t>(peak(f.arterial))]);
 }

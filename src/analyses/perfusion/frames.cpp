@@ -27,8 +27,8 @@ void check_times(const number_table& table, const std::vector<double>& times) {
     const std::size_t line = table.row_line[std::min(i / table.columns, table.rows - 1)];
     if (!std::isfinite(times[i])) refuse(fmt::format("{}: line {}: {}, expected a number", table.name, line, times[i]));
     if (i > 0 && times[i] <= times[i - 1])
-      refuse(fmt::format("{}: line {}: frame {} is at {} s, not after frame {} at {} s; times must rise", table.name,
-                         line, i, times[i], i - 1, times[i - 1]));
+      refuse(fmt::format("{}: line {}: frame {} is at {} s, not after frame {} at {} s; times must increase",
+                         table.name, line, i, times[i], i - 1, times[i - 1]));
   }
 }
 
@@ -48,7 +48,7 @@ std::vector<double> read_frame_times(const perfusion_settings& o, std::size_t fr
   }
   const number_table table = read_number_table(o.times);
   if (table.values.size() != frames || (table.rows > 1 && table.columns > 1))
-    refuse(fmt::format("{}: holds {} numbers in {} rows, expected {} in one column or row, one for each frame of {}",
+    refuse(fmt::format("{}: has {} numbers in {} rows, expected {} in one column or row, one for each frame of {}",
                        table.name, table.values.size(), table.rows, frames, series));
   check_times(table, table.values);
   warn_of_units(table.values);
@@ -80,7 +80,7 @@ void drop_missing_frames(std::span<const float> rows, std::size_t stride, perfus
     empty[i] = zeros == voxels;
     broken[i] = 2 * not_numbers > voxels;
   }
-  // Before the agent arrives concentrations may well be 0; after the last frame that has some they are padding.
+  // Concentrations may be 0 before the agent arrives; after the last frame with a concentration they are padding.
   if (signal == perfusion::signal_kind::concentration) {
     std::size_t end = frames;
     while (end > 0 && empty[end - 1]) --end;
@@ -95,7 +95,7 @@ void drop_missing_frames(std::span<const float> rows, std::size_t stride, perfus
     ++found;
   }
   if (found > 0)
-    spdlog::warn("frames {} hold nothing but zeros or no numbers; they are no part of the fit",
+    spdlog::warn("frames {} contain only zeros or values that are not numbers; they are not fitted",
                  text_of_skipped(missing));
 }
 
@@ -133,14 +133,14 @@ void bridge_skipped(const std::vector<double>& time_s, const std::vector<std::ui
 }
 
 std::pair<int, int> find_baseline(const std::vector<double>& curve, const std::vector<std::uint8_t>& counts) {
-  // What is left of a rise that far below the peak is noise, or the bolus's first trace.
+  // A smaller rise, so far below the peak, is noise or the first trace of the bolus.
   constexpr double part_of_peak = 0.1, deviations = 4;
   const auto first = static_cast<std::size_t>(std::find(counts.begin(), counts.end(), 1) - counts.begin());
   if (first == curve.size()) return {0, 0};
   const auto peak = static_cast<std::size_t>(
       std::max_element(curve.begin() + static_cast<std::ptrdiff_t>(first), curve.end()) - curve.begin());
   std::size_t end = peak;
-  // Back from the peak: a baseline is known first by its lowest quarter, then by its own median and scatter.
+  // Backwards from the peak: the baseline is defined first by its lowest quarter, then by its median and scatter.
   std::vector<double> before(curve.begin() + static_cast<std::ptrdiff_t>(first),
                              curve.begin() + static_cast<std::ptrdiff_t>(peak));
   if (before.empty()) return {static_cast<int>(first), static_cast<int>(first)};

@@ -18,7 +18,7 @@ namespace voxherd {
 
 namespace {
 
-/// Each stays open; a process may have 1024 files open on most systems.
+/// Every file stays open; most systems allow 1024 open files per process.
 constexpr std::size_t most_files = 900;
 
 std::vector<std::string> names_in(const std::string& list) {
@@ -34,11 +34,11 @@ std::vector<std::string> names_in(const std::string& list) {
   }
   if (names.empty())
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: holds no name, expected images, one a line in the order of time", printable(list)));
+                  fmt::format("{}: has no names, expected images, one per line in the order of time", printable(list)));
   return names;
 }
 
-/// Whether a comes before b when runs of digits count as numbers.
+/// Whether a is before b if runs of digits are compared as numbers.
 bool natural_less(const std::string& a, const std::string& b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t i = 0, j = 0;
@@ -66,8 +66,8 @@ void check_order(const std::vector<std::string>& names, const char* option) {
   for (std::size_t i = 1; i < names.size(); ++i) {
     if (!natural_less(names[i], names[i - 1])) continue;
     throw failure(exit_status::usage,
-                  fmt::format("--{}: {} comes before {}, as a shell sorts names; give them in the order of time (ls -v "
-                              "does), or in a .txt with one name a line",
+                  fmt::format("--{}: {} is before {}, as a shell sorts names; give them in the order of time (as ls -v "
+                              "sorts), or in a .txt with one name per line",
                               option, printable(names[i - 1]), printable(names[i])));
   }
 }

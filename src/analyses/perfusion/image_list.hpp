@@ -17,12 +17,12 @@ struct image_list {
   std::string name() const;  ///< for messages
 };
 
-/// By rank 0: the headers of an option's files. One name that ends in .txt is a list of names, one a line, relative to
-/// its own folder. Names that a shell has sorted by character, so that 10 comes before 2, are refused. Throws failure
-/// (usage, missing_input, bad_data).
+/// By rank 0: the headers of an option's files. A single name that ends in .txt is a list of names, one per line,
+/// relative to its folder. Names sorted by character, as by a shell, so that 10 is before 2, are rejected. Throws
+/// failure (usage, missing_input, bad_data).
 image_list read_image_list(const std::vector<std::string>& names, const char* option);
 
-/// The other ranks read the headers for themselves. Collective; throws failure, the same on every rank.
+/// The other ranks read the headers themselves. Collective; throws failure, the same on every rank.
 void share_image_list(const session& s, image_list& images);
 
 }  // namespace voxherd

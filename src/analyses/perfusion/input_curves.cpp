@@ -31,12 +31,12 @@ bool usable(const float* row, const std::vector<std::uint8_t>& counts, const con
   return true;
 }
 
-/// Blood and tissue have T1 of 0.2 to 3 s at any field strength of a scanner.
+/// T1 of blood and tissue is 0.2 to 3 s at the field strengths of all scanners.
 void warn_of_t1(const std::string& name, double t1_s) {
   if (t1_s < 0.2 || t1_s > 3.5)
     spdlog::warn(
-        "{}: T1 before the agent is {:.3g} s, expected 0.2 to 3.5 s; inflow spoils flip angles in vessels, there "
-        "--t1-blood gives it",
+        "{}: T1 before the agent is {:.3g} s, expected 0.2 to 3.5 s; inflow distorts flip angles in vessels; "
+        "give --t1-blood",
         name, t1_s);
 }
 
@@ -58,10 +58,10 @@ region_signal mean_signal(const std::string& name, const looked_rows& looked, co
     ++mean.voxels;
   }
   if (mean.voxels == 0)
-    refuse(fmt::format("{}: none of its {} voxels has numbers in every frame{}", name, voxels.size(),
+    refuse(fmt::format("{}: none of its {} voxels has a number in every frame{}", name, voxels.size(),
                        convert.extras() > 0 ? " and a T1" : ""));
   if (mean.voxels < voxels.size())
-    spdlog::warn("{}: {} of {} voxels have no numbers in some frame{}; left out of its mean", name,
+    spdlog::warn("{}: {} of {} voxels have no number in some frame{}; left out of the mean", name,
                  voxels.size() - mean.voxels, voxels.size(), convert.extras() > 0 ? ", or no T1" : "");
   for (double& value : mean.frames) value /= static_cast<double>(mean.voxels);
   for (double& value : mean.extras) value /= static_cast<double>(mean.voxels);
@@ -110,8 +110,8 @@ std::vector<double> concentrations(const region_signal& region, const conversion
   }
   if (clamped > 0)
     spdlog::warn(
-        "{}: {} frames are brighter than any concentration makes them and were held at {:.3g} of that; does "
-        "inflow spoil its baseline (--arterial-baseline portal)?",
+        "{}: {} frames are brighter than any concentration explains and were limited to {:.3g} of the largest "
+        "signal; does inflow distort its baseline (--arterial-baseline portal)?",
         region.name, clamped, perfusion::voxel_signal_model::most_of_saturation);
   return values;
 }
@@ -128,14 +128,14 @@ std::vector<double> read_curve(const std::string& path, std::size_t column, cons
       refuse(fmt::format("{}: line {}: found {} {}, expected numbers", t.name, t.row_line[r], t.at(r, 0),
                          t.at(r, column)));
     if (r > 0 && t.at(r, 0) <= t.at(r - 1, 0))
-      refuse(fmt::format("{}: line {}: {} s does not come after {} s; times must rise", t.name, t.row_line[r],
-                         t.at(r, 0), t.at(r - 1, 0)));
+      refuse(fmt::format("{}: line {}: {} s is not after {} s; times must increase", t.name, t.row_line[r], t.at(r, 0),
+                         t.at(r - 1, 0)));
   }
-  // A curve may begin or end up to a frame short of the series: its nearest value is held there.
+  // A curve may be up to one frame shorter than the series at each end, where its nearest value is used.
   const double frame = (time_s.back() - time_s.front()) / static_cast<double>(time_s.size() - 1);
   const double from = t.at(0, 0), to = t.at(t.rows - 1, 0);
   if (time_s.front() < from - frame || time_s.back() > to + frame)
-    refuse(fmt::format("{}: has times from {} to {} s, expected all of the frames' {} to {} s", t.name, from, to,
+    refuse(fmt::format("{}: has times from {} to {} s, expected at least the frames' {} to {} s", t.name, from, to,
                        time_s.front(), time_s.back()));
   std::vector<double> values;
   std::size_t r = 1;

@@ -24,10 +24,10 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
 
-/// Where frames outnumber what is fitted to them.
+/// There must be more frames than fitted parameters.
 constexpr std::uint64_t fewest_frames = 6;
 
-/// A VOI is matched by index, so one that lies elsewhere altogether is another image's.
+/// A VOI is matched by voxel index, so a VOI at another position belongs to another image.
 std::vector<std::uint64_t> read_region(const std::string& path, const nifti_header& image) {
   const std::vector<std::uint64_t> voxels = voxels_inside(path, image);
   const nifti_header h = read_nifti_header(path);
@@ -38,13 +38,13 @@ std::vector<std::uint64_t> read_region(const std::string& path, const nifti_head
   const double apart = largest_displacement_mm(n, h.grid.voxel_to_world, image.grid.voxel_to_world);
   if (apart > extent)
     refuse(
-        fmt::format("{}: lies up to {:.0f} mm away from {}, which is {:.0f} mm large: outside of it; draw it on the "
+        fmt::format("{}: is up to {:.0f} mm away from {}, which is {:.0f} mm large, so it is outside; draw it on the "
                     "series",
                     printable(path), apart, printable(image.path), extent));
   return voxels;
 }
 
-/// At most so many numbers of the mask's voxels are looked at for their mean curve.
+/// Largest number of samples of the mask's voxels used for their mean curve.
 std::vector<std::uint64_t> sample_of(const std::vector<std::uint64_t>& voxels, std::size_t row_floats) {
   constexpr std::size_t most_floats = std::size_t{1} << 22, run = 128;
   const std::size_t most = std::clamp<std::size_t>(most_floats / row_floats, 1024, 16384);
@@ -69,7 +69,7 @@ struct perfusion_inputs::state {
     look(s);
   }
 
-  /// Rank 0: all that headers, tables and masks can tell.
+  /// Rank 0: everything that is known from headers, tables and masks.
   void check() {
     dynamic = read_image_list(options.dynamic, "dynamic");
     const std::uint64_t frames = dynamic.volumes();
@@ -83,7 +83,7 @@ struct perfusion_inputs::state {
     if (options.mask.empty()) {
       voxels.resize(image.grid.voxel_count());
       std::iota(voxels.begin(), voxels.end(), std::uint64_t{0});
-      spdlog::warn("no --mask: all {} voxels will be fitted, air too", voxels.size());
+      spdlog::warn("no --mask: all {} voxels will be fitted, including air", voxels.size());
     } else {
       voxels = voxels_inside(options.mask, image);
     }
@@ -171,7 +171,7 @@ struct perfusion_inputs::state {
     bring_stage(s, before);
   }
 
-  /// Rank 0: what the series itself tells.
+  /// Rank 0: what is known only from the series itself.
   void look(const session& s) {
     s.on_root([&] {
       looked.stride = floats_per_item();

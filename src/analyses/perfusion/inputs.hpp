@@ -13,19 +13,19 @@
 
 namespace voxherd {
 
-/// What concentrations are in: mM, HU, or "input".
+/// Unit of concentrations: mM, HU, or "input".
 std::string concentration_unit(const perfusion::conversion& convert);
 
-/// What rank 0 found in the series before the fit, and every rank knows.
+/// What rank 0 has found in the series before the fit; the same on every rank.
 struct perfusion_findings {
-  perfusion::time_course frames;  ///< inputs divided by 1 - haematocrit, bridged where a frame does not count
+  perfusion::time_course frames;  ///< inputs divided by 1 - haematocrit, interpolated at frames that are not fitted
   perfusion::conversion convert;
   std::vector<double> tissue;    ///< the mean curve of the mask, or of --delay-roi: concentration at each frame
-  nlohmann::json configuration;  ///< what follows from the data: baseline, frames that are skipped
+  nlohmann::json configuration;  ///< settings found from the data: baseline, skipped frames
 };
 
-/// A dynamic series with its mask, T1 and input curves. Made by all ranks together; everything is checked before it
-/// returns, but for parts of compressed images that are inflated later.
+/// A dynamic series with its mask, T1 and input curves. The constructor is collective and checks everything, except
+/// parts of compressed images that are decompressed later.
 class perfusion_inputs final : public item_input {
  public:
   perfusion_inputs(const session& s, const perfusion_settings& o);

@@ -21,7 +21,7 @@ map_set parse_maps(const std::string& list) {
     std::size_t m = 0;
     while (m < map_count && word != fit_outputs::table[m].name) ++m;
     if (m == map_count)
-      option::refuse(fmt::format("--maps {}: found \"{}\", expected all, or some of {} with commas between",
+      option::refuse(fmt::format("--maps {}: found \"{}\", expected all, or some of {}, separated by commas",
                                  printable(list), printable(word), names));
     chosen.set(m);
     at = end + 1;

@@ -6,13 +6,13 @@
 
 namespace voxherd::perfusion {
 
-/// The outputs to be written: some maps, and all outputs that are not maps.
+/// The outputs to write: some maps, and all outputs that are not maps.
 using map_set = output_choice<fit_outputs>;
 
-/// "ka,kp,mean_transit_time", or "all". Throws failure (usage) naming the maps that there are.
+/// "ka,kp,mean_transit_time", or "all". Throws failure (usage) with the list of maps.
 map_set parse_maps(const std::string& list);
 
-/// Those of `chosen` that say anything under a conversion: no T1 where none is used, no S0 of concentrations.
+/// The maps of `chosen` that are meaningful for a conversion: no T1 if none is used, no S0 of concentrations.
 map_set maps_written(const map_set& chosen, const conversion& convert);
 
 /// Whether a map is in ml/100 g/min.

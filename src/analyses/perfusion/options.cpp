@@ -138,7 +138,7 @@ void read_signal(const perfusion_request& r, const given_options& given, perfusi
   read_t1(r, given, o);
 }
 
-/// What one of the user's units is in 1/s or s.
+/// A parameter's unit on the command line, in 1/s or s.
 double unit_of_rule(parameter p, const perfusion_settings& o) { return p <= kp ? o.density_g_per_ml / per_second : 1; }
 
 parameter_rule& rule_of(perfusion_settings& o, parameter p) { return o.fit.rules[static_cast<std::size_t>(p)]; }
@@ -152,7 +152,7 @@ void check_flow(const char* option, parameter p, double value) {
 
 void read_kinds(const perfusion_request& r, fit_settings& fit) {
   fit = standard_settings(r.solver);
-  fit.rules = fit_settings{}.rules;  // the user says which delays are fixed
+  fit.rules = fit_settings{}.rules;  // the options decide which delays are fixed
   fit.convolution = r.convolution;
   fit.discretisation =
       fit.convolution != convolution_kind::recursion ? discretisation_kind::paper : discretisation_kind::exact;

@@ -17,9 +17,9 @@ enum class inflow_model { dual, arterial };
 enum class delay_choice { free, zero, two_stage };
 enum class arterial_baseline { own, portal };
 
-/// Where the two input curves come from: a VOI's voxels, or a table.
+/// Source of an input curve: the voxels of a VOI, or a table.
 struct inflow_files {
-  std::string voi, curve;  ///< one of them; both "" where a table has all curves, or there is no such input
+  std::string voi, curve;  ///< one of them; both "" if a table has all curves, or there is no such input
 };
 
 /// `voxherd perfusion`. "" for no file, nothing for values that were not given.
@@ -53,7 +53,7 @@ struct perfusion_request {
   run_request run;
 };
 
-/// A request as the analysis uses it.
+/// The validated settings that the analysis uses.
 struct perfusion_settings {
   std::vector<std::string> dynamic, vfa;
   std::string times, mask, t1_map, curves;
@@ -74,14 +74,14 @@ struct perfusion_settings {
   double delay_window_s = 0;
   std::string delay_roi;
 
-  perfusion::map_set maps;              ///< to be written
-  std::uint64_t host_memory_bytes = 0;  ///< of a node, for what compressed images hold
+  perfusion::map_set maps;              ///< to write
+  std::uint64_t host_memory_bytes = 0;  ///< per node, for compressed images
 };
 
 const option_table<perfusion_request>& perfusion_options();
 
-/// Everything in the units of the fit. Throws failure (usage) for options that do not fit together; `given`: those that
-/// were given on a command line.
+/// Converts a request to the units of the fit. Throws failure (usage) for options that contradict each other; `given`:
+/// the options given on a command line.
 perfusion_settings make_perfusion_settings(const perfusion_request& request, const given_options& given = {});
 
 /// Options that change the result, with the values in effect, under their names.

@@ -28,7 +28,7 @@ std::string escaped(const std::string& text) {
   return safe;
 }
 
-/// Numbers to places, along one axis.
+/// Converts numbers to positions along one axis.
 struct scale {
   double least, most, from, to;
   double operator()(double value) const { return from + (value - least) / (most - least) * (to - from); }

@@ -16,15 +16,15 @@ struct plot_line {
   std::vector<double> y;
 };
 
-/// A panel of curves over common x, with axes, ticks and a legend.
+/// A panel of curves with the same x, with axes, ticks and a legend.
 struct plot_panel {
   std::string title, x_label, y_label;
   std::vector<double> x;
   std::vector<plot_line> lines;
-  std::vector<std::uint8_t> shaded;  ///< 1: this x lies under a grey band; one an x, or none at all
+  std::vector<std::uint8_t> shaded;  ///< 1: this x has a grey band; one per x, or empty
 };
 
-/// An SVG image of panels below each other.
+/// An SVG image of panels, one below the other.
 std::string svg_of(const std::vector<plot_panel>& panels);
 
 }  // namespace voxherd

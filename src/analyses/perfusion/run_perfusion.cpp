@@ -13,7 +13,7 @@ namespace voxherd {
 
 namespace {
 
-/// What the fitter has to say against a combination of options, before anything is written.
+/// Checks the combination of options with the fitter, before anything is written.
 void check_settings(const perfusion_settings& o, const perfusion_findings& found, const device& d) {
   try {
     use_device(d);

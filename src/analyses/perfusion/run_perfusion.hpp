@@ -4,7 +4,7 @@
 
 namespace voxherd {
 
-/// `voxherd perfusion`: inputs, the mean curve's fit, its files beside the result, every voxel's fit, a summary.
+/// `voxherd perfusion`: inputs, the mean curve's fit and its files, every voxel's fit, a summary.
 /// Collective; throws failure, the same on every rank.
 exit_status run_perfusion(session& s, const perfusion_request& request);
 

@@ -32,7 +32,7 @@ std::vector<float> fitted_values(const result_reader& result, const std::vector<
   return values;
 }
 
-/// Enough for a median's three digits.
+/// Sufficient for three digits of a median.
 constexpr std::size_t most_for_quartiles = 1 << 16;
 
 std::vector<std::uint64_t> thinned(const std::vector<std::uint64_t>& voxels) {
@@ -42,7 +42,7 @@ std::vector<std::uint64_t> thinned(const std::vector<std::uint64_t>& voxels) {
   return some;
 }
 
-/// Median and quartiles: the quartiles lie in the halves that the median leaves.
+/// Median and quartiles: each quartile is the middle of a half on one side of the median.
 std::string spread(std::vector<float> values) {
   const auto place = [&](std::size_t quarter) {
     return values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * quarter / 4);
@@ -97,8 +97,8 @@ void perfusion_counts::report(std::uint64_t items) const {
     }
     spdlog::info("at a bound: {} of the fitted voxels{}", percent(counts[any_bound], fitted), each);
   }
-  constexpr const char* meanings[] = {"converged", "had the most iterations", "found no further descent",
-                                      "had equations without a solution"};
+  constexpr const char* meanings[] = {"converged", "reached the largest number of iterations",
+                                      "found no further descent", "had equations without a solution"};
   for (std::size_t code = 1; code < std::size(meanings); ++code) {
     if (counts[exits + code] > 0)
       spdlog::info("{} of the fitted voxels {}", percent(counts[exits + code], fitted), meanings[code]);

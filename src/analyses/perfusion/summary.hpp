@@ -8,7 +8,7 @@
 
 namespace voxherd {
 
-/// Counts also how many of the fitted voxels ended at a bound, and how many did not converge.
+/// Also counts how many fitted voxels ended at a bound, and how many did not converge.
 class perfusion_counts final : public status_counts {
  public:
   explicit perfusion_counts(const std::vector<output_spec>& outputs);

@@ -76,7 +76,7 @@ const char* name_of(parameter p) { return names[p]; }
 const char* unit_of(parameter p) { return p <= kp ? "ml/100g/min" : "s"; }
 
 std::vector<frame_range> parse_frames(const std::string& list, const char* option) {
-  const list_reader read{list, option, "frames counted from 0, as 3,41-47"};
+  const list_reader read{list, option, "frames counted from 0, e.g. 3,41-47"};
   std::vector<frame_range> ranges;
   for (const std::string_view word : split(list, ',')) {
     const auto ends = split(word, '-');
@@ -89,20 +89,20 @@ std::vector<frame_range> parse_frames(const std::string& list, const char* optio
 }
 
 std::vector<double> parse_numbers(const std::string& list, const char* option) {
-  const list_reader read{list, option, "numbers with commas between, as 2,10,20"};
+  const list_reader read{list, option, "numbers separated by commas, e.g. 2,10,20"};
   std::vector<double> values;
   for (const std::string_view word : split(list, ',')) values.push_back(read.number<double>(word, word));
   return values;
 }
 
 std::vector<parameter_value> parse_values(const std::string& list, const char* option) {
-  return parse_assignments({list, option, "NAME=VALUE of kl, ka, kp (ml/100 g/min), tau_a, tau_p (s), as tau_p=0,kp=0"},
-                           false);
+  return parse_assignments(
+      {list, option, "NAME=VALUE of kl, ka, kp (ml/100 g/min), tau_a, tau_p (s), e.g. tau_p=0,kp=0"}, false);
 }
 
 std::vector<parameter_value> parse_ranges(const std::string& list, const char* option) {
   return parse_assignments(
-      {list, option, "NAME=LEAST:MOST of kl, ka, kp (ml/100 g/min), tau_a, tau_p (s), as tau_a=0:8,kl=1:2000"}, true);
+      {list, option, "NAME=MIN:MAX of kl, ka, kp (ml/100 g/min), tau_a, tau_p (s), e.g. tau_a=0:8,kl=1:2000"}, true);
 }
 
 }  // namespace voxherd::perfusion

@@ -7,11 +7,11 @@
 
 #include "kernels/perfusion/settings.hpp"
 
-/// Lists as words of the command line. All throw failure (usage) naming the option, what was found and what is
+/// Lists in words of the command line. All throw failure (usage) with the option, what was found and what is
 /// expected.
 namespace voxherd::perfusion {
 
-/// "kl", "ka", "kp", "tau_a", "tau_p": as options, outputs and log call them.
+/// "kl", "ka", "kp", "tau_a", "tau_p": the names in options, outputs and log.
 const char* name_of(parameter p);
 /// "ml/100g/min" or "s".
 const char* unit_of(parameter p);

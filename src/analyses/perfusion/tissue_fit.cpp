@@ -16,7 +16,7 @@ using namespace perfusion;
 
 constexpr int starts_of_mean = 4;
 
-/// The curve has many voxels' worth of certainty, so it gets the most thorough of fits.
+/// The mean of many voxels has little noise and decides about the others, so it gets the most thorough fit.
 fit_settings settings_of_mean(const fit_settings& voxels) {
   fit_settings s = voxels;
   s.solver = solver_kind::lm;
@@ -45,14 +45,14 @@ std::string bounds_text(std::uint8_t at_bound) {
 
 void log_fit(const tissue_fit& fit, const perfusion_settings& o) {
   const auto& v = fit.values;
-  spdlog::info("{} as a whole: ka {:.3g}, kp {:.3g}, kl {:.3g} ml/100g/min, tau_a {:.3g}, tau_p {:.3g} s, R2 {:.3f}",
+  spdlog::info("{}: ka {:.3g}, kp {:.3g}, kl {:.3g} ml/100g/min, tau_a {:.3g}, tau_p {:.3g} s, R2 {:.3f}",
                o.delay_roi.empty() ? "mean curve of the mask" : "mean curve of --delay-roi", v[ka], v[kp], v[kl],
                v[tau_a], v[tau_p], fit.r_squared);
   if (fit.at_bound != 0)
-    spdlog::warn("the mean curve's fit ends at a bound of {}; see the plot, and --bounds, --fix",
+    spdlog::warn("the fit of the mean curve ends at a bound of {}; see the plot, --bounds and --fix",
                  bounds_text(fit.at_bound));
   if (fit.r_squared < 0.8)
-    spdlog::warn("the model explains {:.0f} % of the mean curve; do inputs, baseline and units fit the series?",
+    spdlog::warn("the model explains {:.0f} % of the mean curve; are inputs, baseline and units right for the series?",
                  100 * fit.r_squared);
 }
 
@@ -90,9 +90,9 @@ tissue_fit fit_tissue(const perfusion_settings& o, const perfusion_findings& fou
 
 void take_delays(const tissue_fit& fit, perfusion_settings& o) {
   if (!fit.fitted)
-    throw failure(
-        exit_status::bad_data,
-        "--delays two-stage: the mean curve has no fit to take delays from; give --delay-roi or other --delays");
+    throw failure(exit_status::bad_data,
+                  "--delays two-stage: the mean curve, which gives the delays, was not fitted; give --delay-roi or "
+                  "other --delays");
   for (const parameter p : {tau_a, tau_p}) {
     parameter_rule& rule = o.fit.rules[p];
     if (rule.fixed) continue;
@@ -103,7 +103,7 @@ void take_delays(const tissue_fit& fit, perfusion_settings& o) {
   }
   spdlog::info("delays of all voxels: tau_a {:.4g} s, tau_p {:.4g} s{}", o.fit.rules[tau_a].start,
                o.fit.rules[tau_p].start,
-               o.delay_window_s > 0 ? fmt::format(", each give or take {} s", o.delay_window_s) : "");
+               o.delay_window_s > 0 ? fmt::format(", each within {} s", o.delay_window_s) : "");
 }
 
 }  // namespace voxherd

@@ -7,22 +7,22 @@
 
 namespace voxherd {
 
-/// The fit of the mean tissue curve: whether the model is sensible, before any voxel is fitted; and its delays.
+/// The fit of the mean tissue curve: checks that the model is sensible before any voxel is fitted; gives the delays.
 struct tissue_fit {
   bool fitted = false;
   std::array<double, perfusion::parameter_count> values{};  ///< ml/100 g/min, s
   std::array<double, perfusion::parameter_count> deviations{};
   double r_squared = 0;
   std::uint8_t at_bound = 0;  ///< bit i: parameter i
-  std::vector<double> curve;  ///< at each frame; empty where not fitted
+  std::vector<double> curve;  ///< at each frame; empty if not fitted
 };
 
-/// By rank 0: Levenberg & Marquardt's fit from several starts on one CPU thread, in the voxels' discretisation and with
-/// their rules. Says what it found in the log.
+/// By rank 0: Levenberg-Marquardt fit from several starts on one CPU thread, with the discretisation and the rules of
+/// the voxels. Logs the result.
 tissue_fit fit_tissue(const perfusion_settings& o, const perfusion_findings& found);
 
-/// Two-stage delays: those of the mean curve become the voxels', fixed or the middle of a window. Throws failure
-/// (bad_data) where the mean curve could not be fitted.
+/// Two-stage delays: the voxels get those of the mean curve, fixed or as the centre of a window. Throws failure
+/// (bad_data) if the mean curve could not be fitted.
 void take_delays(const tissue_fit& fit, perfusion_settings& o);
 
 }  // namespace voxherd

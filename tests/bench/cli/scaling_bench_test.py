@@ -176,7 +176,7 @@ class Study(unittest.TestCase):
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         self.assertEqual((cells[5], cells[7]), (f"{walls[0] / walls[1]:.3g}", f"{50 * walls[0] / walls[1]:.3g}"))
         weak = text.split("### Weak", 1)[1]
-        self.assertEqual(len([line for line in weak.split("### Where")[0].splitlines() if line.startswith("| tensor")]), 2)
+        self.assertEqual(len([line for line in weak.split("### Phases")[0].splitlines() if line.startswith("| tensor")]), 2)
         for line in text.split("### Phases", 1)[1].splitlines():
             if line.startswith("| ballstick-m1"):
                 shares = [float(cell) for cell in line.strip("|").split("|")[2:]]

@@ -325,24 +325,24 @@ class Errors(ConnectJobs):
         self.refused(USAGE, "--ball has no meaning", *ends, "--ball", "2")
         self.refused(USAGE, "--path-count has no meaning without --paths", *ends, "--path-count", "3")
         self.refused(USAGE, "--alpha has no meaning", *ends, "--metric", "inverse", "--alpha", "2")
-        self.refused(USAGE, "--order 2 belongs to --scheme selling", *ends, "--scheme", "hl26", "--order", "2")
+        self.refused(USAGE, "--order 2 is only for --scheme selling", *ends, "--scheme", "hl26", "--order", "2")
         self.refused(USAGE, "--order 3: expected 1 to 2", *ends, "--order", "3")
         self.refused(USAGE, "--scheme fast: expected one of", *ends, "--scheme", "fast")
         self.refused(USAGE, "--max-ratio 0.5: expected 1 to 10000", *ends, "--max-ratio", "0.5")
         self.refused(USAGE, "--epsilon 0: expected", *ends, "--epsilon", "0")
-        self.refused(USAGE, "--in-place never gives the same times twice", *ends, "--in-place", "--paths", self.path("p.h5"))
+        self.refused(USAGE, "--in-place gives different times in each run", *ends, "--in-place", "--paths", self.path("p.h5"))
         self.refused(USAGE, "--paths and --out name the same file", *ends, "--paths", self.path("never.h5"))
 
     def test_wrong_files_are_named(self):
         self.refused(MISSING, "none.nii", "--from", self.path("none.nii"), *self.end_regions(1, 2)[4:])
         self.refused(BAD_DATA, "--to-labels 99", *self.end_regions(1, 99), ranks=3)
         self.refused(BAD_DATA, "share 20 voxels", *self.end_regions(1, 1))
-        self.refused(BAD_DATA, "lies outside the image", "--from-point", "900,0,0", *self.end_regions(1, 2)[4:])
+        self.refused(BAD_DATA, "is outside the image", "--from-point", "900,0,0", *self.end_regions(1, 2)[4:])
         self.refused(BAD_DATA, "expected 2 to 4096", "--connectome", self.ends, "--labels", "3")
         self.refused(MISSING, "names.txt", "--connectome", self.ends, "--region-names", self.path("names.txt"))
 
     def test_an_invalid_table_of_names_is_rejected_with_its_line(self):
-        for text, expected in (("1 A\nB 2\n", "line 2"), ("1 A\n1 B\n", "label 1 has a name already"),
+        for text, expected in (("1 A\nB 2\n", "line 2"), ("1 A\n1 B\n", "label 1 already has a name"),
                                ("1\n", "expected a label and a name"), ("77 Z\n", "names none of the 14 regions")):
             table = os.path.join(self.shared, "names.txt")
             with open(table, "w", encoding="utf-8") as file:

@@ -53,9 +53,9 @@ class BadInputs(PerfusionJobs):
     def test_frames_in_the_shells_order_of_names_are_rejected(self):
         names = sorted(self.image(f"dyn_{i}.nii", self.study.concentration[..., i]) for i in range(12))
         rest = self.given(dynamic=None)
-        self.refused(USAGE, "comes before", scan=["--dynamic", *names, *rest])
+        self.refused(USAGE, "is before", scan=["--dynamic", *names, *rest])
         empty = self.text("list.txt", "\n\n")
-        self.refused(BAD_DATA, "holds no name", scan=self.given(dynamic=empty))
+        self.refused(BAD_DATA, "has no names", scan=self.given(dynamic=empty))
 
     def test_frames_of_different_sizes_are_rejected(self):
         one, other = self.image("a.nii", np.ones(SIZE)), self.image("b.nii", np.ones((6, 5, 3)))
@@ -65,21 +65,21 @@ class BadInputs(PerfusionJobs):
     def test_times_that_do_not_match_the_frames_are_rejected(self):
         save = self.study.save_times
         times = self.study.times
-        self.refused(BAD_DATA, "holds 47 numbers in 47 rows, expected 48", scan=self.given(times=save("few.txt", times[:47])))
+        self.refused(BAD_DATA, "has 47 numbers in 47 rows, expected 48", scan=self.given(times=save("few.txt", times[:47])))
         swapped = times.copy()
         swapped[[7, 8]] = swapped[[8, 7]]
         self.refused(BAD_DATA, "line 9: frame 8 is at 16.59 s, not after frame 7 at 18.96 s",
                      scan=self.given(times=save("swapped.txt", swapped)))
         same = times.copy()
         same[3] = same[2]
-        self.refused(BAD_DATA, "times must rise", scan=self.given(times=save("same.txt", same)))
+        self.refused(BAD_DATA, "times must increase", scan=self.given(times=save("same.txt", same)))
         self.refused(BAD_DATA, "expected a number", scan=self.given(times=self.text("word.txt", "0\n2\nabout 4\n")))
 
     def test_missing_frames_cannot_be_skipped_or_used_as_a_baseline(self):
         self.refused(USAGE, "frame 48, but the series has frames 0 to 47", "--skip-frames", "40-48")
         self.refused(USAGE, 'found "4-2"', "--skip-frames", "4-2")
         self.refused(USAGE, "expected frames counted from 0", "--skip-frames", "x")
-        self.refused(BAD_DATA, "4 of 48 frames are left to fit 5 parameters", "--skip-frames", "4-47")
+        self.refused(BAD_DATA, "4 of 48 frames are fitted, for 5 parameters", "--skip-frames", "4-47")
         ct = ("--signal", "ct")
         self.refused(USAGE, "the series has frames 0 to 47", *ct, "--baseline", "0,48")
         self.refused(USAGE, "expected the first and the last frame", *ct, "--baseline", "5")
@@ -90,7 +90,7 @@ class BadInputs(PerfusionJobs):
     def test_a_curve_that_rises_immediately_has_no_baseline(self):
         late = self.image("late.nii", self.study.concentration[..., 9:])
         times = self.study.save_times("late.txt", self.study.times[9:])
-        self.refused(BAD_DATA, "rises from the first frame on", "--signal", "ct", scan=self.given(dynamic=late, times=times))
+        self.refused(BAD_DATA, "rises from the first frame", "--signal", "ct", scan=self.given(dynamic=late, times=times))
 
     # Masks and VOIs
 
@@ -106,18 +106,18 @@ class BadInputs(PerfusionJobs):
 
     def test_a_voi_outside_the_image_is_rejected(self):
         away = self.image("away.nii", self.study.artery, origin_mm=(500, 0, 0))
-        self.refused(BAD_DATA, "outside of it", scan=self.given(arterial_voi=away))
+        self.refused(BAD_DATA, "so it is outside", scan=self.given(arterial_voi=away))
 
     def test_a_voi_with_invalid_values_is_rejected(self):
         series = self.study.concentration.copy()
         series[self.study.vein, 9] = np.nan
-        self.refused(BAD_DATA, "the portal VOI: none of its 3 voxels has numbers in every frame",
+        self.refused(BAD_DATA, "the portal VOI: none of its 3 voxels has a number in every frame",
                      scan=self.given(dynamic=self.image("nan.nii", series)))
 
     def test_a_voi_that_the_agent_never_reaches_is_rejected(self):
         series = self.study.concentration.copy()
         series[self.study.artery] = -1
-        self.refused(BAD_DATA, "the arterial curve is nowhere above 0",
+        self.refused(BAD_DATA, "the arterial curve has no value above 0",
                      scan=self.given(dynamic=self.image("blank.nii", series)))
 
     # Curves
@@ -128,8 +128,8 @@ class BadInputs(PerfusionJobs):
 
         refuse("has 2 columns, expected at least 3", "t,a\n0,0\n200,1\n")
         refuse("has 1 row of numbers", "t,a,p\n0,0,0\n")
-        refuse("line 4: 10 s does not come after 20 s", "t,a,p\n0,0,0\n20,1,1\n10,2,2\n")
-        refuse("expected all of the frames' 0 to 111.39 s", "t,a,p\n0,0,0\n60,1,1\n")
+        refuse("line 4: 10 s is not after 20 s", "t,a,p\n0,0,0\n20,1,1\n10,2,2\n")
+        refuse("expected at least the frames' 0 to 111.39 s", "t,a,p\n0,0,0\n60,1,1\n")
         refuse("found \"x\", expected a number", "t,a,p\n0,0,0\n60,x,1\n")
         refuse("line 3: found 60 nan, expected numbers", "t,a,p\n0,0,0\n60,nan,1\n120,1,1\n")
 
@@ -156,7 +156,7 @@ class BadInputs(PerfusionJobs):
         self.refused(USAGE, "all are equal", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5,5,5")
         self.refused(USAGE, "1 angles, expected 2 to 16", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5")
         self.refused(USAGE, "120 degrees, expected 0.1 to 90", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5,10,120")
-        self.refused(USAGE, "expected numbers with commas between", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5;10")
+        self.refused(USAGE, "expected numbers separated by commas", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5;10")
 
     def test_a_t1_map_that_is_missing_or_in_a_wrong_unit_is_rejected(self):
         nothing = self.image("zero_t1.nii", np.zeros(SIZE))
@@ -180,7 +180,7 @@ class BadInputs(PerfusionJobs):
         self.refused(USAGE, 'found "kx=1", expected NAME=VALUE of kl, ka, kp', "--fix", "kx=1")
         self.refused(USAGE, 'found "ka", expected NAME=VALUE', "--fix", "ka")
         self.refused(USAGE, "ka is given twice", "--start", "ka=1,ka=2")
-        self.refused(USAGE, 'found "ka=1", expected NAME=LEAST:MOST', "--bounds", "ka=1")
+        self.refused(USAGE, 'found "ka=1", expected NAME=MIN:MAX', "--bounds", "ka=1")
         self.refused(USAGE, "expected the smaller value first", "--bounds", "ka=5:1")
         self.refused(USAGE, "expected 0 or more ml/100 g/min", "--bounds", "ka=-5:100")
         self.refused(USAGE, "--start kl=5000: expected 1 to 4000 ml/100g/min, its bounds", "--start", "kl=5000")

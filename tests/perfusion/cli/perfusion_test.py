@@ -185,7 +185,7 @@ class Frames(PerfusionJobs):
         padded[..., 42:] = 0
         self.study.save("padded.nii", padded)
         maps = self.fit(scan=self.study.words("padded.nii"))
-        self.assertIn("frames 42-47 hold nothing", self.said)
+        self.assertIn("frames 42-47 contain only zeros", self.said)
         self.assertEqual(list(np.flatnonzero(maps.curves["counted"] == 0)), [42, 43, 44, 45, 46, 47])
         self.assert_truth(maps, 5e-3)
 
@@ -194,7 +194,7 @@ class Frames(PerfusionJobs):
         broken[..., 40], broken[..., 44] = np.nan, 1000
         self.study.save("broken.nii", broken)
         maps = self.fit("--skip-frames", "44", scan=self.study.words("broken.nii"))
-        self.assertIn("frames 40 hold nothing", self.said)
+        self.assertIn("frames 40 contain only zeros", self.said)
         self.assertEqual(maps.configuration["skipped-frames"], "40, 44")
         # Inputs are interpolated linearly over the missing frames.
         self.assert_truth(maps, 5e-3)
@@ -332,7 +332,7 @@ class Files(PerfusionJobs):
         words = list(self.study.words())
         words[7], words[9] = words[9], words[7]
         self.fit(scan=words)
-        self.assertIn("are the two exchanged?", self.said)
+        self.assertIn("are the two swapped?", self.said)
 
     def test_voxels_that_cannot_be_fitted_are_counted_by_reason(self):
         series = self.study.concentration.copy()

@@ -78,7 +78,9 @@ class Mixed(ToyJobs):
         self.assertEqual(digest(out), digest(self.path("cores.h5")))
 
     def test_commands_with_dependent_steps_reject_mixed_devices(self):
-        for words in (("geodesic", "--out", self.path("g.h5")), ("connect", "--out", self.path("c.h5"))):
+        inputs = ("--tensor", "tensor.h5")  # not read: devices are chosen first
+        for words in (("geodesic", *inputs, "--seed-image", "a.nii", "--targets", "b.nii", "--out", self.path("g.h5")),
+                      ("connect", *inputs, "--connectome", "labels.nii", "--out", self.path("c.h5"))):
             rc, _, said = voxherd(*words, "--backend", "mixed")
             self.assertEqual(rc, 2, said)
             self.assertIn("--backend mixed is for tensor, ballstick and perfusion", said)
