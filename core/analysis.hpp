@@ -14,7 +14,7 @@
 
 namespace voxherd {
 
-/// The image grid that volumes lie on. Index order in memory: x fastest, as in NIfTI.
+/// The image grid of volumes. Index order in memory: x fastest, as in NIfTI.
 struct image_grid {
   std::array<std::uint64_t, 3> size{};      ///< nx, ny, nz
   std::array<double, 16> voxel_to_world{};  ///< row-major 4x4, mm, RAS+
@@ -59,33 +59,33 @@ class batch_runner {
   virtual void release_memory() {}
 };
 
-/// What an analysis must say; the run (plan, queue, files, progress) is shared. It knows no ranks and no files of
-/// results.
+/// Interface of an analysis; the run (plan, queue, files, progress) is shared. An analysis knows neither ranks nor
+/// result files.
 class analysis {
  public:
   virtual ~analysis() = default;
 
   virtual std::string name() const = 0;
   virtual const image_grid& grid() const = 0;
-  /// For each item the linear index of its voxel. Items are numbered by their place here. Increasing where there are
-  /// volumes among the outputs; a plan by slices is made where the list never falls, else one by items.
+  /// For each item the linear index of its voxel. Items are numbered by their position here. Increasing if any output
+  /// is a volume; if the list ever decreases, the plan cannot be by slices and is by items.
   virtual const std::vector<std::uint64_t>& item_voxels() const = 0;
   virtual std::vector<output_spec> outputs() const = 0;
   virtual std::vector<constant> constants() const { return {}; }
-  /// Item i has rows [offsets[i], offsets[i + 1]) of the outputs laid out as points; empty where there are none.
+  /// Item i has rows [offsets[i], offsets[i + 1]) of the outputs laid out as points; empty if there are none.
   /// A float32 output `position` of three numbers (world mm) makes the file's /VTKHDF a set of poly-lines.
   virtual std::vector<std::uint64_t> point_offsets() const { return {}; }
 
   /// What to count over the result; null for nothing.
   virtual std::unique_ptr<item_counts> make_counts() const { return nullptr; }
 
-  /// Whether no items at all make a result, too (no connection was found), rather than a mistake of the user's (an
-  /// empty mask). For analyses without volumes.
+  /// Whether a result without items is valid (no connection was found) rather than an error (an empty mask).
+  /// For analyses without volumes.
   virtual bool may_be_empty() const { return false; }
 
   /// What each batch is computed from; null if the analysis reads nothing item by item.
   virtual item_input* input() { return nullptr; }
-  /// Device memory that one item of a batch takes, for the choice of the batch size.
+  /// Device memory per item of a batch; determines the batch size.
   virtual std::size_t device_bytes_per_item() const = 0;
 
   /// Called once by each driving thread, after use_device().
@@ -94,16 +94,16 @@ class analysis {
   /// Driving threads that keep the device full: two on a GPU let one batch's tail overlap the next one's start.
   virtual int lanes() const { return 1; }
 
-  /// Items that a GPU wants at once, up to 1 << 20: a batch of the plan's own choice has up to this many, memory
-  /// allowing. On CPU ranks a batch has up to 8192, or a 16th of this where that is more; where this is below
-  /// 128, items are large ones, and a batch has few of them.
+  /// Maximum items per batch on a GPU, up to 1 << 20, if memory allows and the user sets no batch size. On CPU ranks
+  /// the maximum is 8192, or a 16th of this if that is more. A value below 128 means that items are large: batches then
+  /// have few items.
   virtual std::uint64_t most_items_per_batch() const { return 32768; }
 
-  /// Items that a GPU wants at least: a batch of the plan's own choice is not smaller where there are that many.
+  /// Minimum items per batch on a GPU, if there are that many items and the user sets no batch size.
   virtual std::uint64_t fewest_items_per_batch() const { return 8192; }
 
-  /// Items of the last batches on a GPU where ranks fetch them: small ones, so that ranks end together, but large
-  /// enough that two of them, in its two lanes, fill it.
+  /// Items of the last batches on a GPU with dynamic scheduling: small, so that ranks finish together, but large enough
+  /// that two of them, in two lanes, fill the GPU.
   virtual std::uint64_t last_items_per_batch() const { return fewest_items_per_batch() / 2; }
 };
 

@@ -4,7 +4,7 @@
 
 namespace voxherd {
 
-/// A run of consecutive items. Numbered from the input alone, never from the number of ranks.
+/// A run of consecutive items. Numbered only from the input, never from the number of ranks.
 struct batch {
   std::uint64_t number = 0;
   std::uint64_t first_item = 0;

@@ -23,7 +23,7 @@ class prepared_command {
   virtual exit_status run(session& s) = 0;
 };
 
-/// A subcommand: what the user may say (its option table), and what happens.
+/// A subcommand: its option table and the function that runs it.
 struct command {
   const char* name;
   const char* summary;     ///< one line for `voxherd --help`
@@ -31,7 +31,7 @@ struct command {
   const char* positional;  ///< comma-separated options that take plain words, e.g. "first,second"; "" for none
   const std::vector<option_spec>& (*options)();
   std::unique_ptr<prepared_command> (*prepare)(const given_options&);  ///< throws failure (usage)
-  /// Translates the words of another program's command line, for a command that takes its place; null for none.
+  /// Translates the command line of another program that this command replaces; null for none.
   std::vector<std::string> (*translate)(const std::vector<std::string>&) = nullptr;
   std::vector<output_spec> (*outputs)() = nullptr;  ///< of a result with default options; null: not listed
 };

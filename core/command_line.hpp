@@ -8,7 +8,7 @@
 
 namespace voxherd {
 
-/// The command of that name. Throws failure (usage) naming the nearest one.
+/// The command of that name. Throws failure (usage) with the most similar name.
 const command& find_command(std::span<const command* const> commands, const std::string& name);
 
 /// The options of a command that are given in `words`, else in the file named by --config. Throws failure (usage) for
@@ -18,7 +18,7 @@ given_options parse_command_line(const command& c, const std::vector<std::string
 /// The command with its options read, ready to run. Throws failure (usage).
 std::unique_ptr<prepared_command> prepare_command(const command& c, const std::vector<std::string>& words);
 
-/// Whether the command computes into --out, so that it can be resumed, and tried by --dry-run.
+/// Whether the command writes a result to --out and so has --resume and --dry-run.
 bool makes_result(const command& c);
 
 }  // namespace voxherd

@@ -27,12 +27,12 @@ struct gpu {
   int compute_capability = 0;  ///< 90 for 9.0
 };
 
-/// A CUDA call that failed; the message names the call and the driver's words.
+/// A CUDA call that failed; the message contains the call and the driver's error.
 struct device_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The device has too little free memory for what was asked; a smaller batch may fit.
+/// The device has too little free memory for the request; a smaller batch may fit.
 struct device_out_of_memory : device_error {
   using device_error::device_error;
 };
@@ -40,17 +40,17 @@ struct device_out_of_memory : device_error {
 /// Whether this program was built with CUDA kernels.
 bool built_with_cuda();
 
-/// The GPUs this process may use; empty without CUDA, driver or GPU. `why_none` then says why, if wanted.
+/// The GPUs this process may use; empty without CUDA, driver or GPU. `why_none` then gets the reason, unless null.
 /// Makes the first CUDA call of the process: never called in CPU mode.
 std::vector<gpu> visible_gpus(std::string* why_none = nullptr);
 
 /// Makes `d` the calling thread's GPU. Does nothing for a CPU.
 void use_device(const device& d);
 
-/// Device memory not in use by anyone, in bytes (0 on a CPU).
+/// Free device memory, in bytes (0 on a CPU).
 std::size_t free_device_bytes(const device& d);
 
-/// Most device memory in use by this process since the start, in bytes (0 on a CPU).
+/// Peak device memory of this process since the start, in bytes (0 on a CPU).
 std::size_t peak_device_bytes();
 
 /// Page-locked host memory when `d` is a GPU, so that copies overlap kernels; ordinary memory otherwise.

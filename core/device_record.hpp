@@ -5,7 +5,7 @@
 
 namespace voxherd {
 
-/// The device of a rank as results describe it.
+/// The device of a rank as stored in results.
 struct device_record {
   std::string kind = "cpu";  ///< "cpu" or "cuda"
   int threads = 0;           ///< CPU threads; 0 for a GPU
@@ -16,7 +16,7 @@ struct device_record {
 std::string describe(const device_record& d);
 
 nlohmann::json as_json(const device_record& d);
-/// Also from the sentence that describe() makes, which results of older versions hold.
+/// Also reads the text of describe(), which older versions stored in results.
 device_record device_from_json(const nlohmann::json& j);
 
 }  // namespace voxherd

@@ -5,7 +5,7 @@
 
 namespace voxherd {
 
-/// Exit statuses, after sysexits.h: what a batch script decides on.
+/// Exit statuses, after sysexits.h; batch scripts depend on them.
 enum class exit_status : int {
   whole = 0,
   different = 1,       ///< `voxherd compare`: the two results are not the same
@@ -15,7 +15,7 @@ enum class exit_status : int {
   ours = 70,           ///< a defect of this program
   device_error = 71,   ///< a GPU failed or was lost; another attempt may succeed
   disk = 74,           ///< reading or writing failed
-  resume_me = 75,      ///< stopped before the end; the same command with --resume goes on
+  resume_me = 75,      ///< stopped before the end; the same command with --resume continues
 };
 
 /// Anything that ends the program with a message for its user:
@@ -25,7 +25,7 @@ struct failure : std::runtime_error {
   exit_status status;
 };
 
-/// The exception being handled as a failure: a failure as it is, a device's error, lack of memory, else a defect.
+/// The current exception as a failure: a failure unchanged, a device error, lack of memory, otherwise a defect.
 failure current_failure();
 
 }  // namespace voxherd

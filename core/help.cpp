@@ -32,7 +32,7 @@ const option_spec help_spec = [] {
   return spec;
 }();
 
-/// Input first, what all analyses share last.
+/// Input first, the groups shared by all analyses last.
 int group_order(const std::string& heading) {
   constexpr std::array<const char*, 3> last{"Output", "Running", "Help"};
   if (heading == "Input") return -1;

@@ -9,9 +9,9 @@
 
 namespace voxherd {
 
-/// Input that may arrive in the background, a run of consecutive items (a stage) at a time: the first while the run is
-/// set up, each further one while the one before is computed. At most two stages are in memory. The functions that are
-/// defined here are those of an input that can be read at once.
+/// Input that may be read in the background, one range of consecutive items (a stage) at a time: the first while the
+/// run is set up, each further one while the previous one is computed. At most two stages are in memory. The default
+/// functions are those of an input that is available immediately.
 class staged_input {
  public:
   static constexpr std::uint64_t all_items = std::numeric_limits<std::uint64_t>::max();
@@ -23,11 +23,11 @@ class staged_input {
   /// Memory of a node for the stages after the first, in bytes; 0 if there is one stage for all items.
   virtual std::uint64_t later_bytes() const { return 0; }
 
-  /// Starts to bring items [first, last), in place of the stage before the latest, unless the latest has them. On every
-  /// rank, in the same order; no rank reads what is replaced any more.
+  /// Starts reading items [first, last), unless the latest stage has them. Replaces the stage before the latest, which
+  /// no rank may read any more. Called on every rank, in the same order.
   virtual void begin(std::uint64_t /*first*/, std::uint64_t /*last*/) {}
   /// Whether the latest stage has arrived, so that its items can be read. Does not wait. Throws failure (bad_data,
-  /// disk) on the rank that brought it.
+  /// disk) on the rank that read it.
   virtual bool is_ready() { return true; }
 };
 

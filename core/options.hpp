@@ -39,7 +39,7 @@ inline range zero_or(double min, double max) { return {min, max, true}; }
 /// Texts: any, or the name of a file or a folder.
 enum class text_kind { any, file };
 
-/// One option without the type of the request that it fills: what help, completion and descriptors are made from.
+/// One option without the type of its request: the source of help, completion and descriptors.
 struct option_spec {
   std::string name;
   option_type type = option_type::text;
@@ -51,10 +51,10 @@ struct option_spec {
   std::vector<std::string> words;
   bool repeats = false;  ///< may be given several times
   bool many = false;     ///< takes all the words that follow
-  bool stored = false;   ///< changes results, so that the result's configuration has it
+  bool stored = false;   ///< changes results, so that it is stored in the result's configuration
 
   bool takes_value() const { return type != option_type::flag; }
-  /// What is accepted, for people: "1 to 100 mm", "ols | wls | iwls"; "" where anything is.
+  /// Accepted values as text: "1 to 100 mm", "ols | wls | iwls"; "" if any.
   std::string accepted() const;
 };
 
@@ -129,10 +129,10 @@ template <class T>
 class option_table {
  public:
   struct notes {
-    std::string text;           ///< what the option does, without its range and default
-    std::string value = "";     ///< placeholder, where the type's own (N, X, WORD, FILE) says too little
-    std::string unit = "";      ///< of a number
-    std::string standard = "";  ///< the default in words, where it depends on others
+    std::string text;                           ///< what the option does, without its range and default
+    std::string value = "";                     ///< placeholder, if that of the type (N, X, WORD, FILE) is too vague
+    std::string unit = "";                      ///< of a number
+    std::string standard = "";                  ///< the default in words, where it depends on others
     std::function<bool(const T&)> stored = {};  ///< whether the result's configuration has it; empty: never
     bool many = false;                          ///< takes all the words that follow
   };
@@ -220,7 +220,7 @@ class option_table {
       };
     }
 
-    /// An option that fills nothing: the parser itself uses it.
+    /// An option without a member: the parser itself uses it.
     entry(const char* name, text_kind kind, notes n)
         : entry(name, kind == text_kind::file ? option_type::file : option_type::text, std::move(n)) {
       fill = [](T&, const auto&) {};
@@ -280,7 +280,7 @@ class option_table {
     return std::move(*this);
   }
 
-  /// What options have to do with each other: checked after all have been read. Throws failure (usage).
+  /// Adds a rule between options, checked after all have been read. Throws failure (usage).
   option_table&& check(rule r) && {
     rules_.push_back(std::move(r));
     return std::move(*this);

@@ -58,7 +58,7 @@ enum class output_layout {
   points,  ///< /points/NAME, as many rows per item as analysis::point_offsets() says (points, ...)
 };
 
-/// One quantity that every item has, as the result file stores it.
+/// One quantity of every item, as stored in the result file.
 struct output_spec {
   std::string name;
   element_type type = element_type::float32;
@@ -70,7 +70,7 @@ struct output_spec {
   std::size_t bytes_per_item() const;
 };
 
-/// One quantity that every item has, as a kernel's header declares it. An analysis declares all of its outputs once, in
+/// One quantity of every item, as declared in a kernel's header. An analysis declares all of its outputs once, in
 /// a table: a type with a constant array of these,
 ///   struct tensor_outputs { static constexpr output table[] = {{"FA", element_type::float32, 1, "1", "..."}, ...}; };
 /// Buffers, copies, datasets and their attributes follow from the table.
@@ -89,7 +89,7 @@ struct output {
 template <class Outputs>
 inline constexpr std::size_t output_count = std::size(Outputs::table);
 
-/// The place of an output in its table; output_count where the table has no such name.
+/// Index of an output in its table; output_count if the table has no such name.
 template <class Outputs>
 constexpr std::size_t find_output(std::string_view name) {
   std::size_t i = 0;

@@ -8,11 +8,11 @@
 
 namespace voxherd {
 
-/// Work on many items, in pieces of halves of halves where the device has too little memory for all of them.
+/// Work on many items, in pieces that are halved until they fit in device memory.
 class pieces_that_fit {
  public:
-  /// Calls work(first, count) for pieces of [0, items). Where it throws device_out_of_memory, calls release() and goes
-  /// on from there with pieces of half as many items, now and later. Throws it where a single item does not fit.
+  /// Calls work(first, count) for pieces of [0, items). If it throws device_out_of_memory, calls release() and
+  /// continues with pieces of half as many items, also in later calls. Rethrows if a single item does not fit.
   template <class Work, class Release>
   void run(std::uint64_t items, Work work, Release release) {
     for (std::uint64_t done = 0; done < items;) {

@@ -12,11 +12,11 @@ constexpr std::uint64_t cpu_step = 128;
 constexpr std::uint64_t point_bytes_per_batch = 256 << 20;
 constexpr double share_of_free_memory = 0.6;
 
-// A GPU rank has three batches on its way, a CPU rank two. So many parts let 8 GPUs, or 64 CPU ranks, end theirs before
-// all that is left would end.
+// A GPU rank has three batches in progress, a CPU rank two. With this many parts, 8 GPUs or 64 CPU ranks finish their
+// batches before the remaining work would be finished.
 constexpr std::uint64_t parts_for_gpus = 24, parts_for_hosts = 128;
 constexpr std::uint64_t last_on_host = 128;
-// A thread may take a second for a few dozen items. Cores have an item each in the smallest batches: few of them.
+// A thread may need a second for a few dozen items. The smallest batches have one item per core; there are few of them.
 constexpr std::uint64_t finest_on_host = 16, finest_parts = 16;
 constexpr std::uint64_t slow_ranks_parts = 64;
 
@@ -35,10 +35,10 @@ void push(std::vector<batch>& batches, std::uint64_t first, std::uint64_t count)
   batches.push_back({batches.size(), first, count});
 }
 
-/// Appends batches that fall in size from item `first` on, until `kept` items are left; the next one.
+/// Appends batches of decreasing size, starting at item `first`, until `kept` items are left. Returns the next item.
 std::uint64_t cut_falling(std::vector<batch>& batches, std::uint64_t first, std::uint64_t items, std::uint64_t kept,
                           const batch_sizes& sizes) {
-  // Sizes that are multiples of this fill warps and SIMD numbers, and still fall.
+  // Multiples of this fill warps and SIMD vectors, and are fine enough for sizes to decrease.
   const std::uint64_t grain = std::clamp<std::uint64_t>(sizes.last / 8, 1, 256);
   while (first < items) {
     const std::uint64_t left = items - first, part = rounded_up((left + sizes.parts - 1) / sizes.parts, grain);
@@ -58,8 +58,8 @@ void cut(std::vector<batch>& batches, std::uint64_t items, batch_sizes sizes) {
   }
   const std::uint64_t slow_part = sizes.ends_for_slow_ranks ? items / slow_ranks_parts : 0;
   std::uint64_t first = cut_falling(batches, 0, items, slow_part, sizes);
-  // Half of it in halves of the last size, a quarter in quarters, the rest in eighths: few items for a GPU, many for
-  // cores beside it.
+  // Half of it in batches of a half of the last size, a quarter in quarters, the rest in eighths: few items for a GPU,
+  // many for cores.
   for (int halvings = 1; halvings <= 3; ++halvings) {
     sizes.last = sizes.largest = std::max<std::uint64_t>(1, sizes.last / 2);
     first = cut_falling(batches, first, items, halvings == 3 ? 0 : slow_part >> halvings, sizes);
@@ -82,7 +82,7 @@ batch_sizes falling_sizes(std::uint64_t largest, std::uint64_t last, std::uint64
 std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device_bytes,
                                     std::size_t device_bytes_per_item, int lanes, std::uint64_t most,
                                     std::uint64_t fewest) {
-  // 256 batches keep CPU ranks busy to the end; a GPU wants thousands of items at once and comes in smaller numbers.
+  // 256 batches keep CPU ranks busy to the end; a GPU needs thousands of items at once, and there are fewer GPUs.
   if (free_device_bytes == 0) {
     if (most < cpu_step) return std::clamp<std::uint64_t>(items / 256, 1, std::max<std::uint64_t>(1, most));
     return std::clamp(rounded_up(items / 256, cpu_step), cpu_step, std::max(8 * step, most / 16));
@@ -98,12 +98,13 @@ std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device
 
 std::uint64_t batch_items_for_points(const std::vector<output_spec>& outputs,
                                      std::span<const std::uint64_t> point_offsets) {
-  std::uint64_t a_point = 0;
-  for (const output_spec& o : outputs) a_point += o.layout == output_layout::points ? o.bytes_per_item() : 0;
+  std::uint64_t bytes_per_point = 0;
+  for (const output_spec& o : outputs) bytes_per_point += o.layout == output_layout::points ? o.bytes_per_item() : 0;
   const std::uint64_t items = point_offsets.empty() ? 0 : point_offsets.size() - 1;
-  if (a_point == 0 || items == 0 || point_offsets.back() == 0) return std::numeric_limits<std::uint64_t>::max();
-  const double an_item = static_cast<double>(point_offsets.back() * a_point) / static_cast<double>(items);
-  return static_cast<std::uint64_t>(std::max(1.0, static_cast<double>(point_bytes_per_batch) / an_item));
+  if (bytes_per_point == 0 || items == 0 || point_offsets.back() == 0) return std::numeric_limits<std::uint64_t>::max();
+  const double bytes_per_item =
+      static_cast<double>(point_offsets.back() * bytes_per_point) / static_cast<double>(items);
+  return static_cast<std::uint64_t>(std::max(1.0, static_cast<double>(point_bytes_per_batch) / bytes_per_item));
 }
 
 std::vector<batch> make_plan(partition_kind partition, std::span<const std::uint64_t> item_voxels,

@@ -17,7 +17,7 @@ std::vector<std::string> split_words(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     const bool escapes = c == '\\' && quote != '\'' && i + 1 < text.size();
-    // Within "..." a shell's backslash takes away the meaning of these alone.
+    // Within "..." a shell's backslash escapes only these.
     if (escapes && (quote == 0 || text[i + 1] == '"' || text[i + 1] == '\\')) {
       word += text[++i];
       in_word = true;
@@ -33,7 +33,7 @@ std::vector<std::string> split_words(const std::string& text) {
     }
   }
   if (quote != 0)
-    throw failure(exit_status::usage, fmt::format("the quote {} at its character {} is not closed", quote, opened + 1));
+    throw failure(exit_status::usage, fmt::format("the quote {} at character {} is not closed", quote, opened + 1));
   if (in_word) words.push_back(word);
   return words;
 }

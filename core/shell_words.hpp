@@ -5,12 +5,12 @@
 
 namespace voxherd {
 
-/// A command line cut into words as a shell does it: blanks part words, '...' and "..." hold them together, a backslash
-/// takes the next character as it is. Nothing is expanded: no $, no *, no ~. Throws failure (usage) for a quote that is
-/// not closed, naming its column from 1.
+/// Splits a command line into words as a shell does: blanks separate words, '...' and "..." group them, a backslash
+/// escapes the next character. Nothing is expanded: no $, no *, no ~. Throws failure (usage) for a quote that is not
+/// closed, with its column from 1.
 std::vector<std::string> split_words(const std::string& text);
 
-/// The word as a shell reads it back, in quotes only where it must be.
+/// The word quoted for a shell, only if necessary.
 std::string quoted_word(const std::string& word);
 
 }  // namespace voxherd

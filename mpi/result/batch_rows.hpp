@@ -13,18 +13,18 @@ struct row_range {
   std::uint64_t first = 0, count = 0;
 };
 
-/// The rows that belong to a batch. `point_offsets` as analysis::point_offsets() has them.
+/// The rows that belong to a batch. `point_offsets`: see analysis::point_offsets().
 row_range rows_of(const batch& items, output_layout layout, std::span<const std::uint64_t> point_offsets);
 
-/// What the largest batches of a plan need room for; they need not be the same batch.
+/// Largest numbers of items and points in a batch of a plan; not necessarily of the same batch.
 struct batch_room {
   std::uint64_t items = 0, points = 0;
   std::uint64_t rows(output_layout layout) const { return layout == output_layout::points ? points : items; }
 };
 batch_room largest_room(std::span<const batch> batches, std::span<const std::uint64_t> point_offsets);
 
-/// All items, cut into runs of at most `max_items` items and `max_points` points each (an item with more is alone),
-/// for those who go through the fibres of a result piece by piece. Both limits > 0.
+/// All items, cut into ranges of at most `max_items` items and `max_points` points each (a larger item is a range of
+/// its own), to process the fibres of a result piece by piece. Both limits > 0.
 std::vector<batch> pieces_of(std::span<const std::uint64_t> point_offsets, std::uint64_t max_points,
                              std::uint64_t max_items = std::uint64_t{1} << 20);
 

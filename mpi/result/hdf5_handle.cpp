@@ -65,7 +65,7 @@ void fail(exit_status status, const std::string& what) {
 
 handle new_group(hid_t parent, const std::string& name) {
   handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, "HDF5 properties");
-  // Times would make two files of the same run differ.
+  // With times, two files of the same run would differ.
   H5Pset_obj_track_times(properties, false);
   return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, properties, H5P_DEFAULT), H5Gclose, "creating group " + name};
 }

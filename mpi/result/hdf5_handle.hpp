@@ -13,13 +13,13 @@
 
 namespace voxherd::hdf5 {
 
-/// To be called before anything else of HDF5, which then prints no errors.
+/// Turns off the error messages of HDF5. Call before any other function of HDF5.
 void prepare();
 
-/// Throws failure with `what` and the innermost words of HDF5, of MPI-IO or of the operating system.
+/// Throws failure with `what` and the innermost error of HDF5, MPI-IO or the operating system.
 [[noreturn]] void fail(exit_status status, const std::string& what);
 
-/// Passes a non-negative result on; otherwise fails with status disk.
+/// Returns a non-negative result; otherwise fails with status disk.
 template <class Result>
 Result checked(Result result, const std::string& what) {
   if (result < 0) fail(exit_status::disk, what);

@@ -25,12 +25,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string folder_of(const std::string& out) {
+std::string parent_folder(const std::string& out) {
   const fs::path parent = fs::path(out).parent_path();
   return parent.empty() ? "." : parent.string();
 }
 
-/// Throws when the result would replace one of its own inputs.
+/// Throws if the result would replace one of its own inputs.
 void check_not_an_input(const std::string& out, const nlohmann::json& provenance) {
   if (!provenance.contains("inputs")) return;
   for (const auto& [name, input] : provenance.at("inputs").items()) {
@@ -60,7 +60,7 @@ bool is_being_written(const std::string& out) {
 }
 
 output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
-  int tries_left = 20;  // a second: is_being_written() holds it for a moment
+  int tries_left = 20;  // one second: is_being_written() holds the lock for a moment
   while (true) {
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file_ < 0) throw failure(exit_status::disk, fmt::format("{}: {}", path_, std::strerror(errno)));
@@ -78,10 +78,11 @@ output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
       }
       throw failure(
           exit_status::usage,
-          fmt::format("--out {}: another job is writing it (it holds {}); wait for it, or choose another --out", out,
-                      path_));
+          fmt::format(
+              "--out {}: another job is writing it (it holds the lock {}); wait for it, or choose another --out", out,
+              path_));
     }
-    // The job before may have removed the file between open and flock; then this lock guards nothing.
+    // The previous job may have removed the file between open and flock; then this lock protects nothing.
     if (same_file(file_, path_)) return;
     close(file_);
   }
@@ -130,7 +131,7 @@ beginning decide_beginning(const output_request& request, const result_layout& w
 }
 
 void check_output_folder(const std::string& out, std::uint64_t bytes) {
-  const std::string folder = folder_of(out);
+  const std::string folder = parent_folder(out);
   if (out.empty()) throw failure(exit_status::usage, "--out is missing: the name of the result file, e.g. result.h5");
   if (fs::is_directory(out))
     throw failure(exit_status::usage, fmt::format("--out {} is a folder, expected a file", out));
@@ -146,7 +147,7 @@ void check_output_folder(const std::string& out, std::uint64_t bytes) {
   const double free_bytes = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
   if (free_bytes < static_cast<double>(bytes)) {
     throw failure(exit_status::disk,
-                  fmt::format("--out {}: the result takes {}, {} has {} free", out,
+                  fmt::format("--out {}: the result needs {}, but {} has only {} free", out,
                               readable_bytes(static_cast<double>(bytes)), folder, readable_bytes(free_bytes)));
   }
 }
@@ -157,7 +158,7 @@ void reserve_blocks(const std::string& path) {
   if (file < 0 || fstat(file, &status) != 0) {
     throw failure(exit_status::disk, fmt::format("{}: {}", path, std::strerror(errno)));
   }
-  // Not posix_fallocate, which writes every block where the file system cannot reserve.
+  // Not posix_fallocate, which writes every block if the file system cannot reserve.
   const int rc = fallocate(file, 0, 0, status.st_size);
   const int why = errno;
   close(file);
@@ -181,7 +182,7 @@ void give_final_name(const std::string& out) {
   if (std::rename(part.c_str(), out.c_str()) != 0) {
     throw failure(exit_status::disk, fmt::format("renaming {} to {}: {}", part, out, std::strerror(errno)));
   }
-  const int folder = open(folder_of(out).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder = open(parent_folder(out).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     fsync(folder);
     close(folder);

@@ -7,11 +7,11 @@
 
 namespace voxherd {
 
-/// OUT.part, where a result lies until it is whole.
+/// OUT.part, the name of a result until it is complete.
 std::string unfinished_path(const std::string& out);
 
-/// Keeps a second job from writing the same result, through OUT.lock. The lock goes when the process goes.
-/// Throws failure (usage) when another job holds it.
+/// Prevents a second job from writing the same result, with OUT.lock. The lock is released when the process ends.
+/// Throws failure (usage) if another job holds it.
 class output_lock {
  public:
   explicit output_lock(const std::string& out);
@@ -28,15 +28,15 @@ class output_lock {
 bool is_being_written(const std::string& out);
 
 enum class beginning {
-  fresh,          ///< nothing there, or to be overwritten
-  resumed,        ///< OUT.part holds a part of the same study
-  already_whole,  ///< OUT holds all of it
+  fresh,          ///< no file, or it will be overwritten
+  resumed,        ///< OUT.part is a part of the same study
+  already_whole,  ///< OUT is complete
 };
 
 /// How much of the wanted layout is known.
 enum class compared_with { whole_layout, options };
 
-/// Where a result is to be written, and what may happen to a file that exists there.
+/// Where to write a result, and what to do with an existing file.
 struct output_request {
   std::string out;
   bool resume = false;
@@ -44,18 +44,18 @@ struct output_request {
   bool is_step = false;  ///< the file of a step, which its command removes at the end: messages say so
 };
 
-/// What --resume and --overwrite mean for the files at request.out. Throws failure (usage) when neither allows to go
-/// on, or when --resume finds another study, naming the first value that differs. Touches nothing.
+/// What --resume and --overwrite mean for the files at request.out. Throws failure (usage) if neither allows the run to
+/// start, or if --resume finds another study, with the first value that differs. Changes no file.
 beginning decide_beginning(const output_request& request, const result_layout& wanted,
                            compared_with wanted_is = compared_with::whole_layout);
 
-/// Throws failure (disk) when OUT's folder is missing or not writable, or has less than `bytes` free.
+/// Throws failure (disk) if OUT's folder is missing or not writable, or has less than `bytes` free.
 void check_output_folder(const std::string& out, std::uint64_t bytes);
 
-/// Asks the file system for all blocks of the file now, where it can, so that it does not fill up in the middle.
+/// Reserves all blocks of the file, if the file system supports it, so that the disk cannot fill up during the run.
 void reserve_blocks(const std::string& path);
 
-/// Gives a whole OUT.part its final name, after reading it again. Throws failure (disk, ours).
+/// Gives a complete OUT.part its final name, after reading it again. Throws failure (disk, ours).
 void give_final_name(const std::string& out);
 
 }  // namespace voxherd

@@ -15,8 +15,8 @@ struct result_layout {
   std::string version;
   std::string analysis;
   image_grid grid;
-  std::span<const std::uint64_t> item_voxels;  ///< the analysis's own; hundreds of millions where items are fibres
-  std::vector<std::uint64_t> point_offsets;    ///< items + 1 where an output is laid out as points, else empty
+  std::span<const std::uint64_t> item_voxels;  ///< owned by the analysis; hundreds of millions for fibres
+  std::vector<std::uint64_t> point_offsets;    ///< items + 1 if an output has layout points, else empty
   std::vector<output_spec> outputs;
   std::vector<constant> constants;
   std::vector<batch> batches;
@@ -26,7 +26,7 @@ struct result_layout {
 
 bool has_layout(const std::vector<output_spec>& outputs, output_layout wanted);
 
-/// All points of all items.
+/// Number of points of all items.
 std::uint64_t point_count(const result_layout& layout);
 
 /// Shape of an output's dataset: (nz, ny, nx, ...), (items, ...) or (points, ...).
@@ -36,14 +36,14 @@ std::vector<std::uint64_t> dataset_shape(const output_spec& output, const result
 std::string dataset_path(const output_spec& output);
 std::string dataset_path(const constant& c);
 
-/// Where the offsets of points lie: int64, as VTK takes no unsigned ones.
+/// Dataset of the point offsets: int64, since VTK accepts no unsigned ones.
 inline constexpr const char* offset_path = "/points/offset";
 
-/// Bytes of all datasets together; HDF5's own tables come to less than `file_overhead_bytes`.
+/// Bytes of all datasets together; HDF5's metadata take less than `file_overhead_bytes`.
 std::uint64_t data_bytes(const result_layout& layout);
 inline constexpr std::uint64_t file_overhead_bytes = 1 << 20;
 
-/// What attribute `contents` of the file says: names, types and shapes in the order of the analysis.
+/// Attribute `contents` of the file: names, types and shapes in the order of the analysis.
 nlohmann::json describe_contents(const result_layout& layout);
 void read_contents(const nlohmann::json& contents, result_layout& layout);
 

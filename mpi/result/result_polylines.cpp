@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t values_at_once = 1 << 20;
 
-// VTK's cell types: a fibre of one point is no line, one without points no cell.
+// VTK's cell types: a fibre of one point is a vertex, one without points an empty cell.
 constexpr std::uint8_t vtk_empty_cell = 0, vtk_vertex = 1, vtk_poly_line = 4;
 
 void new_described(hid_t group, const std::string& name, hid_t type, std::uint64_t length, const std::string& meaning) {

@@ -107,8 +107,8 @@ void check_offsets(const result_layout& layout) {
   const auto& offsets = layout.point_offsets;
   if (offsets.size() != layout.item_voxels.size() + 1 || offsets.front() != 0 ||
       !std::is_sorted(offsets.begin(), offsets.end())) {
-    throw failure(exit_status::bad_data, fmt::format("{} is not one rising number for each item, and the number of "
-                                                     "points",
+    throw failure(exit_status::bad_data, fmt::format("{} is not a list of one increasing offset per item and the "
+                                                     "number of points",
                                                      offset_path));
   }
 }
@@ -163,7 +163,8 @@ result_reader::result_reader(const std::string& path) : state_(std::make_unique<
     check_items(s.layout);
     check_offsets(s.layout);
     check_shapes(s.file, s.layout);
-    if (s.journal.size() != s.layout.batches.size()) bad(path, "/journal/batches has another length than the plan");
+    if (s.journal.size() != s.layout.batches.size())
+      bad(path, "the length of /journal/batches does not match the plan");
   } catch (const failure& f) {
     bad(path, f.what());
   } catch (const nlohmann::json::exception& e) {
@@ -221,7 +222,7 @@ const output_spec& result_reader::checked_rows(const std::string& name, output_l
   const output_spec& o = output(name);
   const std::uint64_t rows = layout == output_layout::points ? point_count() : item_voxels().size();
   if (o.layout != layout || layout == output_layout::volume || first > rows || count > rows - first) {
-    throw failure(exit_status::ours, fmt::format("rows {} to {} of `{}`: no such rows", first, first + count, name));
+    throw failure(exit_status::ours, fmt::format("rows {} to {} of `{}` do not exist", first, first + count, name));
   }
   return o;
 }
@@ -247,7 +248,7 @@ void result_reader::read_rows_into(const std::string& name, element_type type, s
   const output_spec& o = checked_rows(name, output(name).layout, first, count);
   if (o.type != type) {
     throw failure(exit_status::ours,
-                  fmt::format("`{}` is of type {}, asked for as {}", name, name_of(o.type), name_of(type)));
+                  fmt::format("`{}` has type {}, but {} was requested", name, name_of(o.type), name_of(type)));
   }
   voxherd::read_rows(state_->file, o, hdf5::file_type(type), first, count, values);
 }

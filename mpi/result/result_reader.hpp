@@ -10,9 +10,9 @@
 
 namespace voxherd {
 
-/// One line of the journal: what a finished batch left.
+/// One entry of the journal, written when a batch is finished.
 struct journal_entry {
-  std::uint64_t done = 0;      ///< 1 when the batch's data are in the file
+  std::uint64_t done = 0;      ///< 1 if the batch's data are in the file
   std::uint64_t checksum = 0;  ///< XXH64 of the batch's bytes, output after output
   std::uint64_t rank = 0;
   std::uint64_t microseconds = 0;  ///< device time
@@ -41,7 +41,7 @@ class result_reader {
   const image_grid& grid() const;
   const std::vector<std::uint64_t>& item_voxels() const;
   /// Item i has points [offsets[i], offsets[i + 1]); empty for a result without points. batch_rows.hpp cuts them into
-  /// pieces for those who go through them.
+  /// pieces.
   const std::vector<std::uint64_t>& point_offsets() const;
   std::uint64_t point_count() const;  ///< of all items
   const std::vector<output_spec>& outputs() const;
@@ -50,15 +50,15 @@ class result_reader {
   const std::vector<journal_entry>& journal() const;
 
   bool has(const std::string& output) const;
-  const output_spec& output(const std::string& name) const;  ///< throws failure naming what there is
+  const output_spec& output(const std::string& name) const;  ///< throws failure with the existing names
 
-  /// A whole volume as float: (nz, ny, nx, components), component fastest.
+  /// A complete volume as float: (nz, ny, nx, components), component fastest.
   std::vector<float> read_map(const std::string& name) const;
   /// Rows of an output laid out as items, of any type, as float: exact to 2^24 for integers.
   std::vector<float> read_items(const std::string& name, std::uint64_t first_item, std::uint64_t count) const;
   /// Rows of an output laid out as points, of any type, as float.
   std::vector<float> read_points(const std::string& name, std::uint64_t first_point, std::uint64_t count) const;
-  /// Rows of an output laid out as items or points, as they are. Throws failure (ours) when T is not the output's type.
+  /// Rows of an output laid out as items or points, not converted. Throws failure (ours) if T is not the output's type.
   template <class T>
   std::vector<T> read_rows(const std::string& name, std::uint64_t first_row, std::uint64_t count) const;
   /// The same as bytes in the file's type.

@@ -19,7 +19,7 @@ namespace voxherd {
 
 namespace {
 
-// Maps are spread over the grid in pieces of this size, so that a mask with large gaps takes no more memory.
+// Maps are written to the grid in pieces of this size, so that a mask with large gaps needs no more memory.
 constexpr std::uint64_t map_part_bytes = 64 << 20;
 // Zeros between two voxels of the mask are not written if they take more than this: a call costs about as much.
 constexpr std::uint64_t largest_zero_bytes = 32 << 10;
@@ -82,7 +82,7 @@ result_writer result_writer::create(const session& s, const std::string& path, c
     w->create_datasets();
     if (s.is_root()) w->write_initial_data();
     write_polylines(w->file, layout, s.rank(), s.size());
-    // After this flush the file's tables are on disk and stay as they are: a killed run can be read.
+    // After this flush the file's metadata are on disk and do not change: the file of a killed run can be read.
     hdf5::checked(H5Fflush(w->file, H5F_SCOPE_GLOBAL), "flushing " + path);
   });
   return result_writer(std::move(w));
@@ -204,7 +204,7 @@ void result_writer::state::write_map(const batch& items, std::size_t output, std
   for (std::uint64_t first = all.first; first < all.end; first += part_voxels) {
     const voxel_interval part{first, std::min(all.end, first + part_voxels)};
     map_part.assign((part.end - part.first) * bytes, std::byte{0});
-    std::vector<voxel_interval> filled;  // the rest is zero in the file from its creation on
+    std::vector<voxel_interval> filled;  // everything else is zero since the creation of the file
     for (; item < items_end && voxels[item] < part.end; ++item) {
       const std::uint64_t voxel = voxels[item];
       std::memcpy(&map_part[(voxel - part.first) * bytes], &values[(item - items.first_item) * bytes], bytes);

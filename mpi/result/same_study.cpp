@@ -14,7 +14,7 @@ std::string shown(const nlohmann::json& value) {
   return text.size() > 80 ? text.substr(0, 77) + "..." : text;
 }
 
-/// What the inputs were, wherever they lie now.
+/// The contents of the inputs, without their paths.
 nlohmann::json inputs_of(const nlohmann::json& provenance) {
   nlohmann::json inputs = provenance.contains("inputs") ? provenance.at("inputs") : nlohmann::json();
   for (auto& input : inputs) {

@@ -11,11 +11,11 @@
 
 namespace voxherd {
 
-/// First difference of two JSON values as "key.key: A in the file, B now"; nothing when equal.
+/// First difference of two JSON values as "key.key: A in the file, B now"; empty if equal.
 std::optional<std::string> first_difference(const nlohmann::json& stored, const nlohmann::json& now,
                                             const std::string& where);
 
-/// Throws failure (usage) naming the first thing that would make the rest of the file belong to another study:
+/// Throws failure (usage) with the first difference that makes the rest of the file belong to another study:
 /// version, analysis, configuration, input fingerprints; check_same_study also image, items, outputs, points.
 void check_same_options(const result_reader& stored, const result_layout& wanted);
 void check_same_study(const result_reader& stored, const result_layout& wanted);

@@ -23,8 +23,8 @@ struct grid_box {
   std::array<std::uint64_t, 3> start{}, count{};
 };
 
-/// An interval as at most five boxes, each one contiguous in memory, in increasing order: the rest of a row, whole
-/// rows, whole slices, whole rows, the beginning of a row. `size`: nx, ny, nz.
+/// An interval as at most five boxes, each one contiguous in memory, in increasing order: the rest of a row, full
+/// rows, full slices, full rows, the beginning of a row. `size`: nx, ny, nz.
 std::vector<grid_box> boxes_of(voxel_interval interval, const std::array<std::uint64_t, 3>& size);
 
 }  // namespace voxherd

@@ -29,7 +29,7 @@ void write_back::hurry(int file) {
   std::unique_lock lock(mutex_);
   while (!stop_) {
     lock.unlock();
-    // Begins to write what has changed since, and returns; waits only while the disk's own queue is full.
+    // Starts writing the changed pages and returns; waits only while the disk's queue is full.
     (void)sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);
     lock.lock();
     stopped_.wait_for(lock, between, [this] { return stop_; });

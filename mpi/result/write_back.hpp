@@ -12,7 +12,7 @@ namespace voxherd {
 class write_back {
  public:
   explicit write_back(const std::string& path);
-  ~write_back();  ///< waits for the disk to have taken what was asked last
+  ~write_back();  ///< waits for the last write request
   write_back(const write_back&) = delete;
   write_back& operator=(const write_back&) = delete;
 

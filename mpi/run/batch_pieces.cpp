@@ -6,7 +6,7 @@ namespace voxherd {
 
 namespace {
 
-/// The rows of `piece` among those of the batch that it is part of.
+/// The rows of `piece` within the rows of its batch.
 std::vector<std::span<std::byte>> piece_rows(const batch& piece, const batch& items,
                                              std::span<const std::span<std::byte>> outputs,
                                              std::span<const output_spec> specs,

@@ -14,7 +14,7 @@ constexpr int tag_note = 1, tag_failure = 2;
 constexpr std::int64_t wants_batch = 1, has_done = 2, has_left = 3;
 // from rank 0
 constexpr std::int64_t grants = 4, nothing_left = 5, all_have_left = 6;
-// both ways
+// both directions
 constexpr std::int64_t stops = 7;
 
 // Rank 0 reconsiders ranks that wait for an answer after this time, even if no batch was finished: by then a rank may
@@ -80,7 +80,7 @@ void batch_queue::receive(int from, note n) {
       return;
     case all_have_left:
       finished_ = true;
-      whole_ = n.value != 0;
+      all_done_ = n.value != 0;
       return;
   }
 }
@@ -166,8 +166,8 @@ void batch_queue::leave() {
 void batch_queue::count_left() {
   if (++ranks_left_ < session_->size()) return;
   finished_ = true;
-  whole_ = batches_done_ == pending_in_all_;
-  for (int r = 1; r < session_->size(); ++r) send(r, all_have_left, whole_ ? 1 : 0);
+  all_done_ = batches_done_ == pending_in_all_;
+  for (int r = 1; r < session_->size(); ++r) send(r, all_have_left, all_done_ ? 1 : 0);
 }
 
 }  // namespace voxherd

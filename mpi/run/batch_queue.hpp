@@ -52,7 +52,7 @@ class batch_queue {
   /// After the last rank has left: drops late messages, so that no other queue receives them. Collective.
   void close() { messages_.close(); }
   /// Whether every batch was done; on all ranks, once finished.
-  bool whole() const { return whole_; }
+  bool all_done() const { return all_done_; }
 
   std::uint64_t items_done() const { return items_done_; }  ///< rank 0: by all ranks
 
@@ -77,7 +77,7 @@ class batch_queue {
   std::size_t pending_in_all_;
   channel messages_;
   std::deque<std::uint64_t> granted_;
-  bool asked_ = false, exhausted_ = false, left_ = false, finished_ = false, whole_ = false;
+  bool asked_ = false, exhausted_ = false, left_ = false, finished_ = false, all_done_ = false;
   int stopped_by_ = 0;
   int ranks_left_ = 0;
   std::uint64_t batches_done_ = 0, items_done_ = 0;

@@ -32,8 +32,8 @@ class dealer {
     int rank = 0;
     std::optional<std::uint64_t> number;  ///< of the batch that it gets; none: nothing is left
   };
-  /// The ranks that can be answered at `now` (seconds, never decreasing); the others wait. To be called again when a
-  /// batch is done, and at intervals, since a batch that takes long shows a rank's speed, too.
+  /// The ranks that can be answered at `now` (seconds, never decreasing); the others wait. Call again when a
+  /// batch is done, and at intervals, since an unfinished batch also tells something about a rank's speed.
   std::vector<answer> answers(double now);
   bool has_waiting() const { return !waiting_.empty(); }
 

@@ -16,9 +16,9 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::uint64_t most_probed_items = 64;
+constexpr std::uint64_t max_probed_items = 64;
 
-/// Seconds of the fastest of some runs: the first ones also pay for the waking up of the device or the threads.
+/// Seconds of the fastest of several runs: the first ones include the start of the device or the threads.
 double probe_seconds(analysis& a, const device_hooks& device, const result_layout& layout, batch probe) {
   work_slot slot = make_slot(a, device, largest_room({&probe, 1}, layout.point_offsets), layout.point_offsets);
   slot.items = probe;
@@ -37,14 +37,14 @@ double probe_seconds(analysis& a, const device_hooks& device, const result_layou
 }
 
 /// Input and outputs of `lanes` batches being computed, one being read and one being written.
-double bytes_of_batches(analysis& a, const result_layout& layout, const batch_room& most, int lanes) {
+double total_batch_bytes(analysis& a, const result_layout& layout, const batch_room& most, int lanes) {
   const item_input* input = a.input();
-  std::uint64_t a_batch = input == nullptr ? 0 : most.items * input->bytes_per_item();
-  for (const output_spec& o : layout.outputs) a_batch += most.rows(o.layout) * o.bytes_per_item();
-  return static_cast<double>(a_batch) * (std::max(1, lanes) + 2);
+  std::uint64_t batch_bytes = input == nullptr ? 0 : most.items * input->bytes_per_item();
+  for (const output_spec& o : layout.outputs) batch_bytes += most.rows(o.layout) * o.bytes_per_item();
+  return static_cast<double>(batch_bytes) * (std::max(1, lanes) + 2);
 }
 
-/// The room of the largest batch that a GPU of any size would get.
+/// Sizes of the largest batch for a GPU with unlimited memory.
 batch_room largest_gpu_room(const analysis& a, const result_layout& layout) {
   batch_room most = largest_room(layout.batches, layout.point_offsets);
   const std::uint64_t items = std::min<std::uint64_t>(layout.item_voxels.size(), a.most_items_per_batch());
@@ -52,7 +52,7 @@ batch_room largest_gpu_room(const analysis& a, const result_layout& layout) {
   return most;
 }
 
-/// A line of /proc/self/status, in bytes; 0 where there is none.
+/// A line of /proc/self/status, in bytes; 0 if missing.
 double status_bytes(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -60,16 +60,16 @@ double status_bytes(const std::string& name) {
   return 0;
 }
 
-/// `ranks`: those with a device like rank 0's; others do little beside them.
+/// `ranks`: those with a device like rank 0's; the others contribute little.
 void add_time(analysis& a, const device_hooks& device, const result_layout& layout, int ranks,
               std::uint64_t pending_items, run_estimate& e) {
-  // A GPU is not filled by a few items.
+  // A few items do not fill a GPU.
   batch probe = middle_batch(layout);
-  if (device.free_bytes == 0) probe.item_count = std::min(probe.item_count, most_probed_items);
+  if (device.free_bytes == 0) probe.item_count = std::min(probe.item_count, max_probed_items);
   e.probe_seconds = probe_seconds(a, device, layout, probe);
   e.probed_items = probe.item_count;
-  const double an_item = e.probe_seconds / static_cast<double>(probe.item_count);
-  e.seconds = an_item * static_cast<double>(pending_items) / ranks;
+  const double seconds_per_item = e.probe_seconds / static_cast<double>(probe.item_count);
+  e.seconds = seconds_per_item * static_cast<double>(pending_items) / ranks;
 }
 
 }  // namespace
@@ -96,8 +96,8 @@ run_estimate estimate(const session& s, analysis& a, const device_hooks& device,
     e.batches = layout.batches.size();
     e.largest_batch = most.items;
     e.pending_batches = pending.size();
-    e.batch_bytes = bytes_of_batches(a, layout, most, a.lanes());
-    e.gpu_batch_bytes = bytes_of_batches(a, layout, largest_gpu_room(a, layout), 2);
+    e.batch_bytes = total_batch_bytes(a, layout, most, a.lanes());
+    e.gpu_batch_bytes = total_batch_bytes(a, layout, largest_gpu_room(a, layout), 2);
     if (device.free_bytes != 0) {
       e.device_bytes = static_cast<double>(a.device_bytes_per_item() * most.items) * a.lanes();
       e.free_device_bytes = static_cast<double>(device.free_bytes);
@@ -115,7 +115,7 @@ std::string estimate_text(const run_estimate& e, const std::string& out) {
   std::string text = fmt::format("{}: {} items in {} batches of at most {}, {} batches to do\n", e.analysis, e.items,
                                  e.batches, e.largest_batch, e.pending_batches);
   text += fmt::format("device       {} ({} rank{})\n", describe(e.device), e.ranks, e.ranks == 1 ? "" : "s");
-  text += fmt::format("host memory  {} a rank for batches\n", readable_bytes(e.batch_bytes));
+  text += fmt::format("host memory  {} per rank for batches\n", readable_bytes(e.batch_bytes));
   if (e.free_device_bytes > 0)
     text += fmt::format("device mem   {} of {} free\n", readable_bytes(e.device_bytes),
                         readable_bytes(e.free_device_bytes));

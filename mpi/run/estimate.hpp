@@ -9,16 +9,16 @@
 
 namespace voxherd {
 
-/// Memory, disk and time of the run, the time from one small batch computed on rank 0's device (and thrown away).
-/// Collective; the numbers are rank 0's.
+/// Memory, disk and time of the run; the time is measured with one small batch on rank 0's device, whose result is
+/// discarded. Collective; the numbers are those of rank 0.
 run_estimate estimate(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
                       std::span<const std::uint64_t> pending);
 
-/// What --dry-run prints.
+/// The output of --dry-run.
 std::string estimate_text(const run_estimate& e, const std::string& out);
 
-/// The batch that a dry run tries, with the item in the middle of the image: one at its rim may be untypical. There is
-/// at least one batch.
+/// The batch that a dry run computes. It contains the item in the middle of the image, since items at the border may be
+/// untypical. Requires at least one batch.
 batch middle_batch(const result_layout& layout);
 
 }  // namespace voxherd

@@ -13,7 +13,7 @@ namespace voxherd {
 
 namespace {
 
-/// The same on every rank: rank 0's outputs and constants, whose values the other ranks do not need.
+/// The layout, the same on every rank. The values of outputs and constants exist only on rank 0.
 result_layout known_layout(const session& s, const known_result& known, const run_settings& settings,
                            const device_hooks& device) {
   result_layout layout = begin_layout(known.analysis, settings, device);
@@ -39,14 +39,14 @@ std::vector<batch> known_plan(const known_result& known, const run_settings& set
 /// Writes the batches from rank 0's memory. Returns the signal that stopped it on any rank, 0 for none.
 int write_batches(const session& s, result_writer& writer, const known_result& known, std::span<const batch> plan,
                   const std::vector<std::uint64_t>& pending, std::vector<batch_times>& times) {
-  constexpr double between_looks = 0.05;  // seconds, after which ranks tell each other of signals
+  constexpr double check_interval = 0.05;  // seconds between checks for signals on all ranks
   std::vector<std::span<const std::byte>> values;
   for (const known_output& o : known.outputs) values.emplace_back(o.values);
   auto next = pending.begin();
   while (true) {
     s.on_root([&] {
       const double start = steady_seconds();
-      for (; next != pending.end() && steady_seconds() - start < between_looks && stop_signals::received() == 0;
+      for (; next != pending.end() && steady_seconds() - start < check_interval && stop_signals::received() == 0;
            ++next) {
         batch_times t{.number = *next, .items = plan[*next].item_count};
         for (double* at : {&t.asked, &t.read_begin, &t.read_end, &t.compute_begin, &t.compute_end, &t.write_begin})

@@ -19,14 +19,14 @@
 
 namespace voxherd {
 
-/// A batch on its way through a rank, with the buffers it uses. Buffers are made once and used again.
+/// A batch being processed by a rank, with its buffers. Buffers are allocated once and reused.
 struct work_slot {
   batch items;
   std::shared_ptr<std::byte> input;
   std::size_t input_bytes_per_item = 0;
   std::vector<std::shared_ptr<std::byte>> outputs;
   std::vector<output_spec> specs;
-  std::span<const std::uint64_t> point_offsets;  ///< of the whole run; outlives the slot
+  std::span<const std::uint64_t> point_offsets;  ///< of the complete run; outlives the slot
   std::uint64_t microseconds = 0;
   batch_times times;
 
@@ -49,11 +49,11 @@ class lane_pool {
   void submit(work_slot* loaded);
   /// A computed batch, or null. Throws what a driving thread threw.
   work_slot* take_finished();
-  /// Takes back what no thread has begun.
+  /// Takes back the batches that no thread has started.
   std::vector<work_slot*> take_waiting();
 
   std::size_t waiting() const;
-  /// Returns when a batch was begun or finished, or after `longest`.
+  /// Returns when a batch was started or finished, or after `longest`.
   void wait_for_change(std::chrono::microseconds longest);
   /// Seconds in which at least one thread was computing.
   double busy_seconds() const;

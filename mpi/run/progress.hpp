@@ -10,16 +10,16 @@ namespace voxherd {
 
 enum class progress_style { silent, bar, lines };
 
-/// bar on a terminal that can redraw a line, lines otherwise, silent where nobody is to be told.
+/// bar: for a terminal that can redraw a line; lines: otherwise; silent: no output.
 progress_style choose_progress_style(bool quiet, bool is_root);
 
 /// "  41 %  [########            ]  12345/30000 items  1234/s  0:13 left"
 std::string progress_text(std::uint64_t done, std::uint64_t total, double items_per_second, bool with_bar);
 
-/// How far all ranks are, on rank 0's standard error.
+/// Prints the progress of all ranks on rank 0's standard error.
 class progress {
  public:
-  /// `already_done` items count as done, but not for the rate. `label` goes before each line.
+  /// `already_done` items count as done, but not for the rate. `label` is printed before each line.
   progress(progress_style style, std::uint64_t total, std::uint64_t already_done, const std::string& label = "");
   ~progress();
   progress(const progress&) = delete;

@@ -163,7 +163,7 @@ bool computation::compute_stages(const std::vector<run_stage>& stages, work_loop
     if (i == 0 && s_.node_rank() == 0) writing_back.emplace(unfinished_path(settings_.out));
     run_or_end_all(s_, loop, queue, settings_.listener);
     queue.close();
-    if (!queue.whole()) return false;
+    if (!queue.all_done()) return false;
   }
   return true;
 }

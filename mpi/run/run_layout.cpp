@@ -10,7 +10,7 @@ namespace voxherd {
 
 namespace {
 
-/// What an analysis must have right. All ranks see the same.
+/// Checks the properties that every analysis must have. The same on all ranks.
 void check_items(const analysis& a, const result_layout& layout) {
   const bool has_volumes = has_layout(layout.outputs, output_layout::volume);
   if (layout.item_voxels.empty() && (has_volumes || !a.may_be_empty())) {
@@ -31,7 +31,7 @@ batch_sizes automatic_sizes(const analysis& a, const run_settings& settings, con
   const bool on_host = device.free_bytes == 0;
   std::uint64_t largest = automatic_batch_items(a.item_voxels().size(), device.free_bytes, a.device_bytes_per_item(),
                                                 a.lanes(), a.most_items_per_batch(), a.fewest_items_per_batch());
-  // A slice is the paper's batch: it is cut only where the device's memory asks for it.
+  // In the paper a batch is a slice: it is cut only if it does not fit in device memory.
   if (settings.partition == partition_kind::slices && on_host) largest = 32768;
   largest = std::min(largest, batch_items_for_points(layout.outputs, layout.point_offsets));
   if (settings.schedule != schedule_kind::dynamic) return batch_sizes(largest);
@@ -54,7 +54,7 @@ void share_descriptions(const session& s, const device_hooks& device, result_lay
   layout.provenance["devices"] = nlohmann::json::array();
   for (const std::string& record : s.gather(as_json(device.record).dump()))
     layout.provenance["devices"].push_back(nlohmann::json::parse(record));
-  // HDF5 wants the same tables from every rank.
+  // HDF5 requires the same metadata on every rank.
   for (nlohmann::json* j : {&layout.configuration, &layout.provenance}) s.broadcast(*j);
 }
 

@@ -18,7 +18,7 @@ namespace {
 using steady = std::chrono::steady_clock;
 
 /// A sleep leaves the core to the rank that reads the input; waiting in MPI would not.
-constexpr std::chrono::milliseconds between_looks{1}, between_messages{50};
+constexpr std::chrono::milliseconds poll_interval{1}, message_interval{50};
 
 /// A rank's part of a wait; the largest of all ranks counts.
 struct wait_state {
@@ -34,17 +34,17 @@ wait_state combine(const session& s, const wait_state& own) {
 [[noreturn]] void leave(int signal) {
   throw failure(
       exit_status::resume_me,
-      fmt::format("stopped on signal {} while the input was read; the same command with --resume continues", signal));
+      fmt::format("stopped by signal {} while reading the input; the same command with --resume continues", signal));
 }
 
-/// The signal that a rank got meanwhile, 0 for none.
+/// Waits for the stage. Returns a signal that any rank received meanwhile, 0 for none.
 int signal_before_stage(const session& s, staged_input& input) {
   std::exception_ptr error;
   wait_state own, all;
   do {
-    // A rank that has its part also sleeps, instead of polling MPI on a core that other ranks need.
-    if (own.not_ready == 0) std::this_thread::sleep_for(between_messages);
-    const auto look_until = steady::now() + between_messages;
+    // A rank whose part is ready also sleeps: polling MPI would take a core that other ranks need.
+    if (own.not_ready == 0) std::this_thread::sleep_for(message_interval);
+    const auto poll_until = steady::now() + message_interval;
     do {
       try {
         own.not_ready = input.is_ready() ? 0 : 1;
@@ -54,8 +54,8 @@ int signal_before_stage(const session& s, staged_input& input) {
       }
       own.signal = stop_signals::received();
       if (own.not_ready == 0 || own.signal != 0) break;
-      std::this_thread::sleep_for(between_looks);
-    } while (steady::now() < look_until);
+      std::this_thread::sleep_for(poll_interval);
+    } while (steady::now() < poll_until);
     all = combine(s, own);
   } while (all.not_ready != 0 && all.failed == 0 && all.signal == 0);
   if (all.failed != 0)
@@ -124,8 +124,8 @@ std::vector<run_stage> stages_of(std::span<const batch> plan, std::span<const st
     const batch& b = plan[number];
     if (b.item_count > max_items)
       throw failure(exit_status::usage,
-                    fmt::format("--host-memory has room for {} voxels of the compressed images at once, but a batch of "
-                                "this result has {}; give more, or uncompressed images",
+                    fmt::format("--host-memory is enough for {} voxels of the compressed images at a time, but a batch "
+                                "of this result has {}; increase it or provide uncompressed images",
                                 max_items, b.item_count));
     const std::uint64_t end = b.first_item + b.item_count;
     if (!stages.back().batches.empty() && end - stages.back().first > max_items) stages.emplace_back();

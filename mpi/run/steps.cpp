@@ -72,7 +72,7 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
     if (!settings.dry_run) remove_intermediate_files();
     return exit_status::whole;
   }
-  // Files of the user's are refused before there is work to lose.
+  // Errors about the user's files are reported before any work is done.
   for (const step_list::step& step : steps.steps_)
     if (!step.kept_file.empty()) (void)is_whole_already(s, step.analysis, settings_of(step), device);
 

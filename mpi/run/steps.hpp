@@ -20,10 +20,10 @@ class step_list {
 
   using maker = std::function<std::unique_ptr<analysis>()>;
   using reader = std::function<void(const std::string& file, json_values& summary)>;
-  /// A run into OUT.NAME, which is removed at the end. `make` is called when the step begins, `after` with the complete
+  /// A run into OUT.NAME, which is removed at the end. `make` is called when the step starts, `after` with the complete
   /// file, while what `make` returned still exists.
   void run(const std::string& name, maker make, reader after = nullptr);
-  /// A run into a file of the user's. `analysis`: the name of what `make` returns.
+  /// A run into a file named by the user. `analysis`: the name of what `make` returns.
   void run_into(const std::string& file, const std::string& analysis, const std::string& name, maker make,
                 reader after = nullptr);
 

@@ -15,7 +15,7 @@ namespace voxherd {
 
 namespace {
 
-/// The rows of a batch as they were computed: of a map, the values at the batch's voxels.
+/// The rows of a batch as computed: for a map, the values at the batch's voxels.
 std::vector<std::byte> read_rows(const result_reader& reader, const output_spec& output, const batch& items) {
   std::vector<std::byte> stored = reader.read_batch(output.name, items);
   if (output.layout != output_layout::volume) return stored;
@@ -92,7 +92,7 @@ std::vector<std::uint64_t> study::pending(item_counts* counts) {
     numbers.push_back(b.number);
     damaged += reader->journal()[b.number].done == 1 ? 1 : 0;
   }
-  if (damaged > 0) spdlog::warn("{} finished batches have a different checksum now and are computed again", damaged);
+  if (damaged > 0) spdlog::warn("{} finished batches no longer match their checksums and are computed again", damaged);
   spdlog::info("resuming {}: {} of {} batches are finished", stored, layout_.batches.size() - numbers.size(),
                layout_.batches.size());
   return numbers;

@@ -31,8 +31,8 @@ class new_file {
   bool renamed_ = false;
 };
 
-/// One result file from the decision whether to start or resume to the final name: what runs that compute and those
-/// that write known arrays have in common. All functions are collective.
+/// One result file, from the decision to start or resume to its final name. Shared by runs that compute and runs that
+/// write known arrays. All functions are collective.
 class study {
  public:
   study(const session& s, const run_settings& settings, result_layout layout)
@@ -40,11 +40,11 @@ class study {
 
   /// Locks the file. Throws failure as decide_beginning() does.
   beginning begin();
-  /// The batches that are still to be done of the file that is resumed, whose plan replaces the layout's. Finished ones
-  /// are added to `counts`, unless that is null.
+  /// The unfinished batches of the resumed file, whose plan replaces the layout's. Finished batches are added to
+  /// `counts`, unless that is null.
   std::vector<std::uint64_t> pending(item_counts* counts);
   bool resumes() const { return found_ == beginning::resumed; }
-  /// Opens the file that is resumed, else creates one, which keeps its temporary name until the caller renames it.
+  /// Opens the resumed file, or creates one, which keeps its temporary name until the caller renames it.
   result_writer open(std::optional<new_file>& created) const;
 
   /// Marks the file as complete, gives it its final name, and reports.

@@ -17,7 +17,7 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::size_t most_rows = 16;
+constexpr std::size_t max_rows = 16;
 constexpr std::array<const char*, 8> numbers{
     "items",           "batches",         "reading_seconds", "computing_seconds",
     "waiting_seconds", "writing_seconds", "peak_host_bytes", "peak_device_bytes"};
@@ -46,14 +46,14 @@ nlohmann::json combined(const nlohmann::json& ranks, const char* label, double (
   return row;
 }
 
-double sum_of(std::vector<double>& v) {
+double sum_values(std::vector<double>& v) {
   double sum = 0;
   for (const double x : v) sum += x;
   return sum;
 }
-double mean_of(std::vector<double>& v) { return sum_of(v) / static_cast<double>(v.size()); }
-double least_of(std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); }
-double most_of(std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }
+double mean(std::vector<double>& v) { return sum_values(v) / static_cast<double>(v.size()); }
+double minimum(std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); }
+double maximum(std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }
 
 std::string table_row(const nlohmann::json& r) {
   const double device_bytes = r.at("peak_device_bytes").get<double>();
@@ -80,10 +80,10 @@ nlohmann::json gather_summary(const session& s, const rank_account& own, double 
     nlohmann::json ranks = nlohmann::json::array();
     for (const std::string& t : texts) ranks.push_back(nlohmann::json::parse(t));
     summary = {{"seconds", wall_seconds}, {"rank_count", s.size()}};
-    summary["all"] = combined(ranks, "all", sum_of);
+    summary["all"] = combined(ranks, "all", sum_values);
     summary["items_per_second"] = summary["all"]["items"].get<double>() / std::max(wall_seconds, 1e-9);
-    if (ranks.size() > most_rows) {
-      ranks = {combined(ranks, "min", least_of), combined(ranks, "mean", mean_of), combined(ranks, "max", most_of)};
+    if (ranks.size() > max_rows) {
+      ranks = {combined(ranks, "min", minimum), combined(ranks, "mean", mean), combined(ranks, "max", maximum)};
     }
     summary["ranks"] = ranks;
   }

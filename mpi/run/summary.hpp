@@ -9,8 +9,8 @@
 
 namespace voxherd {
 
-/// What one rank did, and where its time went. Reading and writing go on while the device computes, so the times
-/// overlap; `waiting` is when the device had nothing to do.
+/// Work and times of one rank. Reading and writing overlap with computing, so the times overlap, too; `waiting` is the
+/// time in which the device was idle.
 struct rank_account {
   std::uint64_t items = 0, batches = 0;
   double reading_seconds = 0, computing_seconds = 0, waiting_seconds = 0, writing_seconds = 0;
@@ -18,14 +18,14 @@ struct rank_account {
   std::string host, device;
 };
 
-/// Most memory this process has had, in bytes.
+/// Peak memory of this process, in bytes.
 std::uint64_t peak_host_bytes();
 
-/// All ranks' accounts as JSON, the same on every rank: `seconds`, `items_per_second`, `ranks` (every rank up to 16;
-/// above, min, mean and max), `all`. Collective.
+/// The accounts of all ranks as JSON, the same on every rank: `seconds`, `items_per_second`, `ranks` (every rank up to
+/// 16; above, min, mean and max), `all`. Collective.
 nlohmann::json gather_summary(const session& s, const rank_account& own, double wall_seconds);
 
-/// The table for people.
+/// The summary as a printed table.
 std::string summary_table(const nlohmann::json& summary);
 
 /// Writes the summary under a temporary name, then renames it. Throws failure (disk).

@@ -22,7 +22,7 @@ constexpr std::chrono::microseconds between_messages{500};
 constexpr std::chrono::microseconds between_signals{20000};
 
 std::vector<work_slot> make_slots(analysis& a, const device_hooks& device, const result_layout& layout) {
-  // One a lane being computed, one in hand, one being written.
+  // One per lane being computed, one waiting, one being written.
   const batch_room most = largest_room(layout.batches, layout.point_offsets);
   std::vector<work_slot> slots;
   for (int i = 0; i < std::max(1, a.lanes()) + 2; ++i) {
@@ -115,10 +115,10 @@ void work_loop::notice_signals() {
     if (session_.is_root()) say_stopping(queue_->stopped_by());
   }
   if (steady::now() - stopped_at_ < grace) return;
-  fmt::print(stderr, "voxherd: rank {} leaves with an unfinished batch; the same command with --resume continues\n",
+  fmt::print(stderr, "voxherd: rank {} exits with an unfinished batch; the same command with --resume continues\n",
              session_.rank());
   std::fflush(nullptr);
-  // There is no time to finalize MPI or to close the file: every finished batch is in the file already.
+  // There is no time to finalize MPI or to close the file: every finished batch is already in the file.
   _exit(static_cast<int>(exit_status::resume_me));
 }
 

@@ -14,22 +14,22 @@
 
 namespace voxherd {
 
-/// The talking thread of one rank: claims batches, reads their input, hands them to the driving threads, writes what
-/// they computed. It holds one batch in hand while the device computes, so that the device never waits for a message
-/// or a file, and sleeps when there is nothing to do.
+/// The talking thread of one rank: claims batches, reads their input, passes them to the driving threads, writes their
+/// results. It prepares one batch while the device computes, so that the device never waits for a message or a file,
+/// and sleeps when there is nothing to do.
 class work_loop {
  public:
-  /// `layout` outlives the loop: its batches and offsets of points are used. `counts`: what every written batch is
-  /// added to; null for none.
+  /// `layout` outlives the loop: its batches and offsets of points are used. `counts`: every written batch
+  /// is added to it; null for none.
   work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
             result_writer& writer, progress& shown, item_counts* counts = nullptr);
 
-  /// Until all ranks have left this queue. After a signal: until the batches being computed are written; a rank that
-  /// others keep waiting for too long ends the process with exit_status::resume_me.
+  /// Works until all ranks have left this queue. After a signal: until the batches being computed are written; if other
+  /// ranks take too long, the process exits with exit_status::resume_me.
   void run(batch_queue& queue);
 
   rank_account account() const { return account_; }
-  /// Of every batch that this rank wrote.
+  /// Times of every batch that this rank wrote.
   const std::vector<batch_times>& times() const { return times_; }
 
  private:
@@ -51,8 +51,8 @@ class work_loop {
   lane_pool lanes_;
   rank_account account_;
   std::vector<batch_times> times_;
-  std::uint64_t items_before_ = 0;  ///< rank 0: done in the queues before
-  double wanted_since_ = 0;         ///< on steady_seconds(); 0 while there is no room for a batch
+  std::uint64_t items_before_ = 0;  ///< rank 0: done in earlier queues
+  double wanted_since_ = 0;         ///< on steady_seconds(); 0 while no buffer is free
   std::chrono::steady_clock::time_point stopped_at_{};
 };
 

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto finished_mark = "xfms/eye.mat";
+constexpr auto finished_marker = "xfms/eye.mat";
 
 struct bedpostx_request {
   std::string subject;
@@ -35,7 +35,7 @@ struct bedpostx_request {
 void check_request(const bedpostx_request& request, const given_options& given) {
   if (request.subject.empty())
     option::refuse("bedpostx: the subject's folder is missing; usage: voxherd bedpostx SUBJECT_DIR [flags]");
-  if (given.has("out")) option::refuse("bedpostx: --out is not for this command: the output is SUBJECT_DIR.bedpostX");
+  if (given.has("out")) option::refuse("bedpostx: --out is not supported: the output is always SUBJECT_DIR.bedpostX");
 }
 
 const option_table<bedpostx_request>& bedpostx_options() {
@@ -67,9 +67,9 @@ struct subject_files {
   bool is_started = false;  ///< by an earlier call
 };
 
-std::string result_of(const subject_files& f) { return f.out + "/voxherd.h5"; }
+std::string result_path(const subject_files& f) { return f.out + "/voxherd.h5"; }
 
-/// An image may be there as .nii or .nii.gz, not as both.
+/// An image may exist as .nii or .nii.gz, but not as both.
 std::optional<std::string> find_image(const std::string& folder, const std::string& name) {
   std::optional<std::string> found;
   for (const char* ending : {".nii.gz", ".nii"}) {
@@ -89,7 +89,7 @@ std::optional<std::string> find_text(const std::string& folder, const std::strin
   return std::nullopt;
 }
 
-std::string needed(const std::optional<std::string>& found, const std::string& folder, const char* names) {
+std::string require_file(const std::optional<std::string>& found, const std::string& folder, const char* names) {
   if (found) return *found;
   throw failure(exit_status::missing_input, fmt::format("{}: found no {} in this folder", printable(folder), names));
 }
@@ -100,19 +100,19 @@ subject_files find_files(const bedpostx_request& request) {
   if (folder.filename().empty()) folder = folder.parent_path();  // of "subject/"
   f.folder = folder.string();
   f.out = f.folder + ".bedpostX";
-  f.is_started = fs::exists(result_of(f)) || fs::exists(unfinished_path(result_of(f)));
-  if (fs::exists(f.out + "/" + finished_mark) && !request.run.overwrite) return f;  // nothing is read then
+  f.is_started = fs::exists(result_path(f)) || fs::exists(unfinished_path(result_path(f)));
+  if (fs::exists(f.out + "/" + finished_marker) && !request.run.overwrite) return f;  // no input is needed
   if (!fs::is_directory(folder))
-    throw failure(exit_status::missing_input, fmt::format("{}: no such folder, expected one with data, "
-                                                          "nodif_brain_mask, bvals and bvecs in it",
+    throw failure(exit_status::missing_input, fmt::format("{}: no such folder; expected a folder with data, "
+                                                          "nodif_brain_mask, bvals and bvecs",
                                                           printable(f.folder)));
-  f.dwi = needed(find_image(f.folder, "data"), f.folder, "data.nii.gz or data.nii");
-  f.mask = needed(find_image(f.folder, "nodif_brain_mask"), f.folder, "nodif_brain_mask.nii.gz or .nii");
-  f.bvals = needed(find_text(f.folder, "bvals"), f.folder, "bvals or bvals.txt");
-  f.bvecs = needed(find_text(f.folder, "bvecs"), f.folder, "bvecs or bvecs.txt");
+  f.dwi = require_file(find_image(f.folder, "data"), f.folder, "data.nii.gz or data.nii");
+  f.mask = require_file(find_image(f.folder, "nodif_brain_mask"), f.folder, "nodif_brain_mask.nii.gz or .nii");
+  f.bvals = require_file(find_text(f.folder, "bvals"), f.folder, "bvals or bvals.txt");
+  f.bvecs = require_file(find_text(f.folder, "bvecs"), f.folder, "bvecs or bvecs.txt");
   f.nodif = find_image(f.folder, "nodif").value_or("");
   if (request.gradient_deviation)
-    f.deviation = needed(find_image(f.folder, "grad_dev"), f.folder, "grad_dev.nii.gz or .nii (-g asks for it)");
+    f.deviation = require_file(find_image(f.folder, "grad_dev"), f.folder, "grad_dev.nii.gz or .nii (needed by -g)");
   return f;
 }
 
@@ -121,7 +121,7 @@ ballstick_request make_ballstick_request(const bedpostx_request& request, const 
   b.series = {f.dwi, f.bvals, f.bvecs, f.mask, f.deviation};
   b.model = request.model;
   b.run = request.run;
-  b.run.out = result_of(f);
+  b.run.out = result_path(f);
   b.run.resume = b.run.resume || f.is_started;
   return b;
 }
@@ -133,9 +133,9 @@ void log_ignored_flags(const bedpostx_request& request) {
 
 void write_fsl_folder(session& s, const bedpostx_request& request, const subject_files& f) {
   export_settings settings;
-  settings.result = result_of(f);
+  settings.result = result_path(f);
   settings.out = f.out;
-  settings.overwrite = true;  // a folder without the finished mark is our own, half written, or FSL's
+  settings.overwrite = true;  // without the finished marker, the folder is an incomplete one of ours or FSL's
   settings.quiet = request.run.quiet;
   settings.threads = export_threads(s, request.run.threads);
   export_folder(s, settings, [&](const result_volumes& result) { return plan_fsl_folder(result, f.nodif); });
@@ -143,18 +143,18 @@ void write_fsl_folder(session& s, const bedpostx_request& request, const subject
 }
 
 exit_status estimate_and_export(session& s, const bedpostx_request& request, const subject_files& f) {
-  bool made = false;
+  bool created = false;
   s.on_root([&] {
     std::error_code code;
-    made = fs::create_directory(f.out, code);
+    created = fs::create_directory(f.out, code);
     if (code)
       throw failure(exit_status::disk,
-                    fmt::format("{}: the folder cannot be made: {}", printable(f.out), code.message()));
-    if (!request.run.dry_run) fs::remove(f.out + "/" + finished_mark);
+                    fmt::format("{}: cannot create the folder: {}", printable(f.out), code.message()));
+    if (!request.run.dry_run) fs::remove(f.out + "/" + finished_marker);
   });
   const auto remove_if_empty = [&] {
     std::error_code not_empty;
-    if (made) fs::remove(f.out, not_empty);
+    if (created) fs::remove(f.out, not_empty);
   };
   exit_status status = exit_status::whole;
   try {
@@ -178,7 +178,8 @@ exit_status run_bedpostx(session& s, const bedpostx_request& request) {
     s.broadcast(*path);
   s.broadcast(f.is_started);
   if (f.dwi.empty()) {
-    spdlog::info("{} is finished ({} exists): nothing to do; --overwrite repeats the estimation", f.out, finished_mark);
+    spdlog::info("{} is finished ({} exists): nothing to do; --overwrite repeats the estimation", f.out,
+                 finished_marker);
     return exit_status::whole;
   }
   return estimate_and_export(s, request, f);

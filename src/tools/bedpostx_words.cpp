@@ -13,7 +13,7 @@ namespace voxherd {
 
 namespace {
 
-enum class meaning { value, given, no_difference, no_difference_value, not_here };
+enum class meaning { value, given, no_difference, no_difference_value, unsupported };
 
 /// A flag of FSL: `ours` is the option that replaces it, or the reason why there is none.
 struct flag {
@@ -22,7 +22,7 @@ struct flag {
   std::string_view ours;
 };
 
-constexpr std::string_view folder_says = "the files of the subject's folder are used";
+constexpr std::string_view uses_folder = "the files of the subject's folder are used";
 
 // clang-format off
 constexpr flag flags[] = {
@@ -44,13 +44,13 @@ constexpr flag flags[] = {
   {"-V", meaning::no_difference, ""},         {"--verbose", meaning::no_difference, ""},
   {"--bn", meaning::no_difference_value, ""}, {"--burnin_noard", meaning::no_difference_value, ""},
   {"-NJOBS", meaning::no_difference_value, ""}, {"-Q", meaning::no_difference_value, ""},
-  {"--Rfudge", meaning::not_here, "the prior of R has no such weight here"},
-  {"--gradnonlin", meaning::not_here, "use -g; grad_dev is read from the subject's folder"},
-  {"-k", meaning::not_here, folder_says},     {"--data", meaning::not_here, folder_says},
-  {"-m", meaning::not_here, folder_says},     {"--mask", meaning::not_here, folder_says},
-  {"-r", meaning::not_here, folder_says},     {"--bvecs", meaning::not_here, folder_says},
-  {"--bvals", meaning::not_here, folder_says}, {"--ld", meaning::not_here, "the output is SUBJECT_DIR.bedpostX"},
-  {"--logdir", meaning::not_here, "the output is SUBJECT_DIR.bedpostX"},
+  {"--Rfudge", meaning::unsupported, "the prior of R has no such weight here"},
+  {"--gradnonlin", meaning::unsupported, "use -g; grad_dev is read from the subject's folder"},
+  {"-k", meaning::unsupported, uses_folder},     {"--data", meaning::unsupported, uses_folder},
+  {"-m", meaning::unsupported, uses_folder},     {"--mask", meaning::unsupported, uses_folder},
+  {"-r", meaning::unsupported, uses_folder},     {"--bvecs", meaning::unsupported, uses_folder},
+  {"--bvals", meaning::unsupported, uses_folder}, {"--ld", meaning::unsupported, "the output is SUBJECT_DIR.bedpostX"},
+  {"--logdir", meaning::unsupported, "the output is SUBJECT_DIR.bedpostX"},
 };
 // clang-format on
 
@@ -72,14 +72,14 @@ std::vector<std::string> from_bedpostx(const std::vector<std::string>& words) {
       ours.push_back(word);
       continue;
     }
-    if (f->kind == meaning::not_here)
+    if (f->kind == meaning::unsupported)
       throw failure(exit_status::usage, fmt::format("bedpostx: {} is not supported: {}", name, f->ours));
     std::string value;
     const bool takes_value = f->kind == meaning::value || f->kind == meaning::no_difference_value;
     if (!takes_value && equals != std::string::npos)
-      throw failure(exit_status::usage, fmt::format("bedpostx: {}: expected {} without a value", word, name));
+      throw failure(exit_status::usage, fmt::format("bedpostx: {}: {} takes no value", word, name));
     if (takes_value && equals == std::string::npos && i + 1 == words.size())
-      throw failure(exit_status::usage, fmt::format("bedpostx: {}: its value is missing, e.g. {} 3", name, name));
+      throw failure(exit_status::usage, fmt::format("bedpostx: {}: the value is missing; example: {} 3", name, name));
     if (takes_value) value = equals == std::string::npos ? words[++i] : word.substr(equals + 1);
     if (f->kind == meaning::value) {
       ours.push_back(fmt::format("{}={}", f->ours, value));

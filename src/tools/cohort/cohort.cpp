@@ -58,7 +58,8 @@ std::string read_text(const session& s, const std::string& path) {
     std::ifstream file(path);
     text.assign(std::istreambuf_iterator<char>(file), {});
     if (!file.is_open() || file.bad())
-      throw failure(exit_status::missing_input, fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+      throw failure(exit_status::missing_input,
+                    fmt::format("{}: cannot read the file: {}", path, std::strerror(errno)));
   });
   s.broadcast(text);
   return text;
@@ -67,19 +68,19 @@ std::string read_text(const session& s, const std::string& path) {
 /// A subject whose command line is wrong has failed before it started.
 subject_status checked_status(const cohort_subject& subject, const std::vector<std::string>& more) {
   subject_status status = status_of(subject);
-  if (status.state == "whole" || status.state == "running") return status;
+  if (status.state == "complete" || status.state == "running") return status;
   try {
     (void)prepare_subject(subject, more);
   } catch (const failure& f) {
     status.state = "failed";
     status.detail = f.what();
     status.exit_status = static_cast<int>(f.status);
-    status.begin_again = false;
+    status.resubmit = false;
   }
   return status;
 }
 
-/// Every rank looks at its share of the files; all of them, in order, on rank 0.
+/// Each rank reads its share of the files. Returns the status of all subjects, in order, on rank 0.
 std::vector<subject_status> gather_statuses(const session& s, const std::vector<cohort_subject>& subjects,
                                             const std::vector<std::string>& more) {
   nlohmann::json own = nlohmann::json::array();

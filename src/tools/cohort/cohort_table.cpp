@@ -12,15 +12,15 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::array<const char*, 5> states{"whole", "running", "partial", "failed", "not begun"};
+constexpr std::array<const char*, 5> states{"complete", "running", "partial", "failed", "not started"};
 
-std::size_t count_of(const std::vector<subject_status>& all, const std::string& state) {
+std::size_t count_in_state(const std::vector<subject_status>& all, const std::string& state) {
   return static_cast<std::size_t>(
       std::count_if(all.begin(), all.end(), [&](const subject_status& s) { return s.state == state; }));
 }
 
-/// 99.6 % is not 100 % yet.
-std::string percent(double part) { return fmt::format("{:.0f} %", std::floor(part * 100)); }
+/// Rounded down: 99.6 % is not 100 % yet.
+std::string percent(double fraction) { return fmt::format("{:.0f} %", std::floor(fraction * 100)); }
 
 template <class Wanted>
 std::vector<std::size_t> tasks_where(const std::vector<subject_status>& all, Wanted wanted) {
@@ -34,7 +34,7 @@ std::string counts_text(const std::vector<subject_status>& all) {
   std::string text = fmt::format("{} subject{}:", all.size(), all.size() == 1 ? "" : "s");
   const char* comma = " ";
   for (const char* state : states) {
-    const std::size_t count = count_of(all, state);
+    const std::size_t count = count_in_state(all, state);
     if (count == 0) continue;
     text += fmt::format("{}{} {}", comma, count, state);
     comma = ", ";
@@ -55,11 +55,11 @@ std::string array_list(const std::vector<std::size_t>& tasks) {
 }
 
 std::vector<std::size_t> tasks_to_submit(const std::vector<subject_status>& all) {
-  return tasks_where(all, [](const subject_status& s) { return s.begin_again; });
+  return tasks_where(all, [](const subject_status& s) { return s.resubmit; });
 }
 
 std::vector<std::size_t> tasks_to_repair(const std::vector<subject_status>& all) {
-  return tasks_where(all, [](const subject_status& s) { return s.state == "failed" && !s.begin_again; });
+  return tasks_where(all, [](const subject_status& s) { return s.state == "failed" && !s.resubmit; });
 }
 
 std::string cohort_text(const std::string& manifest, const std::vector<subject_status>& all) {
@@ -71,11 +71,11 @@ std::string cohort_text(const std::string& manifest, const std::vector<subject_s
     core_hours += s.core_hours;
   }
   std::string text =
-      fmt::format("{:>5}  {:<{}}  {:<9}  {:>5}  {}\n", "task", "subject", width, "status", "done", "detail");
+      fmt::format("{:>5}  {:<{}}  {:<11}  {:>5}  {}\n", "task", "subject", width, "status", "done", "detail");
   for (const subject_status& s : all) {
     const std::string code = s.exit_status != 0 ? fmt::format("status {}: ", s.exit_status) : "";
-    std::string line = fmt::format("{:>5}  {:<{}}  {:<9}  {:>5}  {}{}", s.task, s.name, width, s.state, percent(s.done),
-                                   code, s.detail);
+    std::string line = fmt::format("{:>5}  {:<{}}  {:<11}  {:>5}  {}{}", s.task, s.name, width, s.state,
+                                   percent(s.done), code, s.detail);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   }
@@ -98,7 +98,7 @@ nlohmann::json cohort_json(const std::string& manifest, const std::vector<subjec
     gpu_hours += s.gpu_hours;
     core_hours += s.core_hours;
   }
-  for (const char* state : states) j["counts"][state] = count_of(all, state);
+  for (const char* state : states) j["counts"][state] = count_in_state(all, state);
   j["gpu_hours"] = gpu_hours;
   j["core_hours"] = core_hours;
   j["resubmit"] = array_list(tasks_to_submit(all));

@@ -8,9 +8,9 @@ struct cost {
   double gpu_hours = 0, core_hours = 0;
 };
 
-/// What a result cost. Whole: wall time of its run times GPUs or CPU threads, earlier steps included; a resumed run
-/// counts as if its earlier batches had taken as long as the later ones. Unfinished: the device's time in its finished
-/// batches.
+/// The cost of a result. Complete: wall time of its run times GPUs or CPU threads, including earlier steps; for a
+/// resumed run, earlier batches are assumed to have taken as long as the later ones. Unfinished: device time of its
+/// finished batches.
 cost cost_of(const result_reader& result);
 
 }  // namespace voxherd

@@ -19,11 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void make_folder_of(const std::string& out) {
+void create_folder_for(const std::string& out) {
   const fs::path folder = fs::path(out).parent_path();
   std::error_code code;
   if (!folder.empty()) fs::create_directories(folder, code);
-  if (code) throw failure(exit_status::disk, fmt::format("{}: cannot be made: {}", folder.string(), code.message()));
+  if (code)
+    throw failure(exit_status::disk, fmt::format("{}: cannot create the folder: {}", folder.string(), code.message()));
 }
 
 task_note begin_note(const session& s, const cohort_subject& subject, const std::vector<std::string>& more) {
@@ -39,7 +40,7 @@ task_note begin_note(const session& s, const cohort_subject& subject, const std:
   return note;
 }
 
-/// Never throws: what the run itself has to say goes first.
+/// Never throws: the error of the run itself is more important.
 void end_note(const std::string& out, task_note note, exit_status status, const std::string& message) {
   note.ended = true;
   note.status = static_cast<int>(status);
@@ -57,8 +58,8 @@ std::unique_ptr<prepared_command> prepare_subject(const cohort_subject& subject,
   try {
     const command& what = find_command(all_commands(), subject.words.front());
     if (!makes_result(what))
-      throw failure(exit_status::usage, fmt::format("`{}` makes no result that --resume could continue; expected a "
-                                                    "command such as tensor or ballstick",
+      throw failure(exit_status::usage, fmt::format("`{}` does not write a result; expected a command "
+                                                    "such as tensor or ballstick",
                                                     what.name));
     std::vector<std::string> words(subject.words.begin() + 1, subject.words.end());
     words.insert(words.end(), more.begin(), more.end());
@@ -73,7 +74,7 @@ exit_status run_subject(session& s, const cohort_subject& subject, const std::ve
   const std::string& out = subject.out;
   const task_note note = begin_note(s, subject, more);
   s.on_root([&] {
-    make_folder_of(out);
+    create_folder_for(out);
     write_note(out, note);
   });
   const run_listener listener{nullptr, [&](const failure& f) { end_note(out, note, f.status, f.what()); }};

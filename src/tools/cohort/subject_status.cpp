@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Unfinished results that belong to `out`: OUT.part and those of a command's steps, OUT.scores.part.
-std::vector<fs::path> unfinished_of(const std::string& out) {
+std::vector<fs::path> find_unfinished(const std::string& out) {
   std::vector<fs::path> found;
   const fs::path parent = fs::path(out).parent_path();
   const std::string begin = fs::path(out).filename().string() + ".", end = ".part";
@@ -34,44 +34,47 @@ std::vector<fs::path> unfinished_of(const std::string& out) {
   return found;
 }
 
-/// Items in the file's finished batches, of all its items, from 0 to 1.
-double part_done(const result_reader& result) {
+/// Fraction of the file's items that are in finished batches, 0 to 1.
+double fraction_done(const result_reader& result) {
   double done = 0;
   for (const batch& b : result.batches())
     if (result.journal()[b.number].done == 1) done += static_cast<double>(b.item_count);
   return done / std::max(1.0, static_cast<double>(result.item_voxels().size()));
 }
 
-/// "scores" of OUT.scores.part, "" of OUT.part.
-std::string step_of(const fs::path& part, const std::string& out) {
-  const std::string name = part.filename().string(), whole = fs::path(out).filename().string();
-  return name.size() <= whole.size() + 6 ? "" : name.substr(whole.size() + 1, name.size() - whole.size() - 6);
+/// "scores" for OUT.scores.part, "" for OUT.part.
+std::string step_name(const fs::path& part, const std::string& out) {
+  const std::string name = part.filename().string();
+  const std::size_t out_size = fs::path(out).filename().string().size();
+  return name.size() <= out_size + 6 ? "" : name.substr(out_size + 1, name.size() - out_size - 6);
 }
 
-/// Where an unfinished result stands; false where there is none that can be read.
+/// Reads the progress of an unfinished result; false if there is no readable one.
 bool read_unfinished(subject_status& s) {
-  for (const fs::path& part : unfinished_of(s.out)) {
+  for (const fs::path& part : find_unfinished(s.out)) {
     try {
       const result_reader result(part.string());
       const cost c = cost_of(result);
-      s.done = part_done(result);
+      s.done = fraction_done(result);
       s.gpu_hours = c.gpu_hours;
       s.core_hours = c.core_hours;
-      const std::string step = step_of(part, s.out);
+      const std::string step = step_name(part, s.out);
       if (!step.empty()) s.detail = fmt::format("in step {}", step);
       return true;
     } catch (const failure& f) {
-      s.detail = f.what();  // a file such as a table's .part is none of ours
+      s.detail = f.what();  // not a result, e.g. the .part of a table
     }
   }
   return false;
 }
 
-void read_whole(subject_status& s) {
+void read_complete(subject_status& s) {
   const result_reader result(s.out);
-  if (!result.complete()) throw failure(exit_status::bad_data, fmt::format("{} is not whole, though so named", s.out));
+  if (!result.complete())
+    throw failure(exit_status::bad_data,
+                  fmt::format("{} is incomplete although it has its final name; remove it", s.out));
   const cost c = cost_of(result);
-  s.state = "whole";
+  s.state = "complete";
   s.done = 1;
   s.gpu_hours = c.gpu_hours;
   s.core_hours = c.core_hours;
@@ -80,22 +83,22 @@ void read_whole(subject_status& s) {
 void add_detail(subject_status& s, const std::string& text) { s.detail += (s.detail.empty() ? "" : "; ") + text; }
 
 std::string died_text(const task_note& note) {
-  return fmt::format("ended without a word on {}{} (killed, out of memory, node lost?); begun {}", note.host,
+  return fmt::format("ended without a message on {}{} (killed, out of memory or node failure?); started {}", note.host,
                      note.job.empty() ? "" : ", " + note.job, note.begun_at);
 }
 
-/// Of a subject that is neither whole nor being computed.
-void settle_unfinished(subject_status& s, bool has_part, const std::optional<task_note>& note) {
+/// Sets the state of a subject that is neither complete nor running.
+void set_unfinished_state(subject_status& s, bool has_part, const std::optional<task_note>& note) {
   const bool stopped = note && note->ended && note->status == static_cast<int>(exit_status::resume_me);
   const bool died = note && !note->ended;
-  s.begin_again = true;
+  s.resubmit = true;
   if (note && note->ended && !stopped) {
     s.state = "failed";
     s.exit_status = note->status;
     s.detail = note->message;
-    // The same inputs and options would fail again; a full disk or a lost GPU may not.
-    s.begin_again = note->status == static_cast<int>(exit_status::disk) ||
-                    note->status == static_cast<int>(exit_status::device_error);
+    // The same inputs and options would fail again; a full disk or a lost GPU may be repaired.
+    s.resubmit = note->status == static_cast<int>(exit_status::disk) ||
+                 note->status == static_cast<int>(exit_status::device_error);
   } else if (has_part) {
     s.state = "partial";
     if (died) add_detail(s, died_text(*note));
@@ -103,7 +106,7 @@ void settle_unfinished(subject_status& s, bool has_part, const std::optional<tas
     s.state = "failed";
     s.detail = died_text(*note);
   } else {
-    s.state = "not begun";
+    s.state = "not started";
     s.detail = stopped ? "stopped before the first batch" : "";
   }
 }
@@ -118,7 +121,7 @@ subject_status status_of(const cohort_subject& subject) {
   std::error_code ignored;
   if (fs::exists(s.out, ignored)) {
     try {
-      read_whole(s);
+      read_complete(s);
     } catch (const failure& f) {
       s.state = "failed";
       s.exit_status = static_cast<int>(f.status);
@@ -134,7 +137,7 @@ subject_status status_of(const cohort_subject& subject) {
     if (note && !note->job.empty()) add_detail(s, note->job);
     return s;
   }
-  settle_unfinished(s, has_part, note);
+  set_unfinished_state(s, has_part, note);
   return s;
 }
 
@@ -146,7 +149,7 @@ nlohmann::json as_json(const subject_status& s) {
           {"done", s.done},
           {"detail", s.detail},
           {"exit_status", s.exit_status},
-          {"resubmit", s.begin_again},
+          {"resubmit", s.resubmit},
           {"gpu_hours", s.gpu_hours},
           {"core_hours", s.core_hours}};
 }
@@ -160,7 +163,7 @@ subject_status status_from_json(const nlohmann::json& j) {
   s.done = j.at("done").get<double>();
   s.detail = j.at("detail").get<std::string>();
   s.exit_status = j.at("exit_status").get<int>();
-  s.begin_again = j.at("resubmit").get<bool>();
+  s.resubmit = j.at("resubmit").get<bool>();
   s.gpu_hours = j.at("gpu_hours").get<double>();
   s.core_hours = j.at("core_hours").get<double>();
   return s;

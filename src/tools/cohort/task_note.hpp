@@ -6,13 +6,13 @@
 
 namespace voxherd {
 
-/// What `cohort --run` leaves beside a subject's result, at OUT.task.json, so that a failure has a reason and a killed
-/// job a name. It goes when the result is whole.
+/// Written by `cohort --run` to OUT.task.json: the reason of a failure, and the job that was killed. Removed when the
+/// result is complete.
 struct task_note {
   bool ended = false;
   int status = 0;            ///< exit status, once it has ended
   std::string message;       ///< of a failure
-  std::string command_line;  ///< as a person would type it
+  std::string command_line;  ///< as typed in a shell
   std::string begun_at;      ///< UTC
   std::string host;          ///< of rank 0
   int ranks = 1;
@@ -21,13 +21,13 @@ struct task_note {
 
 std::string note_path(const std::string& out);
 
-/// Written under another name, then renamed. Throws failure (disk).
+/// Writes under a temporary name, then renames. Throws failure (disk).
 void write_note(const std::string& out, const task_note& note);
 
-/// Nothing where there is none, or none that can be read.
+/// Empty if the note is missing or cannot be read.
 std::optional<task_note> read_note(const std::string& out);
 
-/// "SLURM job 1234_7" of the environment, "" where there is none.
+/// "SLURM job 1234_7" from the environment, "" outside SLURM.
 std::string slurm_job_name();
 
 }  // namespace voxherd

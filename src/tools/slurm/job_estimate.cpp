@@ -14,13 +14,13 @@ namespace voxherd {
 namespace {
 
 constexpr double spare_time = 1.5, spare_memory = 1.25;
-constexpr double begin_and_end_s = 600;  // starting ranks, reading inputs, a slow file system
-constexpr double cuda_bytes = 1e9;  // what a CUDA context and its pinned buffers take beside our own, measured 0.4 GB
+constexpr double overhead_s = 600;  // starting ranks, reading inputs, a slow file system
+constexpr double cuda_bytes = 1e9;  // a CUDA context and its pinned buffers; 0.4 GB was measured
 
 /// Seconds that one CPU thread of this machine would take.
 double thread_seconds(const run_estimate& e) { return e.seconds * e.ranks * std::max(1, e.device.threads); }
 
-job_estimate of_job(const slurm_job& job, const run_estimate& found) {
+job_estimate scale_to_job(const slurm_job& job, const run_estimate& found) {
   const bool gpu = job.device == job_device::gpu;
   const auto ranks = static_cast<double>(job.ranks_per_node), nodes = static_cast<double>(job.nodes);
   const double threads =
@@ -28,8 +28,8 @@ job_estimate of_job(const slurm_job& job, const run_estimate& found) {
   job_estimate e;
   e.found = found;
   e.seconds = thread_seconds(found) / (nodes * threads);
-  const double a_rank = found.process_bytes + (gpu ? found.gpu_batch_bytes + cuda_bytes : found.batch_bytes);
-  e.bytes_per_node = ranks * a_rank + found.node_bytes;
+  const double bytes_per_rank = found.process_bytes + (gpu ? found.gpu_batch_bytes + cuda_bytes : found.batch_bytes);
+  e.bytes_per_node = ranks * bytes_per_rank + found.node_bytes;
   e.disk_bytes = found.disk_bytes;
   return e;
 }
@@ -55,18 +55,18 @@ std::optional<job_estimate> estimate_job(session& s, const slurm_job& job, std::
   }
   run = as_given;
   if (!found) return std::nullopt;
-  return of_job(job, *found);
+  return scale_to_job(job, *found);
 }
 
 void settle_limits(slurm_job& job, const std::optional<job_estimate>& estimate) {
   if (job.time_s == 0) {
     if (!estimate) option::refuse("--time is missing and cannot be estimated; give it, e.g. --time 1:00:00");
-    const double wanted = estimate->seconds * spare_time + begin_and_end_s + static_cast<double>(job.signal_before_s);
+    const double wanted = estimate->seconds * spare_time + overhead_s + static_cast<double>(job.signal_before_s);
     job.time_s = static_cast<long long>(std::ceil(wanted / 600) * 600);
   }
   if (!job.memory.empty()) return;
   if (job.exclusive) {
-    job.memory = std::to_string(0);  // sbatch: all that the node has
+    job.memory = std::to_string(0);  // sbatch: all memory of the node
   } else if (estimate) {
     job.memory = fmt::format("{:.0f}G", std::ceil(estimate->bytes_per_node * spare_memory / 1073741824.0) + 1);
   }
@@ -78,15 +78,15 @@ std::vector<std::string> estimate_lines(const slurm_job& job, const std::optiona
   const run_estimate& f = estimate->found;
   const bool gpu = job.device == job_device::gpu;
   std::vector<std::string> lines{
-      fmt::format("Estimate of {}: {} items; {} of them took {:.3g} s on {} where this was printed.", f.analysis,
-                  f.items, f.probed_items, f.probe_seconds, describe(f.device))};
+      fmt::format("Estimate of {}: {} items; {} of them took {:.3g} s on {} of the machine that printed this.",
+                  f.analysis, f.items, f.probed_items, f.probe_seconds, describe(f.device))};
   lines.push_back(
-      fmt::format("  time    about {} of computing on {}", clock_time(estimate->seconds),
+      fmt::format("  time    about {} of computation on {}", clock_time(estimate->seconds),
                   gpu ? fmt::format("{} GPUs, if each is as fast as {:g} such threads (--gpu-threads)",
                                     job.nodes * job.gpus_per_node, job.gpu_threads)
                       : fmt::format("{} such threads", job.nodes * job.ranks_per_node * job.cpus_per_rank)));
-  lines.push_back(fmt::format("  memory  at most {} per node, {} ranks together",
-                              readable_bytes(estimate->bytes_per_node), job.ranks_per_node));
+  lines.push_back(fmt::format("  memory  at most {} per node (all {} ranks)", readable_bytes(estimate->bytes_per_node),
+                              job.ranks_per_node));
   lines.push_back(fmt::format("  disk    {}", readable_bytes(estimate->disk_bytes)));
   const double usable = static_cast<double>(job.time_s - job.signal_before_s);
   if (estimate->seconds > usable) {

@@ -22,16 +22,18 @@ bool names(const std::vector<std::string>& words, const std::string& option) {
   });
 }
 
-/// The analysis and its words, checked as the batch job will check them.
+/// Reads the analysis and its options, with the same checks as in the batch job.
 void read_analysis(const slurm_request& request, slurm_job& job) {
   if (request.analysis.empty())
     refuse("slurm: the analysis is missing; usage: voxherd slurm ANALYSIS [its options] --nodes N --time H:MM:SS");
   std::vector<std::string> words = request.analysis;
   job.what = &find_command(all_commands(), words.front());
   if (!makes_result(*job.what))
-    refuse(fmt::format("slurm {}: expected a command that makes a result, such as tensor or ballstick", words.front()));
+    refuse(
+        fmt::format("slurm {}: expected a command that writes a result, such as tensor or ballstick", words.front()));
   words.erase(words.begin());
-  if (names(words, "--dry-run")) refuse("--dry-run is not for a batch script; slurm itself makes one for the estimate");
+  if (names(words, "--dry-run"))
+    refuse("--dry-run cannot be used in a batch script; slurm runs one itself for the estimate");
   words.erase(std::remove(words.begin(), words.end(), "--resume"), words.end());
   job.words = words;
   words.push_back("--resume");
@@ -70,7 +72,7 @@ void read_limits(const slurm_request& request, slurm_job& job) {
                        request.time, job.signal_before_s));
 }
 
-/// Words that go into an #SBATCH line or a command as they are.
+/// Words that are copied unchanged into an #SBATCH line or a command.
 std::string parse_plain(const std::string& word, const char* option) {
   if (word.find_first_of(" \t\n\r\"'`$\\;&|<>#") != std::string::npos)
     refuse(fmt::format("--{} {}: expected a name without blanks, quotes and special characters of the shell", option,

@@ -13,7 +13,7 @@ enum class launcher_kind { srun, mpirun };
 
 enum class job_device { gpu, cpu };
 
-/// `voxherd slurm`; "" and nothing for what was not given.
+/// Options of `voxherd slurm`; "" or empty if not given.
 struct slurm_request {
   std::vector<std::string> analysis;  ///< its name and words
   std::string script;                 ///< file; "" for standard output
@@ -30,12 +30,12 @@ struct slurm_request {
   std::string job_name = "voxherd", program;
 };
 
-/// A batch job; "" and 0 for what the estimate decides.
+/// A batch job; "" and 0 for values that the estimate decides.
 struct slurm_job {
   const command* what = nullptr;
   std::vector<std::string> words;              ///< of the analysis, after its name
-  std::shared_ptr<prepared_command> analysis;  ///< the same, read
-  bool has_threads = false;                    ///< --threads is among them
+  std::shared_ptr<prepared_command> analysis;  ///< the same, parsed
+  bool has_threads = false;                    ///< `words` include --threads
 
   std::string slurm_partition, account, job_name, mpi, program, folder;
   std::vector<std::string> modules;
@@ -43,20 +43,20 @@ struct slurm_job {
   job_device device = job_device::gpu;
   long long nodes = 1, ranks_per_node = 0, gpus_per_node = 0, cpus_per_rank = 0;
   long long time_s = 0, signal_before_s = 120, most_restarts = 10;
-  std::string memory;  ///< of a node, as sbatch --mem takes it
+  std::string memory;  ///< per node, in the form of sbatch --mem
   bool exclusive = false;
-  double gpu_threads = 0;  ///< CPU threads of this machine that a GPU is taken to be as fast as
+  double gpu_threads = 0;  ///< CPU threads of this machine assumed to be as fast as one GPU
 };
 
 const option_table<slurm_request>& slurm_options();
 
-/// The command line with every word that is not an option of `slurm` itself made a value of --analysis.
+/// The command line in which every word that is not an option of `slurm` becomes a value of --analysis.
 std::vector<std::string> words_of_analysis_apart(const std::vector<std::string>& words);
 
-/// Throws failure (usage) for options that do not fit together, and for what is wrong with the analysis's own options.
+/// Throws failure (usage) for options that contradict each other and for errors in the analysis's own options.
 slurm_job make_job(const slurm_request& request);
 
-/// Seconds of a time as sbatch writes it: minutes, m:s, h:m:s, d-h, d-h:m, d-h:m:s. Throws failure (usage).
+/// Seconds of a time in the form of sbatch: minutes, m:s, h:m:s, d-h, d-h:m, d-h:m:s. Throws failure (usage).
 long long slurm_seconds(const std::string& text);
 
 /// "1-02:30:00" or "02:30:00".

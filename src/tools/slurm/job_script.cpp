@@ -16,20 +16,20 @@ namespace {
 
 constexpr std::size_t line_width = 116;
 
-/// A script of slurm/ without its head and without the words of its own analysis.
-struct frame {
-  std::string srun;    ///< of its head: `srun=(srun --mpi=pmix ...)` with its comment, "" where there is none
-  std::string before;  ///< between its arguments and what it launches
+/// A script of slurm/ without its head and without the arguments of its own analysis.
+struct script_parts {
+  std::string srun;    ///< of its head: `srun=(srun --mpi=pmix ...)` with its comment, "" if missing
+  std::string before;  ///< between its arguments and the launch
   std::string launch;  ///< `"${srun[@]}" "$voxherd"`
   std::string ending;  ///< ` || rc=$?`
   std::string after;
 };
 
 [[noreturn]] void unknown_script(const std::string& what) {
-  throw failure(exit_status::ours, fmt::format("the script that this program was built with has no {}", what));
+  throw failure(exit_status::ours, fmt::format("the script built into this program has no {}", what));
 }
 
-std::size_t found(std::size_t at, const std::string& what) {
+std::size_t require(std::size_t at, const std::string& what) {
   if (at == std::string::npos) unknown_script(what);
   return at;
 }
@@ -45,29 +45,29 @@ std::string srun_line(const std::string& head) {
   return head.substr(begin, head.find('\n', line + 1) + 1 - begin);
 }
 
-frame frame_of(const std::string& text) {
+script_parts parse_script(const std::string& text) {
   const std::string program = "\"$voxherd\"", result = "\"$result\"";
-  const std::size_t arguments = found(text.rfind("\nresult="), "line `result=`");
+  const std::size_t arguments = require(text.rfind("\nresult="), "line `result=`");
   const std::size_t body = text.find('\n', arguments + 1) + 1;
-  const std::size_t words = found(text.find(program, body), "line that launches \"$voxherd\"") + program.size();
+  const std::size_t words = require(text.find(program, body), "line that launches \"$voxherd\"") + program.size();
   const std::size_t launch = text.rfind('\n', words) + 1;
   std::size_t end = words;  // of the command: the first line without a backslash at its end
   do {
-    end = found(text.find('\n', end + 1), "end of what it launches");
+    end = require(text.find('\n', end + 1), "end of what it launches");
   } while (text[end - 1] == '\\');
-  const std::size_t last = found(text.rfind(result, end), "\"$result\" in what it launches") + result.size();
+  const std::size_t last = require(text.rfind(result, end), "\"$result\" in what it launches") + result.size();
   if (last < words) unknown_script("\"$result\" in what it launches");
   return {srun_line(text.substr(0, body)), text.substr(body, launch - body), text.substr(launch, words - launch),
           text.substr(last, end - last), text.substr(end)};
 }
 
-/// The words on as few lines as fit, continued by backslashes.
-std::string wrapped(const std::string& begin, const std::vector<std::string>& words, const std::string& ending) {
+/// The words on as few lines as possible, continued by backslashes.
+std::string wrap_words(const std::string& begin, const std::vector<std::string>& words, const std::string& ending) {
   std::string text = begin;
   std::size_t width = begin.size();
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool is_last = i + 1 == words.size();
-    // An option keeps its value on its line.
+    // An option and its value stay on one line.
     const bool has_value = words[i].compare(0, 2, "--") == 0 && !is_last && words[i + 1].compare(0, 1, "-") != 0;
     std::string piece = words[i];
     if (has_value) piece += ' ' + words[++i];
@@ -98,7 +98,7 @@ std::string head(const slurm_job& job, const std::string& srun) {
   if (!gpu) text += directive("hint", "nomultithread");
   if (job.exclusive) text += "#SBATCH --exclusive\n";
   text += directive("mem", job.memory) + directive("time", slurm_time(job.time_s));
-  // Under mpirun the signal goes to the script, which passes it on; srun's ranks get it themselves.
+  // With mpirun the script receives the signal and passes it on; with srun the ranks receive it directly.
   text += directive("signal",
                     fmt::format("{}USR1@{}", job.launcher == launcher_kind::mpirun ? "B:" : "", job.signal_before_s));
   text += "#SBATCH --requeue\n#SBATCH --open-mode=append\n";
@@ -125,21 +125,21 @@ std::vector<std::string> launched_words(const slurm_job& job) {
 
 std::string job_script(const slurm_job& job, const std::vector<std::string>& comments) {
   const bool srun = job.launcher == launcher_kind::srun;
-  frame f = frame_of(srun ? srun_script : mpirun_script);
+  script_parts f = parse_script(srun ? srun_script : mpirun_script);
   if (srun) {
     const std::string standard = "--mpi=pmix";
     std::string& where = f.srun.empty() ? f.launch : f.srun;
-    where.replace(found(where.find(standard), standard), standard.size(), "--mpi=" + job.mpi);
+    where.replace(require(where.find(standard), standard), standard.size(), "--mpi=" + job.mpi);
   }
   std::string text = fmt::format("#!/usr/bin/env bash\n# {} on {} node{}, printed by voxherd {}: sbatch THIS_FILE\n",
                                  job.what->name, job.nodes, job.nodes == 1 ? "" : "s", version);
   text += head(job, f.srun) + '\n';
   for (const std::string& line : comments) text += fmt::format("# {}\n", line);
   text += "\nset -u\n";
-  // srun does not take --cpus-per-task over from the batch job since Slurm 22.05.
+  // Since Slurm 22.05 srun does not inherit --cpus-per-task from the batch job.
   if (srun && f.before.find("SRUN_CPUS_PER_TASK") == std::string::npos)
     text += "export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\n";
-  return text + f.before + wrapped(f.launch, launched_words(job), f.ending) + f.after;
+  return text + f.before + wrap_words(f.launch, launched_words(job), f.ending) + f.after;
 }
 
 }  // namespace voxherd

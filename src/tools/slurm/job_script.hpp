@@ -11,8 +11,8 @@ namespace voxherd {
 extern const char* const srun_script;
 extern const char* const mpirun_script;
 
-/// The job's batch script. All that makes a job stop, requeue and resume is the text of the script in slurm/ for its
-/// launcher; its head, and the command that is launched, are the job's. `comments` stand below the head.
+/// The job's batch script. The lines that stop, requeue and resume the job are copied from the script in slurm/ for its
+/// launcher; the head and the launched command are written for this job. `comments` are printed below the head.
 std::string job_script(const slurm_job& job, const std::vector<std::string>& comments);
 
 }  // namespace voxherd

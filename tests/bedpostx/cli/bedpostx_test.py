@@ -214,7 +214,7 @@ class Bedpostx(unittest.TestCase):
             self.assertEqual(said.count("\n"), 1, said)
             self.assertFalse(os.path.exists(self.out), flags)
         said = run("bedpostx", self.subject, *ON_ONE_CORE, "-n", expect=2).stderr
-        self.assertIn("-n: its value is missing", said)
+        self.assertIn("-n: the value is missing", said)
 
     def test_missing_files_of_the_folder_are_named(self):
         self.assertIn("no such folder", run("bedpostx", self.path("nobody"), expect=66).stderr)

@@ -104,7 +104,7 @@ class Cohort(Folder):
 
     def test_before_any_run_all_subjects_are_to_be_submitted(self):
         table = self.table()
-        self.assertEqual(table["counts"], {"whole": 0, "running": 0, "partial": 0, "failed": 0, "not begun": 4})
+        self.assertEqual(table["counts"], {"complete": 0, "running": 0, "partial": 0, "failed": 0, "not started": 4})
         self.assertEqual((table["resubmit"], table["repair"], table["gpu_hours"]), ("1-4", "", 0))
 
     def test_complete_partial_failed_and_unstarted_subjects_are_distinguished_and_the_rest_is_submitted(self):
@@ -121,9 +121,9 @@ class Cohort(Folder):
             table = self.table(ranks)
             whole, partial, bad, later = (table["subjects"][name] for name in ("whole", "long", "bad", "later"))
             self.assertEqual([s["state"] for s in (whole, partial, bad, later)],
-                             ["whole", "partial", "failed", "not begun"])
+                             ["complete", "partial", "failed", "not started"])
             self.assertAlmostEqual(partial["done"], done, places=12)
-            self.assertIn("ended without a word", partial["detail"])
+            self.assertIn("ended without a message", partial["detail"])
             self.assertEqual(bad["exit_status"], 65)
             self.assertIn("bad/bvals", bad["detail"])
             self.assertIn(bad["detail"], said)
@@ -164,9 +164,9 @@ class Cohort(Folder):
                 break
             time.sleep(0.05)
         percent = int(100 * self.done_by_journal("out/long.h5.part"))
-        self.assertRegex(shown, rf"(?m)^    2  long     partial    +{percent} %  ended without a word")
-        self.assertRegex(shown, r"(?m)^    3  bad      failed       0 %  status 65: ")
-        self.assertIn("4 subjects: 1 partial, 1 failed, 2 not begun\n", shown)
+        self.assertRegex(shown, rf"(?m)^    2  long     partial    +{percent} %  ended without a message")
+        self.assertRegex(shown, r"(?m)^    3  bad      failed         0 %  status 65: ")
+        self.assertIn("4 subjects: 1 partial, 1 failed, 2 not started\n", shown)
         self.assertIn("to submit: sbatch --array=1-2,4 slurm/cohort.sbatch cohort.tsv\n", shown)
         self.assertIn("to repair first (they would fail again as they are): --array=3\n", shown)
 
@@ -177,12 +177,12 @@ class Cohort(Folder):
         before = self.table()["subjects"]["long"]
         self.assertEqual((before["state"], before["detail"], before["resubmit"]), ("partial", "", True))
         self.assertIn("resuming", self.task(2, ranks=2))
-        whole, last = self.table()["subjects"]["long"], self.summary("out/long.h5")
-        self.assertEqual(whole["state"], "whole")
+        complete, last = self.table()["subjects"]["long"], self.summary("out/long.h5")
+        self.assertEqual(complete["state"], "complete")
         resumed, batches = last["resumed_batches"], last["all"]["batches"]
         self.assertGreaterEqual(resumed, 2)
         expected = 2 * last["seconds"] / 3600 * (batches + resumed) / batches
-        self.assertAlmostEqual(whole["core_hours"], expected, places=12)
+        self.assertAlmostEqual(complete["core_hours"], expected, places=12)
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["long.h5"])
         words = f"{LONG} {series('long')} {ON_ONE_CORE} --out alone.h5".split()
         self.assertEqual(call(self.folder, *words).returncode, 0)
@@ -192,7 +192,7 @@ class Cohort(Folder):
         self.task(3, expect=65)
         shutil.copy(self.path("whole/bvals"), self.path("bad/bvals"))
         self.task(3)
-        self.assertEqual(self.table()["subjects"]["bad"]["state"], "whole")
+        self.assertEqual(self.table()["subjects"]["bad"]["state"], "complete")
 
     def test_a_failure_during_the_work_of_several_ranks_is_explained(self):
         with gzip.open(self.path("long/data.nii.gz")) as packed, open(self.path("long/data.nii"), "wb") as plain:
@@ -257,26 +257,26 @@ class Manifests(Folder):
     def test_errors_are_reported_by_line_and_column(self):
         head = "subject\tout\tcommand"
         for lines, expected in (
-                ([head, "a\ta.h5\ttensor", "b\tb.h5"], "line 3: found 2 cells parted by tabs, expected 3"),
-                ([head, "a\ta.h5\ttensor", "", "a\tb.h5\ttensor"], "line 4, column subject: a is that of line 2"),
-                ([head, "a\ta.h5\ttensor", "b\t./a.h5\ttensor"], "line 3, column out: a.h5 is that of line 2"),
+                ([head, "a\ta.h5\ttensor", "b\tb.h5"], "line 3: found 2 cells separated by tabs, expected 3"),
+                ([head, "a\ta.h5\ttensor", "", "a\tb.h5\ttensor"], "line 4, column subject: a is already used in line 2"),
+                ([head, "a\ta.h5\ttensor", "b\t./a.h5\ttensor"], "line 3, column out: a.h5 is already used in line 2"),
                 ([head, "\ta.h5\ttensor"], "line 2, column subject: empty"),
                 ([head, "a\t\ttensor"], "line 2: a: no result file"),
                 ([head, "a\ta.h5\t"], "line 2, column command: empty"),
-                ([head, "a\ta.h5\ttensor --dwi 'x"], "line 2, column command: the quote ' at its character 14"),
-                ([head, "a\ta.h5\ttensor --out b.h5"], "line 2, column out: a.h5, but the command says --out b.h5"),
+                ([head, "a\ta.h5\ttensor --dwi 'x"], "line 2, column command: the quote ' at character 14"),
+                ([head, "a\ta.h5\ttensor --out b.h5"], "line 2, column out: a.h5, but the command has --out b.h5"),
                 ([head], "no subjects"), ([], "no subjects"),
-                (["subject,out,command", "a,a.h5,tensor"], "line 1: expected the names of the columns"),
-                (["subject\tout\tout\tcommand", "a\tb\tc\td"], "line 1: two columns are called out"),
+                (["subject,out,command", "a,a.h5,tensor"], "line 1: expected column names"),
+                (["subject\tout\tout\tcommand", "a\tb\tc\td"], "line 1: column out appears twice"),
                 (["subject\t\tcommand", "a\tb\tc"], "line 1: column 2 has no name"),
-                (["subject\tout", "a\ta.h5"], "no column `command`, and no --template")):
+                (["subject\tout", "a\ta.h5"], "no column `command` and no template")):
             with self.subTest(expected):
                 self.assertIn(f"cohort.tsv{' ' if expected.startswith('line') else ': '}{expected}",
                               self.refusal(*lines))
 
     def test_an_invalid_template_is_reported(self):
         lines = ["subject\tout\tdwi", "a\ta.h5\tn/a"]
-        self.assertIn("`{dwo}` names no column", self.refusal(*lines, template="tensor --dwi {dwo}", status=2))
+        self.assertIn("`{dwo}` does not name a column", self.refusal(*lines, template="tensor --dwi {dwo}", status=2))
         self.assertIn("line 2, column dwi: `n/a`", self.refusal(*lines, template="tensor --dwi {dwi}"))
         self.assertIn("the quote", self.refusal(*lines, template="tensor '", status=2))
 
@@ -287,7 +287,7 @@ class Manifests(Folder):
         details = [table["subjects"][name]["detail"] for name in "abcd"]
         self.assertIn("line 2 of the manifest (a): unknown command `tensr`", details[0])
         self.assertIn("dwii", details[1])
-        self.assertIn("`info` makes no result", details[2])
+        self.assertIn("`info` does not write a result", details[2])
         self.assertEqual((details[3], table["repair"], table["resubmit"]), ("", "1-3", "4"))
         self.assertIn("line 3 of the manifest", self.task(2, expect=2))
 
@@ -308,7 +308,7 @@ class Templates(Folder):
                    "sub-01\t30\tsub 01", "", "sub-02\t31\tsub-02")
         self.task(1)
         self.task(2)
-        self.assertEqual(self.table()["counts"]["whole"], 2)
+        self.assertEqual(self.table()["counts"]["complete"], 2)
         for name in ("sub-01", "sub-02"):
             self.assertTrue(os.path.exists(self.path(f"derivatives/{name}/tensor.h5")))
 

@@ -29,7 +29,7 @@ TEST(BatchQueue, ALateMessageIsNotReceivedByTheNextQueue) {
   const std::vector<std::uint64_t> pending{0, 1, 2, 3};
   batch_queue first(*world, schedule_kind::dynamic, plan, pending);
   work_off(first);
-  EXPECT_TRUE(first.whole());
+  EXPECT_TRUE(first.all_done());
   if (world->rank() == world->size() - 1) first.stop(SIGTERM);  // a signal after all ranks have left
   while (!first.settle()) {
   }
@@ -37,7 +37,7 @@ TEST(BatchQueue, ALateMessageIsNotReceivedByTheNextQueue) {
   batch_queue second(*world, schedule_kind::dynamic, plan, pending);
   work_off(second);
   EXPECT_EQ(second.stopped_by(), 0);
-  EXPECT_TRUE(second.whole());
+  EXPECT_TRUE(second.all_done());
   if (world->is_root()) {
     EXPECT_EQ(second.items_done(), 35U);
   }

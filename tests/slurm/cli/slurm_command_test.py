@@ -224,7 +224,7 @@ class Options(Slurm):
                 self.assertIn(expected, self.call(*TENSOR, *words, expect=2).stderr)
         self.assertIn("the analysis is missing", self.call(expect=2).stderr)
         self.assertIn("unknown command `tensr`", self.call("tensr", expect=2).stderr)
-        self.assertIn("a command that makes a result", self.call("info", expect=2).stderr)
+        self.assertIn("a command that writes a result", self.call("info", expect=2).stderr)
 
     def test_no_option_is_also_an_option_of_an_analysis(self):
         def help_options(command):

@@ -55,7 +55,7 @@ class Cohort(ClusterJobs):
         self.assertEqual(self.fields(f"{job}_2")["ExitCode"], f"{BAD_DATA}:0")
         self.assertIn("s2/data.nii.gz", self.job_output(job, 2))
         subjects = self.table(manifest)["subjects"]
-        self.assertEqual([s["state"] for s in subjects], ["whole", "failed", "whole", "whole"])
+        self.assertEqual([s["state"] for s in subjects], ["complete", "failed", "complete", "complete"])
         self.assertIn("s2/data.nii.gz", json.dumps(subjects[1]))
 
     def test_an_unreadable_subject_fails_with_its_reason_and_the_others_are_computed(self):
