@@ -1,8 +1,8 @@
 #pragma once
 
 /// VOXHERD_FUNCTION marks what runs both on the host and on the device.
-/// VOXHERD_UNROLL precedes a loop whose arrays must stay in a GPU thread's registers; VOXHERD_UNROLL_BY(n) unrolls a loop
-/// n times, where unrolling it completely would overflow a GPU's instruction cache.
+/// VOXHERD_UNROLL precedes a loop whose arrays must stay in a GPU thread's registers; VOXHERD_UNROLL_BY(n) unrolls a
+/// loop n times, where unrolling it completely would overflow a GPU's instruction cache.
 #if defined(__CUDACC__)
 #define VOXHERD_FUNCTION __host__ __device__
 #define VOXHERD_UNROLL _Pragma("unroll")

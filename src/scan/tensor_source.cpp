@@ -68,9 +68,7 @@ void place_image(const image_grid& grid, geodesic::tensor_image& image) {
 }
 
 /// Broadcasts rank 0's grid.
-void share_grid(const session& s, image_grid& grid) {
-  s.broadcast(grid);
-}
+void share_grid(const session& s, image_grid& grid) { s.broadcast(grid); }
 
 tensor_source from_file(const session& s, const tensor_source_request& request) {
   const tensor_origin origin = read_origin(request);

@@ -1,5 +1,5 @@
-#include "core/command.hpp"
 #include "kernels/perfusion/perfusion.hpp"
+#include "core/command.hpp"
 #include "src/analyses/perfusion/run_perfusion.hpp"
 
 namespace voxherd {

@@ -41,7 +41,8 @@ class map_comparison {
     // A column of J in float has four rounding errors per frame, which add in quadrature; an element of J'J has those
     // of two columns; five elements per row, and half of that for the square root. In double only the position is
     // rounded, to a map's float.
-    if (!at_kink() && !has_delay_beyond_series()) compare_deviations(single ? 2 * 48 * std::sqrt(4) * 6e-8 * 5 / 2 : 1e-9, cost_error);
+    if (!at_kink() && !has_delay_beyond_series())
+      compare_deviations(single ? 2 * 48 * std::sqrt(4) * 6e-8 * 5 / 2 : 1e-9, cost_error);
   }
 
  private:
