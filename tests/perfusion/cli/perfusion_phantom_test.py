@@ -269,7 +269,7 @@ class LiverPhantom(unittest.TestCase):
         run("tensor", "--dwi", f"{d}/data.nii", "--bvals", f"{d}/bvals", "--bvecs", f"{d}/bvecs", "--mask",
             f"{d}/nodif_brain_mask.nii.gz", "--out", self.path("t.h5"), "--backend", "cpu", "--quiet")
         done = run("phantom", "score", self.path("t.h5"), "--truth", self.path("p"), expect=65)
-        self.assertIn("found a result of tensor, expected one of perfusion", done.stderr)
+        self.assertIn("is a result of tensor, expected one of perfusion", done.stderr)
         done = run("phantom", "score", self.path("t.h5"), "--truth", self.path("nowhere"), expect=66)
         self.assertIn("nowhere: not a folder", done.stderr)
 
