@@ -97,14 +97,14 @@ class analysis {
   /// Maximum items per batch on a GPU, up to 1 << 20, if memory allows and the user sets no batch size. On CPU ranks
   /// the maximum is 8192, or a 16th of this if that is more. A value below 128 means that items are large: batches then
   /// have few items.
-  virtual std::uint64_t most_items_per_batch() const { return 32768; }
+  virtual std::uint64_t max_items_per_batch() const { return 32768; }
 
   /// Minimum items per batch on a GPU, if there are that many items and the user sets no batch size.
-  virtual std::uint64_t fewest_items_per_batch() const { return 8192; }
+  virtual std::uint64_t min_items_per_batch() const { return 8192; }
 
   /// Items of the last batches on a GPU with dynamic scheduling: small, so that ranks finish together, but large enough
   /// that two of them, in two lanes, fill the GPU.
-  virtual std::uint64_t last_items_per_batch() const { return fewest_items_per_batch() / 2; }
+  virtual std::uint64_t last_items_per_batch() const { return min_items_per_batch() / 2; }
 };
 
 }  // namespace voxherd

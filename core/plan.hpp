@@ -31,14 +31,14 @@ struct batch_sizes {
 };
 
 /// Sizes that decrease from `largest` to the smallest useful batch on a GPU, `last` (analysis::last_items_per_batch()),
-/// or on the host if `last` is 0. `most`: analysis::most_items_per_batch().
+/// or on the host if `last` is 0. `most`: analysis::max_items_per_batch().
 batch_sizes falling_sizes(std::uint64_t largest, std::uint64_t last, std::uint64_t most);
 
 /// Items of the smallest batch on the host that justifies messages and thread start; 1 if items are large.
 std::uint64_t last_items_on_host(std::uint64_t most);
 
 /// Items per batch if the user sets no number: as many as fit in the free device memory in every lane, in steps of
-/// 1024 up to `most` (analysis::most_items_per_batch()), and few enough that ranks finish together, but not below
+/// 1024 up to `most` (analysis::max_items_per_batch()), and few enough that ranks finish together, but not below
 /// `fewest`. `free_device_bytes` 0 means the device is the host, whose batches are smaller, in steps of 128 up to 8192
 /// or, if that is more, most / 16.
 std::uint64_t automatic_batch_items(std::uint64_t items, std::size_t free_device_bytes,

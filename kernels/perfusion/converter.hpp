@@ -18,7 +18,7 @@ struct converted {
   voxel_status status = voxel_status::fitted;
   double t1_s = 0;    ///< before the agent; 0 if none is used
   double S0 = 0;      ///< 0 for concentrations
-  int saturated = 0;  ///< fitted samples limited to voxel_signal_model::most_of_saturation
+  int saturated = 0;  ///< fitted samples limited to voxel_signal_model::max_saturation
 };
 
 /// Converts one voxel's signals to concentrations: a row of frames and extras (`conversion`) to one float per frame.

@@ -40,7 +40,7 @@ class voxel_signal_model {
  public:
   /// Samples above this fraction of the largest possible signal are limited to it: above it, a little noise changes the
   /// concentration much, and at 1 the concentration is infinite.
-  static constexpr double most_of_saturation = 0.95;
+  static constexpr double max_saturation = 0.95;
 
   struct concentration_result {
     double value;
@@ -57,9 +57,7 @@ class voxel_signal_model {
     if (kind_ == signal_kind::ct) return {signal - S0_, false};
     if (kind_ == signal_kind::linear) return {per_rate_ * rate_ * (signal / S0_ - 1), false};
     const double part = part_ * signal / S0_;
-    const double limited = part > most_of_saturation    ? most_of_saturation
-                           : part < -most_of_saturation ? -most_of_saturation
-                                                        : part;
+    const double limited = part > max_saturation ? max_saturation : part < -max_saturation ? -max_saturation : part;
     return {per_rate_ * (echo_.rate(limited) - rate_), limited != part};
   }
 

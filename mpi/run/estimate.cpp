@@ -47,7 +47,7 @@ double total_batch_bytes(analysis& a, const result_layout& layout, const batch_r
 /// Sizes of the largest batch for a GPU with unlimited memory.
 batch_room largest_gpu_room(const analysis& a, const result_layout& layout) {
   batch_room most = largest_room(layout.batches, layout.point_offsets);
-  const std::uint64_t items = std::min<std::uint64_t>(layout.item_voxels.size(), a.most_items_per_batch());
+  const std::uint64_t items = std::min<std::uint64_t>(layout.item_voxels.size(), a.max_items_per_batch());
   if (!has_layout(layout.outputs, output_layout::points)) most.items = std::max(most.items, items);
   return most;
 }

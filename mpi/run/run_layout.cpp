@@ -30,12 +30,12 @@ batch_sizes automatic_sizes(const analysis& a, const run_settings& settings, con
                             const result_layout& layout) {
   const bool on_host = device.free_bytes == 0;
   std::uint64_t largest = automatic_batch_items(a.item_voxels().size(), device.free_bytes, a.device_bytes_per_item(),
-                                                a.lanes(), a.most_items_per_batch(), a.fewest_items_per_batch());
+                                                a.lanes(), a.max_items_per_batch(), a.min_items_per_batch());
   // In the paper a batch is a slice: it is cut only if it does not fit in device memory.
   if (settings.partition == partition_kind::slices && on_host) largest = 32768;
   largest = std::min(largest, batch_items_for_points(layout.outputs, layout.point_offsets));
   if (settings.schedule != schedule_kind::dynamic) return batch_sizes(largest);
-  return falling_sizes(largest, on_host ? 0 : a.last_items_per_batch(), a.most_items_per_batch());
+  return falling_sizes(largest, on_host ? 0 : a.last_items_per_batch(), a.max_items_per_batch());
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace voxherd::perfusion {
 
 class cuda_block_fft {
  public:
-  /// Wait for the stream before destroying this. Throws std::invalid_argument for more than most_block_fft_frames.
+  /// Wait for the stream before destroying this. Throws std::invalid_argument for more than max_block_fft_frames.
   cuda_block_fft(int frames, cudaStream_t stream);
   /// The simplex with the paper's discretisation, for all items.
   void launch(const cuda_fit_job<double>& job, cudaStream_t stream) const;

@@ -22,7 +22,7 @@ block_fft_shape block_fft_shape_of(int frames) {
   for (const block_fft_shape shape : {VOXHERD_BLOCK_FFT_SHAPES(VOXHERD_SHAPE)})
     if (shape.frames() >= frames) return shape;
 #undef VOXHERD_SHAPE
-  throw std::invalid_argument("the Block-FFT has tables for up to " + std::to_string(most_block_fft_frames) +
+  throw std::invalid_argument("the Block-FFT has tables for up to " + std::to_string(max_block_fft_frames) +
                               " frames, not for " + std::to_string(frames) +
                               "; --convolution recursion takes any number");
 }

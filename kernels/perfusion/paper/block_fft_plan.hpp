@@ -23,11 +23,11 @@ struct block_fft_shape {
   X(7, 32) X(4, 64) X(5, 64) X(6, 64) X(7, 64) X(8, 64) X(5, 128) X(6, 128) X(7, 128) X(8, 128)
 // clang-format on
 
-inline constexpr int most_block_fft_frames = 1024;
+inline constexpr int max_block_fft_frames = 1024;
 
 /// The smallest table with room for so many frames: 32 = 2 x 16, 48 = 3 x 16, 64 = 2 x 32, 128 = 2 x 64, 256 = 4 x 64,
 /// 320 = 5 x 64, 448 = 7 x 64 as in the paper; 75 frames take 80 = 5 x 16. Throws std::invalid_argument above
-/// most_block_fft_frames.
+/// max_block_fft_frames.
 block_fft_shape block_fft_shape_of(int frames);
 
 /// A complex number; one per lane if Number is a SIMD register.

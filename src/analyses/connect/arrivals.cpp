@@ -130,7 +130,7 @@ std::unique_ptr<batch_runner> arrival_times::make_runner() const {
 
 /// A GPU reads a tensor once for 16 or more fronts; a few batches keep several GPUs busy. The arrival times of a batch
 /// need up to 256 MB of host memory.
-std::uint64_t arrival_times::most_items_per_batch() const {
+std::uint64_t arrival_times::max_items_per_batch() const {
   const std::uint64_t room = (std::uint64_t{256} << 20) / (sizeof(float) * inputs_.voxels.size());
   const std::uint64_t shared = std::clamp<std::uint64_t>(inputs_.labels.size() / 16, 16, 127);
   return std::max<std::uint64_t>(1, std::min(room, shared));

@@ -19,7 +19,7 @@ class arrival_times final : public analysis {
   std::vector<constant> constants() const override;
   std::size_t device_bytes_per_item() const override;
   std::unique_ptr<batch_runner> make_runner() const override;
-  std::uint64_t most_items_per_batch() const override;
+  std::uint64_t max_items_per_batch() const override;
 
  private:
   const connect_inputs& inputs_;

@@ -37,7 +37,7 @@ class bootstrap_costs final : public analysis {
   std::vector<output_spec> outputs() const override;
   std::size_t device_bytes_per_item() const override;
   std::unique_ptr<batch_runner> make_runner() const override;
-  std::uint64_t most_items_per_batch() const override { return 1; }
+  std::uint64_t max_items_per_batch() const override { return 1; }
 
   bootstrap_times times() const;
 

@@ -49,7 +49,7 @@ class path_tracing final : public analysis {
   bool may_be_empty() const override { return true; }
   std::size_t device_bytes_per_item() const override;
   std::unique_ptr<batch_runner> make_runner() const override;
-  std::uint64_t most_items_per_batch() const override { return 1024; }
+  std::uint64_t max_items_per_batch() const override { return 1024; }
 
  private:
   const connect_inputs& inputs_;

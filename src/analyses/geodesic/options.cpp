@@ -23,7 +23,7 @@ using option::refuse_given;
 
 constexpr double longest_mm = 100000;
 constexpr float default_length_mm = 250;
-constexpr std::uint32_t most_steps = 10'000'000;
+constexpr std::uint32_t max_ray_steps = 10'000'000;
 
 bool has_points(const seeding_request& r) { return !r.points.empty(); }
 bool has_cone(const ray_request& r) { return r.directions == direction_kind::cone; }
@@ -163,7 +163,7 @@ const option_table<ray_request>& ray_options() {
       {"step", &T::step_mm, zero_or(0.0001, 100),
        {.text = "step length; 0: the smallest voxel side / 2, streamline / 4, euler and rk2-frozen / 10",
         .unit = "mm", .stored = always}},
-      {"max-steps", &T::max_steps, range{0, most_steps},
+      {"max-steps", &T::max_steps, range{0, max_ray_steps},
        {.text = "steps of a ray; 0: as many as --max-length needs", .stored = always}},
       {"max-length", &T::max_length_mm, range{0.001, longest_mm},
        {.text = "length of a fibre; no limit if only --max-steps is given", .unit = "mm", .standard = "250",
@@ -267,9 +267,9 @@ void fill_in_lengths(const image_grid& grid, ray_request& r) {
   if (!r.max_length_mm) r.max_length_mm = default_length_mm;
   if (r.max_steps == 0) {
     const double steps = std::ceil(static_cast<double>(*r.max_length_mm) / static_cast<double>(r.step_mm));
-    if (steps > most_steps)
+    if (steps > max_ray_steps)
       refuse(fmt::format("--max-length {} takes {} steps of {} mm, expected at most {}; give a longer --step",
-                         *r.max_length_mm, steps, r.step_mm, most_steps));
+                         *r.max_length_mm, steps, r.step_mm, max_ray_steps));
     r.max_steps = static_cast<std::uint32_t>(steps);
   } else if (only_steps) {
     r.max_length_mm = 2 * static_cast<float>(r.max_steps) * r.step_mm;  // two rays of so many steps

@@ -18,7 +18,7 @@ class scoring final : public analysis {
   std::size_t device_bytes_per_item() const override { return geodesic::device_bytes_per_fibre(); }
   std::unique_ptr<batch_runner> make_runner() const override;
   int lanes() const override { return field_.where.kind == backend::cuda ? 2 : 1; }
-  std::uint64_t most_items_per_batch() const override { return 1 << 20; }
+  std::uint64_t max_items_per_batch() const override { return 1 << 20; }
 
  private:
   const geodesic_inputs& inputs_;

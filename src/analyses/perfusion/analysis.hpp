@@ -20,8 +20,8 @@ class perfusion_analysis final : public voxelwise_base<perfusion_inputs> {
   std::size_t device_bytes_per_item() const override;
   std::unique_ptr<batch_runner> make_runner() const override;
   /// A GPU runs about 50,000 threads at once.
-  std::uint64_t most_items_per_batch() const override { return 131072; }
-  std::uint64_t fewest_items_per_batch() const override { return 65536; }
+  std::uint64_t max_items_per_batch() const override { return 131072; }
+  std::uint64_t min_items_per_batch() const override { return 65536; }
 
  private:
   const perfusion_settings& options_;

@@ -112,7 +112,7 @@ std::vector<double> concentrations(const region_signal& region, const conversion
     spdlog::warn(
         "{}: {} frames are brighter than any concentration explains and were limited to {:.3g} of the largest "
         "signal; does inflow distort its baseline (--arterial-baseline portal)?",
-        region.name, clamped, perfusion::voxel_signal_model::most_of_saturation);
+        region.name, clamped, perfusion::voxel_signal_model::max_saturation);
   return values;
 }
 

@@ -54,11 +54,11 @@ TEST(BlockFft, ShapesAreThePapersAndTheSmallestThatHoldTheFrames) {
   };
   expect(32, 2, 16), expect(48, 3, 16), expect(64, 2, 32), expect(75, 5, 16), expect(128, 2, 64);
   expect(256, 4, 64), expect(320, 5, 64), expect(448, 7, 64);
-  for (int frames = 1; frames <= most_block_fft_frames; ++frames) {
+  for (int frames = 1; frames <= max_block_fft_frames; ++frames) {
     EXPECT_GE(block_fft_shape_of(frames).frames(), frames);
     EXPECT_LE(block_fft_shape_of(frames).frames(), std::max(32, frames * 3 / 2));
   }
-  EXPECT_THROW(block_fft_shape_of(most_block_fft_frames + 1), std::invalid_argument);
+  EXPECT_THROW(block_fft_shape_of(max_block_fft_frames + 1), std::invalid_argument);
 }
 
 TEST(BlockFft, ConvolutionIsTheDirectSumInEveryShape) {

@@ -35,7 +35,7 @@ TEST(ConvolvedFits, MissingFramesDoNotContributeToCosts) {
 }
 
 TEST(ConvolvedFits, MoreFramesThanTheBlockFftHasTablesForAreRejected) {
-  const time_course t = test_course(most_block_fft_frames + 1, 0.2);
+  const time_course t = test_course(max_block_fft_frames + 1, 0.2);
   EXPECT_THROW(make_fitter(two_threads, t, {}, papers_fit(convolution_kind::block_fft)), std::invalid_argument);
   EXPECT_NO_THROW(make_fitter(two_threads, t, {}, papers_fit(convolution_kind::direct)));
 }
