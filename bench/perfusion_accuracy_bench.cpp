@@ -166,9 +166,9 @@ std::string print_cnr(const options& o) {
 /// The best cost after every iteration, from fits with a limited number of iterations.
 std::vector<double> cost_path(const device& d, const time_course& t, fit_settings s, const std::vector<float>& row) {
   std::vector<double> costs;
-  const int most = s.most_iterations;
+  const int most = s.max_iterations;
   for (int n = 1; n <= most; ++n) {
-    s.most_iterations = n;
+    s.max_iterations = n;
     const perfusion_run fits = fit_all(d, t, s, row);
     if (static_cast<int>(fits.iterations[0]) < n) break;
     costs.push_back(fits.map(sum_of_squares, 0));

@@ -80,17 +80,17 @@ class perfusion_problem final : public problem {
   double device_seconds() const override { return fitter_->device_seconds(); }
 
   counters more() const override {
-    double iterations = 0, at_bound = 0, at_most = 0;
+    double iterations = 0, at_bound = 0, at_limit = 0;
     for (std::size_t v = 0; v < data_.distinct(); ++v) {
       iterations += out_.values<"iterations">()[v];
       at_bound += out_.values<"at_bound">()[v] != 0;
-      at_most += out_.values<"exit_code">()[v] == static_cast<std::uint8_t>(fit_exit::most_iterations);
+      at_limit += out_.values<"exit_code">()[v] == static_cast<std::uint8_t>(fit_exit::max_iterations);
     }
     const auto n = static_cast<double>(data_.distinct());
     counters all{{"frames", how_.frames},
                  {"mean_iterations", iterations / n},
                  {"at_bound_percent", 100 * at_bound / n},
-                 {"max_iterations_percent", 100 * at_most / n}};
+                 {"max_iterations_percent", 100 * at_limit / n}};
     if (share_found_ >= 0) all.emplace_back("found_percent", 100 * share_found_);
     return all;
   }

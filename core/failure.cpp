@@ -14,9 +14,9 @@ failure current_failure() {
   } catch (const device_error& e) {
     return {exit_status::device_error, e.what()};
   } catch (const std::bad_alloc&) {
-    return {exit_status::ours, "not enough memory; a smaller --batch needs less"};
+    return {exit_status::internal_error, "not enough memory; a smaller --batch needs less"};
   } catch (const std::exception& e) {
-    return {exit_status::ours, e.what()};
+    return {exit_status::internal_error, e.what()};
   }
 }
 

@@ -7,15 +7,15 @@ namespace voxherd {
 
 /// Exit statuses, after sysexits.h; batch scripts depend on them.
 enum class exit_status : int {
-  whole = 0,
-  different = 1,       ///< `voxherd compare`: the two results are not the same
-  usage = 2,           ///< an option is wrong
-  bad_data = 65,       ///< an input's content is wrong
-  missing_input = 66,  ///< an input cannot be opened
-  ours = 70,           ///< a defect of this program
-  device_error = 71,   ///< a GPU failed or was lost; another attempt may succeed
-  disk = 74,           ///< reading or writing failed
-  resume_me = 75,      ///< stopped before the end; the same command with --resume continues
+  complete = 0,
+  different = 1,        ///< `voxherd compare`: the two results are not the same
+  usage = 2,            ///< an option is wrong
+  bad_data = 65,        ///< an input's content is wrong
+  missing_input = 66,   ///< an input cannot be opened
+  internal_error = 70,  ///< a defect of this program
+  device_error = 71,    ///< a GPU failed or was lost; another attempt may succeed
+  disk = 74,            ///< reading or writing failed
+  interrupted = 75,     ///< stopped before the end; the same command with --resume continues
 };
 
 /// Anything that ends the program with a message for its user:

@@ -139,7 +139,7 @@ std::string markdown_text(const command& c) {
   if (c.outputs == nullptr) return text;
   text += "\n### Outputs\n\n| output | type | values | unit | meaning |\n|---|---|---|---|---|\n";
   for (const output_spec& o : c.outputs())
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", o.name, name_of(o.type),
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", o.name, type_name(o.type),
                         o.shape.empty() ? "1" : fmt::format("{}", fmt::join(o.shape, " x ")), markdown_cell(o.unit),
                         markdown_cell(o.meaning));
   return text;

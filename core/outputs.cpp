@@ -2,7 +2,7 @@
 
 namespace voxherd {
 
-std::string name_of(element_type type) {
+std::string type_name(element_type type) {
   switch (type) {
     case element_type::uint8:
       return "uint8";
@@ -21,7 +21,7 @@ std::string name_of(element_type type) {
 }
 
 std::size_t output_spec::bytes_per_item() const {
-  std::size_t bytes = size_of(type);
+  std::size_t bytes = element_bytes(type);
   for (const std::uint64_t extent : shape) bytes *= extent;
   return bytes;
 }

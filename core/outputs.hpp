@@ -16,11 +16,11 @@ namespace voxherd {
 enum class element_type { uint8, int32, uint32, uint64, float32, float64 };
 inline constexpr std::array element_types{element_type::uint8,  element_type::int32,   element_type::uint32,
                                           element_type::uint64, element_type::float32, element_type::float64};
-constexpr std::size_t size_of(element_type type) {
+constexpr std::size_t element_bytes(element_type type) {
   if (type == element_type::uint8) return 1;
   return type == element_type::uint64 || type == element_type::float64 ? 8 : 4;
 }
-std::string name_of(element_type type);  ///< "uint8", "float32", ...
+std::string type_name(element_type type);  ///< "uint8", "float32", ...
 
 template <class T>
 constexpr element_type element_type_of() {
@@ -82,7 +82,7 @@ struct output {
   const char* meaning;
   output_layout layout = output_layout::volume;
 
-  constexpr std::size_t bytes_per_item() const { return width * size_of(type); }
+  constexpr std::size_t bytes_per_item() const { return width * element_bytes(type); }
   output_spec spec() const;
 };
 
@@ -132,7 +132,7 @@ std::vector<output_spec> output_specs(const output_choice<Outputs>& chosen = all
 
 /// A batch's rows of output i, as numbers of its type.
 template <class T>
-T* rows_of(std::span<const std::span<std::byte>> outputs, std::size_t i) {
+T* output_array(std::span<const std::span<std::byte>> outputs, std::size_t i) {
   return reinterpret_cast<T*>(outputs[i].data());
 }
 

@@ -133,7 +133,7 @@ std::vector<std::uint64_t> first_items_of(std::span<const batch> batches) {
   return first_items;
 }
 
-std::vector<batch> batches_of(std::span<const std::uint64_t> first_items) {
+std::vector<batch> make_batches(std::span<const std::uint64_t> first_items) {
   std::vector<batch> batches;
   for (std::uint64_t b = 0; b + 1 < first_items.size(); ++b) {
     batches.push_back({b, first_items[b], first_items[b + 1] - first_items[b]});

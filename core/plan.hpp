@@ -59,6 +59,6 @@ std::vector<batch> make_plan(partition_kind partition, std::span<const std::uint
 
 /// First item of each batch, then the number of items: the form in which a plan is stored and broadcast.
 std::vector<std::uint64_t> first_items_of(std::span<const batch> batches);
-std::vector<batch> batches_of(std::span<const std::uint64_t> first_items);
+std::vector<batch> make_batches(std::span<const std::uint64_t> first_items);
 
 }  // namespace voxherd

@@ -15,7 +15,7 @@ class output_list {
 
   void add(int id, const std::string& name, const std::string& unit, const std::string& meaning,
            output_layout layout = output_layout::volume) {
-    const int width = values_per_voxel(id, layout_of(settings_), settings_.samples());
+    const int width = values_per_voxel(id, make_parameter_layout(settings_), settings_.samples());
     output_spec spec{name, element_type::float32, {}, layout, unit, meaning};
     if (id == status_field) spec.type = element_type::uint8;
     if (width > 1 || layout == output_layout::items) spec.shape.push_back(static_cast<std::uint64_t>(width));
@@ -46,7 +46,7 @@ class output_list {
 };
 
 std::string parameter_names(const settings& s) {
-  const parameter_layout l = layout_of(s);
+  const parameter_layout l = make_parameter_layout(s);
   std::vector<std::string> names(static_cast<std::size_t>(l.count));
   const auto set = [&](int p, const std::string& name) {
     if (p >= 0) names[static_cast<std::size_t>(p)] = name;
@@ -68,7 +68,7 @@ std::vector<field> list_outputs(const settings& s, bool all_samples) {
     int place, mean_id, samples_id;
     const char *name, *unit, *meaning;
   };
-  const parameter_layout l = layout_of(s);
+  const parameter_layout l = make_parameter_layout(s);
   const scalar scalars[] = {
       {l.s0, mean_s0, samples_s0, "S0", "signal", "the signal without diffusion weighting"},
       {l.d, mean_d, samples_d, "d", "mm2/s", "the diffusivity"},
@@ -93,8 +93,9 @@ std::vector<field> list_outputs(const settings& s, bool all_samples) {
 std::array<std::size_t, field_count> field_widths(const settings& s) {
   std::array<std::size_t, field_count> bytes{};
   for (int id = 0; id < field_count; ++id)
-    bytes[static_cast<std::size_t>(id)] = static_cast<std::size_t>(values_per_voxel(id, layout_of(s), s.samples())) *
-                                          (id == status_field ? sizeof(std::uint8_t) : sizeof(float));
+    bytes[static_cast<std::size_t>(id)] =
+        static_cast<std::size_t>(values_per_voxel(id, make_parameter_layout(s), s.samples())) *
+        (id == status_field ? sizeof(std::uint8_t) : sizeof(float));
   return bytes;
 }
 
@@ -108,7 +109,7 @@ std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table&
 }
 
 std::size_t device_bytes_per_voxel(const settings& s, std::size_t measurements, bool gradient_deviation) {
-  const auto parameters = static_cast<std::size_t>(layout_of(s).count);
+  const auto parameters = static_cast<std::size_t>(make_parameter_layout(s).count);
   const auto samples = static_cast<std::size_t>(s.samples());
   std::size_t results = 0;
   for (const field& f : list_outputs(s, true)) results += f.spec.bytes_per_item();

@@ -31,7 +31,7 @@ class cpu_estimator final : public estimator {
     const std::size_t row_floats = gradients_.size() + (deviates_ ? 9 : 0);
     each_team_on_cpu(threads_, count, 4, [&] {
       const auto scratch = std::make_shared<cpu_scratch>(gradients_.size(), settings_.fibres,
-                                                         layout_of(settings_).count, settings_.samples());
+                                                         make_parameter_layout(settings_).count, settings_.samples());
       const auto fitter = std::shared_ptr(make_cpu_start_fitter(settings_, gradients_));
       return [=, this](std::size_t i) { estimate(i, voxels[i], rows + i * row_floats, *fitter, *scratch, out); };
     });
@@ -45,7 +45,7 @@ class cpu_estimator final : public estimator {
     const int k = static_cast<int>(gradients_.size());
     auto* const signals = reinterpret_cast<float*>(scratch.signals.data());
     const voxel_preparer prepare{k, scratch.slots * static_cast<int>(real::size()), settings_.noise};
-    const chain_summary summarise{layout_of(settings_), settings_.fibres, settings_.samples()};
+    const chain_summary summarise{make_parameter_layout(settings_), settings_.fibres, settings_.samples()};
     const voxel_status status = prepare(row, signals);
     if (out.status() != nullptr) out.status()[item] = static_cast<std::uint8_t>(status);
     if (status != voxel_status::fitted) return summarise.clear(item, out);

@@ -44,7 +44,7 @@ class cuda_estimator final : public estimator {
  public:
   cuda_estimator(const gradient_table& gradients, const settings& s, bool gradient_deviation)
       : settings_(s),
-        layout_(layout_of(s)),
+        layout_(make_parameter_layout(s)),
         measurements_(gradients.size()),
         deviates_(gradient_deviation),
         shape_(shape_for(static_cast<int>(gradients.size()))),

@@ -5,14 +5,14 @@
 
 namespace voxherd::ballstick::fitting {
 
-constexpr int most_iterations = 50;
+constexpr int max_iterations = 50;
 /// The fit has converged if a step lowers the sum of squares by less than this fraction: with 300 measurements 0.015 in
 /// the logarithm of the likelihood, far less than the change by a chain's first jumps.
 constexpr double settled_decrease = 3e-5;
 /// Rounding errors of the residuals per measurement, for signals near 1: data without noise.
 constexpr double no_residual = 1e-20;
 
-constexpr int most_bound_rounds = 4;
+constexpr int max_bound_rounds = 4;
 
 constexpr int tensor_row = 8;
 
@@ -49,7 +49,7 @@ class engine {
     int now = 0;
     double sum = linearise(p, s_.normal[now]);
     double damping = 1e-2, growth = 2;
-    for (int iteration = 0; iteration < most_iterations && sum > no_residual * m_.count(); ++iteration) {
+    for (int iteration = 0; iteration < max_iterations && sum > no_residual * m_.count(); ++iteration) {
       const bool solved = solve(p, s_.normal[now], damping);
       double step[n];
       VOXHERD_UNROLL
@@ -113,7 +113,7 @@ class engine {
       }
       return sum;
     };
-    for (int round = 0; round < most_bound_rounds; ++round) {
+    for (int round = 0; round < max_bound_rounds; ++round) {
       team_.sync();
       if (!solver_of<Team, n>::solve(team_, s_.system, matrix, right, s_.step)) return false;
       if (!fix_at_bounds(p)) break;

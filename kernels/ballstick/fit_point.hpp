@@ -9,15 +9,15 @@ namespace voxherd::ballstick::fitting {
 
 /// Bounds of the fit: inside the sampler's support, and above zero, where a fibre would have no direction to
 /// improve and a proposal no size. Amplitudes as parts of the voxel's largest signal.
-constexpr double least_amplitude = 1e-3;
-constexpr double least_d = 0.01, most_d = 4.999;  // um2/ms
-constexpr double least_scale = 1e-3;              // um2/ms
+constexpr double min_amplitude = 1e-3;
+constexpr double min_d = 0.01, max_d = 4.999;  // um2/ms
+constexpr double min_scale = 1e-3;             // um2/ms
 /// Tangent of a fibre's largest rotation in one step: the linear model hardly limits the angles of a weak fibre.
-constexpr double most_turn = 0.5;
+constexpr double max_turn = 0.5;
 
-/// With d <= 5 and scale <= most_scale, d_std = sqrt(d scale) stays below the prior's limit, 10 or 4 um2/ms.
+/// With d <= 5 and scale <= max_scale, d_std = sqrt(d scale) stays below the prior's limit, 10 or 4 um2/ms.
 template <diffusion_model Model>
-constexpr double most_scale = Model == diffusion_model::zeppelin ? 3.199 : 19.99;
+constexpr double max_scale = Model == diffusion_model::zeppelin ? 3.199 : 19.99;
 
 /// The free numbers of a fit and their order: amplitudes of ball, sticks and f0 (S0 times fraction: the signal is
 /// linear in them, and non-negative amplitudes are non-negative fractions with a sum of 1), d, the Gamma distribution's
@@ -61,12 +61,12 @@ VOXHERD_FUNCTION inline orientation oriented(double x, double y, double z) {
 
 template <class Shape>
 VOXHERD_FUNCTION inline double lower_bound(int i) {
-  return i < Shape::amplitudes ? least_amplitude : i == Shape::d ? least_d : least_scale;
+  return i < Shape::amplitudes ? min_amplitude : i == Shape::d ? min_d : min_scale;
 }
 
 template <class Shape>
 VOXHERD_FUNCTION inline double upper_bound(int i) {
-  return i < Shape::amplitudes ? 1e6 : i == Shape::d ? most_d : most_scale<Shape::model>;
+  return i < Shape::amplitudes ? 1e6 : i == Shape::d ? max_d : max_scale<Shape::model>;
 }
 
 /// `from` moved by `step`, within the bounds; `step` is replaced by the part that was taken.
@@ -85,7 +85,7 @@ VOXHERD_FUNCTION inline point<Shape> moved(const point<Shape>& from, double* ste
     const orientation& o = from.fibre[k];
     double &turn_u = step[Shape::rotations + 2 * k], &turn_v = step[Shape::rotations + 2 * k + 1];
     const double turn = std::sqrt(turn_u * turn_u + turn_v * turn_v);
-    const double part = turn > most_turn ? most_turn / turn : 1;
+    const double part = turn > max_turn ? max_turn / turn : 1;
     turn_u *= part;
     turn_v *= part;
     to.fibre[k] =

@@ -20,7 +20,7 @@ namespace fitting {
 constexpr double ms_per_um2 = 1e-3, mm2_per_s = 1e-3;
 constexpr double small_unattenuated = 1e-3;
 /// A model with f0 is rejected if it explains signal that no fibre can explain (bedpostX's limits).
-constexpr double least_first_fraction = 0.05, most_unattenuated = 0.4;
+constexpr double min_first_fraction = 0.05, max_unattenuated = 0.4;
 /// Before their logarithm is taken, signals are raised to at least this fraction of their mean.
 constexpr double floor_of_mean = 0.01;
 
@@ -164,8 +164,8 @@ VOXHERD_FUNCTION inline fit_result<Fibres> fit_voxel(
   const tensor_start tensor = start_from_tensor(team, m, scale, scratch);
   auto result = fit_shape<shape<Model, Fibres, Unattenuated>>(team, m, scale, tensor, ratio, scratch);
   if constexpr (Unattenuated) {
-    const bool at_most_d = result.d >= most_d * mm2_per_s;
-    if (result.f[0] < least_first_fraction || at_most_d || result.f0 > most_unattenuated) {
+    const bool at_max_d = result.d >= max_d * mm2_per_s;
+    if (result.f[0] < min_first_fraction || at_max_d || result.f0 > max_unattenuated) {
       result = fit_shape<shape<Model, Fibres, false>>(team, m, scale, tensor, ratio, scratch);
       double ball = 1;
       for (int k = 0; k < Fibres; ++k) ball -= result.f[k];
@@ -178,7 +178,7 @@ VOXHERD_FUNCTION inline fit_result<Fibres> fit_voxel(
 /// The result as a chain's start, in parameter_layout's order.
 template <diffusion_model Model, int Fibres, bool Unattenuated>
 VOXHERD_FUNCTION inline void store_start(const fit_result<Fibres>& r, noise_model noise, double ratio, float* start) {
-  const parameter_layout l = layout_of(Model, Fibres, Unattenuated, noise);
+  const parameter_layout l = make_parameter_layout(Model, Fibres, Unattenuated, noise);
   start[l.s0] = static_cast<float>(r.s0);
   start[l.d] = static_cast<float>(r.d);
   if (l.d_std >= 0) start[l.d_std] = static_cast<float>(r.d_std);

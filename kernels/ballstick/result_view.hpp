@@ -16,7 +16,7 @@ enum field_id : int {
   mean_f0,
   mean_tau,
   mean_f_sum,
-  acceptance,  ///< one value per parameter, in layout_of()'s order
+  acceptance,  ///< one value per parameter, in make_parameter_layout()'s order
   samples_s0,
   samples_d,
   samples_d_std,

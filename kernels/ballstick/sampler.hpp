@@ -49,12 +49,12 @@ class sampler {
   using real = typename Team::real;
 
  public:
-  /// `start`: the parameters in layout_of()'s order, inside their supports.
+  /// `start`: the parameters in make_parameter_layout()'s order, inside their supports.
   VOXHERD_FUNCTION sampler(const Team& team, const Measurements& m, const chain_settings& settings, Arrays& a,
                            chain_scratch& scratch, const float* start)
       : team_(team),
         settings_(settings),
-        layout_(layout_of(Attenuation::model, Fibres, settings.unattenuated, Noise::model)),
+        layout_(make_parameter_layout(Attenuation::model, Fibres, settings.unattenuated, Noise::model)),
         scratch_(scratch),
         signal_(m, a),
         noise_(settings.measurements, value_at(start, layout_.tau)),
@@ -207,7 +207,7 @@ class sampler {
 
   VOXHERD_FUNCTION unsigned update_unattenuated(const prepared_draw& draw) {
     const float trial = f0_ + draw.step;
-    const bool supported = trial > least_positive && trial < 1.0f && stick_sum() + draw.step <= 1.0f;
+    const bool supported = trial > min_positive && trial < 1.0f && stick_sum() + draw.step <= 1.0f;
     const float prior = settings_.unattenuated_relevance ? lane::log2(trial * lane::reciprocal(f0_)) : 0.0f;
     if (!accept(supported, signal_.try_unattenuated(s0_ * draw.step, noise_), prior, draw)) return 0;
     f0_ = trial;
@@ -237,7 +237,7 @@ class sampler {
         prior = -2.0f * lane::log2(d * lane::reciprocal(d_)) + 4000.0f * log2_e * draw.step;
     } else if (p == layout_.d_std) {
       d_std += draw.step;
-      supported = d_std > least_diffusivity_std && d_std <= max_std;
+      supported = d_std > min_diffusivity_std && d_std <= max_std;
       prior = lane::log2(d_std * lane::reciprocal(d_std_));
     } else {
       ratio += draw.step;
@@ -295,7 +295,7 @@ class sampler {
 
   VOXHERD_FUNCTION unsigned update_fraction(int k, const prepared_draw& draw) {
     const float trial = f_[k] + draw.step;
-    const bool supported = trial > least_positive && trial < 1.0f && stick_sum() + draw.step <= 1.0f;
+    const bool supported = trial > min_positive && trial < 1.0f && stick_sum() + draw.step <= 1.0f;
     const bool relevance = k == 0 ? settings_.relevance_of_first : settings_.relevance_of_others;
     const float prior = relevance ? settings_.relevance_weight * lane::log2(trial * lane::reciprocal(f_[k])) : 0.0f;
     if (!accept(supported, signal_.try_fraction(k, s0_ * trial, s0_ * draw.step, noise_), prior, draw)) return 0;

@@ -57,8 +57,8 @@ struct parameter_layout {
   VOXHERD_FUNCTION constexpr int f(int k) const { return first_fibre + 3 * k + 2; }
 };
 
-VOXHERD_FUNCTION constexpr parameter_layout layout_of(diffusion_model model, int fibres, bool unattenuated,
-                                                      noise_model noise) {
+VOXHERD_FUNCTION constexpr parameter_layout make_parameter_layout(diffusion_model model, int fibres, bool unattenuated,
+                                                                  noise_model noise) {
   parameter_layout l;
   int next = 2;
   if (model != diffusion_model::mono_exponential) l.d_std = next++;
@@ -71,7 +71,9 @@ VOXHERD_FUNCTION constexpr parameter_layout layout_of(diffusion_model model, int
   return l;
 }
 
-inline parameter_layout layout_of(const settings& s) { return layout_of(s.model, s.fibres, s.unattenuated, s.noise); }
+inline parameter_layout make_parameter_layout(const settings& s) {
+  return make_parameter_layout(s.model, s.fibres, s.unattenuated, s.noise);
+}
 
 /// Supports of section "Priors": d in mm2/s, d_std in mm2/s.
 constexpr float max_diffusivity = 0.005f;
@@ -79,7 +81,7 @@ constexpr float max_diffusivity_std = 0.01f;
 constexpr float max_diffusivity_std_zeppelin = 0.004f;
 /// Fractions and spreads below this are rejected: their priors are improper at zero, and chains would drift into
 /// denormals.
-constexpr float least_positive = 1e-30f;
-constexpr float least_diffusivity_std = 1e-12f;
+constexpr float min_positive = 1e-30f;
+constexpr float min_diffusivity_std = 1e-12f;
 
 }  // namespace voxherd::ballstick

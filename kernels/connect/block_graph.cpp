@@ -40,7 +40,7 @@ class block_reader {
     for (std::uint32_t c = 0; c < block_cells; ++c) {
       for (int n = 0; n < pairs_; ++n) to_[static_cast<std::uint32_t>(n) * block_cells + c] = c | c << 16;
       const std::uint32_t cell = block_ * block_cells + c;
-      if (lattice_.voxel_of[cell] < 0) continue;
+      if (lattice_.find_voxel[cell] < 0) continue;
       const std::uint64_t dropped_before = dropped;
       read_cell(cell, c);
       if (dropped != dropped_before || (needs_net_ != nullptr && needs_net_[cell] != 0)) read_across_faces(cell, c);
@@ -59,7 +59,7 @@ class block_reader {
       net_cost.assign(std::size_t{3} * block_cells, 0);
     }
     int at[3];
-    voxel_place(lattice_, lattice_.voxel_of[cell], at);
+    voxel_place(lattice_, lattice_.find_voxel[cell], at);
     for (unsigned d = 0; d < 3; ++d) {
       net_cost[d * block_cells + c] = face_cost(lattice_, cell, static_cast<int>(d));
       for (int side = 0; side < 2; ++side) {
@@ -72,7 +72,7 @@ class block_reader {
   }
 
   void read_cell(std::uint32_t cell, std::uint32_t c) {
-    const std::int32_t voxel = lattice_.voxel_of[cell];
+    const std::int32_t voxel = lattice_.find_voxel[cell];
     const int x = voxel % lattice_.size[0], y = voxel / lattice_.size[0] % lattice_.size[1],
               z = voxel / lattice_.size[0] / lattice_.size[1];
     for (int i = 0; i < selling_directions; ++i) {
@@ -139,7 +139,7 @@ void read_neighbours(const lattice_view& l, std::uint32_t block, std::uint32_t* 
                      std::vector<read_cells>& reads) {
   std::array<int, 3> corner{};
   for (std::uint32_t c = 0; c < block_cells; ++c) {
-    const std::int32_t v = l.voxel_of[block * block_cells + c];
+    const std::int32_t v = l.find_voxel[block * block_cells + c];
     if (v < 0) continue;
     corner = {v % l.size[0] - static_cast<int>(c % 4), v / l.size[0] % l.size[1] - static_cast<int>(c / 4 % 4),
               v / l.size[0] / l.size[1] - static_cast<int>(c / 16)};

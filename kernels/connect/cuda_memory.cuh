@@ -21,14 +21,14 @@ class cuda_lattice {
   cuda_lattice(const lattice& l, cudaStream_t s)
       : view_(l.view()),
         cell_of_(copied(l.cell_of, s)),
-        voxel_of_(copied(l.voxel_of, s)),
+        voxel_of_(copied(l.find_voxel, s)),
         offset_(copied(l.offset, s)),
         tensor_(copied(l.tensor, s)),
         weight_(copied(l.weight, s)),
         open_(copied(l.open, s)),
         cell_of_number_(copied(l.cell_of_number, s)) {
     view_.cell_of = cell_of_.data();
-    view_.voxel_of = voxel_of_.data();
+    view_.find_voxel = voxel_of_.data();
     view_.offset = offset_.data();
     view_.tensor = tensor_.data();
     view_.weight = weight_.data();
@@ -85,14 +85,14 @@ class cuda_fronts {
     value_.reserve(std::size_t{fronts} * 2 * (blocks + 1) * block_cells);
     state_.reserve(n);
     for (auto& t : trigger_) t.reserve(n);
-    for (auto& l : least_) l.reserve(fronts);
+    for (auto& l : min_) l.reserve(fronts);
     if (order == 2) choice_.reserve(n * block_cells);
     return {fronts,
             blocks,
             value_.data(),
             state_.data(),
             {trigger_[0].data(), trigger_[1].data()},
-            {least_[0].data(), least_[1].data(), least_[2].data()},
+            {min_[0].data(), min_[1].data(), min_[2].data()},
             choice_.data(),
             in_place};
   }
@@ -110,7 +110,7 @@ class cuda_fronts {
   }
 
  private:
-  device_buffer<float> value_, trigger_[2], least_[3], limit_;
+  device_buffer<float> value_, trigger_[2], min_[3], limit_;
   device_buffer<std::uint32_t> state_, choice_, entry_[2], count_{3};
 };
 

@@ -35,7 +35,7 @@ struct flow_maker {
 
  private:
   VOXHERD_FUNCTION flow of(std::uint32_t cell, const float* u) const {
-    const std::int32_t voxel = lattice.voxel_of[cell];
+    const std::int32_t voxel = lattice.find_voxel[cell];
     if (voxel < 0 || !(u[cell] < unreached)) return {{0, 0, 0}, unreached};
     int at[3];
     voxel_place(lattice, voxel, at);

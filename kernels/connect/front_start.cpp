@@ -102,7 +102,7 @@ std::vector<front_start> find_front_starts(const lattice& l, const start_list& f
     std::vector<placed_start> starts;
     for (std::uint64_t i = fronts.offsets[k]; i < fronts.offsets[k + 1]; ++i) {
       placed_start s{{}, l.cell_of_number.at(fronts.starts[i].voxel), fronts.starts[i].arrival};
-      voxel_place(l.view(), l.voxel_of[s.cell], s.at);
+      voxel_place(l.view(), l.find_voxel[s.cell], s.at);
       starts.push_back(s);
     }
     found.push_back(find_front_start(l.view(), starts));

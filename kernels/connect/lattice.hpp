@@ -34,12 +34,12 @@ VOXHERD_FUNCTION constexpr int cube_step(int dx, int dy, int dz) { return dx + c
 struct lattice_view {
   int size[3];
   std::uint32_t blocks;
-  const std::int32_t* cell_of;   ///< (nz, ny, nx): cell of a voxel, -1 outside the mask
-  const std::int32_t* voxel_of;  ///< voxel of a cell, linear index with x fastest; -1 if it is not in the mask
-  const float* tensor;           ///< 6 per cell: S xx, xy, xz, yy, yz, zz
-  const float* weight;           ///< 6 per cell
-  const std::int32_t* offset;    ///< 6 per cell: e_i as three signed bytes, x lowest
-  const std::uint32_t* open;     ///< 1 per cell: bit 2 i if x + e_i may be reached, bit 2 i + 1 if x - e_i may
+  const std::int32_t* cell_of;     ///< (nz, ny, nx): cell of a voxel, -1 outside the mask
+  const std::int32_t* find_voxel;  ///< voxel of a cell, linear index with x fastest; -1 if it is not in the mask
+  const float* tensor;             ///< 6 per cell: S xx, xy, xz, yy, yz, zz
+  const float* weight;             ///< 6 per cell
+  const std::int32_t* offset;      ///< 6 per cell: e_i as three signed bytes, x lowest
+  const std::uint32_t* open;       ///< 1 per cell: bit 2 i if x + e_i may be reached, bit 2 i + 1 if x - e_i may
 
   VOXHERD_FUNCTION static std::size_t plane(std::uint32_t cell, int numbers, int n) {
     return (std::size_t{cell / block_cells} * static_cast<unsigned>(numbers) + static_cast<unsigned>(n)) * block_cells +

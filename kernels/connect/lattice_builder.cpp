@@ -47,12 +47,12 @@ void number_cells(const speed_field& field, lattice& l) {
     if (b == 0) b = static_cast<std::int32_t>(l.blocks++);
   if (l.blocks == 0) throw std::invalid_argument("connect: the mask is empty");
   l.cell_of.assign(field.inside.size(), -1);
-  l.voxel_of.assign(l.cells(), -1);
+  l.find_voxel.assign(l.cells(), -1);
   each_inside([&](std::size_t v, std::size_t x, std::size_t y, std::size_t z) {
     const auto cell = static_cast<std::int32_t>(std::size_t(number[find_block(x, y, z)]) * block_cells + x % 4 +
                                                 4 * (y % 4) + 16 * (z % 4));
     l.cell_of[v] = cell;
-    l.voxel_of[static_cast<std::size_t>(cell)] = static_cast<std::int32_t>(v);
+    l.find_voxel[static_cast<std::size_t>(cell)] = static_cast<std::int32_t>(v);
     l.cell_of_number.push_back(static_cast<std::uint32_t>(cell));
   });
 }
@@ -66,7 +66,7 @@ struct stencil_maker {
   std::uint32_t* open;
 
   VOXHERD_FUNCTION void operator()(std::uint32_t cell) const {
-    const std::int32_t voxel = l.voxel_of[cell];
+    const std::int32_t voxel = l.find_voxel[cell];
     for (int n = 0; n < selling_directions; ++n) {
       const std::size_t at = lattice_view::plane(cell, selling_directions, n);
       tensor[at] = voxel < 0 ? 0 : tensors[std::size_t{8} * static_cast<unsigned>(voxel) + static_cast<unsigned>(n)];
@@ -106,7 +106,7 @@ lattice_view lattice::view() const {
   return {{size[0], size[1], size[2]},
           blocks,
           cell_of.data(),
-          voxel_of.data(),
+          find_voxel.data(),
           tensor.data(),
           weight.data(),
           offset.data(),

@@ -12,7 +12,7 @@ namespace voxherd::connect {
 struct lattice {
   int size[3]{};
   std::uint32_t blocks = 0;
-  std::vector<std::int32_t> cell_of, voxel_of;
+  std::vector<std::int32_t> cell_of, find_voxel;
   std::vector<float> tensor, weight;
   std::vector<std::int32_t> offset;
   std::vector<std::uint32_t> open;

@@ -23,7 +23,7 @@ bool is_walled_in(const lattice_view& l, std::uint32_t cell) {
 template <class Use>
 void each_face_neighbour(const lattice_view& l, std::uint32_t cell, const Use& use) {
   int at[3];
-  voxel_place(l, l.voxel_of[cell], at);
+  voxel_place(l, l.find_voxel[cell], at);
   for (int d = 0; d < 3; ++d)
     for (const int step : {-1, 1}) {
       int position[3] = {at[0], at[1], at[2]};
@@ -37,7 +37,7 @@ void each_face_neighbour(const lattice_view& l, std::uint32_t cell, const Use& u
 template <class Use>
 void each_source(const lattice_view& l, std::uint32_t cell, const Use& use) {
   int at[3];
-  voxel_place(l, l.voxel_of[cell], at);
+  voxel_place(l, l.find_voxel[cell], at);
   for (int i = 0; i < selling_directions; ++i) {
     const std::uint32_t open = l.open[cell] >> (2 * i) & 3;
     if (open == 0) continue;

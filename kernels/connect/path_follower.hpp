@@ -30,7 +30,7 @@ struct path_follower {
     const path_request request = requests[index];
     if (request.front < first || request.front - first >= fronts) return;
     int at[3];
-    voxel_place(lattice, lattice.voxel_of[cell_of_number[request.voxel]], at);
+    voxel_place(lattice, lattice.find_voxel[cell_of_number[request.voxel]], at);
     const path_reader read{lattice, flows + std::size_t{request.front - first} * lattice.blocks * block_cells};
     path_walk walk{read,
                    started[request.front],

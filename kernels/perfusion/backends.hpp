@@ -66,7 +66,7 @@ VOXHERD_FUNCTION inline void keep_item(const Machine& machine, int l, const fit_
   a.cost[item] = lane::get(machine.best_cost(), l);
   a.iterations[item] = static_cast<std::uint32_t>(lane::get(machine.iterations(), l));
   a.exit_code[item] =
-      static_cast<std::uint8_t>(lane::get(machine.converged(), l) ? fit_exit::converged : fit_exit::most_iterations);
+      static_cast<std::uint8_t>(lane::get(machine.converged(), l) ? fit_exit::converged : fit_exit::max_iterations);
 }
 
 }  // namespace voxherd::perfusion

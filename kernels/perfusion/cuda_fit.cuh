@@ -149,11 +149,11 @@ __global__ void __launch_bounds__(Block, 3)
 
 inline constexpr int fit_block = 128;
 /// Longer series are read from global memory: in shared memory they would leave too few threads per processor.
-inline constexpr int most_shared_frames = 160;
+inline constexpr int max_shared_frames = 160;
 
 /// Memory for the samples of all threads that a fit kernel may have; 0 if they are in shared memory.
 inline std::size_t scratch_floats(int frames) {
-  if (frames <= most_shared_frames) return 0;
+  if (frames <= max_shared_frames) return 0;
   int ordinal = 0, processors = 1;
   VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
   VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, ordinal));

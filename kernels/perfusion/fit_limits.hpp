@@ -9,7 +9,7 @@ namespace voxherd::perfusion {
 template <class Scalar>
 struct fit_limits {
   explicit fit_limits(const fit_settings& s)
-      : most_iterations(s.most_iterations),
+      : max_iterations(s.max_iterations),
         absolute_tolerance(static_cast<Scalar>(s.absolute_tolerance)),
         relative_tolerance(static_cast<Scalar>(s.relative_tolerance)),
         bounded(s.bounded) {
@@ -26,7 +26,7 @@ struct fit_limits {
   Scalar start[parameter_count], least[parameter_count], most[parameter_count];
   bool fixed[parameter_count];
   int free_count = 0;
-  int most_iterations;
+  int max_iterations;
   Scalar absolute_tolerance, relative_tolerance;
   bool bounded;
 

@@ -52,7 +52,7 @@ class levenberg {
   VOXHERD_FUNCTION const Number (&best() const)[parameter_count] { return best_; }
   VOXHERD_FUNCTION Number best_cost() const { return cost_; }
   VOXHERD_FUNCTION counter iterations() const { return iterations_; }
-  VOXHERD_FUNCTION mask converged() const { return iterations_ < counter(limits_.most_iterations); }
+  VOXHERD_FUNCTION mask converged() const { return iterations_ < counter(limits_.max_iterations); }
 
  protected:
   /// The point whose equations are needed next.
@@ -72,19 +72,19 @@ class levenberg {
       step_[i] = lane::select(better, step_[i], step_[i] * scalar(0.25));
     }
     cost_ = lane::select(better, cost, cost_);
-    damping_ = lane::select(better, lane::max(damping_ * scalar(0.1), Number(least_damping)), damping_ * scalar(4));
+    damping_ = lane::select(better, lane::max(damping_ * scalar(0.1), Number(min_damping)), damping_ * scalar(4));
     iterations_ = iterations_ + counter(1);
     retries_ = choose(better, counter(0), retries_ + counter(1));
     const mask settled = step_from(better, e);
-    return settled || retries_ > counter(most_retries) || iterations_ >= counter(limits_.most_iterations);
+    return settled || retries_ > counter(max_retries) || iterations_ >= counter(limits_.max_iterations);
   }
 
   const fit_limits<scalar>& limits_;
 
  private:
   static constexpr scalar first_damping = scalar(1e-3);
-  static constexpr scalar least_damping = sizeof(scalar) == sizeof(double) ? scalar(1e-10) : scalar(1e-6);
-  static constexpr int most_retries = 8;
+  static constexpr scalar min_damping = sizeof(scalar) == sizeof(double) ? scalar(1e-10) : scalar(1e-6);
+  static constexpr int max_retries = 8;
 
   /// Which parameters may move, as 1 or 0.
   VOXHERD_FUNCTION void find_movable(const normal_equations<Number>& e, Number (&moves)[parameter_count]) const {

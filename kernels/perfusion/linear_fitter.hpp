@@ -35,7 +35,7 @@ class linear_fitter {
     for (int i = 0; i < unknowns; ++i) {
       const parameter_rule& rule = s.rules[static_cast<std::size_t>(i)];
       fixed_[i] = rule.fixed;
-      least_[i] = rule.fixed ? rule.start : rule.least;
+      min_[i] = rule.fixed ? rule.start : rule.least;
       most_[i] = rule.fixed ? rule.start : rule.most;
     }
   }
@@ -58,7 +58,7 @@ class linear_fitter {
   static constexpr int unknowns = 3;  ///< kl, ka, kp
   static_assert(kl < unknowns && ka < unknowns && kp < unknowns);
   /// Below this fraction, the squared rest of a column after removing the earlier columns counts as zero.
-  static constexpr double least_independence = 1e-12;
+  static constexpr double min_independence = 1e-12;
 
   enum bound_state { loose, at_least, at_most };
   struct states {
@@ -121,10 +121,10 @@ class linear_fitter {
     Number a[packed_size(unknowns)], diagonal[unknowns];
     for (int i = 0; i < unknowns; ++i) {
       const bool held = s.of[i] != loose;
-      x[i] = held ? Number(s.of[i] == at_least ? least_[i] : most_[i]) : n.right[i];
+      x[i] = held ? Number(s.of[i] == at_least ? min_[i] : most_[i]) : n.right[i];
       for (int j = 0; j < unknowns; ++j) {
         const bool other_held = s.of[j] != loose;
-        if (!held && other_held) x[i] -= element(n, i, j) * (s.of[j] == at_least ? least_[j] : most_[j]);
+        if (!held && other_held) x[i] -= element(n, i, j) * (s.of[j] == at_least ? min_[j] : most_[j]);
         if (j <= i) a[packed_index(i, j)] = held || other_held ? Number(i == j ? 1.0 : 0.0) : element(n, i, j);
       }
       diagonal[i] = a[packed_index(i, i)];
@@ -132,7 +132,7 @@ class linear_fitter {
     mask good = cholesky_factor_lanes<unknowns, mask>(a);
     for (int i = 0; i < unknowns; ++i) {
       const Number inverse = a[packed_index(i, i)];
-      good = good && inverse * inverse * diagonal[i] * least_independence < 1.0;
+      good = good && inverse * inverse * diagonal[i] * min_independence < 1.0;
     }
     cholesky_solve<unknowns>(a, x);
     return good;
@@ -140,14 +140,14 @@ class linear_fitter {
 
   VOXHERD_FUNCTION mask outside(const Number (&x)[unknowns]) const {
     mask any(false);
-    for (int i = 0; i < unknowns; ++i) any = any || x[i] < least_[i] || x[i] > most_[i];
+    for (int i = 0; i < unknowns; ++i) any = any || x[i] < min_[i] || x[i] > most_[i];
     return any;
   }
 
   /// The minimum over all 27 choices of unknowns held at bounds that keep the others within theirs.
   VOXHERD_FUNCTION void search_bounds(const normal_numbers& n, Number (&best)[unknowns]) const {
     const mask wanted = outside(best);
-    Number least_cost(1e300);
+    Number min_cost(1e300);
     for (int code = 1; code < 27; ++code) {
       const states s{{static_cast<bound_state>(code % 3), static_cast<bound_state>(code / 3 % 3),
                       static_cast<bound_state>(code / 9)}};
@@ -157,8 +157,8 @@ class linear_fitter {
       Number x[unknowns];
       const mask solved = solve(n, s, x);
       const Number cost = cost_of(n, x);
-      const mask better = wanted && solved && !outside(x) && cost < least_cost;
-      least_cost = lane::select(better, cost, least_cost);
+      const mask better = wanted && solved && !outside(x) && cost < min_cost;
+      min_cost = lane::select(better, cost, min_cost);
       for (int i = 0; i < unknowns; ++i) best[i] = lane::select(better, x[i], best[i]);
     }
   }
@@ -178,7 +178,7 @@ class linear_fitter {
   bool bounded_;
   double delay_[2];  ///< arterial, portal, s
   bool fixed_[unknowns];
-  double least_[unknowns], most_[unknowns];  ///< 1/s
+  double min_[unknowns], most_[unknowns];  ///< 1/s
 };
 
 }  // namespace voxherd::perfusion

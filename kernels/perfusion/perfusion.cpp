@@ -38,7 +38,7 @@ void check_settings(const time_course& t, const fit_settings& s) {
     if (s.bounded && !r.fixed) require(r.least < r.most, "perfusion: a lower bound is not below the upper one");
   }
   require(s.starts >= 0 && s.starts <= 8, "perfusion: starts are 0 to 8");
-  require(s.most_iterations > 0, "perfusion: iterations are 1 or more");
+  require(s.max_iterations > 0, "perfusion: iterations are 1 or more");
   require(s.convolution == convolution_kind::recursion || s.solver == solver_kind::simplex,
           "perfusion: only the simplex takes another convolution than recursion");
   require(s.convolution == convolution_kind::recursion || s.discretisation == discretisation_kind::paper,
@@ -67,7 +67,7 @@ fit_settings standard_settings(solver_kind solver) {
     s.bounded = false;
     for (const parameter delay : {tau_a, tau_p}) s.rules[delay].start = 0, s.rules[delay].fixed = true;
   } else {
-    s.most_iterations = 100;
+    s.max_iterations = 100;
     s.absolute_tolerance = 0;
     s.relative_tolerance = 1e-5;
   }

@@ -56,7 +56,7 @@ struct fit_settings {
   /// Starts from the dictionary, best first; the best result is kept; 0: only the rules' start.
   int starts = 1;
 
-  int most_iterations = 600;         ///< the paper's for the simplex
+  int max_iterations = 600;          ///< the paper's for the simplex
   double absolute_tolerance = 1e-8;  ///< simplex: largest minus smallest cost (squared unit of concentration)
   double relative_tolerance = 0;     ///< simplex: the same over the smallest cost; LM: predicted decrease of the cost
   bool bounded = true;               ///< the paper's simplex has no bounds
@@ -65,7 +65,7 @@ struct fit_settings {
 /// Why a voxel's fit ended. Numbers are part of the file format.
 enum class fit_exit : std::uint8_t {
   converged = 0,
-  most_iterations = 1,
+  max_iterations = 1,
   no_descent = 2,  ///< LM: no step reduces the cost
   degenerate = 3,  ///< the equations have no solution (linear fit)
 };

@@ -58,7 +58,7 @@ class simplex {
     mask complete(false);
     if (lane::any(filling)) complete = tell_fill(filling, cost);
     const mask next_iteration = tell_step(!filling, cost) || complete;
-    const mask ended = next_iteration && (spread_is_small() || iterations_ >= counter(limits_.most_iterations));
+    const mask ended = next_iteration && (spread_is_small() || iterations_ >= counter(limits_.max_iterations));
     action_ = choose(next_iteration, counter(reflect), action_);
     const mask moving = !(action_ == counter(fill));
     point(moving, reach_of_action(), trial_);

@@ -15,8 +15,8 @@ namespace {
 struct range {
   double least, most;
 
-  range(const parameter_rule& rule, double usual_least, double usual_most)
-      : least(std::max(rule.least, usual_least)), most(std::min(rule.most, usual_most)) {
+  range(const parameter_rule& rule, double min_usual, double max_usual)
+      : least(std::max(rule.least, min_usual)), most(std::min(rule.most, max_usual)) {
     if (rule.fixed) least = most = rule.start;
     if (least > most) least = rule.least, most = rule.most;
   }

@@ -45,7 +45,7 @@ struct start_table_view {
   double least[parameter_count], most[parameter_count];  ///< for a fixed parameter, its value in both
 
   /// Number of different starts: one for each kl.
-  VOXHERD_FUNCTION int most_starts() const { return rates; }
+  VOXHERD_FUNCTION int max_starts() const { return rates; }
   VOXHERD_FUNCTION bool flows_given() const { return given[0] || given[1]; }
 };
 

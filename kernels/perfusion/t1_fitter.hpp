@@ -23,7 +23,7 @@ struct t1_fit {
 /// The unknown is log(1 - E), close to log(TR / T1): T1's bounds are far apart, and 1 - E does not cancel.
 class t1_fitter {
  public:
-  static constexpr double least_t1_s = 0.01, most_t1_s = 10;
+  static constexpr double min_t1_s = 0.01, max_t1_s = 10;
 
   explicit t1_fitter(const conversion& c) : angles_(c.flip_angles), repetition_s_(c.t1_repetition_s) {
     for (int i = 0; i < angles_; ++i) {
@@ -33,8 +33,8 @@ class t1_fitter {
       versine_[i] = 2 * std::pow(std::sin(a / 2), 2);
     }
     if (angles_ == 0) return;
-    least_ = std::log(-std::expm1(-repetition_s_ / most_t1_s));
-    most_ = std::log(-std::expm1(-repetition_s_ / least_t1_s));
+    min_ = std::log(-std::expm1(-repetition_s_ / max_t1_s));
+    most_ = std::log(-std::expm1(-repetition_s_ / min_t1_s));
   }
 
   /// `signals`: one per flip angle, finite; a signal_row or doubles.
@@ -44,7 +44,7 @@ class t1_fitter {
     step_numbers now = examine(signals, at);
     look_around(signals, at, now);
     double damping = 1e-3;
-    for (int i = 0; i < most_iterations; ++i) {
+    for (int i = 0; i < max_iterations; ++i) {
       const double to = within_bounds(at + now.gradient / (now.curvature * (1 + damping) + DBL_MIN));
       const step_numbers next = examine(signals, to);
       const bool better = next.cost <= now.cost;
@@ -60,7 +60,7 @@ class t1_fitter {
   }
 
  private:
-  static constexpr int most_iterations = 100;
+  static constexpr int max_iterations = 100;
   static constexpr double smallest_step = 1e-12;
 
   struct step_numbers {
@@ -72,7 +72,7 @@ class t1_fitter {
   VOXHERD_FUNCTION void look_around(Signals signals, double& at, step_numbers& now) const {
     constexpr int places = 24;
     for (int k = 0; k <= places; ++k) {
-      const double other = least_ + (most_ - least_) * k / places;
+      const double other = min_ + (most_ - min_) * k / places;
       const step_numbers there = examine(signals, other);
       if (!(there.cost < now.cost)) continue;
       at = other;
@@ -80,7 +80,7 @@ class t1_fitter {
     }
   }
 
-  VOXHERD_FUNCTION double within_bounds(double x) const { return x < least_ ? least_ : x > most_ ? most_ : x; }
+  VOXHERD_FUNCTION double within_bounds(double x) const { return x < min_ ? min_ : x > most_ ? most_ : x; }
 
   /// Cost at log(1 - E) with the best amplitude M0 (1 - E); gradient and curvature of half of it, as Kaufman (BIT
   /// 15:49, 1975): the part of the derivative that the amplitude cannot follow.
@@ -134,14 +134,14 @@ class t1_fitter {
       }
       // The line of y - x over x: its slope is E - 1.
       const double slope = (w1 * wxd - wx * wy) / (w1 * wxx - wx * wx);
-      const double least = std::exp(least_), most = std::exp(most_);
+      const double least = std::exp(min_), most = std::exp(most_);
       recovered = !(-slope > least) ? least : -slope > most ? most : -slope;
     }
     return std::log(recovered);
   }
 
   VOXHERD_FUNCTION t1_fit finish(double at, const step_numbers& now) const {
-    const bool inside = at > least_ && at < most_;
+    const bool inside = at > min_ && at < most_;
     if (!inside || !(now.amplitude > 0) || !(now.cost <= DBL_MAX)) return {};
     const double recovered = std::exp(at);
     return {true, -repetition_s_ / std::log1p(-recovered), now.amplitude / recovered, now.cost};
@@ -149,7 +149,7 @@ class t1_fitter {
 
   int angles_;
   double repetition_s_;
-  double least_ = 0, most_ = 0;  ///< of log(1 - E)
+  double min_ = 0, most_ = 0;  ///< of log(1 - E)
   double sine_[max_flip_angles] = {}, cosine_[max_flip_angles] = {}, versine_[max_flip_angles] = {};
 };
 

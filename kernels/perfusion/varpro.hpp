@@ -6,8 +6,8 @@ namespace voxherd::perfusion {
 
 /// The equations with respect to the parameters, from those of columns whose `cost` and `gradient` are at p's flows.
 template <class Number>
-VOXHERD_FUNCTION inline void equations_of(const Number (&p)[parameter_count], const separable_equations<Number>& s,
-                                          normal_equations<Number>& e) {
+VOXHERD_FUNCTION inline void make_equations(const Number (&p)[parameter_count], const separable_equations<Number>& s,
+                                            normal_equations<Number>& e) {
   const auto m = [&](int i, int j) { return s.hessian[i >= j ? packed_index(i, j) : packed_index(j, i)]; };
   e.cost = s.cost;
   e.gradient[kl] = p[ka] * s.gradient[arterial_by_kl] + p[kp] * s.gradient[portal_by_kl];
@@ -56,7 +56,7 @@ class varpro : public levenberg<Number, true> {
     model.separable(trial, y, s);
     find_flows(trial, s);
     normal_equations<Number> e;
-    equations_of(trial, s, e);
+    make_equations(trial, s, e);
     return this->tell(trial, e);
   }
 

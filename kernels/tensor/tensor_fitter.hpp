@@ -80,14 +80,14 @@ class tensor_fitter {
   /// root cancels. 0 for a sample at its floor, which has no logarithm, and if the fit passes through the sample.
   VOXHERD_FUNCTION double free_residual(signal_row row, const deviation& bend, const solution& found,
                                         std::size_t k) const {
-    constexpr double least_freedom = 1e-6;
+    constexpr double min_freedom = 1e-6;
     const double s = row[k] / found.largest;
     if (!(s > tensor_model::floor_of_largest)) return 0;
     double x[unknowns];
     design_row(k, bend, x);
     const double freedom = 1 - weight(s, x, found.before, refits()) * leverage_of_unit_weight(found.factor, x);
     const double residual = std::log(s) - tensor_model::log_prediction(x, found.p);
-    return freedom > least_freedom ? residual / std::sqrt(freedom) : 0;
+    return freedom > min_freedom ? residual / std::sqrt(freedom) : 0;
   }
 
   VOXHERD_FUNCTION deviation read_deviation(signal_row row) const {

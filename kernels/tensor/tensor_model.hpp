@@ -35,7 +35,7 @@ struct deviation {
 
 /// Row of the least squares for an effective gradient.
 template <class Number>
-VOXHERD_FUNCTION inline void row_of(const Number (&q)[3], Number (&x)[unknowns]) {
+VOXHERD_FUNCTION inline void make_row(const Number (&q)[3], Number (&x)[unknowns]) {
   x[0] = -q[0] * q[0];
   x[1] = -2 * q[0] * q[1];
   x[2] = -2 * q[0] * q[2];
@@ -50,12 +50,12 @@ template <class Number>
 VOXHERD_FUNCTION inline void design_row(const double* g, const deviation<Number>& bend, Number (&x)[unknowns]) {
   Number q[3];
   for (int i = 0; i < 3; ++i) q[i] = bend.matrix[i][0] * g[0] + bend.matrix[i][1] * g[1] + bend.matrix[i][2] * g[2];
-  row_of(q, x);
+  make_row(q, x);
 }
 
 VOXHERD_FUNCTION inline void design_row(const double* g, double (&x)[unknowns]) {
   const double q[3] = {g[0], g[1], g[2]};
-  row_of(q, x);
+  make_row(q, x);
 }
 
 template <class Row, class Number>

@@ -54,9 +54,10 @@ struct quartic_loader {
 /// One step of Newton's method towards a minimum of T u u u u on the sphere; `u` stays a unit vector.
 VOXHERD_FUNCTION inline void step_to_minimum(const double (&t)[quartic_size], double (&u)[3]) {
   const finsler4_at<double> at(t, u);
-  const bool x_is_least = std::fabs(u[0]) <= std::fabs(u[1]) && std::fabs(u[0]) <= std::fabs(u[2]);
-  const bool y_is_least = !x_is_least && std::fabs(u[1]) <= std::fabs(u[2]);
-  const double axis[3] = {x_is_least ? 1.0 : 0.0, y_is_least ? 1.0 : 0.0, x_is_least || y_is_least ? 0.0 : 1.0};
+  const bool x_is_smallest = std::fabs(u[0]) <= std::fabs(u[1]) && std::fabs(u[0]) <= std::fabs(u[2]);
+  const bool y_is_smallest = !x_is_smallest && std::fabs(u[1]) <= std::fabs(u[2]);
+  const double axis[3] = {x_is_smallest ? 1.0 : 0.0, y_is_smallest ? 1.0 : 0.0,
+                          x_is_smallest || y_is_smallest ? 0.0 : 1.0};
   double e[3] = {u[1] * axis[2] - u[2] * axis[1], u[2] * axis[0] - u[0] * axis[2], u[0] * axis[1] - u[1] * axis[0]};
   const double size = std::sqrt(dot(e, e));
   for (double& x : e) x /= size;

@@ -62,12 +62,12 @@ VOXHERD_FUNCTION inline void main_axis(const Number (&t)[6], const Number (&alon
     for (int n = 0; n < 6; ++n) b[n] = s[n];
   }
   // The columns are multiples of the axis; the one with the largest diagonal element is the longest.
-  const auto y_most = b[3] > b[0];
-  const Number first_two = lane::select(y_most, b[3], b[0]);
-  const auto z_most = b[5] > first_two;
-  axis[0] = lane::select(z_most, b[2], lane::select(y_most, b[1], b[0]));
-  axis[1] = lane::select(z_most, b[4], lane::select(y_most, b[3], b[1]));
-  axis[2] = lane::select(z_most, b[5], lane::select(y_most, b[4], b[2]));
+  const auto y_is_largest = b[3] > b[0];
+  const Number first_two = lane::select(y_is_largest, b[3], b[0]);
+  const auto z_is_largest = b[5] > first_two;
+  axis[0] = lane::select(z_is_largest, b[2], lane::select(y_is_largest, b[1], b[0]));
+  axis[1] = lane::select(z_is_largest, b[4], lane::select(y_is_largest, b[3], b[1]));
+  axis[2] = lane::select(z_is_largest, b[5], lane::select(y_is_largest, b[4], b[2]));
   const Number length = lane::sqrt(dot(axis, axis)), towards = dot(axis, along);
   const Number factor = lane::select(towards < 0.0f, Number(-1.0f), Number(1.0f)) / length;
   for (Number& a : axis) a *= factor;

@@ -85,7 +85,7 @@ void session::note_stage(const std::string& name) const { stages_.push_back({nam
 
 session::~session() {
   // A rank that leaves by an exception must not wait for others that may never arrive.
-  if (std::uncaught_exceptions() > 0) MPI_Abort(handles_->world, static_cast<int>(exit_status::ours));
+  if (std::uncaught_exceptions() > 0) MPI_Abort(handles_->world, static_cast<int>(exit_status::internal_error));
   MPI_Comm_free(&handles_->node);
   MPI_Comm_free(&handles_->world);
   MPI_Finalize();

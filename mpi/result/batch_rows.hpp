@@ -14,7 +14,7 @@ struct row_range {
 };
 
 /// The rows that belong to a batch. `point_offsets`: see analysis::point_offsets().
-row_range rows_of(const batch& items, output_layout layout, std::span<const std::uint64_t> point_offsets);
+row_range batch_rows(const batch& items, output_layout layout, std::span<const std::uint64_t> point_offsets);
 
 /// Largest numbers of items and points in a batch of a plan; not necessarily of the same batch.
 struct batch_room {
@@ -25,7 +25,7 @@ batch_room largest_room(std::span<const batch> batches, std::span<const std::uin
 
 /// All items, cut into ranges of at most `max_items` items and `max_points` points each (a larger item is a range of
 /// its own), to process the fibres of a result piece by piece. Both limits > 0.
-std::vector<batch> pieces_of(std::span<const std::uint64_t> point_offsets, std::uint64_t max_points,
-                             std::uint64_t max_items = std::uint64_t{1} << 20);
+std::vector<batch> cut_into_pieces(std::span<const std::uint64_t> point_offsets, std::uint64_t max_points,
+                                   std::uint64_t max_items = std::uint64_t{1} << 20);
 
 }  // namespace voxherd

@@ -84,12 +84,12 @@ handle new_dataset(hid_t parent, const std::string& name, hid_t type, std::span<
   H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);
   H5Pset_obj_track_times(properties, false);
-  const handle space = space_of(shape);
+  const handle space = make_space(shape);
   return {H5Dcreate2(parent, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose,
           "creating dataset " + name};
 }
 
-handle space_of(std::span<const std::uint64_t> shape) {
+handle make_space(std::span<const std::uint64_t> shape) {
   if (shape.empty()) return {H5Screate(H5S_SCALAR), H5Sclose, "HDF5 dataspace"};
   const std::vector<hsize_t> extents(shape.begin(), shape.end());
   return {H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose, "HDF5 dataspace"};
@@ -107,7 +107,7 @@ void write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start
   if (std::find(count.begin(), count.end(), 0u) != count.end()) return;
   const std::vector<hsize_t> from(start.begin(), start.end()), extent(count.begin(), count.end());
   const handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
-  const handle in_memory = space_of(count);
+  const handle in_memory = make_space(count);
   checked(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr),
           "selecting in " + what);
   checked(H5Dwrite(dataset, type, in_memory, in_file, H5P_DEFAULT, values), "writing to " + what);
@@ -121,7 +121,7 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
 
 void write_attribute(hid_t object, const std::string& name, hid_t type, std::span<const std::uint64_t> shape,
                      const void* values) {
-  const handle space = space_of(shape);
+  const handle space = make_space(shape);
   const handle a(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
                  "creating attribute " + name);
   checked(H5Awrite(a, type, values), "writing attribute " + name);

@@ -54,7 +54,7 @@ handle open_dataset(hid_t parent, const std::string& name);
 /// A contiguous dataset of its full size, allocated at once and not filled.
 handle new_dataset(hid_t parent, const std::string& name, hid_t type, std::span<const std::uint64_t> shape);
 
-handle space_of(std::span<const std::uint64_t> shape);
+handle make_space(std::span<const std::uint64_t> shape);
 std::vector<std::uint64_t> shape_of(hid_t dataset);
 
 /// Writes a box of a dataset from contiguous memory; nothing for an empty box. Independent. Throws failure (disk).

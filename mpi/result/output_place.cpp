@@ -110,7 +110,7 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   }
   if (request.resume && has_out && !request.overwrite) {
     compare(result_reader(out), wanted);
-    return beginning::already_whole;
+    return beginning::already_complete;
   }
   if (request.overwrite) return beginning::fresh;
   if (request.is_step && (has_out || has_part)) {
@@ -176,7 +176,7 @@ void give_final_name(const std::string& out) {
     const auto& journal = reader.journal();
     const auto missing = std::count_if(journal.begin(), journal.end(), [](const auto& e) { return e.done != 1; });
     if (!reader.complete() || missing != 0) {
-      throw failure(exit_status::ours, fmt::format("{}: {} batches are missing at the end", part, missing));
+      throw failure(exit_status::internal_error, fmt::format("{}: {} batches are missing at the end", part, missing));
     }
   }
   if (std::rename(part.c_str(), out.c_str()) != 0) {

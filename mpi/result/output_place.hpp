@@ -28,13 +28,13 @@ class output_lock {
 bool is_being_written(const std::string& out);
 
 enum class beginning {
-  fresh,          ///< no file, or it will be overwritten
-  resumed,        ///< OUT.part is a part of the same study
-  already_whole,  ///< OUT is complete
+  fresh,             ///< no file, or it will be overwritten
+  resumed,           ///< OUT.part is a part of the same study
+  already_complete,  ///< OUT is complete
 };
 
 /// How much of the wanted layout is known.
-enum class compared_with { whole_layout, options };
+enum class compared_with { full_layout, options };
 
 /// Where to write a result, and what to do with an existing file.
 struct output_request {
@@ -47,7 +47,7 @@ struct output_request {
 /// What --resume and --overwrite mean for the files at request.out. Throws failure (usage) if neither allows the run to
 /// start, or if --resume finds another study, with the first value that differs. Changes no file.
 beginning decide_beginning(const output_request& request, const result_layout& wanted,
-                           compared_with wanted_is = compared_with::whole_layout);
+                           compared_with wanted_is = compared_with::full_layout);
 
 /// Throws failure (disk) if OUT's folder is missing or not writable, or has less than `bytes` free.
 void check_output_folder(const std::string& out, std::uint64_t bytes);

@@ -36,7 +36,7 @@ output_layout layout_named(const std::string& name) {
 
 element_type type_named(const std::string& name) {
   for (const element_type type : element_types) {
-    if (name == name_of(type)) return type;
+    if (name == type_name(type)) return type;
   }
   throw failure(exit_status::bad_data, fmt::format("attribute `contents`: unknown type `{}`", name));
 }
@@ -76,7 +76,7 @@ std::uint64_t data_bytes(const result_layout& layout) {
   const std::uint64_t items = layout.item_voxels.size();
   std::uint64_t bytes = summary_bytes + 8 * items + 8 * (layout.batches.size() + 1);
   bytes += sizeof(journal_entry) * layout.batches.size() + 8 * layout.point_offsets.size() + polyline_bytes(layout);
-  for (const output_spec& o : layout.outputs) bytes += product(dataset_shape(o, layout)) * size_of(o.type);
+  for (const output_spec& o : layout.outputs) bytes += product(dataset_shape(o, layout)) * element_bytes(o.type);
   for (const constant& c : layout.constants) bytes += 8 * c.values.size();
   return bytes;
 }
@@ -85,7 +85,7 @@ nlohmann::json describe_contents(const result_layout& layout) {
   nlohmann::json outputs = nlohmann::json::array(), inputs = nlohmann::json::array();
   for (const output_spec& o : layout.outputs) {
     outputs.push_back({{"name", o.name},
-                       {"type", name_of(o.type)},
+                       {"type", type_name(o.type)},
                        {"shape", o.shape},
                        {"layout", word_of(o.layout).word},
                        {"unit", o.unit},

@@ -120,13 +120,13 @@ void read_block(hid_t file, const output_spec& o, hid_t type, std::span<const st
   const std::vector<hsize_t> from(start.begin(), start.end()), extent(count.begin(), count.end());
   const hdf5::handle dataset = hdf5::open_dataset(file, dataset_path(o));
   const hdf5::handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
-  const hdf5::handle in_memory = hdf5::space_of(count);
+  const hdf5::handle in_memory = hdf5::make_space(count);
   hdf5::checked(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr),
                 "selecting in " + dataset_path(o));
   hdf5::checked(H5Dread(dataset, type, in_memory, in_file, H5P_DEFAULT, values), "reading " + dataset_path(o));
 }
 
-std::uint64_t components(const output_spec& o) { return o.bytes_per_item() / size_of(o.type); }
+std::uint64_t components(const output_spec& o) { return o.bytes_per_item() / element_bytes(o.type); }
 
 void read_rows(hid_t file, const output_spec& o, hid_t type, std::uint64_t first, std::uint64_t rows, void* values) {
   std::vector<std::uint64_t> start(1 + o.shape.size(), 0), count{rows};
@@ -153,7 +153,7 @@ result_reader::result_reader(const std::string& path) : state_(std::make_unique<
     read_image(s.file, s.layout.grid);
     s.item_voxels = read_all<std::uint64_t>(s.file, "/items/voxel", H5T_STD_U64LE);
     s.layout.item_voxels = s.item_voxels;
-    s.layout.batches = batches_of(read_all<std::uint64_t>(s.file, "/journal/first_item", H5T_STD_U64LE));
+    s.layout.batches = make_batches(read_all<std::uint64_t>(s.file, "/journal/first_item", H5T_STD_U64LE));
     s.journal = read_all<journal_entry>(s.file, "/journal/batches", hdf5::journal_type());
     for (constant& c : s.layout.constants) c.values = read_all<double>(s.file, dataset_path(c), H5T_IEEE_F64LE);
     if (has_layout(s.layout.outputs, output_layout::points)) {
@@ -222,7 +222,8 @@ const output_spec& result_reader::checked_rows(const std::string& name, output_l
   const output_spec& o = output(name);
   const std::uint64_t rows = layout == output_layout::points ? point_count() : item_voxels().size();
   if (o.layout != layout || layout == output_layout::volume || first > rows || count > rows - first) {
-    throw failure(exit_status::ours, fmt::format("rows {} to {} of `{}` do not exist", first, first + count, name));
+    throw failure(exit_status::internal_error,
+                  fmt::format("rows {} to {} of `{}` do not exist", first, first + count, name));
   }
   return o;
 }
@@ -247,8 +248,8 @@ void result_reader::read_rows_into(const std::string& name, element_type type, s
                                    void* values) const {
   const output_spec& o = checked_rows(name, output(name).layout, first, count);
   if (o.type != type) {
-    throw failure(exit_status::ours,
-                  fmt::format("`{}` has type {}, but {} was requested", name, name_of(o.type), name_of(type)));
+    throw failure(exit_status::internal_error,
+                  fmt::format("`{}` has type {}, but {} was requested", name, type_name(o.type), type_name(type)));
   }
   voxherd::read_rows(state_->file, o, hdf5::file_type(type), first, count, values);
 }
@@ -263,13 +264,13 @@ std::vector<std::byte> result_reader::read_row_bytes(const std::string& name, st
 std::vector<std::byte> result_reader::read_batch(const std::string& name, const batch& items) const {
   const output_spec& o = output(name);
   if (o.layout != output_layout::volume) {
-    const row_range rows = rows_of(items, o.layout, point_offsets());
+    const row_range rows = batch_rows(items, o.layout, point_offsets());
     return read_row_bytes(name, rows.first, rows.count);
   }
-  const voxel_interval interval = interval_of(items, item_voxels(), grid().voxel_count());
+  const voxel_interval interval = batch_interval(items, item_voxels(), grid().voxel_count());
   std::vector<std::byte> bytes((interval.end - interval.first) * o.bytes_per_item());
   std::byte* to = bytes.data();
-  for (const grid_box& box : boxes_of(interval, grid().size)) {
+  for (const grid_box& box : cut_into_boxes(interval, grid().size)) {
     std::vector<std::uint64_t> start(box.start.begin(), box.start.end()), count(box.count.begin(), box.count.end());
     start.resize(3 + o.shape.size(), 0);
     count.insert(count.end(), o.shape.begin(), o.shape.end());
@@ -279,7 +280,7 @@ std::vector<std::byte> result_reader::read_batch(const std::string& name, const 
   return bytes;
 }
 
-std::uint64_t result_reader::checksum_of(const batch& items) const {
+std::uint64_t result_reader::compute_checksum(const batch& items) const {
   checksum sum;
   for (const output_spec& o : outputs()) sum.add(read_batch(o.name, items));
   return sum.value();

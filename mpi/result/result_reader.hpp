@@ -66,7 +66,7 @@ class result_reader {
   /// The bytes of a batch of one output, as they were written, in the file's type.
   std::vector<std::byte> read_batch(const std::string& name, const batch& items) const;
   /// XXH64 of the batch's bytes as they are in the file now; the journal says what they were when written.
-  std::uint64_t checksum_of(const batch& items) const;
+  std::uint64_t compute_checksum(const batch& items) const;
 
  private:
   const output_spec& checked_rows(const std::string& name, output_layout layout, std::uint64_t first,
@@ -81,7 +81,7 @@ class result_reader {
 template <class T>
 std::vector<T> result_reader::read_rows(const std::string& name, std::uint64_t first_row, std::uint64_t count) const {
   const output_spec& o = output(name);
-  std::vector<T> values(count * (o.bytes_per_item() / size_of(o.type)));
+  std::vector<T> values(count * (o.bytes_per_item() / element_bytes(o.type)));
   read_rows_into(name, element_type_of<T>(), first_row, count, values.data());
   return values;
 }

@@ -183,7 +183,7 @@ void result_writer::write_known(std::uint64_t batch_number, std::span<const std:
   const batch& b = layout.batches[batch_number];
   std::vector<std::span<const std::byte>> rows;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const row_range range = rows_of(b, layout.outputs[i].layout, layout.point_offsets);
+    const row_range range = batch_rows(b, layout.outputs[i].layout, layout.point_offsets);
     const std::size_t bytes = layout.outputs[i].bytes_per_item();
     rows.push_back(values[i].subspan(range.first * bytes, range.count * bytes));
   }
@@ -195,7 +195,7 @@ void result_writer::state::write_map(const batch& items, std::size_t output, std
   const output_spec& spec = layout->outputs[output];
   const std::size_t bytes = spec.bytes_per_item();
   const auto& voxels = layout->item_voxels;
-  const voxel_interval all = interval_of(items, voxels, layout->grid.voxel_count());
+  const voxel_interval all = batch_interval(items, voxels, layout->grid.voxel_count());
   const std::uint64_t part_voxels = std::max<std::uint64_t>(1, map_part_bytes / bytes);
   std::uint64_t item = items.first_item;
   const std::uint64_t items_end = items.first_item + items.item_count;
@@ -214,7 +214,7 @@ void result_writer::state::write_map(const batch& items, std::size_t output, std
     sum.add(map_part);
     for (const voxel_interval& written : filled) {
       const std::byte* from = &map_part[(written.first - part.first) * bytes];
-      for (const grid_box& box : boxes_of(written, layout->grid.size)) {
+      for (const grid_box& box : cut_into_boxes(written, layout->grid.size)) {
         std::copy(box.start.begin(), box.start.end(), start.begin());
         std::copy(box.count.begin(), box.count.end(), count.begin());
         hdf5::write_block(outputs[output], hdf5::file_type(spec.type), start, count, from, path);
@@ -227,7 +227,7 @@ void result_writer::state::write_map(const batch& items, std::size_t output, std
 void result_writer::state::write_rows(const batch& items, std::size_t output, std::span<const std::byte> values,
                                       checksum& sum) {
   const output_spec& spec = layout->outputs[output];
-  const row_range range = rows_of(items, spec.layout, layout->point_offsets);
+  const row_range range = batch_rows(items, spec.layout, layout->point_offsets);
   const auto rows = values.first(range.count * spec.bytes_per_item());
   std::vector<std::uint64_t> start(1 + spec.shape.size(), 0), count{range.count};
   start[0] = range.first;

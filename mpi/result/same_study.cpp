@@ -15,7 +15,7 @@ std::string shown(const nlohmann::json& value) {
 }
 
 /// The contents of the inputs, without their paths.
-nlohmann::json inputs_of(const nlohmann::json& provenance) {
+nlohmann::json read_inputs(const nlohmann::json& provenance) {
   nlohmann::json inputs = provenance.contains("inputs") ? provenance.at("inputs") : nlohmann::json();
   for (auto& input : inputs) {
     if (input.is_object()) input.erase("path");
@@ -30,7 +30,7 @@ std::optional<std::string> options_differ(const result_reader& stored, const res
   };
   also(stored.version(), wanted.version, "version");
   also(stored.configuration(), wanted.configuration, "");
-  also(inputs_of(stored.provenance()), inputs_of(wanted.provenance), "inputs");
+  also(read_inputs(stored.provenance()), read_inputs(wanted.provenance), "inputs");
   return difference;
 }
 
@@ -91,7 +91,7 @@ std::vector<bool> verified_batches(const session& s, const result_reader& reader
     for (std::size_t b = 0; b < batches.size(); ++b) {
       if (b % static_cast<std::size_t>(s.size()) != static_cast<std::size_t>(s.rank())) continue;
       const journal_entry& entry = reader.journal()[b];
-      good[b] = entry.done == 1 && reader.checksum_of(batches[b]) == entry.checksum ? 1 : 0;
+      good[b] = entry.done == 1 && reader.compute_checksum(batches[b]) == entry.checksum ? 1 : 0;
     }
   });
   s.all_reduce(reduction::max, std::span<std::uint8_t>(good));

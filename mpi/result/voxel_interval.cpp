@@ -4,13 +4,14 @@
 
 namespace voxherd {
 
-voxel_interval interval_of(const batch& items, std::span<const std::uint64_t> item_voxels, std::uint64_t voxel_count) {
+voxel_interval batch_interval(const batch& items, std::span<const std::uint64_t> item_voxels,
+                              std::uint64_t voxel_count) {
   const std::uint64_t next = items.first_item + items.item_count;
   return {items.first_item == 0 ? 0 : item_voxels[items.first_item],
           next == item_voxels.size() ? voxel_count : item_voxels[next]};
 }
 
-std::vector<grid_box> boxes_of(voxel_interval interval, const std::array<std::uint64_t, 3>& size) {
+std::vector<grid_box> cut_into_boxes(voxel_interval interval, const std::array<std::uint64_t, 3>& size) {
   const std::uint64_t row = size[0], slice = size[0] * size[1];
   std::vector<grid_box> boxes;
   for (std::uint64_t at = interval.first; at < interval.end;) {

@@ -16,7 +16,8 @@ struct voxel_interval {
 
 /// The part of a map that belongs to items [first_item, first_item + item_count): from its first item's voxel up to the
 /// next item's, the first batch from voxel 0, the last one to the end. The intervals of a plan cover the grid once.
-voxel_interval interval_of(const batch& items, std::span<const std::uint64_t> item_voxels, std::uint64_t voxel_count);
+voxel_interval batch_interval(const batch& items, std::span<const std::uint64_t> item_voxels,
+                              std::uint64_t voxel_count);
 
 /// A block of the grid, order z, y, x.
 struct grid_box {
@@ -25,6 +26,6 @@ struct grid_box {
 
 /// An interval as at most five boxes, each one contiguous in memory, in increasing order: the rest of a row, full
 /// rows, full slices, full rows, the beginning of a row. `size`: nx, ny, nz.
-std::vector<grid_box> boxes_of(voxel_interval interval, const std::array<std::uint64_t, 3>& size);
+std::vector<grid_box> cut_into_boxes(voxel_interval interval, const std::array<std::uint64_t, 3>& size);
 
 }  // namespace voxherd

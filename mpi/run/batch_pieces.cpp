@@ -14,8 +14,8 @@ std::vector<std::span<std::byte>> piece_rows(const batch& piece, const batch& it
   std::vector<std::span<std::byte>> rows;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::size_t bytes = specs[i].bytes_per_item();
-    const row_range own = rows_of(piece, specs[i].layout, point_offsets);
-    const std::uint64_t before = own.first - rows_of(items, specs[i].layout, point_offsets).first;
+    const row_range own = batch_rows(piece, specs[i].layout, point_offsets);
+    const std::uint64_t before = own.first - batch_rows(items, specs[i].layout, point_offsets).first;
     rows.push_back(outputs[i].subspan(before * bytes, own.count * bytes));
   }
   return rows;

@@ -94,7 +94,7 @@ dealer::outlook dealer::look(double now) const {
 }
 
 /// The first pending batch of at most so many items: the largest of these.
-std::size_t dealer::first_of_at_most(double items) const {
+std::size_t dealer::first_within(double items) const {
   if (!falling_) return items_of(0) <= items ? 0 : pending_.size();
   const auto place = std::partition_point(pending_.begin(), pending_.end(), [&](std::uint64_t number) {
     return static_cast<double>(plan_[number].item_count) > items;
@@ -127,7 +127,7 @@ std::optional<std::size_t> dealer::choose_unmeasured(int rank, const outlook& o)
   }
   if (workers_[own].unfinished.size() >= max_unmeasured) return std::nullopt;
   if (items_of(0) >= large_share * share) return 0;
-  const std::size_t place = first_of_at_most(unmeasured_share * share);
+  const std::size_t place = first_within(unmeasured_share * share);
   if (place < pending_.size()) return place;
   return smallest();
 }
@@ -142,7 +142,7 @@ std::optional<std::size_t> dealer::choose(int rank, const outlook& o) const {
   // finished.
   if (is_slow && rest > items_of(smallest())) return std::nullopt;
   const double others_end = (items_pending_ + o.all_rest - rest) / (o.all_speed - speed);
-  const std::size_t place = first_of_at_most((is_slow ? usual_if_slow : latest) * others_end * speed - rest);
+  const std::size_t place = first_within((is_slow ? usual_if_slow : latest) * others_end * speed - rest);
   if (place == 0) return 0;
   // A batch that takes longer than everything else decides when the run ends: start it at once, on the rank that would
   // finish it first.

@@ -62,7 +62,7 @@ class dealer {
   std::optional<std::size_t> choose_unmeasured(int rank, const outlook& o) const;
   bool slow(int rank, const outlook& o) const;
   bool first_to_end(int rank, double items, const outlook& o) const;
-  std::size_t first_of_at_most(double items) const;
+  std::size_t first_within(double items) const;
   std::size_t smallest() const { return falling_ ? pending_.size() - 1 : 0; }
   double items_of(std::size_t place) const { return static_cast<double>(plan_[pending_[place]].item_count); }
   void grant(worker& w, std::uint64_t number, double now);

@@ -69,7 +69,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
                         const device_hooks& device) {
   const stop_signals signals;
   study file(s, settings, known_layout(s, known, settings, device));
-  if (file.begin() == beginning::already_whole) return exit_status::whole;
+  if (file.begin() == beginning::already_complete) return exit_status::complete;
   std::vector<std::uint64_t> pending;
   if (file.resumes()) {
     pending = file.pending(nullptr);
@@ -78,7 +78,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
     for (const batch& b : file.layout().batches) pending.push_back(b.number);
     s.on_root([&] { check_output_folder(settings.out, data_bytes(file.layout()) + file_overhead_bytes); });
   }
-  if (settings.dry_run) return exit_status::whole;
+  if (settings.dry_run) return exit_status::complete;
   std::optional<new_file> created;
   result_writer writer = file.open(created);
   if (created) created->rename();
@@ -89,9 +89,9 @@ exit_status write_known(const session& s, const known_result& known, const run_s
   const int signal = write_batches(s, writer, known, file.layout().batches, pending, times);
   file.note_stage("batches computed");
   if (signal != 0) {
-    if (s.is_root()) say_stopping(signal);
+    if (s.is_root()) print_stopping(signal);
     writer.close();
-    return exit_status::resume_me;
+    return exit_status::interrupted;
   }
   if (!settings.trace.empty()) write_trace(s, settings.trace, times, work_started);
   rank_account account;
@@ -101,7 +101,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
     account.writing_seconds += t.write_end - t.write_begin;
   }
   file.finish(writer, account, device, file.layout().batches.size() - pending.size());
-  return exit_status::whole;
+  return exit_status::complete;
 }
 
 }  // namespace voxherd

@@ -11,7 +11,7 @@ using clock = std::chrono::steady_clock;
 std::vector<std::span<std::byte>> work_slot::output_spans() const {
   std::vector<std::span<std::byte>> spans;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const std::uint64_t rows = rows_of(items, specs[i].layout, point_offsets).count;
+    const std::uint64_t rows = batch_rows(items, specs[i].layout, point_offsets).count;
     spans.emplace_back(outputs[i].get(), rows * specs[i].bytes_per_item());
   }
   return spans;

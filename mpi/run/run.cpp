@@ -109,7 +109,7 @@ class computation {
 };
 
 exit_status computation::run() {
-  if (study_.begin() == beginning::already_whole) return exit_status::whole;
+  if (study_.begin() == beginning::already_complete) return exit_status::complete;
   if (study_.resumes()) {
     pending_ = study_.pending(counts_.get());
   } else {
@@ -129,14 +129,14 @@ exit_status computation::estimate_only() {
   if (input_ != nullptr && !layout.batches.empty()) {
     const batch middle = middle_batch(layout);
     input_->begin(middle.first_item, middle.first_item + middle.item_count);
-    if (!await_stage()) return exit_status::resume_me;
+    if (!await_stage()) return exit_status::interrupted;
   }
   run_estimate found = estimate(s_, a_, device_, layout, pending_);
   if (input_ != nullptr) found.node_bytes += static_cast<double>(input_->later_bytes());
   const bool listens = settings_.listener != nullptr && settings_.listener->estimate;
   s_.on_root(
       [&] { listens ? settings_.listener->estimate(found) : fmt::print("{}", estimate_text(found, settings_.out)); });
-  return exit_status::whole;
+  return exit_status::complete;
 }
 
 bool computation::await_stage() {
@@ -171,7 +171,7 @@ bool computation::compute_stages(const std::vector<run_stage>& stages, work_loop
 exit_status computation::compute() {
   const result_layout& layout = study_.layout();
   const std::vector<run_stage> stages =
-      stages_of(layout.batches, pending_, input_ == nullptr ? staged_input::all_items : input_->max_items());
+      cut_into_stages(layout.batches, pending_, input_ == nullptr ? staged_input::all_items : input_->max_items());
   if (input_ != nullptr) input_->begin(stages.front().first, stages.front().last);
   std::optional<new_file> created;
   result_writer writer = study_.open(created);
@@ -195,11 +195,11 @@ exit_status computation::compute() {
   }
   if (!complete) {
     writer.close();
-    return exit_status::resume_me;
+    return exit_status::interrupted;
   }
   study_.finish(writer, account, device_, layout.batches.size() - pending_.size());
   report_counts();
-  return exit_status::whole;
+  return exit_status::complete;
 }
 
 void computation::report_counts() {
@@ -210,8 +210,8 @@ void computation::report_counts() {
 
 }  // namespace
 
-bool is_whole_already(const session& s, const std::string& analysis, const run_settings& settings,
-                      const device_hooks& device) {
+bool is_already_complete(const session& s, const std::string& analysis, const run_settings& settings,
+                         const device_hooks& device) {
   beginning found = beginning::fresh;
   s.on_root([&] {
     check_output_folder(settings.out, 0);
@@ -219,7 +219,7 @@ bool is_whole_already(const session& s, const std::string& analysis, const run_s
     found = decide_beginning(requested_output(settings), wanted, compared_with::options);
   });
   s.broadcast(found);
-  return found == beginning::already_whole;
+  return found == beginning::already_complete;
 }
 
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device) {

@@ -74,15 +74,15 @@ struct device_hooks {
 };
 
 /// Runs the analysis over all ranks into settings.out. Collective; every rank returns the same status:
-/// whole, or resume_me after a signal. Throws failure, the same on every rank; with several ranks a failure during the
-/// work ends all of them with its status and one message (MPI_Abort).
+/// whole, or interrupted after a signal. Throws failure, the same on every rank; with several ranks a failure during
+/// the work ends all of them with its status and one message (MPI_Abort).
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device);
 
 /// Before any work: whether settings.out is already a complete result of this study (--resume). Compares analysis,
 /// version, configuration and inputs. Throws failure, as run() would, if settings.out or its OUT.part prevents the
 /// start. Collective; the same on every rank. Logs nothing; see log_nothing_to_do().
-bool is_whole_already(const session& s, const std::string& analysis, const run_settings& settings,
-                      const device_hooks& device);
+bool is_already_complete(const session& s, const std::string& analysis, const run_settings& settings,
+                         const device_hooks& device);
 void log_nothing_to_do(const run_settings& settings);
 
 }  // namespace voxherd

@@ -21,7 +21,7 @@ void check_items(const analysis& a, const result_layout& layout) {
                          ? offsets.size() == layout.item_voxels.size() + 1 && offsets.front() == 0 &&
                                std::is_sorted(offsets.begin(), offsets.end())
                          : offsets.empty();
-  if (!right) throw failure(exit_status::ours, a.name() + ": the point offsets do not match the items");
+  if (!right) throw failure(exit_status::internal_error, a.name() + ": the point offsets do not match the items");
 }
 
 bool is_mixed(const device_hooks& device) { return device.kind == "mixed"; }
@@ -86,7 +86,7 @@ std::vector<batch> new_plan(const session& s, analysis& a, const run_settings& s
   std::vector<std::uint64_t> first_items;
   if (s.is_root()) first_items = first_items_of(make_plan(settings.partition, a.item_voxels(), a.grid(), sizes));
   s.broadcast(first_items);
-  return batches_of(first_items);
+  return make_batches(first_items);
 }
 
 std::vector<double> believed_speeds(const session& s, const device_hooks& device) {

@@ -44,7 +44,7 @@ void stop_signals::release() {
 
 int stop_signals::received() { return depth > 0 ? static_cast<int>(note) : 0; }
 
-void say_stopping(int signal) {
+void print_stopping(int signal) {
   fmt::print(stderr, "voxherd: stopping on signal {}; the same command with --resume continues from here\n", signal);
 }
 

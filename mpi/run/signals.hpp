@@ -19,6 +19,6 @@ class stop_signals {
 };
 
 /// Prints on standard error that the run stops; for rank 0.
-void say_stopping(int signal);
+void print_stopping(int signal);
 
 }  // namespace voxherd

@@ -33,8 +33,8 @@ wait_state combine(const session& s, const wait_state& own) {
 
 [[noreturn]] void leave(int signal) {
   throw failure(
-      exit_status::resume_me,
-      fmt::format("stopped by signal {} while reading the input; the same command with --resume continues", signal));
+      exit_status::interrupted,
+      fmt::format("stopped on signal {} while reading the input; the same command with --resume continues", signal));
 }
 
 /// Waits for the stage. Returns a signal that any rank received meanwhile, 0 for none.
@@ -89,15 +89,15 @@ bool joined_input::is_ready() {
 
 bool await_stage(const session& s, staged_input& input) {
   const int signal = signal_before_stage(s, input);
-  if (signal != 0 && s.is_root()) say_stopping(signal);
+  if (signal != 0 && s.is_root()) print_stopping(signal);
   return signal == 0;
 }
 
-void bring_stage(const session& s, staged_input& input) {
+void await_stage_or_throw(const session& s, staged_input& input) {
   if (const int signal = signal_before_stage(s, input); signal != 0) leave(signal);
 }
 
-void leave_if_told() {
+void throw_if_stopped() {
   if (stop_signals::received() != 0) leave(stop_signals::received());
 }
 
@@ -107,15 +107,15 @@ void for_each_stage(const session& s, staged_input& input, std::uint64_t items,
   if (items > 0) input.begin(0, end_of(0));
   for (std::uint64_t first = 0; first < items;) {
     const std::uint64_t last = end_of(first);
-    bring_stage(s, input);
+    await_stage_or_throw(s, input);
     if (last < items) input.begin(last, end_of(last));
     work(first, last);
     first = last;
   }
 }
 
-std::vector<run_stage> stages_of(std::span<const batch> plan, std::span<const std::uint64_t> pending,
-                                 std::uint64_t max_items) {
+std::vector<run_stage> cut_into_stages(std::span<const batch> plan, std::span<const std::uint64_t> pending,
+                                       std::uint64_t max_items) {
   std::vector<std::uint64_t> numbers(pending.begin(), pending.end());
   std::sort(numbers.begin(), numbers.end(),
             [&](std::uint64_t a, std::uint64_t b) { return plan[a].first_item < plan[b].first_item; });

@@ -27,15 +27,15 @@ class joined_input final : public staged_input {
 /// Waits until the latest stage is ready on every rank; false if any rank received a stop signal meanwhile. Ranks sleep
 /// and exchange signals within 0.1 s. Throws failure, the same on every rank. Collective.
 bool await_stage(const session& s, staged_input& input);
-/// The same for callers with nothing to save: a stop signal throws failure (resume_me) on every rank.
-void bring_stage(const session& s, staged_input& input);
+/// The same for callers with nothing to save: a stop signal throws failure (interrupted) on every rank.
+void await_stage_or_throw(const session& s, staged_input& input);
 
-/// Calls work(first, last) for one stage after another, on every rank. Throws as bring_stage().
+/// Calls work(first, last) for one stage after another, on every rank. Throws as await_stage_or_throw().
 void for_each_stage(const session& s, staged_input& input, std::uint64_t items,
                     const std::function<void(std::uint64_t, std::uint64_t)>& work);
 
-/// Throws failure (resume_me) if this rank received a stop signal: only for rank 0, during a long step.
-void leave_if_told();
+/// Throws failure (interrupted) if this rank received a stop signal: only for rank 0, during a long step.
+void throw_if_stopped();
 
 /// Batches that are computed from one stage, and the range of their items.
 struct run_stage {
@@ -44,7 +44,7 @@ struct run_stage {
 };
 /// Cuts `pending` batches, in the order of their items, into stages of at most `max_items` items; one stage without
 /// batches if none is pending. Throws failure (usage) if a batch has more items.
-std::vector<run_stage> stages_of(std::span<const batch> plan, std::span<const std::uint64_t> pending,
-                                 std::uint64_t max_items);
+std::vector<run_stage> cut_into_stages(std::span<const batch> plan, std::span<const std::uint64_t> pending,
+                                       std::uint64_t max_items);
 
 }  // namespace voxherd

@@ -67,14 +67,14 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
         if (step.make && !step.is_last && step.kept_file.empty()) std::filesystem::remove(settings_of(step).out);
     });
   };
-  if (is_whole_already(s, analysis, settings, device)) {
+  if (is_already_complete(s, analysis, settings, device)) {
     log_nothing_to_do(settings);
     if (!settings.dry_run) remove_intermediate_files();
-    return exit_status::whole;
+    return exit_status::complete;
   }
   // Errors about the user's files are reported before any work is done.
   for (const step_list::step& step : steps.steps_)
-    if (!step.kept_file.empty()) (void)is_whole_already(s, step.analysis, settings_of(step), device);
+    if (!step.kept_file.empty()) (void)is_already_complete(s, step.analysis, settings_of(step), device);
 
   nlohmann::json summary = nlohmann::json::object();
   for (const step_list::step& step : steps.steps_) {
@@ -88,14 +88,14 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
       if (step.is_last) how.also_in_summary = summary;
       const std::unique_ptr<voxherd::analysis> computed = step.make ? step.make() : nullptr;
       const exit_status status = step.make ? run(s, *computed, how, device) : write_known(s, step.known(), how, device);
-      if (status != exit_status::whole || settings.dry_run) return status;
+      if (status != exit_status::complete || settings.dry_run) return status;
       if (step.after) step.after(how.out, summary);
       s.note_stage(step.name + ": step ended");
     }
     summary[step.name + "_seconds"] = steady_seconds() - start;
   }
   remove_intermediate_files();
-  return exit_status::whole;
+  return exit_status::complete;
 }
 
 }  // namespace voxherd

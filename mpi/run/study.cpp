@@ -74,7 +74,7 @@ beginning study::begin() {
       spdlog::info("there is no {} to resume: starting from the beginning", part);
   });
   s_.broadcast(found_);
-  if (found_ == beginning::already_whole) log_nothing_to_do(settings_);
+  if (found_ == beginning::already_complete) log_nothing_to_do(settings_);
   return found_;
 }
 

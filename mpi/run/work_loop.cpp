@@ -112,14 +112,14 @@ void work_loop::notice_signals() {
   for (work_slot* slot : lanes_.take_waiting()) free_.push_back(slot);
   if (stopped_at_ == steady::time_point{}) {
     stopped_at_ = steady::now();
-    if (session_.is_root()) say_stopping(queue_->stopped_by());
+    if (session_.is_root()) print_stopping(queue_->stopped_by());
   }
   if (steady::now() - stopped_at_ < grace) return;
   fmt::print(stderr, "voxherd: rank {} exits with an unfinished batch; the same command with --resume continues\n",
              session_.rank());
   std::fflush(nullptr);
   // There is no time to finalize MPI or to close the file: every finished batch is already in the file.
-  _exit(static_cast<int>(exit_status::resume_me));
+  _exit(static_cast<int>(exit_status::interrupted));
 }
 
 void work_loop::leave_if_idle() {

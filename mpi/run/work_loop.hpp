@@ -25,7 +25,7 @@ class work_loop {
             result_writer& writer, progress& shown, item_counts* counts = nullptr);
 
   /// Works until all ranks have left this queue. After a signal: until the batches being computed are written; if other
-  /// ranks take too long, the process exits with exit_status::resume_me.
+  /// ranks take too long, the process exits with exit_status::interrupted.
   void run(batch_queue& queue);
 
   rank_account account() const { return account_; }

@@ -23,7 +23,7 @@ namespace voxherd {
 namespace {
 
 struct ending {
-  exit_status status = exit_status::whole;
+  exit_status status = exit_status::complete;
   std::string message;  ///< of a failure; empty for none
 };
 
@@ -48,22 +48,22 @@ exit_status dispatch(session& s, std::span<const command* const> commands, const
   const std::vector<std::string> rest(words.empty() ? words.end() : words.begin() + 1, words.end());
   if (first == "--version") {
     if (s.is_root()) fmt::print("voxherd {}\n", version);
-    return exit_status::whole;
+    return exit_status::complete;
   }
   if (first == "--completion") {
     const std::string text = completion_script(commands, rest.empty() ? "" : rest.front());
     if (s.is_root()) fmt::print("{}", text);
-    return exit_status::whole;
+    return exit_status::complete;
   }
   if (first == "--help" || first == "-h" || first == "help") {
     const std::string text = rest.empty() ? help_text(commands) : help_text(find_command(commands, rest.front()));
     if (s.is_root()) fmt::print("{}", text);
-    return words.empty() ? exit_status::usage : exit_status::whole;
+    return words.empty() ? exit_status::usage : exit_status::complete;
   }
   const command& c = find_command(commands, first);
   if (const auto format = find_help_format(rest)) {
     if (s.is_root()) fmt::print("{}", help_text(c, *format));
-    return exit_status::whole;
+    return exit_status::complete;
   }
   // Before the first kernel: an illegal instruction would end the program without a message.
   if (const std::string why = why_kernels_cannot_run(); !why.empty()) throw failure(exit_status::usage, why);

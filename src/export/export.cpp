@@ -86,7 +86,7 @@ exit_status run_export(session& s, const export_request& request) {
   settings.session = request.session;
   if (settings.quiet && s.is_root()) spdlog::set_level(spdlog::level::warn);
   find_kind(request.kind).run(s, settings);
-  return exit_status::whole;
+  return exit_status::complete;
 }
 
 }  // namespace

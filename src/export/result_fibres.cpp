@@ -31,7 +31,7 @@ result_fibres::result_fibres(const std::string& path) : result_(path) {
   require_fibres(result_);
   require_complete(result_);
   for (const output_spec& o : result_.outputs()) {
-    const fibre_array array{o.name, o.type, o.bytes_per_item() / size_of(o.type)};
+    const fibre_array array{o.name, o.type, o.bytes_per_item() / element_bytes(o.type)};
     if (o.layout == output_layout::items) fibre_arrays_.push_back(array);
     if (o.layout == output_layout::points && o.name != position) point_arrays_.push_back(array);
   }

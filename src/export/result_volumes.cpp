@@ -30,7 +30,7 @@ result_volumes::result_volumes(const std::string& path, std::size_t chunk_bytes)
 
 std::size_t result_volumes::components(const std::string& output) const {
   const output_spec& o = result_.output(output);
-  return o.bytes_per_item() / size_of(o.type);
+  return o.bytes_per_item() / element_bytes(o.type);
 }
 
 int result_volumes::count(const std::string& name) const {

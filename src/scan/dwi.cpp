@@ -140,7 +140,7 @@ std::size_t dwi_series::floats_per_item() const {
 void dwi_series::load(const batch& items, std::span<float> out) {
   const std::size_t stride = floats_per_item();
   if (items.first_item + items.item_count > item_voxels().size() || out.size() < items.item_count * stride) {
-    throw failure(exit_status::ours,
+    throw failure(exit_status::internal_error,
                   fmt::format("batch {}: {} items from {} do not fit {} voxels and {} floats", items.number,
                               items.item_count, items.first_item, item_voxels().size(), out.size()));
   }

@@ -65,7 +65,7 @@ class inflated_rows : public voxel_rows {
   void begin(std::uint64_t first, std::uint64_t last) override {
     if (begun_ > 0 && latest().has(first, last)) return;
     if (last > voxels_.size() || last - first > buffer_items_)
-      throw failure(exit_status::ours,
+      throw failure(exit_status::internal_error,
                     fmt::format("{}: items {} to {} do not fit into the buffer", describe_files(files_), first, last));
     abandon();
     stop_ = false;
@@ -90,7 +90,7 @@ class inflated_rows : public voxel_rows {
       if (!stage.ready || !stage.has(first, first + count)) continue;
       return layout_.load(memory_[i].bytes().data(), first - stage.first, count, out, stride);
     }
-    throw failure(exit_status::ours, describe_files(files_) + ": read before it was inflated");
+    throw failure(exit_status::internal_error, describe_files(files_) + ": read before it was inflated");
   }
 
  private:

@@ -48,7 +48,7 @@ class label_sampler {
 };
 
 /// Sorts the samples and returns the most frequent one.
-std::int32_t most_frequent(std::vector<std::int32_t>& samples) {
+std::int32_t mode(std::vector<std::int32_t>& samples) {
   std::sort(samples.begin(), samples.end());
   std::int32_t best = 0;
   std::size_t best_count = 0;
@@ -100,7 +100,7 @@ std::vector<std::int32_t> look_up(const std::vector<std::int32_t>& labels, const
     }
     if (samples.empty()) continue;
     mostly_none += 2 * samples.size() < offsets.size() ? 1 : 0;
-    found[v] = most_frequent(samples);
+    found[v] = mode(samples);
   }
   return found;
 }

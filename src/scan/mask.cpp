@@ -52,7 +52,7 @@ std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, cons
   std::uint64_t end = image.volumes;
   while (end > 0 && !is_b0(end - 1)) --end;
   for (std::uint64_t k = 0; k < end; ++k) {
-    leave_if_told();
+    throw_if_stopped();
     if (!is_b0(k)) {
       reader.read_stored(k, 0, 0,
                          nullptr);  // inflates a compressed file up to here: at most a volume between two checks

@@ -25,7 +25,7 @@ struct kept_signals {
 };
 
 /// Loads the signals of all voxels that are inside, on this rank. Collective. Throws failure (disk, or as
-/// bring_stage()).
+/// await_stage_or_throw()).
 kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<std::uint8_t>& inside);
 
 }  // namespace voxherd

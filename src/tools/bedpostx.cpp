@@ -156,7 +156,7 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
     std::error_code not_empty;
     if (created) fs::remove(f.out, not_empty);
   };
-  exit_status status = exit_status::whole;
+  exit_status status = exit_status::complete;
   try {
     status = run_ballstick(s, make_ballstick_request(request, f));
   } catch (const failure&) {
@@ -166,7 +166,7 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
   const bool dry_run = request.run.dry_run;
   if (dry_run) remove_if_empty();
   stop_signals::release();  // the result is complete: a signal may end the export
-  if (status == exit_status::whole && !dry_run) write_fsl_folder(s, request, f);
+  if (status == exit_status::complete && !dry_run) write_fsl_folder(s, request, f);
   return status;
 }
 
@@ -180,7 +180,7 @@ exit_status run_bedpostx(session& s, const bedpostx_request& request) {
   if (f.dwi.empty()) {
     spdlog::info("{} is finished ({} exists): nothing to do; --overwrite repeats the estimation", f.out,
                  finished_marker);
-    return exit_status::whole;
+    return exit_status::complete;
   }
   return estimate_and_export(s, request, f);
 }

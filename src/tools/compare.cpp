@@ -53,7 +53,7 @@ double value_at(const std::byte* at, element_type type) {
 
 void count_difference(const std::byte* a, const std::byte* b, element_type type, const tolerance& t, difference& d) {
   const std::uint64_t number = d.values++;
-  if (std::memcmp(a, b, size_of(type)) == 0) return;
+  if (std::memcmp(a, b, element_bytes(type)) == 0) return;
   const double x = value_at(a, type), y = value_at(b, type);
   if (std::isnan(x) && std::isnan(y) && !t.bitwise()) return;
   const double apart = x == y ? 0 : std::abs(x - y);
@@ -68,7 +68,7 @@ void count_difference(const std::byte* a, const std::byte* b, element_type type,
 difference compare_output(const result_reader& a, const result_reader& b, const output_spec& o, const tolerance& t) {
   difference d;
   const auto count = [&](const std::vector<std::byte>& x, const std::vector<std::byte>& y) {
-    for (std::size_t at = 0; at < x.size(); at += size_of(o.type)) count_difference(&x[at], &y[at], o.type, t, d);
+    for (std::size_t at = 0; at < x.size(); at += element_bytes(o.type)) count_difference(&x[at], &y[at], o.type, t, d);
   };
   for (std::uint64_t first = 0; o.layout == output_layout::points && first < a.point_count(); first += points_at_once) {
     const std::uint64_t points = std::min(points_at_once, a.point_count() - first);
@@ -100,7 +100,7 @@ std::string describe_point(const result_reader& r, std::uint64_t point) {
 }
 
 std::string place(const result_reader& r, const output_spec& o, std::uint64_t value) {
-  const std::uint64_t components = o.bytes_per_item() / size_of(o.type);
+  const std::uint64_t components = o.bytes_per_item() / element_bytes(o.type);
   std::uint64_t voxel = value / components;
   std::string text;
   if (o.layout == output_layout::points) {
@@ -133,7 +133,7 @@ std::string unlike(const result_reader& a, const result_reader& b) {
 }
 
 void print_row(const std::string& name, element_type type, const difference& d, const std::string& where) {
-  fmt::print("{:<24} {:>8} {:>14} {:>12} {:>14.6g}  {}\n", name, name_of(type), d.values, d.beyond, d.largest, where);
+  fmt::print("{:<24} {:>8} {:>14} {:>12} {:>14.6g}  {}\n", name, type_name(type), d.values, d.beyond, d.largest, where);
 }
 
 /// Compares constants that are results (a connectome), not inputs.
@@ -228,7 +228,7 @@ exit_status run_compare(session& s, const compare_request& request) {
     fmt::print("{}\n", same == 0 ? "different" : t.bitwise() ? "the same bytes" : "the same within the tolerance");
   });
   s.broadcast(same);
-  return same == 1 ? exit_status::whole : exit_status::different;
+  return same == 1 ? exit_status::complete : exit_status::different;
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void print_outputs(const result_reader& r) {
   std::vector<std::array<std::string, 4>> rows;
   for (const output_spec& o : r.outputs()) {
     const std::string shape = o.shape.empty() ? "" : fmt::format("[{}]", fmt::join(o.shape, ","));
-    rows.push_back({dataset_path(o) + shape, std::string(name_of(o.type)), o.unit, o.meaning});
+    rows.push_back({dataset_path(o) + shape, std::string(type_name(o.type)), o.unit, o.meaning});
   }
   for (const constant& c : r.constants())
     rows.push_back({fmt::format("{}[{}]", dataset_path(c), fmt::join(c.shape, ",")), "float64", c.unit, c.meaning});
@@ -99,7 +99,7 @@ exit_status run_info(session& s, const info_request& request) {
       print_result(result_reader(request.result));
     }
   });
-  return exit_status::whole;
+  return exit_status::complete;
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ std::string bad_batches(const session& s, const result_reader& result) {
     if (b.number % static_cast<std::uint64_t>(s.size()) != static_cast<std::uint64_t>(s.rank())) continue;
     const journal_entry& entry = result.journal()[b.number];
     if (entry.done != 1) continue;
-    const std::uint64_t found = result.checksum_of(b);
+    const std::uint64_t found = result.compute_checksum(b);
     if (found == entry.checksum) continue;
     lines += fmt::format("batch {} (items {} to {}): checksum {:016x}, expected {:016x} as in the journal\n", b.number,
                          b.first_item, b.first_item + b.item_count - 1, found, entry.checksum);
@@ -56,7 +56,7 @@ exit_status run_verify(session& s, const verify_request& request) {
     fmt::print("{}: {} of {} batches done, {}\n", path, done, batches,
                all.empty() ? "all checksums correct" : "the data have CHANGED since they were written");
   }
-  return all.empty() ? exit_status::whole : exit_status::bad_data;
+  return all.empty() ? exit_status::complete : exit_status::bad_data;
 }
 
 }  // namespace

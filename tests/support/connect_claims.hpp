@@ -54,7 +54,7 @@ inline bool same_bytes(const std::vector<float>& a, const std::vector<float>& b)
 
 /// Number of voxels without arrival time among those selected by `which`.
 template <class Which>
-std::pair<std::size_t, std::size_t> unreached_of(const connect_case& c, const std::vector<float>& u, Which&& which) {
+std::pair<std::size_t, std::size_t> count_unreached(const connect_case& c, const std::vector<float>& u, Which&& which) {
   const auto places = places_inside(c);
   std::size_t count = 0, all = 0;
   for (std::size_t i = 0; i < places.size(); ++i)
@@ -68,7 +68,7 @@ std::pair<std::size_t, std::size_t> unreached_of(const connect_case& c, const st
 struct difference_limits {
   double largest, mean;
 };
-inline constexpr difference_limits limits_of(const connect_scheme& s) {
+inline constexpr difference_limits difference_limits_for(const connect_scheme& s) {
   return s.order == 1 ? difference_limits{2e-5, 2e-6} : difference_limits{1e-2, 1e-4};
 }
 /// Two float solvers, each as far from double. Second order in larger volumes than those compared with double: only
@@ -88,7 +88,7 @@ void expect_alike(const connect_scheme& s, const connect_case& c, const std::vec
 template <class NumberA, class NumberB>
 void expect_alike(const connect_scheme& s, const connect_case& c, const std::vector<NumberA>& a,
                   const std::vector<NumberB>& b) {
-  expect_alike(s, c, a, b, limits_of(s));
+  expect_alike(s, c, a, b, difference_limits_for(s));
 }
 
 }  // namespace voxherd::reference

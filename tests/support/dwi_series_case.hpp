@@ -106,7 +106,7 @@ class DwiSeries : public ::testing::Test {
 
   dwi_series open(const std::vector<std::string>& more, const std::string& dwi = "dwi.nii") const {
     dwi_series series = begin(more, dwi);
-    bring_stage(*world, series);
+    await_stage_or_throw(*world, series);
     return series;
   }
 

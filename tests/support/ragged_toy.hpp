@@ -11,7 +11,7 @@
 namespace voxherd::toy {
 
 /// Points of fibre `id`: one in seven has none, one in seven has one, the others up to 60.
-inline std::uint64_t points_of(std::uint64_t id) {
+inline std::uint64_t count_points(std::uint64_t id) {
   const std::uint64_t m = mixed(id + 77);
   return m % 7 == 0 ? 0 : m % 7 == 1 ? 1 : m / 7 % 60;
 }
@@ -34,7 +34,7 @@ class ragged : public voxherd::analysis {
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::vector<std::uint64_t> point_offsets() const override {
     std::vector<std::uint64_t> offsets{0};
-    for (const std::uint64_t id : ids_) offsets.push_back(offsets.back() + points_of(id));
+    for (const std::uint64_t id : ids_) offsets.push_back(offsets.back() + count_points(id));
     return offsets;
   }
   std::vector<output_spec> outputs() const override {
@@ -89,7 +89,7 @@ class ragged_runner : public batch_runner {
       put(4, static_cast<std::uint32_t>(4000000000u + id));
       put(5, static_cast<std::uint8_t>(id % 6));
       for (std::uint64_t k = 0; k < 4; ++k) put(7, toy_value(id, 10 + k));
-      for (std::uint64_t p = 0; p < points_of(id); ++p) {
+      for (std::uint64_t p = 0; p < count_points(id); ++p) {
         for (std::uint64_t c = 0; c < 3; ++c) put(1, toy_value(id, 100 + 3 * p + c));
         put(3, toy_value(id, 400 + p));
         put(6, static_cast<std::uint8_t>((id + p) % 200));

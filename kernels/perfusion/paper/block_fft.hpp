@@ -110,7 +110,7 @@ class block_fft {
   VOXHERD_FUNCTION complex_number<Number> transfer(Number lost, Number numerator, int k1, int c, int d) const {
     const complex_number<double> pole = tables_.pole[(k1 * a_count + c) * d_count + d];
     const Number kept = 1.0 - lost, re = lost + kept * pole.re, im = kept * pole.im, size = re * re + im * im;
-    const Number share = numerator * inverse_of(size);
+    const Number share = numerator * invert(size);
     complex_number<Number> h{share * re, -(share * im)};
     // kl = 0 leaves H_0 = Q P
     if (c == 0) h.re = lane::select(size == 0.0, Number(0.5), h.re), h.im = lane::select(size == 0.0, Number(0), h.im);

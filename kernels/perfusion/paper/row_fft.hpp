@@ -27,7 +27,7 @@ VOXHERD_FUNCTION inline complex_number<Number> times(const complex_number<Number
 
 /// 1 / x for normal x > 0. On a GPU without the branches of a division: from 20 bits by two of Newton's steps.
 template <class Number>
-VOXHERD_FUNCTION inline Number inverse_of(const Number& x) {
+VOXHERD_FUNCTION inline Number invert(const Number& x) {
 #if defined(__CUDA_ARCH__)
   double y;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));

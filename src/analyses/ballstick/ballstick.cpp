@@ -73,7 +73,7 @@ std::vector<output_spec> default_outputs() {
 void check_measurements(const ballstick::settings& settings, const gradient_table& gradients, const std::string& dwi) {
   std::size_t weighted = 0;
   for (const double b : gradients.b_s_per_mm2) weighted += b > 50;
-  const auto needed = static_cast<std::size_t>(ballstick::layout_of(settings).count);
+  const auto needed = static_cast<std::size_t>(ballstick::make_parameter_layout(settings).count);
   if (gradients.size() <= needed || weighted < 6)
     throw failure(
         exit_status::bad_data,

@@ -22,7 +22,7 @@ std::string_view status_meaning(std::size_t code) {
 
 std::size_t output_index(const std::vector<output_spec>& outputs, const std::string& name) {
   const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const output_spec& o) { return o.name == name; });
-  if (found == outputs.end()) throw failure(exit_status::ours, fmt::format("there is no output `{}`", name));
+  if (found == outputs.end()) throw failure(exit_status::internal_error, fmt::format("there is no output `{}`", name));
   return static_cast<std::size_t>(found - outputs.begin());
 }
 

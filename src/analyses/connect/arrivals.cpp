@@ -28,7 +28,7 @@ class arrival_runner final : public batch_runner {
     solve_fronts(*solver_, field_.starts, items.first_item, items.item_count,
                  [&](std::size_t first, std::size_t count) {
                    const std::size_t at = first - items.first_item;
-                   float* arrival = rows_of<float>(outputs, 0) + at * voxels_;
+                   float* arrival = output_array<float>(outputs, 0) + at * voxels_;
                    solver_->arrivals(0, count, arrival);
                    std::for_each(arrival, arrival + count * voxels_, [&](float& u) { u *= scale_; });
                    copy_costs(count, at * regions_, outputs);
@@ -41,10 +41,10 @@ class arrival_runner final : public batch_runner {
     costs_.resize(count * regions_);
     solver_->region_costs(costs_.data());
     for (std::size_t i = 0; i < costs_.size(); ++i) {
-      rows_of<float>(outputs, 1)[at + i] = costs_[i].least * scale_;
-      rows_of<float>(outputs, 2)[at + i] = costs_[i].mean * scale_;
-      rows_of<std::uint32_t>(outputs, 3)[at + i] = costs_[i].reached;
-      rows_of<std::uint32_t>(outputs, 4)[at + i] = costs_[i].min_voxel;
+      output_array<float>(outputs, 1)[at + i] = costs_[i].least * scale_;
+      output_array<float>(outputs, 2)[at + i] = costs_[i].mean * scale_;
+      output_array<std::uint32_t>(outputs, 3)[at + i] = costs_[i].reached;
+      output_array<std::uint32_t>(outputs, 4)[at + i] = costs_[i].min_voxel;
     }
   }
 
@@ -52,10 +52,10 @@ class arrival_runner final : public batch_runner {
     std::vector<connect::path_request> asked;
     std::vector<std::size_t> place;
     for (std::size_t i = 0; i < count * regions_; ++i) {
-      rows_of<float>(outputs, 5)[at + i] = infinite;
-      rows_of<float>(outputs, 6)[at + i] = infinite;
-      rows_of<std::uint32_t>(outputs, 7)[at + i] = 0;
-      rows_of<std::uint8_t>(outputs, 8)[at + i] = static_cast<std::uint8_t>(path_end::never_reached);
+      output_array<float>(outputs, 5)[at + i] = infinite;
+      output_array<float>(outputs, 6)[at + i] = infinite;
+      output_array<std::uint32_t>(outputs, 7)[at + i] = 0;
+      output_array<std::uint8_t>(outputs, 8)[at + i] = static_cast<std::uint8_t>(path_end::never_reached);
       if (costs_[i].reached == 0) continue;
       asked.push_back({static_cast<std::uint32_t>(i / regions_), costs_[i].min_voxel});
       place.push_back(at + i);
@@ -63,10 +63,10 @@ class arrival_runner final : public batch_runner {
     std::vector<connect::path_score> scores(asked.size());
     if (!asked.empty()) solver_->score_paths(asked, {}, scores.data());
     for (std::size_t i = 0; i < asked.size(); ++i) {
-      rows_of<float>(outputs, 5)[place[i]] = scores[i].length_mm;
-      rows_of<float>(outputs, 6)[place[i]] = scores[i].cost * scale_;
-      rows_of<std::uint32_t>(outputs, 7)[place[i]] = scores[i].steps;
-      rows_of<std::uint8_t>(outputs, 8)[place[i]] = static_cast<std::uint8_t>(scores[i].end);
+      output_array<float>(outputs, 5)[place[i]] = scores[i].length_mm;
+      output_array<float>(outputs, 6)[place[i]] = scores[i].cost * scale_;
+      output_array<std::uint32_t>(outputs, 7)[place[i]] = scores[i].steps;
+      output_array<std::uint8_t>(outputs, 8)[place[i]] = static_cast<std::uint8_t>(scores[i].end);
     }
   }
 

@@ -56,7 +56,8 @@ class replicate_runner final : public batch_runner {
     const std::size_t regions = inputs_.regions.regions();
     const std::size_t width = inputs_.options.connectome ? regions * regions : 1;
     for (std::uint64_t i = 0; i < items.item_count; ++i)
-      rows_of<std::uint32_t>(outputs, 1)[i] = solve(items.first_item + i + 1, rows_of<float>(outputs, 0) + i * width);
+      output_array<std::uint32_t>(outputs, 1)[i] =
+          solve(items.first_item + i + 1, output_array<float>(outputs, 0) + i * width);
   }
 
  private:

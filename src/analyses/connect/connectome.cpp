@@ -51,15 +51,15 @@ nearest_regions find_nearest(const result_reader& arrivals, const std::vector<st
   return n;
 }
 
-std::vector<known_output> maps_of(const nearest_regions& n, const std::string& unit) {
+std::vector<known_output> make_maps(const nearest_regions& n, const std::string& unit) {
   return {known_map("nearest_region", n.first_label, "1", "label of the region with the cheapest path; 0: none"),
           known_map("first_cost", n.first_cost, unit, "cost of the path from there; infinite: none"),
           known_map("second_region", n.second_label, "1", "label of the region with the second cheapest path; 0: none"),
           known_map("second_cost", n.second_cost, unit, "cost of the path from there; infinite: none")};
 }
 
-std::vector<constant> matrices_of(const region_table& t, const std::vector<std::int32_t>& labels,
-                                  const std::string& unit) {
+std::vector<constant> make_matrices(const region_table& t, const std::vector<std::int32_t>& labels,
+                                    const std::string& unit) {
   const std::size_t n = t.regions;
   const auto matrix = [&](const char* name, const std::string& of, const char* meaning, auto value) {
     constant m{name, {n, n}, std::vector<double>(n * n), of, meaning, "connectome"};

@@ -18,11 +18,11 @@ struct nearest_regions {
 /// By one process, front after front. If regions have the same cost, the earlier one is first.
 nearest_regions find_nearest(const result_reader& arrivals, const std::vector<std::int32_t>& labels);
 
-std::vector<known_output> maps_of(const nearest_regions& nearest, const std::string& unit);
+std::vector<known_output> make_maps(const nearest_regions& nearest, const std::string& unit);
 
 /// Matrices of group "connectome": row: start of the paths, column: end.
-std::vector<constant> matrices_of(const region_table& table, const std::vector<std::int32_t>& labels,
-                                  const std::string& unit);
+std::vector<constant> make_matrices(const region_table& table, const std::vector<std::int32_t>& labels,
+                                    const std::string& unit);
 
 void log_connectome(const region_table& table, const std::string& unit);
 

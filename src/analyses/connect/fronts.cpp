@@ -31,7 +31,7 @@ std::vector<connect::start> starts_in(const connect_inputs& in, const front_fiel
 
 front_field make_front_field(const connect_inputs& inputs, const geodesic::tensor_image& image, const device& d,
                              std::uint64_t& repaired) {
-  const image_box box = box_of(image.inside, image.size);
+  const image_box box = bounding_box(image.inside, image.size);
   const geodesic::tensor_image part = cropped(image, box);
   const auto prepared = geodesic::make_field(d, part, {}, inputs.options.how, geodesic::field_kind::tensor, false);
   front_field f;
@@ -62,7 +62,7 @@ front_field prepare_fronts(const session& s, const connect_inputs& inputs, const
   return field;
 }
 
-connect::start_list starts_of(const connect::start_list& all, std::span<const std::uint32_t> fronts) {
+connect::start_list select_starts(const connect::start_list& all, std::span<const std::uint32_t> fronts) {
   connect::start_list some;
   for (const std::uint32_t f : fronts) {
     some.starts.insert(some.starts.end(), all.starts.begin() + static_cast<std::ptrdiff_t>(all.offsets[f]),

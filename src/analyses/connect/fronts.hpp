@@ -31,6 +31,6 @@ front_field make_front_field(const connect_inputs& inputs, const geodesic::tenso
                              std::uint64_t& repaired);
 
 /// Those of some fronts, in their order.
-connect::start_list starts_of(const connect::start_list& all, std::span<const std::uint32_t> fronts);
+connect::start_list select_starts(const connect::start_list& all, std::span<const std::uint32_t> fronts);
 
 }  // namespace voxherd

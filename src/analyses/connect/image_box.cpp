@@ -6,7 +6,7 @@
 
 namespace voxherd {
 
-image_box box_of(const std::vector<std::uint8_t>& inside, const std::array<std::uint64_t, 3>& size) {
+image_box bounding_box(const std::vector<std::uint8_t>& inside, const std::array<std::uint64_t, 3>& size) {
   std::array<std::uint64_t, 3> low = size, high{};
   std::size_t v = 0;
   for (std::uint64_t z = 0; z < size[2]; ++z)

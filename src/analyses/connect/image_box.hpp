@@ -15,7 +15,7 @@ struct image_box {
 
 /// The part that contains all voxels inside. It starts at the start of a solver block, so that its blocks are the same.
 /// The complete image if no voxel is inside.
-image_box box_of(const std::vector<std::uint8_t>& inside, const std::array<std::uint64_t, 3>& size);
+image_box bounding_box(const std::vector<std::uint8_t>& inside, const std::array<std::uint64_t, 3>& size);
 
 /// (nz, ny, nx, numbers) of the box.
 template <class T>

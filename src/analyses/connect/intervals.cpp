@@ -21,8 +21,8 @@ double quantile(const std::vector<float>& sorted, double part) {
   return rest == 0 || low == high ? low : low + rest * (high - low);
 }
 
-std::vector<constant> constants_of(const std::vector<replicate_summary>& all, const std::vector<std::uint64_t>& shape,
-                                   const connect_inputs& in) {
+std::vector<constant> make_constants(const std::vector<replicate_summary>& all, const std::vector<std::uint64_t>& shape,
+                                     const connect_inputs& in) {
   const std::string unit = cost_unit(in.options.how), group = in.options.connectome ? "connectome" : "pathway";
   const auto column = [&](const char* name, const std::string& of, std::string meaning, auto value) {
     constant c{name, shape, {}, of, std::move(meaning), group};
@@ -101,7 +101,7 @@ std::vector<constant> interval_constants(const result_reader& step, const connec
     for (std::size_t r = 0; r < replicates; ++r) costs[r] = rows[r * width + i];
     all[i] = summarise(costs, in.options.bootstrap.interval_percent);
   }
-  std::vector<constant> constants = constants_of(all, shape, in);
+  std::vector<constant> constants = make_constants(all, shape, in);
   if (in.options.connectome) {
     log_connectome(all, shape[0], in);
     return constants;

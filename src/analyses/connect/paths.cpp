@@ -8,7 +8,7 @@ namespace voxherd {
 namespace {
 
 /// Fronts solved for at once; paths are ordered by front, so that only a few are needed at a time.
-constexpr std::size_t most_fronts = 16;
+constexpr std::size_t max_fronts = 16;
 
 class path_runner final : public batch_runner {
  public:
@@ -19,11 +19,11 @@ class path_runner final : public batch_runner {
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     copy_scores(items, outputs);
     const std::vector<std::uint32_t> fronts = fronts_of(items);
-    for (std::size_t first = 0; first < fronts.size(); first += most_fronts) {
-      const std::size_t end = std::min(first + most_fronts, fronts.size());
+    for (std::size_t first = 0; first < fronts.size(); first += max_fronts) {
+      const std::size_t end = std::min(first + max_fronts, fronts.size());
       trace(items,
             {fronts.begin() + static_cast<std::ptrdiff_t>(first), fronts.begin() + static_cast<std::ptrdiff_t>(end)},
-            rows_of<float>(outputs, 4));
+            output_array<float>(outputs, 4));
     }
   }
 
@@ -36,10 +36,10 @@ class path_runner final : public batch_runner {
   void copy_scores(const batch& items, std::span<const std::span<std::byte>> outputs) const {
     for (std::size_t i = 0; i < items.item_count; ++i) {
       const planned_path& p = paths_[items.first_item + i];
-      std::copy(p.labels.begin(), p.labels.end(), rows_of<std::int32_t>(outputs, 0) + 2 * i);
-      rows_of<float>(outputs, 1)[i] = p.cost;
-      rows_of<float>(outputs, 2)[i] = p.path_cost;
-      rows_of<float>(outputs, 3)[i] = p.length_mm;
+      std::copy(p.labels.begin(), p.labels.end(), output_array<std::int32_t>(outputs, 0) + 2 * i);
+      output_array<float>(outputs, 1)[i] = p.cost;
+      output_array<float>(outputs, 2)[i] = p.path_cost;
+      output_array<float>(outputs, 3)[i] = p.length_mm;
     }
   }
 
@@ -55,7 +55,7 @@ class path_runner final : public batch_runner {
   void solve(const std::vector<std::uint32_t>& fronts) {
     if (fronts == solved_) return;
     solved_.clear();
-    solver_->solve(starts_of(field_.starts, fronts));
+    solver_->solve(select_starts(field_.starts, fronts));
     solved_ = fronts;
   }
 

@@ -37,7 +37,7 @@ class growing_parts {
     part& own = parts_[voxel];
     own.voxels = 1;
     own.FA_sum = FA_[voxel];
-    own.FA_least = FA_[voxel];
+    own.min_FA = FA_[voxel];
     space_.each(voxel, 26, [&](std::uint32_t other) {
       if (parts_[sets_.root(other)].voxels > 0) join(voxel, other);
     });
@@ -59,7 +59,7 @@ class growing_parts {
     for (const std::uint32_t r : roots) {
       e.voxels += parts_[r].voxels;
       e.mean_FA += parts_[r].FA_sum;
-      e.min_FA = std::min(e.min_FA, static_cast<double>(parts_[r].FA_least));
+      e.min_FA = std::min(e.min_FA, static_cast<double>(parts_[r].min_FA));
     }
     e.mean_FA = e.voxels > 0 ? e.mean_FA / static_cast<double>(e.voxels) : nothing;
     if (e.voxels == 0) e.min_FA = nothing;
@@ -71,7 +71,7 @@ class growing_parts {
     std::uint32_t touches = 0;
     std::uint64_t voxels = 0;
     double FA_sum = 0;
-    float FA_least = 0;
+    float min_FA = 0;
   };
 
   void join(std::uint32_t a, std::uint32_t b) {
@@ -79,7 +79,7 @@ class growing_parts {
     if (one == two) return;
     const part first = parts_[one], second = parts_[two];
     parts_[sets_.join(one, two)] = {first.touches | second.touches, first.voxels + second.voxels,
-                                    first.FA_sum + second.FA_sum, std::min(first.FA_least, second.FA_least)};
+                                    first.FA_sum + second.FA_sum, std::min(first.min_FA, second.min_FA)};
   }
 
   const voxel_neighbours& space_;
@@ -150,7 +150,7 @@ pathway find_pathway(std::vector<float> from, std::vector<float> to, const regio
   return p;
 }
 
-std::vector<known_output> maps_of(const pathway& p, const std::string& unit) {
+std::vector<known_output> make_maps(const pathway& p, const std::string& unit) {
   return {known_map("arrival_from", p.from, unit, "cost of the cheapest path from the region `from`; infinite: none"),
           known_map("arrival_to", p.to, unit, "cost of the cheapest path from the region `to`; infinite: none"),
           known_map("total", p.total, unit, "cost of the cheapest path between the regions through this voxel"),
@@ -159,8 +159,8 @@ std::vector<known_output> maps_of(const pathway& p, const std::string& unit) {
                     "1 where the total is up to 1 + --epsilon of the least whose voxels join both regions")};
 }
 
-std::vector<constant> constants_of(const pathway& p, const region_table& table, const std::string& unit,
-                                   double voxel_mm3) {
+std::vector<constant> make_constants(const pathway& p, const region_table& table, const std::string& unit,
+                                     double voxel_mm3) {
   const auto curve = [&](const char* name, const char* of, const char* meaning, auto value) {
     constant c{name, {p.curve.size()}, {}, of, meaning, "pathway"};
     for (const pathway_extent& e : p.curve) c.values.push_back(value(e));

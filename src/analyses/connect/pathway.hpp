@@ -42,9 +42,9 @@ pathway find_pathway(std::vector<float> from, std::vector<float> to, const regio
                      const connect::region_list& regions, const voxel_neighbours& space, const std::vector<float>& FA,
                      double epsilon);
 
-std::vector<known_output> maps_of(const pathway& p, const std::string& unit);
-std::vector<constant> constants_of(const pathway& p, const region_table& table, const std::string& unit,
-                                   double voxel_mm3);
+std::vector<known_output> make_maps(const pathway& p, const std::string& unit);
+std::vector<constant> make_constants(const pathway& p, const region_table& table, const std::string& unit,
+                                     double voxel_mm3);
 /// Logs a short table.
 void log_pathway(const pathway& p, const region_table& table, const std::string& unit, double voxel_mm3);
 

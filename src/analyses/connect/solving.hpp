@@ -18,11 +18,11 @@ void solve_fronts(connect::solver& solver, const connect::start_list& all, std::
   try {
     std::vector<std::uint32_t> fronts(count);
     std::iota(fronts.begin(), fronts.end(), static_cast<std::uint32_t>(first));
-    const connect::solve_report report = solver.solve(starts_of(all, fronts));
+    const connect::solve_report report = solver.solve(select_starts(all, fronts));
     if (!report.converged)
-      throw failure(exit_status::ours, fmt::format("arrival times have not converged after {} rounds; give a "
-                                                   "larger --tolerance",
-                                                   report.rounds));
+      throw failure(exit_status::internal_error, fmt::format("arrival times have not converged after {} rounds; give a "
+                                                             "larger --tolerance",
+                                                             report.rounds));
   } catch (const device_out_of_memory&) {
     if (count == 1) throw;
     solve_fronts(solver, all, first, count / 2, use);

@@ -59,8 +59,8 @@ void evaluate_pathway(const connect_inputs& in, const front_field& field, const 
   const pathway p =
       find_pathway(std::move(from), std::move(to), table, in.regions, space, measured_FA(in), in.options.epsilon);
   log_pathway(p, table, unit, in.voxel_mm3());
-  e.maps = maps_of(p, unit);
-  e.constants = constants_of(p, table, unit, in.voxel_mm3());
+  e.maps = make_maps(p, unit);
+  e.constants = make_constants(p, table, unit, in.voxel_mm3());
   if (!in.options.paths.empty()) e.paths = plan_paths(p, in, field, d);
 }
 
@@ -72,8 +72,8 @@ void evaluate_connectome(const connect_inputs& in, const result_reader& arrivals
   log_unreached("all regions", count_unreached(islands_of(space, in.voxels.size()), nearest.first_cost),
                 in.voxels.size());
   log_connectome(table, unit);
-  e.maps = maps_of(nearest, unit);
-  e.constants = matrices_of(table, in.labels, unit);
+  e.maps = make_maps(nearest, unit);
+  e.constants = make_matrices(table, in.labels, unit);
   if (!in.options.paths.empty()) e.paths = plan_paths(table, in);
 }
 

@@ -13,7 +13,7 @@ using geodesic::candidates;
 using geodesic::pair_summary;
 using geodesic::sketch_points;
 
-constexpr std::size_t most_nodes = 2048;
+constexpr std::size_t max_nodes = 2048;
 
 candidates candidates_of(const std::vector<scored_fibre>& fibres, const connection_nodes& nodes) {
   candidates c;
@@ -30,7 +30,7 @@ candidates candidates_of(const std::vector<scored_fibre>& fibres, const connecti
   return c;
 }
 
-std::vector<constant> matrices_of(const connection_nodes& nodes, const std::vector<pair_summary>& sums) {
+std::vector<constant> make_matrices(const connection_nodes& nodes, const std::vector<pair_summary>& sums) {
   const std::size_t n = nodes.labels.size();
   const auto matrix = [&](const char* name, const char* unit, const char* meaning, auto value) {
     constant m{name, {n, n}, std::vector<double>(n * n), unit, meaning, "connectome"};
@@ -122,23 +122,23 @@ std::uint32_t connection_nodes::pair_of(const scored_fibre& f) const {
   return directed ? from * n + to : std::min(from, to) * n + std::max(from, to);
 }
 
-connection_nodes nodes_of(const geodesic_inputs& inputs) {
+connection_nodes make_nodes(const geodesic_inputs& inputs) {
   connection_nodes nodes;
   nodes.directed = !inputs.rays.two_way;
   nodes.first_target = nodes.directed ? 0 : 1;
   if (nodes.directed || !inputs.rays.targets) nodes.labels.push_back(0);
   if (inputs.rays.targets)
     nodes.labels.insert(nodes.labels.end(), inputs.target_labels.begin(), inputs.target_labels.end());
-  if (nodes.labels.size() > most_nodes)
+  if (nodes.labels.size() > max_nodes)
     throw failure(exit_status::usage,
                   fmt::format("the matrices of {} target labels are too large; choose at most {} with --target-labels",
-                              nodes.labels.size(), most_nodes - 1));
+                              nodes.labels.size(), max_nodes - 1));
   return nodes;
 }
 
 connections rank_connections(const session& s, const geodesic_inputs& inputs, const geodesic::field& field,
                              const std::vector<scored_fibre>& own_accepted) {
-  const connection_nodes nodes = nodes_of(inputs);
+  const connection_nodes nodes = make_nodes(inputs);
   std::vector<scored_fibre> fibres = fibres_of_own_pairs(s, nodes, own_accepted), winners;
   std::vector<pair_sum> own_sums;
   s.agree([&] {
@@ -161,7 +161,7 @@ connections rank_connections(const session& s, const geodesic_inputs& inputs, co
   for (const std::uint64_t count : s.gather_counts(fibres.size())) found.candidates += count;
   std::vector<pair_summary> sums(nodes.pairs());
   for (const pair_sum& p : s.all_gather(own_sums)) sums[p.pair] = p.sum;
-  if (inputs.rays.targets) found.matrices = matrices_of(nodes, sums);
+  if (inputs.rays.targets) found.matrices = make_matrices(nodes, sums);
   return found;
 }
 

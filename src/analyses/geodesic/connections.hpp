@@ -24,7 +24,7 @@ struct connection_nodes {
 
 /// Nodes of the run's targets; a single unnamed node if there are no targets. Throws failure (usage) if there are too
 /// many for matrices.
-connection_nodes nodes_of(const geodesic_inputs& inputs);
+connection_nodes make_nodes(const geodesic_inputs& inputs);
 
 struct connections {
   std::vector<scored_fibre> winners;  ///< by pair, best measure first

@@ -52,7 +52,7 @@ std::vector<scored_fibre> read_own_share(const session& s, const std::string& sc
 }  // namespace
 
 exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& how, const device& d) {
-  nodes_of(inputs);  // rejects matrices that are too large before any work is done
+  make_nodes(inputs);  // rejects matrices that are too large before any work is done
   std::unique_ptr<geodesic::field> field;
   std::string scores;  // the step's file
   connections found;

@@ -28,7 +28,7 @@ std::uint64_t linear_index(const tensor_image& image, std::uint64_t i, std::uint
 }
 
 /// The voxel that contains a point; none outside the image.
-bool voxel_of(const tensor_image& image, const vector3& p, std::uint64_t& voxel) {
+bool find_voxel(const tensor_image& image, const vector3& p, std::uint64_t& voxel) {
   std::uint64_t at[3];
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double nearest = std::floor(p[axis] + 0.5);
@@ -144,7 +144,7 @@ seed_list seeds_at_points(const std::vector<double>& points_mm, const tensor_ima
   for (std::size_t i = 0; i + 2 < points_mm.size(); i += 3) {
     vector3 p = space.to_index({points_mm[i], points_mm[i + 1], points_mm[i + 2]});
     std::uint64_t v = 0;
-    if (!voxel_of(image, p, v) || image.inside[v] == 0) {
+    if (!find_voxel(image, p, v) || image.inside[v] == 0) {
       ++list.outside;
       continue;
     }
@@ -179,11 +179,11 @@ seed_list from_image(const std::string& path, const seeding_settings& how, const
   check_labels(image, how.labels, "seed-labels");
   const auto voxels = image.voxels_with(how.labels);
   const double per_voxel = how.kind == seeding_kind::grid ? std::pow(how.per_voxel, 3) : how.per_voxel;
-  constexpr double most_seeds = 1e9;
-  if (static_cast<double>(voxels.size()) * per_voxel > most_seeds)
+  constexpr double max_seeds = 1e9;
+  if (static_cast<double>(voxels.size()) * per_voxel > max_seeds)
     option::refuse(fmt::format("--seeds-per-voxel {}: {} voxels would have {:.3g} seeds, expected at most {:.0e}",
                                how.per_voxel, voxels.size(), static_cast<double>(voxels.size()) * per_voxel,
-                               most_seeds));
+                               max_seeds));
   return seeds_in_voxels(voxels, tensors.image, how);
 }
 

@@ -10,7 +10,7 @@ namespace voxherd {
 namespace {
 
 /// Number of points of a fibre, including its ends, for about the requested distance, but never closer than steps.
-std::uint64_t points_of(const scored_fibre& f, double distance_mm) {
+std::uint64_t count_points(const scored_fibre& f, double distance_mm) {
   const std::uint64_t most = std::uint64_t{f.steps(0)} + f.steps(1) + 1;
   const auto wanted =
       static_cast<std::uint64_t>(std::ceil(static_cast<double>(f.scores.get<"length_mm">()) / distance_mm)) + 1;
@@ -32,11 +32,11 @@ class winners_runner final : public batch_runner {
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     constexpr std::size_t scores = geodesic::score_arrays::count;
     copy_scores(items, arrays_in<geodesic::fibre_scores>(outputs));
-    std::copy_n(fibres_.data() + items.first_item, items.item_count, rows_of<std::uint64_t>(outputs, scores));
+    std::copy_n(fibres_.data() + items.first_item, items.item_count, output_array<std::uint64_t>(outputs, scores));
     tracker_->trace(fibres_.subspan(items.first_item, items.item_count), steps_ + 2 * items.first_item,
                     offsets_.subspan(items.first_item, items.item_count + 1),
-                    {rows_of<float>(outputs, scores + 1), rows_of<float>(outputs, scores + 2),
-                     rows_of<float>(outputs, scores + 3)});
+                    {output_array<float>(outputs, scores + 1), output_array<float>(outputs, scores + 2),
+                     output_array<float>(outputs, scores + 3)});
   }
 
   void release_memory() override { tracker_->release_memory(); }
@@ -75,7 +75,7 @@ winners::winners(const geodesic_inputs& inputs, const geodesic::field& field, co
   for (const scored_fibre& f : found.winners) {
     fibres_.push_back(f.fibre);
     steps_.insert(steps_.end(), {f.steps(0), f.steps(1)});
-    offsets_.push_back(offsets_.back() + points_of(f, inputs.selection.output_step_mm));
+    offsets_.push_back(offsets_.back() + count_points(f, inputs.selection.output_step_mm));
     const geodesic::seed& s = inputs.seeds[f.fibre / inputs.rays.directions_per_seed];
     const auto at = [&](int axis) { return static_cast<std::uint64_t>(std::lround(s.voxel[axis])); };
     seed_voxels_.push_back(at(0) + size[0] * (at(1) + size[1] * at(2)));

@@ -54,7 +54,7 @@ std::string plot_of(const perfusion_settings& o, const perfusion_findings& found
     mean.lines.push_back(
         {fmt::format("model, R2 {:.3f}", tissue.r_squared), "#208040", plot_line::style::line, tissue.curve});
   }
-  return svg_of({inputs, mean});
+  return draw_svg({inputs, mean});
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ struct voi_curves {
   /// Concentrations of a VOI; `S0_of`: the VOI whose baseline is used.
   std::vector<double> curve_of(const region_signal& region, const region_signal& S0_of, double given_t1_s) const {
     const double t1_s = t1_of(region, found.convert, given_t1_s);
-    const double S0 = baseline_of(S0_of, found.convert, found.frames.counts);
+    const double S0 = find_baseline(S0_of, found.convert, found.frames.counts);
     std::vector<double> c = concentrations(region, found.convert, S0, t1_s);
     std::string before;
     if (found.convert.signal != signal_kind::concentration) before = fmt::format(", S0 {:.4g}", S0);

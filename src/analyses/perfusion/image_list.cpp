@@ -19,7 +19,7 @@ namespace voxherd {
 namespace {
 
 /// Every file stays open; most systems allow 1024 open files per process.
-constexpr std::size_t most_files = 900;
+constexpr std::size_t max_files = 900;
 
 std::vector<std::string> names_in(const std::string& list) {
   const input_file file(list);
@@ -85,9 +85,9 @@ image_list read_image_list(const std::vector<std::string>& names, const char* op
   const bool is_list = names.size() == 1 && names[0].size() > 4 && names[0].ends_with(".txt");
   if (!is_list) check_order(names, option);
   const std::vector<std::string> paths = is_list ? names_in(names[0]) : names;
-  if (paths.size() > most_files)
+  if (paths.size() > max_files)
     throw failure(exit_status::usage, fmt::format("--{}: {} files, expected at most {}; join them into one 4-D image",
-                                                  option, paths.size(), most_files));
+                                                  option, paths.size(), max_files));
   image_list images;
   for (const std::string& path : paths) {
     images.files.push_back(read_nifti_header(path));

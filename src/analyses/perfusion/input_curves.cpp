@@ -69,7 +69,7 @@ region_signal mean_signal(const std::string& name, const looked_rows& looked, co
   return mean;
 }
 
-double baseline_of(const region_signal& region, const conversion& convert, const std::vector<std::uint8_t>& counts) {
+double find_baseline(const region_signal& region, const conversion& convert, const std::vector<std::uint8_t>& counts) {
   double sum = 0;
   int counted = 0;
   for (int i = convert.baseline_begin; i < convert.baseline_end; ++i) {

@@ -32,8 +32,8 @@ region_signal mean_signal(const std::string& name, const looked_rows& looked, co
                           const perfusion::conversion& convert);
 
 /// S0 of a region: the mean of its baseline frames that are fitted.
-double baseline_of(const region_signal& region, const perfusion::conversion& convert,
-                   const std::vector<std::uint8_t>& counts);
+double find_baseline(const region_signal& region, const perfusion::conversion& convert,
+                     const std::vector<std::uint8_t>& counts);
 
 /// T1 of a region, s: `given_s` if it is above 0, else from its extras, else the constant one; 0 if none is used.
 /// Throws failure (bad_data) with the region's name.

@@ -25,7 +25,7 @@ namespace {
 [[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
 
 /// There must be more frames than fitted parameters.
-constexpr std::uint64_t fewest_frames = 6;
+constexpr std::uint64_t min_frames = 6;
 
 /// A VOI is matched by voxel index, so a VOI at another position belongs to another image.
 std::vector<std::uint64_t> read_region(const std::string& path, const nifti_header& image) {
@@ -46,8 +46,8 @@ std::vector<std::uint64_t> read_region(const std::string& path, const nifti_head
 
 /// Largest number of samples of the mask's voxels used for their mean curve.
 std::vector<std::uint64_t> sample_of(const std::vector<std::uint64_t>& voxels, std::size_t row_floats) {
-  constexpr std::size_t most_floats = std::size_t{1} << 22, run = 128;
-  const std::size_t most = std::clamp<std::size_t>(most_floats / row_floats, 1024, 16384);
+  constexpr std::size_t max_floats = std::size_t{1} << 22, run = 128;
+  const std::size_t most = std::clamp<std::size_t>(max_floats / row_floats, 1024, 16384);
   if (voxels.size() <= most) return voxels;
   std::vector<std::uint64_t> some;
   const std::size_t runs = most / run;
@@ -73,8 +73,8 @@ struct perfusion_inputs::state {
   void check() {
     dynamic = read_image_list(options.dynamic, "dynamic");
     const std::uint64_t frames = dynamic.volumes();
-    if (frames < fewest_frames)
-      refuse(fmt::format("{}: has {} frames, expected a series of at least {}", dynamic.name(), frames, fewest_frames));
+    if (frames < min_frames)
+      refuse(fmt::format("{}: has {} frames, expected a series of at least {}", dynamic.name(), frames, min_frames));
     found.frames.time_s = read_frame_times(options, frames, dynamic.name());
     found.frames.counts = counted_frames(options, frames);
     found.convert = options.convert;
@@ -168,7 +168,7 @@ struct perfusion_inputs::state {
     };
     signals = begin(dynamic);
     if (!extras.files.empty()) more = begin(extras);
-    bring_stage(s, before);
+    await_stage_or_throw(s, before);
   }
 
   /// Rank 0: what is known only from the series itself.
@@ -219,7 +219,7 @@ void perfusion_inputs::load(const batch& items, std::span<std::byte> rows) {
   const std::span<float> out(reinterpret_cast<float*>(rows.data()), rows.size() / sizeof(float));
   const std::size_t stride = floats_per_item();
   if (items.first_item + items.item_count > item_voxels().size() || out.size() < items.item_count * stride) {
-    throw failure(exit_status::ours,
+    throw failure(exit_status::internal_error,
                   fmt::format("batch {}: {} items from {} do not fit {} voxels and {} floats", items.number,
                               items.item_count, items.first_item, item_voxels().size(), out.size()));
   }

@@ -134,7 +134,7 @@ class panel_writer {
 
 }  // namespace
 
-std::string svg_of(const std::vector<plot_panel>& panels) {
+std::string draw_svg(const std::vector<plot_panel>& panels) {
   const double height = panel_height * static_cast<double>(panels.size());
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "

@@ -25,6 +25,6 @@ struct plot_panel {
 };
 
 /// An SVG image of panels, one below the other.
-std::string svg_of(const std::vector<plot_panel>& panels);
+std::string draw_svg(const std::vector<plot_panel>& panels);
 
 }  // namespace voxherd

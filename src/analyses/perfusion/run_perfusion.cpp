@@ -36,7 +36,7 @@ void share(const session& s, perfusion::fit_settings& fit) { s.broadcast(fit.rul
 void add_tissue(const tissue_fit& fit, nlohmann::json& provenance) {
   if (!fit.fitted) return;
   for (int i = 0; i < perfusion::parameter_count; ++i)
-    provenance[perfusion::name_of(static_cast<perfusion::parameter>(i))] = fit.values[static_cast<std::size_t>(i)];
+    provenance[perfusion::type_name(static_cast<perfusion::parameter>(i))] = fit.values[static_cast<std::size_t>(i)];
 }
 
 }  // namespace
@@ -62,13 +62,13 @@ exit_status run_perfusion(session& s, const perfusion_request& request) {
   add_tissue(tissue, how.provenance["mean_curve"]);
 
   perfusion_analysis voxels(inputs, o, tissue, d);
-  if (is_whole_already(s, voxels.name(), how, hooks_for(d))) {
+  if (is_already_complete(s, voxels.name(), how, hooks_for(d))) {
     log_nothing_to_do(how);
-    return exit_status::whole;
+    return exit_status::complete;
   }
   if (!how.dry_run) s.on_root([&] { write_curve_files(how.out, o, found, tissue); });
   const exit_status status = run(s, voxels, how, hooks_for(d));
-  if (status == exit_status::whole && !how.dry_run) log_medians(s, how.out);
+  if (status == exit_status::complete && !how.dry_run) log_medians(s, how.out);
   return status;
 }
 

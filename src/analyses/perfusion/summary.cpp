@@ -33,10 +33,10 @@ std::vector<float> fitted_values(const result_reader& result, const std::vector<
 }
 
 /// Sufficient for three digits of a median.
-constexpr std::size_t most_for_quartiles = 1 << 16;
+constexpr std::size_t max_for_quartiles = 1 << 16;
 
 std::vector<std::uint64_t> thinned(const std::vector<std::uint64_t>& voxels) {
-  const std::size_t step = (voxels.size() + most_for_quartiles - 1) / most_for_quartiles;
+  const std::size_t step = (voxels.size() + max_for_quartiles - 1) / max_for_quartiles;
   std::vector<std::uint64_t> some;
   for (std::size_t i = 0; i < voxels.size(); i += step) some.push_back(voxels[i]);
   return some;
@@ -93,7 +93,7 @@ void perfusion_counts::report(std::uint64_t items) const {
       const std::uint64_t count = counts[each_bound + static_cast<std::size_t>(i)];
       if (count > 0)
         each +=
-            fmt::format("; {} {}", perfusion::name_of(static_cast<perfusion::parameter>(i)), percent(count, fitted));
+            fmt::format("; {} {}", perfusion::type_name(static_cast<perfusion::parameter>(i)), percent(count, fitted));
     }
     spdlog::info("at a bound: {} of the fitted voxels{}", percent(counts[any_bound], fitted), each);
   }

@@ -24,7 +24,7 @@ fit_settings settings_of_mean(const fit_settings& voxels) {
   s.precision = precision_kind::float64;
   s.starts = starts_of_mean;
   s.bounded = true;
-  s.most_iterations = 600;
+  s.max_iterations = 600;
   s.relative_tolerance = 1e-10;
   return s;
 }
@@ -39,7 +39,7 @@ std::vector<double> fitted_curve(const time_course& frames, const fit_settings& 
 std::string bounds_text(std::uint8_t at_bound) {
   std::string text;
   for (int i = 0; i < parameter_count; ++i)
-    if ((at_bound >> i & 1) != 0) text += std::string(text.empty() ? "" : ", ") + name_of(static_cast<parameter>(i));
+    if ((at_bound >> i & 1) != 0) text += std::string(text.empty() ? "" : ", ") + type_name(static_cast<parameter>(i));
   return text;
 }
 

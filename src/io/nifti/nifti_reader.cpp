@@ -27,7 +27,7 @@ struct nifti_reader::state {
     const std::uint64_t voxels = header.grid.voxel_count();
     if (volume >= header.volumes || first_voxel > voxels || count > voxels - first_voxel) {
       throw failure(
-          exit_status::ours,
+          exit_status::internal_error,
           fmt::format("{}: requested voxels {} to {} of volume {}, but the image has {} voxels and {} volumes",
                       printable(header.path), first_voxel, first_voxel + count, volume, voxels, header.volumes));
     }

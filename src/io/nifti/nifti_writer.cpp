@@ -134,7 +134,7 @@ void nifti_writer::append(std::span<const float> values) {
 void nifti_writer::finish() {
   const state& s = *state_;
   if (s.written != s.expected) {
-    throw failure(exit_status::ours,
+    throw failure(exit_status::internal_error,
                   fmt::format("{}: {} values written, expected {}", printable(s.path), s.written, s.expected));
   }
   state_->file.finish();

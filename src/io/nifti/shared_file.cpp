@@ -78,7 +78,7 @@ bytes_vector gzip_member(const bytes_vector& plain) {
   constexpr int gzip_window_bits = 15 + 16, memory_level = 8, level = 1;  // level 1, because noise hardly compresses
   z_stream z{};
   if (deflateInit2(&z, level, Z_DEFLATED, gzip_window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
-    throw failure(exit_status::ours, "zlib: deflateInit2 failed");
+    throw failure(exit_status::internal_error, "zlib: deflateInit2 failed");
   bytes_vector packed(deflateBound(&z, plain.size()));
   z.next_in = const_cast<unsigned char*>(plain.data());  // zlib reads only, but its field is not const
   z.avail_in = static_cast<uInt>(plain.size());
@@ -87,7 +87,7 @@ bytes_vector gzip_member(const bytes_vector& plain) {
   const int code = deflate(&z, Z_FINISH);
   packed.resize(packed.size() - z.avail_out);
   deflateEnd(&z);
-  if (code != Z_STREAM_END) throw failure(exit_status::ours, "zlib: deflate failed");
+  if (code != Z_STREAM_END) throw failure(exit_status::internal_error, "zlib: deflate failed");
   return packed;
 }
 

@@ -48,7 +48,7 @@ std::vector<float> as_floats(element_type type, std::span<const std::byte> value
     case element_type::float64:
       return floats_from<double>(values);
   }
-  throw failure(exit_status::ours, "as_floats: unknown element type");
+  throw failure(exit_status::internal_error, "as_floats: unknown element type");
 }
 
 }  // namespace voxherd

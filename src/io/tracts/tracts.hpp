@@ -17,7 +17,7 @@ struct fibre_array {
   element_type type = element_type::float32;
   std::uint64_t width = 1;  ///< numbers per row
 
-  std::uint64_t row_bytes() const { return width * size_of(type); }
+  std::uint64_t row_bytes() const { return width * element_bytes(type); }
 };
 
 /// Fibres as needed by the writers: the offsets are known at the start, the data are read piece by piece in any order.

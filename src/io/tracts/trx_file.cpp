@@ -29,7 +29,7 @@ std::string make_header(const fibre_source& source) {
 
 /// FOLDER/NAME.TYPE, or FOLDER/NAME.WIDTH.TYPE if a row has several numbers.
 std::string member_name(const char* folder, const fibre_array& a) {
-  return fmt::format("{}/{}{}.{}", folder, a.name, a.width == 1 ? "" : fmt::format(".{}", a.width), name_of(a.type));
+  return fmt::format("{}/{}{}.{}", folder, a.name, a.width == 1 ? "" : fmt::format(".{}", a.width), type_name(a.type));
 }
 
 /// Writes a member of `rows` rows in parts. `read(first, bytes)` fills `bytes` with rows from `first` on.

@@ -71,7 +71,8 @@ void zip_writer::begin(const std::string& name, std::uint64_t bytes) {
 }
 
 void zip_writer::write(const void* data, std::size_t bytes) {
-  if (bytes > missing_) throw failure(exit_status::ours, fmt::format("{}: longer than declared", members_.back().name));
+  if (bytes > missing_)
+    throw failure(exit_status::internal_error, fmt::format("{}: longer than declared", members_.back().name));
   member& m = members_.back();
   m.crc = static_cast<std::uint32_t>(crc32_z(m.crc, static_cast<const unsigned char*>(data), bytes));
   file_.write(data, bytes);
@@ -82,7 +83,8 @@ void zip_writer::write(const void* data, std::size_t bytes) {
 /// Writes the checksum, which is in the header before the data and known only now.
 void zip_writer::end_member() {
   if (members_.empty()) return;
-  if (missing_ > 0) throw failure(exit_status::ours, fmt::format("{}: shorter than declared", members_.back().name));
+  if (missing_ > 0)
+    throw failure(exit_status::internal_error, fmt::format("{}: shorter than declared", members_.back().name));
   const std::string crc = record().u32(members_.back().crc).bytes;
   file_.overwrite(members_.back().place + crc_place, crc.data(), crc.size());
 }

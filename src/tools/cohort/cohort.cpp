@@ -67,7 +67,7 @@ std::string read_text(const session& s, const std::string& path) {
 
 /// A subject whose command line is wrong has failed before it started.
 subject_status checked_status(const cohort_subject& subject, const std::vector<std::string>& more) {
-  subject_status status = status_of(subject);
+  subject_status status = find_status(subject);
   if (status.state == "complete" || status.state == "running") return status;
   try {
     (void)prepare_subject(subject, more);
@@ -116,7 +116,7 @@ exit_status run_cohort(session& s, const cohort_request& request) {
   }
   const std::vector<subject_status> all = gather_statuses(s, subjects, request.more);
   s.on_root([&] { report(request, all); });
-  return exit_status::whole;
+  return exit_status::complete;
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ cost finished_batches_cost(const result_reader& result, const std::vector<double
 
 }  // namespace
 
-cost cost_of(const result_reader& result) {
+cost read_cost(const result_reader& result) {
   const std::vector<double> threads = rank_threads(result.provenance());
   if (threads.empty()) return {};
   const nlohmann::json& summary = result.summary();

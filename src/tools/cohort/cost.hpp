@@ -11,6 +11,6 @@ struct cost {
 /// The cost of a result. Complete: wall time of its run times GPUs or CPU threads, including earlier steps; for a
 /// resumed run, earlier batches are assumed to have taken as long as the later ones. Unfinished: device time of its
 /// finished batches.
-cost cost_of(const result_reader& result);
+cost read_cost(const result_reader& result);
 
 }  // namespace voxherd

@@ -83,8 +83,8 @@ exit_status run_subject(session& s, const cohort_subject& subject, const std::ve
     prepared->run_options()->listener = &listener;
     if (s.is_root()) spdlog::info("subject {}: {}", subject.name, note.command_line);
     const exit_status status = prepared->run(s);
-    if (s.is_root() && status == exit_status::whole) fs::remove(note_path(out));
-    if (s.is_root() && status != exit_status::whole) end_note(out, note, status, "");
+    if (s.is_root() && status == exit_status::complete) fs::remove(note_path(out));
+    if (s.is_root() && status != exit_status::complete) end_note(out, note, status, "");
     return status;
   } catch (...) {
     const failure f = current_failure();

@@ -54,7 +54,7 @@ bool read_unfinished(subject_status& s) {
   for (const fs::path& part : find_unfinished(s.out)) {
     try {
       const result_reader result(part.string());
-      const cost c = cost_of(result);
+      const cost c = read_cost(result);
       s.done = fraction_done(result);
       s.gpu_hours = c.gpu_hours;
       s.core_hours = c.core_hours;
@@ -73,7 +73,7 @@ void read_complete(subject_status& s) {
   if (!result.complete())
     throw failure(exit_status::bad_data,
                   fmt::format("{} is incomplete although it has its final name; remove it", s.out));
-  const cost c = cost_of(result);
+  const cost c = read_cost(result);
   s.state = "complete";
   s.done = 1;
   s.gpu_hours = c.gpu_hours;
@@ -89,7 +89,7 @@ std::string died_text(const task_note& note) {
 
 /// Sets the state of a subject that is neither complete nor running.
 void set_unfinished_state(subject_status& s, bool has_part, const std::optional<task_note>& note) {
-  const bool stopped = note && note->ended && note->status == static_cast<int>(exit_status::resume_me);
+  const bool stopped = note && note->ended && note->status == static_cast<int>(exit_status::interrupted);
   const bool died = note && !note->ended;
   s.resubmit = true;
   if (note && note->ended && !stopped) {
@@ -113,7 +113,7 @@ void set_unfinished_state(subject_status& s, bool has_part, const std::optional<
 
 }  // namespace
 
-subject_status status_of(const cohort_subject& subject) {
+subject_status find_status(const cohort_subject& subject) {
   subject_status s;
   s.task = subject.task;
   s.name = subject.name;

@@ -20,7 +20,7 @@ struct subject_status {
 };
 
 /// Determined from the result, OUT.part and its journal, OUT.lock and OUT.task.json. Changes no file.
-subject_status status_of(const cohort_subject& subject);
+subject_status find_status(const cohort_subject& subject);
 
 nlohmann::json as_json(const subject_status& s);
 subject_status status_from_json(const nlohmann::json& j);

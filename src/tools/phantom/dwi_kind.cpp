@@ -44,7 +44,7 @@ exit_status run(session& s, const phantom_request& request) {
   });
   write_dwi_phantom(s, p, folder);
   if (s.is_root()) spdlog::info("{}: written", folder);
-  return exit_status::whole;
+  return exit_status::complete;
 }
 
 }  // namespace

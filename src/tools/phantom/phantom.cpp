@@ -9,7 +9,7 @@ namespace {
 exit_status run_phantom(session& s, const phantom_request& request) {
   for (const phantom_kind* kind : {&dwi_phantom_kind, &liver_phantom_kind, &score_phantom_kind})
     if (request.kind == kind->name) return kind->run(s, request);
-  throw failure(exit_status::ours, "phantom: this kind was not checked");
+  throw failure(exit_status::internal_error, "phantom: this kind was not checked");
 }
 
 }  // namespace

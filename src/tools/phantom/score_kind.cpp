@@ -42,7 +42,7 @@ void score(const phantom_request& request) {
 
 exit_status run(session& s, const phantom_request& request) {
   s.on_root([&] { score(request); });
-  return exit_status::whole;
+  return exit_status::complete;
 }
 
 }  // namespace

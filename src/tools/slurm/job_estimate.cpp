@@ -93,7 +93,7 @@ std::vector<std::string> estimate_lines(const slurm_job& job, const std::optiona
     const double times = std::ceil(estimate->seconds / usable) - 1;
     lines.push_back(
         fmt::format("  longer than --time: it will be stopped, requeued and resumed about {:.0f} times{}", times,
-                    times > static_cast<double>(job.most_restarts) ? ", more than --most-restarts allows" : ""));
+                    times > static_cast<double>(job.max_restarts) ? ", more than --max-restarts allows" : ""));
   }
   return lines;
 }

@@ -62,7 +62,7 @@ void read_nodes(const slurm_request& request, slurm_job& job) {
 
 void read_limits(const slurm_request& request, slurm_job& job) {
   job.signal_before_s = request.signal_before_s;
-  job.most_restarts = request.most_restarts;
+  job.max_restarts = request.max_restarts;
   job.gpu_threads = request.gpu_threads;
   job.memory = request.memory;
   if (request.time.empty()) return;
@@ -120,7 +120,7 @@ const option_table<slurm_request>& slurm_options() {
       {"mpi", &T::mpi, parse_plain, {.text = "srun's --mpi", .value = "KIND"}},
       {"signal-before", &T::signal_before_s, range{10, 65535},
        {.text = "the job is signalled to stop this long before its limit", .unit = "s"}},
-      {"most-restarts", &T::most_restarts, range{0, 1000}, {"how often a stopped job is requeued"}},
+      {"max-restarts", &T::max_restarts, range{0, 1000}, {"how often a stopped job is requeued"}},
       {"gpu-threads", &T::gpu_threads, range{1, 100000},
        {"for the estimate: CPU threads of this machine that are as fast as one GPU"}},
       {"slurm-partition", &T::slurm_partition, parse_plain, {.text = "the site's partition", .value = "NAME"}},

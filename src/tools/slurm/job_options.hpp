@@ -23,7 +23,7 @@ struct slurm_request {
   std::string time, memory;
   launcher_kind launcher = launcher_kind::srun;
   std::string mpi = "pmix";
-  long long signal_before_s = 120, most_restarts = 10;
+  long long signal_before_s = 120, max_restarts = 10;
   double gpu_threads = 100;
   std::string slurm_partition, account;
   std::vector<std::string> modules;
@@ -42,7 +42,7 @@ struct slurm_job {
   launcher_kind launcher = launcher_kind::srun;
   job_device device = job_device::gpu;
   long long nodes = 1, ranks_per_node = 0, gpus_per_node = 0, cpus_per_rank = 0;
-  long long time_s = 0, signal_before_s = 120, most_restarts = 10;
+  long long time_s = 0, signal_before_s = 120, max_restarts = 10;
   std::string memory;  ///< per node, in the form of sbatch --mem
   bool exclusive = false;
   double gpu_threads = 0;  ///< CPU threads of this machine assumed to be as fast as one GPU

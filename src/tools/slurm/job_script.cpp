@@ -26,7 +26,7 @@ struct script_parts {
 };
 
 [[noreturn]] void unknown_script(const std::string& what) {
-  throw failure(exit_status::ours, fmt::format("the script built into this program has no {}", what));
+  throw failure(exit_status::internal_error, fmt::format("the script built into this program has no {}", what));
 }
 
 std::size_t require(std::size_t at, const std::string& what) {
@@ -102,8 +102,7 @@ std::string head(const slurm_job& job, const std::string& srun) {
   text += directive("signal",
                     fmt::format("{}USR1@{}", job.launcher == launcher_kind::mpirun ? "B:" : "", job.signal_before_s));
   text += "#SBATCH --requeue\n#SBATCH --open-mode=append\n";
-  text +=
-      fmt::format("voxherd=${{VOXHERD:-{}}}\nmax_restarts={}\n", quoted_word(job.program), job.most_restarts) + srun;
+  text += fmt::format("voxherd=${{VOXHERD:-{}}}\nmax_restarts={}\n", quoted_word(job.program), job.max_restarts) + srun;
   if (job.modules.empty()) text += gpu ? "# module load openmpi hdf5 cuda\n" : "# module load openmpi hdf5\n";
   for (const std::string& name : job.modules) text += fmt::format("module load {}\n", quoted_word(name));
   return text;

@@ -35,7 +35,7 @@ exit_status run_slurm(session& s, const slurm_request& request) {
     write_script(request.script, text);
     for (const std::string& line : lines) fmt::print(stderr, "{}\n", line);
   });
-  return exit_status::whole;
+  return exit_status::complete;
 }
 
 }  // namespace

@@ -9,13 +9,13 @@ namespace voxherd::reference {
 namespace {
 
 constexpr double outside = std::numeric_limits<double>::infinity();
-constexpr double d_most = 0.005, d_std_least_for_gamma = 1e-5;
+constexpr double max_d = 0.005, min_d_std_for_gamma = 1e-5;
 
-double d_std_most(int model) { return model == 3 ? 0.004 : 0.01; }
+double max_d_std(int model) { return model == 3 ? 0.004 : 0.01; }
 
 /// Mean of exp(-x D) over a Gamma distribution of D with mean d and standard deviation s.
 double gamma_attenuation(double x, double d, double s) {
-  if (s < d_std_least_for_gamma) return std::exp(-x * d);
+  if (s < min_d_std_for_gamma) return std::exp(-x * d);
   return std::exp(-d * d / (s * s) * std::log1p(x * s * s / d));
 }
 
@@ -32,12 +32,12 @@ double fraction_sum(const ballstick_settings& settings, const ballstick_paramete
 }
 
 double d_energy(const ballstick_settings& settings, double d) {
-  if (d < 0 || d > d_most) return outside;
+  if (d < 0 || d > max_d) return outside;
   return settings.model == 3 ? -2 * std::log(d) + 4000 * d : 0;
 }
 
 double d_std_energy(const ballstick_settings& settings, double s) {
-  return s <= 0 || s > d_std_most(settings.model) ? outside : std::log(s);
+  return s <= 0 || s > max_d_std(settings.model) ? outside : std::log(s);
 }
 
 double ratio_energy(const ballstick_settings& settings, double ratio) {

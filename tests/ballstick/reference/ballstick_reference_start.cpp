@@ -8,13 +8,13 @@ namespace voxherd::reference {
 namespace {
 
 /// A larger S0 is not a plausible signal (e^23 = 1e10).
-constexpr double log_s0_most = 23;
+constexpr double max_log_s0 = 23;
 
 /// Least squares of log signals on (-Dxx, -Dxy, ..., -Dzz, log S0); the result contains the six tensor elements and log
 /// S0.
 std::vector<double> log_linear_fit(const gradient_table& g, const std::vector<double>& log_signal) {
-  const double b_most = *std::max_element(g.b_s_per_mm2.begin(), g.b_s_per_mm2.end());
-  const double unit = b_most > 0 ? b_most : 1;  // scales the columns to the same size
+  const double max_b = *std::max_element(g.b_s_per_mm2.begin(), g.b_s_per_mm2.end());
+  const double unit = max_b > 0 ? max_b : 1;  // scales the columns to the same size
   square_matrix normal(7);
   std::vector<double> right(7, 0.0);
   for (std::size_t i = 0; i < g.size(); ++i) {
@@ -36,7 +36,7 @@ std::vector<double> log_linear_fit(const gradient_table& g, const std::vector<do
   return x;
 }
 
-double bounded_s0(double log_s0, double largest) { return log_s0 < log_s0_most ? std::exp(log_s0) : largest; }
+double bounded_s0(double log_s0, double largest) { return log_s0 < max_log_s0 ? std::exp(log_s0) : largest; }
 
 }  // namespace
 

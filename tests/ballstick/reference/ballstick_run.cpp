@@ -114,7 +114,7 @@ ballstick_parameters ballstick_run::sample(std::size_t item, std::size_t index) 
   const auto get = [&](const std::string& name) {
     return at(values(name), item * static_cast<std::size_t>(settings_.samples()) + index);
   };
-  const auto l = ballstick::layout_of(settings_);
+  const auto l = ballstick::make_parameter_layout(settings_);
   ballstick_parameters p;
   p.s0 = get("S0");
   p.d = get("d");
@@ -133,7 +133,7 @@ ballstick_parameters ballstick_run::sample(std::size_t item, std::size_t index) 
 
 ballstick_parameters program_start(const ballstick::settings& s, const gradient_table& gradients,
                                    const std::vector<float>& signals) {
-  const auto l = ballstick::layout_of(s);
+  const auto l = ballstick::make_parameter_layout(s);
   std::vector<float> start(static_cast<std::size_t>(l.count));
   ballstick::make_cpu_start_fitter(s, gradients)->fit(signals.data(), nullptr, start.data());
   ballstick_parameters p;
@@ -144,7 +144,7 @@ ballstick_parameters program_start(const ballstick::settings& s, const gradient_
 
 draw_source program_draws(const ballstick::settings& s, std::uint64_t voxel) {
   const auto updates = jump_updates(reference_settings(s));
-  const auto l = ballstick::layout_of(s);
+  const auto l = ballstick::make_parameter_layout(s);
   return [=](int jump, int index) {
     const auto place = parameter_index(l, updates.at(static_cast<std::size_t>(index)));
     const auto n = static_cast<std::uint64_t>(jump * l.count + place);

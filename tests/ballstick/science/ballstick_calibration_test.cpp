@@ -57,22 +57,20 @@ class calibration {
 
  private:
   static constexpr std::size_t data_sets = 700, bins = 20;
-  static constexpr double s0_least = 800, s0_most = 1200, sigma_least = 20, sigma_most = 40;
+  static constexpr double min_s0 = 800, max_s0 = 1200, min_sigma = 20, max_sigma = 40;
 
   double uniform(double from, double to) { return std::uniform_real_distribution<double>(from, to)(random_); }
 
   bool within_range(const ballstick_parameters& p) const {
-    return p.s0 >= s0_least && p.s0 <= s0_most && p.tau >= std::pow(sigma_most, -2) &&
-           p.tau <= std::pow(sigma_least, -2);
+    return p.s0 >= min_s0 && p.s0 <= max_s0 && p.tau >= std::pow(max_sigma, -2) && p.tau <= std::pow(min_sigma, -2);
   }
 
   ballstick_parameters draw_truth() {
     ballstick_parameters p;
-    p.s0 = uniform(s0_least, s0_most);
+    p.s0 = uniform(min_s0, max_s0);
     p.d = uniform(0, 0.005);
-    const double tau_least = std::pow(sigma_most, -2), tau_most = std::pow(sigma_least, -2);
-    p.tau =
-        settings_.rician ? uniform(tau_least, tau_most) : std::exp(uniform(std::log(tau_least), std::log(tau_most)));
+    const double min_tau = std::pow(max_sigma, -2), max_tau = std::pow(min_sigma, -2);
+    p.tau = settings_.rician ? uniform(min_tau, max_tau) : std::exp(uniform(std::log(min_tau), std::log(max_tau)));
     double sum;
     do {
       sum = 0;

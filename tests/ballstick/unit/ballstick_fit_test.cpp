@@ -34,7 +34,7 @@ struct started {
 started fit(const ballstick::settings& s, const gradient_table& gradients, const std::vector<double>& signals,
             const float* deviation = nullptr) {
   const std::vector<float> row(signals.begin(), signals.end());
-  const auto l = ballstick::layout_of(s);
+  const auto l = ballstick::make_parameter_layout(s);
   std::vector<float> start(static_cast<std::size_t>(l.count));
   started result;
   result.sum_of_squares = ballstick::make_cpu_start_fitter(s, gradients)->fit(row.data(), deviation, start.data());

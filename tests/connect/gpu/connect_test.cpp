@@ -89,7 +89,7 @@ TEST_P(ConnectCuda, WallsCornersAndEdgesAreImpassable) {
     for (const auto how : {cases::passage::edge, cases::passage::corner, cases::passage::wall}) {
       const auto c = cases::two_rooms(how, S, side);
       const auto u = solve_arrivals(gpu, c, one_voxel(c), GetParam().settings());
-      const auto [beyond, all] = unreached_of(c, u, [&](const vec3& x) {
+      const auto [beyond, all] = count_unreached(c, u, [&](const vec3& x) {
         return how == cases::passage::wall ? x[0] + x[1] > double(side) : x[0] >= double(side / 2);
       });
       EXPECT_EQ(beyond, all) << c.name;
@@ -102,9 +102,9 @@ TEST_P(ConnectCuda, AnIslandIsNotReached) {
   const auto c = cases::island(fibre_tensor({1, 1, 1}, 100), 24);
   const auto u = solve_arrivals(gpu, c, one_voxel(c), GetParam().settings());
   const auto is_island = [](const vec3& x) { return x[0] > 24 * 3 / 5; };
-  const auto [island, all_island] = unreached_of(c, u, is_island);
+  const auto [island, all_island] = count_unreached(c, u, is_island);
   EXPECT_EQ(island, all_island);
-  EXPECT_EQ(unreached_of(c, u, [&](const vec3& x) { return !is_island(x); }).first, 0u);
+  EXPECT_EQ(count_unreached(c, u, [&](const vec3& x) { return !is_island(x); }).first, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ConnectCuda, testing::ValuesIn(connect_schemes));
@@ -119,7 +119,7 @@ TEST(ConnectCudaAccuracy, IsThatOfTheCpu) {
       const double there = relative_l1(c, solve_arrivals(gpu, c, exact_ball(c, 2), scheme.settings()));
       const double here = relative_l1(c, solve_arrivals(cpu, c, exact_ball(c, 2), scheme.settings()));
       std::printf("%-13s %-10s relative L1 %.3f %%\n", c.name.c_str(), scheme.name, 100 * there);
-      EXPECT_NEAR(there, here, limits_of(scheme).mean) << c.name << ' ' << scheme.name;
+      EXPECT_NEAR(there, here, difference_limits_for(scheme).mean) << c.name << ' ' << scheme.name;
     }
 }
 

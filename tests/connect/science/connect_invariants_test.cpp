@@ -22,7 +22,7 @@ TEST_P(ConnectInvariants, ReversedPathCostsTheSame) {
   const auto there = solve_arrivals(two_threads, c, one_voxel(c, middle - aside), GetParam().settings());
   const auto back = solve_arrivals(two_threads, c, one_voxel(c, middle + aside), GetParam().settings());
   const double u = arrival_at(c, there, middle + aside);
-  EXPECT_NEAR(arrival_at(c, back, middle - aside), u, limits_of(GetParam()).largest * u);
+  EXPECT_NEAR(arrival_at(c, back, middle - aside), u, difference_limits_for(GetParam()).largest * u);
 }
 
 /// Where tensors turn, each direction has an error of its own; a finer grid makes them agree.
@@ -92,7 +92,7 @@ TEST_P(ConnectInvariants, IsInvariantUnderPermutedAndReversedAxes) {
         const double a = arrival_at(c, u, x), b = arrival_at(turned, v, y);
         if (a != b) largest = std::max(largest, std::abs(a - b) / a);
       }
-      EXPECT_LT(largest, limits_of(GetParam()).largest) << c.name;
+      EXPECT_LT(largest, difference_limits_for(GetParam()).largest) << c.name;
     }
   }
 }
@@ -106,7 +106,7 @@ TEST_P(ConnectInvariants, TimesScaleWithTheRootOfTheTensor) {
     for (float& s : scaled.tensors) s = static_cast<float>(factor * double(s));
     auto v = solve_arrivals(two_threads, scaled, one_voxel(scaled), GetParam().settings());
     for (float& t : v) t = static_cast<float>(std::sqrt(factor) * double(t));
-    EXPECT_LT(largest_difference(v, u), limits_of(GetParam()).largest) << factor;
+    EXPECT_LT(largest_difference(v, u), difference_limits_for(GetParam()).largest) << factor;
   }
 }
 

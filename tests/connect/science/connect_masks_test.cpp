@@ -25,7 +25,7 @@ TEST_P(ConnectMasks, CorridorOfOneVoxelIsPassableAtItsCost) {
   EXPECT_GT(got, way - 1);  // the path may cut the corners of a corridor one voxel wide
   EXPECT_LT(got, 1.25 * way);
   EXPECT_GT(way - 1, 1.2 * norm(target - c.source));  // so the path does not cross the walls
-  EXPECT_EQ(unreached_of(c, u, [](const vec3&) { return true; }).first, 0u);
+  EXPECT_EQ(count_unreached(c, u, [](const vec3&) { return true; }).first, 0u);
 }
 
 /// Tensors whose stencils extend far beyond a wall of one voxel.
@@ -37,9 +37,9 @@ TEST_P(ConnectMasks, WallsCornersAndEdgesAreImpassable) {
       const auto c = cases::two_rooms(how, S, side);
       const auto u = solve_arrivals(two_threads, c, one_voxel(c), GetParam().settings());
       const double half = double(side / 2);
-      const auto [beyond, all_beyond] = unreached_of(
+      const auto [beyond, all_beyond] = count_unreached(
           c, u, [&](const vec3& x) { return how == passage::wall ? x[0] + x[1] > double(side) : x[0] >= half; });
-      const auto [here, all_here] = unreached_of(
+      const auto [here, all_here] = count_unreached(
           c, u, [&](const vec3& x) { return how == passage::wall ? x[0] + x[1] < double(side) : x[0] < half; });
       EXPECT_EQ(beyond, all_beyond) << c.name;
       EXPECT_GT(all_beyond, 1000u);
@@ -99,8 +99,8 @@ TEST_P(ConnectMasks, AnIslandIsNotReachedAndHasItsOwnFronts) {
   for (const bool from_island : {false, true}) {
     const std::vector<float> one(u.begin() + (from_island ? long(n) : 0),
                                  u.begin() + (from_island ? 2 * long(n) : long(n)));
-    const auto [island, all_island] = unreached_of(c, one, is_island);
-    const auto [land, all_land] = unreached_of(c, one, [&](const vec3& x) { return !is_island(x); });
+    const auto [island, all_island] = count_unreached(c, one, is_island);
+    const auto [land, all_land] = count_unreached(c, one, [&](const vec3& x) { return !is_island(x); });
     EXPECT_EQ(island, from_island ? 0 : all_island);
     EXPECT_EQ(land, from_island ? all_land : 0);
   }

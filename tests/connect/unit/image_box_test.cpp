@@ -11,7 +11,7 @@ TEST(ImageBox, ContainsAllVoxelsInsideAndStartsAtABlock) {
   std::vector<std::uint8_t> inside(13 * 10 * 9, 0);
   for (const auto& [x, y, z] : {std::array{6, 9, 2}, std::array{8, 4, 7}}) inside[(z * 10 + y) * 13 + x] = 1;
 
-  const image_box box = box_of(inside, size);
+  const image_box box = bounding_box(inside, size);
 
   EXPECT_EQ(box.first, (std::array<std::uint64_t, 3>{4, 4, 0}));
   EXPECT_EQ(box.size, (std::array<std::uint64_t, 3>{5, 6, 8}));
@@ -38,7 +38,7 @@ TEST(ImageBox, BoxKeepsItsWorldPosition) {
 }
 
 TEST(ImageBox, IsAllOfAnImageWithNothingInside) {
-  const image_box box = box_of(std::vector<std::uint8_t>(60, 0), {3, 4, 5});
+  const image_box box = bounding_box(std::vector<std::uint8_t>(60, 0), {3, 4, 5});
   EXPECT_EQ(box.first, (std::array<std::uint64_t, 3>{0, 0, 0}));
   EXPECT_EQ(box.size, (std::array<std::uint64_t, 3>{3, 4, 5}));
 }

@@ -70,7 +70,7 @@ const option_table<toy_request>& toy_options() {
   return table;
 }
 
-exit_status run_toy(session&, const toy_request&) { return exit_status::whole; }
+exit_status run_toy(session&, const toy_request&) { return exit_status::complete; }
 
 constexpr command toy = make_command<toy_options, run_toy>({"toy", "a toy", "[--count N] NAME", "name"});
 

@@ -10,7 +10,7 @@ using namespace voxherd;
 
 namespace {
 
-image_grid grid_of(std::uint64_t nx, std::uint64_t ny, std::uint64_t nz) {
+image_grid make_grid(std::uint64_t nx, std::uint64_t ny, std::uint64_t nz) {
   image_grid grid;
   grid.size = {nx, ny, nz};
   return grid;
@@ -32,7 +32,7 @@ void expect_cover(const std::vector<batch>& batches, std::uint64_t items) {
 TEST(Plan, VoxelBatchesAreConsecutiveAndOnlyTheLastIsShort) {
   std::vector<std::uint64_t> voxels(10);
   std::iota(voxels.begin(), voxels.end(), 0);
-  const auto batches = make_plan(partition_kind::voxels, voxels, grid_of(10, 1, 1), batch_sizes(4));
+  const auto batches = make_plan(partition_kind::voxels, voxels, make_grid(10, 1, 1), batch_sizes(4));
   expect_cover(batches, 10);
   ASSERT_EQ(batches.size(), 3u);
   EXPECT_EQ(batches[1].item_count, 4u);
@@ -48,7 +48,7 @@ TEST(Plan, BatchSizesDecreaseFromTheLargestToTheLast) {
         sizes.ends_for_slow_ranks = for_slow_ranks;
         std::vector<std::uint64_t> voxels(items);
         std::iota(voxels.begin(), voxels.end(), 0);
-        const auto batches = make_plan(partition_kind::voxels, voxels, grid_of(items, 1, 1), sizes);
+        const auto batches = make_plan(partition_kind::voxels, voxels, make_grid(items, 1, 1), sizes);
         expect_cover(batches, items);
         const std::uint64_t least = for_slow_ranks ? std::max(1u, last / 8) : last;
         for (std::size_t b = 0; b < batches.size(); ++b) {
@@ -68,7 +68,7 @@ TEST(Plan, OnTheHostBatchesOfTheLast2048ItemsDecreaseTo16) {
     std::iota(voxels.begin(), voxels.end(), 0);
     const std::uint64_t largest = automatic_batch_items(items, 0, 1, 1, 32768);
     const auto batches =
-        make_plan(partition_kind::voxels, voxels, grid_of(items, 1, 1), falling_sizes(largest, 0, 32768));
+        make_plan(partition_kind::voxels, voxels, make_grid(items, 1, 1), falling_sizes(largest, 0, 32768));
     expect_cover(batches, items);
     for (std::size_t b = 0; b + 1 < batches.size(); ++b) {
       EXPECT_GE(batches[b].item_count, batches[b + 1].item_count);
@@ -82,7 +82,7 @@ TEST(Plan, TheLastBatchesAreASmallPartOfTheItems) {
   std::vector<std::uint64_t> voxels(900416);
   std::iota(voxels.begin(), voxels.end(), 0);
   const auto batches =
-      make_plan(partition_kind::voxels, voxels, grid_of(900416, 1, 1), falling_sizes(14336, 2048, 32768));
+      make_plan(partition_kind::voxels, voxels, make_grid(900416, 1, 1), falling_sizes(14336, 2048, 32768));
   EXPECT_EQ(batches.front().item_count, 14336u);
   EXPECT_LE(batches.back().item_count, 2048u);
   std::uint64_t small = 0;
@@ -101,7 +101,7 @@ TEST(Plan, BatchesOfLargeItemsDecreaseToOne) {
 TEST(Plan, SliceBatchesFollowTheSlicesThatHaveItems) {
   // 2x2 voxels per slice; items in slices 0, 2 and 3.
   const std::vector<std::uint64_t> voxels{1, 3, 8, 12, 13, 15};
-  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), batch_sizes(100));
+  const auto batches = make_plan(partition_kind::slices, voxels, make_grid(2, 2, 5), batch_sizes(100));
   expect_cover(batches, 6);
   ASSERT_EQ(batches.size(), 3u);
   EXPECT_EQ(batches[0].item_count, 2u);
@@ -112,7 +112,7 @@ TEST(Plan, SliceBatchesFollowTheSlicesThatHaveItems) {
 TEST(Plan, ASliceAboveTheLimitIsDividedEvenly) {
   std::vector<std::uint64_t> voxels(25);
   std::iota(voxels.begin(), voxels.end(), 0);
-  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(5, 5, 1), batch_sizes(10));
+  const auto batches = make_plan(partition_kind::slices, voxels, make_grid(5, 5, 1), batch_sizes(10));
   expect_cover(batches, 25);
   ASSERT_EQ(batches.size(), 3u);
   EXPECT_EQ(largest_room(batches, {}).items, 9u);
@@ -120,7 +120,7 @@ TEST(Plan, ASliceAboveTheLimitIsDividedEvenly) {
 
 TEST(Plan, IsReconstructedFromItsFirstItems) {
   const std::vector<std::uint64_t> first_items{0, 4, 5, 11};
-  const auto batches = batches_of(first_items);
+  const auto batches = make_batches(first_items);
   expect_cover(batches, 11);
   EXPECT_EQ(first_items_of(batches), first_items);
 }
@@ -161,7 +161,7 @@ TEST(AutomaticBatch, RespectsALimitBelowItsSteps) {
 
 TEST(Plan, SlicesOfUnorderedItemsAreVoxels) {
   const std::vector<std::uint64_t> voxels{3, 1, 8, 8, 0, 15};
-  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), batch_sizes(4));
+  const auto batches = make_plan(partition_kind::slices, voxels, make_grid(2, 2, 5), batch_sizes(4));
   expect_cover(batches, 6);
   ASSERT_EQ(batches.size(), 2u);
   EXPECT_EQ(batches[0].item_count, 4u);
@@ -169,7 +169,7 @@ TEST(Plan, SlicesOfUnorderedItemsAreVoxels) {
 
 TEST(Plan, SlicesMayHaveManyItemsPerVoxel) {
   const std::vector<std::uint64_t> voxels{1, 1, 1, 8, 8, 15};
-  const auto batches = make_plan(partition_kind::slices, voxels, grid_of(2, 2, 5), batch_sizes(100));
+  const auto batches = make_plan(partition_kind::slices, voxels, make_grid(2, 2, 5), batch_sizes(100));
   expect_cover(batches, 6);
   ASSERT_EQ(batches.size(), 3u);
   EXPECT_EQ(batches[0].item_count, 3u);
@@ -177,9 +177,9 @@ TEST(Plan, SlicesMayHaveManyItemsPerVoxel) {
 
 TEST(Plan, WithoutItemsHasNoBatches) {
   for (const auto kind : {partition_kind::slices, partition_kind::voxels}) {
-    EXPECT_TRUE(make_plan(kind, {}, grid_of(2, 2, 2), batch_sizes(4)).empty());
+    EXPECT_TRUE(make_plan(kind, {}, make_grid(2, 2, 2), batch_sizes(4)).empty());
   }
-  EXPECT_TRUE(batches_of(first_items_of({})).empty());
+  EXPECT_TRUE(make_batches(first_items_of({})).empty());
 }
 
 TEST(BatchItemsForPoints, GiveBatchesOf256Megabytes) {

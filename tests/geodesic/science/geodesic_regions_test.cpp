@@ -14,7 +14,7 @@ using namespace voxherd::geodesic;
 
 const device two_threads{backend::cpu, 2, 0};
 
-voxel_index voxel_of(const vec3& x) { return {std::lround(x[0]), std::lround(x[1]), std::lround(x[2])}; }
+voxel_index find_voxel(const vec3& x) { return {std::lround(x[0]), std::lround(x[1]), std::lround(x[2])}; }
 
 class OneVoxelSheet : public testing::TestWithParam<voxel_index> {};  // its normal
 
@@ -29,7 +29,7 @@ TEST_P(OneVoxelSheet, IsNeverSteppedOver) {
   // Starts on both sides, one to seven voxels away.
   std::vector<ray_start> starts;
   for (const auto& s : random_starts(6000, {25, 25, 25}, {35, 35, 35}, 11))
-    if (level(voxel_of(s.voxel)) != sheet) starts.push_back(s);
+    if (level(find_voxel(s.voxel)) != sheet) starts.push_back(s);
   auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::trilinear, integrator::rk2, 1.5, 14);
 
   const auto run = [&](std::uint32_t bits) {
@@ -51,7 +51,7 @@ TEST_P(OneVoxelSheet, IsNeverSteppedOver) {
     const auto crossed = voxels_crossed(from, to);
     bool hit = false;
     for (const auto& v : crossed) hit = hit || level(v) == sheet;
-    const bool beyond = (level(voxel_of(to)) - sheet) * (level(voxel_of(from)) - sheet) < 0;
+    const bool beyond = (level(find_voxel(to)) - sheet) * (level(find_voxel(from)) - sheet) < 0;
     ASSERT_TRUE(hit || !beyond);
     through += beyond, grazing += hit && !beyond;
     EXPECT_EQ(included.verdict[f], std::uint8_t(hit ? verdict::accepted : verdict::include_missed)) << f;

@@ -64,7 +64,7 @@ class ParallelGzip : public ::testing::Test {
     return result;
   }
 
-  static void expect_whole(const std::string& path, const bytes& expected, const std::string& what) {
+  static void expect_complete(const std::string& path, const bytes& expected, const std::string& what) {
     for (const std::size_t chunk : {100, 1024, 5000, 60000}) {
       for (const unsigned threads : {1U, 2U, 5U}) {
         bytes found;
@@ -108,8 +108,8 @@ TEST_F(ParallelGzip, RestoresEveryLevelAndStrategyInChunksOfAnySize) {
   const bytes content = joined({some_content(200000), bytes(500000, '\0'), floats(40000)});
   for (const int level : {0, 1, 6, 9}) {
     for (const int strategy : {Z_DEFAULT_STRATEGY, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED}) {
-      expect_whole(put(member(content, level, strategy)), content,
-                   "level " + std::to_string(level) + ", strategy " + std::to_string(strategy));
+      expect_complete(put(member(content, level, strategy)), content,
+                      "level " + std::to_string(level) + ", strategy " + std::to_string(strategy));
     }
   }
 }
@@ -128,15 +128,15 @@ TEST_F(ParallelGzip, MembersMayStartAndEndAnywhere) {
       packed.insert(packed.end(), one.begin(), one.end());
       at += count;
     }
-    expect_whole(put(packed), content, "members of up to " + std::to_string(most));
-    expect_whole(put(joined({packed, bytes(3000, '\0')})), content, "zeros behind members");
-    expect_whole(put(joined({packed, some_content(3000, 8)})), content, "rubbish behind members");
+    expect_complete(put(packed), content, "members of up to " + std::to_string(most));
+    expect_complete(put(joined({packed, bytes(3000, '\0')})), content, "zeros behind members");
+    expect_complete(put(joined({packed, some_content(3000, 8)})), content, "rubbish behind members");
   }
 }
 
 TEST_F(ParallelGzip, EmptyAndTinyFilesAreComplete) {
-  expect_whole(put(member({})), {}, "an empty member");
-  expect_whole(put(joined({member({}), member({}), member({'x'}), member({})})), {'x'}, "empty members");
+  expect_complete(put(member({})), {}, "an empty member");
+  expect_complete(put(joined({member({}), member({}), member({'x'}), member({})})), {'x'}, "empty members");
 }
 
 TEST_F(ParallelGzip, FullPiecesAreFollowedByMore) {
@@ -166,9 +166,9 @@ TEST_F(ParallelGzip, EveryFlippedBitIsDetectedAsByGzipStream) {
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
     const auto path = put(bad);
     bytes expected, found;
-    const bool is_whole = inflate(path, {2, 300, 2000}, found).complete;
-    EXPECT_EQ(is_whole, is_right(path, expected)) << "bit " << bit;
-    if (is_whole) {
+    const bool is_complete = inflate(path, {2, 300, 2000}, found).complete;
+    EXPECT_EQ(is_complete, is_right(path, expected)) << "bit " << bit;
+    if (is_complete) {
       EXPECT_TRUE(found == expected) << "bit " << bit;
     }
   }

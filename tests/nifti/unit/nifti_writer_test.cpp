@@ -156,7 +156,7 @@ TEST(NiftiWriter, WriteErrorIsADiskFailureAndLeavesNoFile) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   nifti_image image;
   image.grid.size = {100, 100, 1};
-  exit_status status = exit_status::whole;
+  exit_status status = exit_status::complete;
   try {
     write_nifti(folder / "out.nii", image, std::vector<float>(10000));
   } catch (const failure& f) {

@@ -83,7 +83,7 @@ std::uint8_t expected_status(std::size_t voxel) {
 fit_settings quality_settings(solver_kind solver, precision_kind precision) {
   fit_settings s = standard_settings(solver);
   s.precision = precision;
-  s.most_iterations = 600;
+  s.max_iterations = 600;
   if (solver == solver_kind::lm || solver == solver_kind::varpro)
     s.relative_tolerance = precision == precision_kind::float64 ? 1e-12 : 1e-7;
   return s;

@@ -33,7 +33,7 @@ equations5 equations_at(const time_course& frames, discretisation_kind how, cons
 }
 
 /// Inverse over the rows and columns that are not held, zero elsewhere: Gauss-Jordan with scaled rows and columns.
-matrix5 inverse_of(const matrix5& m, const mask5& held) {
+matrix5 invert(const matrix5& m, const mask5& held) {
   std::array<double, parameter_count> scale{};
   matrix5 a{}, inverse{};
   for (std::size_t i = 0; i < parameter_count; ++i) scale[i] = held[i] ? 0 : 1 / std::sqrt(m[i][i]);
@@ -138,7 +138,7 @@ perfusion_fit polish(const time_course& frames, discretisation_kind how, const p
     for (; damping < 1e12; damping *= 10) {
       matrix5 damped = e.hessian;
       for (std::size_t a = 0; a < parameter_count; ++a) damped[a][a] *= 1 + damping;
-      const matrix5 inverse = inverse_of(damped, held);
+      const matrix5 inverse = invert(damped, held);
       perfusion_parameters next = fit.best;
       for (std::size_t a = 0; a < parameter_count; ++a)
         for (std::size_t b = 0; b < parameter_count; ++b) next[a] += inverse[a][b] * e.gradient[b];
@@ -215,7 +215,7 @@ perfusion_fit global_search::operator()(const std::vector<double>& y, std::size_
 
 matrix5 inverse_information(const time_course& frames, discretisation_kind how, const perfusion_parameters& p,
                             const mask5& held) {
-  return inverse_of(equations_at(frames, how, p, nullptr).hessian, held);
+  return invert(equations_at(frames, how, p, nullptr).hessian, held);
 }
 
 perfusion_parameters standard_deviations(const time_course& frames, discretisation_kind how,

@@ -27,7 +27,7 @@ class simplex {
   }
 
   simplex_fit run() {
-    while (fit_.iterations < rules_.most_iterations && !has_converged()) {
+    while (fit_.iterations < rules_.max_iterations && !has_converged()) {
       const simplex_action action = step();
       ++fit_.iterations;
       fit_.trace.push_back({action, vertices_.front().f, vertices_.back().f, vertices_.front().x});

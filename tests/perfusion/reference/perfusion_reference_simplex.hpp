@@ -27,7 +27,7 @@ struct simplex_fit {
 struct simplex_rules {
   double absolute_tolerance = 1e-8;  ///< stop when max f - min f is below
   double relative_tolerance = 0;     ///< or below this times min f
-  int most_iterations = 600;
+  int max_iterations = 600;
   std::array<bool, perfusion::parameter_count> fixed{};  ///< these stay at the start and have no vertex
 };
 

@@ -110,7 +110,7 @@ TEST(PerfusionReference, SimplexTakesTheStepsComputedByHand) {
   // f = x, one free parameter, start 1: vertices 1 and 1.05. Reflected 0.95, expanded 0.9: accepted. Then 0.85 and 0.7.
   simplex_rules rules;
   rules.fixed = {false, true, true, true, true};
-  rules.most_iterations = 2;
+  rules.max_iterations = 2;
   const auto line = nelder_mead([](const perfusion_parameters& p) { return p[0]; }, {1, 7, 7, 7, 7}, rules);
   ASSERT_EQ(line.trace.size(), 2U);
   EXPECT_EQ(line.trace[0].action, simplex_action::expand);
@@ -122,7 +122,7 @@ TEST(PerfusionReference, SimplexTakesTheStepsComputedByHand) {
   EXPECT_FALSE(line.converged);
 
   // A parabola around 1: 0.95 has the cost of 1.05, so the inside point 1.025 is tried and accepted.
-  rules.most_iterations = 1;
+  rules.max_iterations = 1;
   const auto bowl =
       nelder_mead([](const perfusion_parameters& p) { return (p[0] - 1) * (p[0] - 1); }, {1, 7, 7, 7, 7}, rules);
   EXPECT_EQ(bowl.trace[0].action, simplex_action::inside);

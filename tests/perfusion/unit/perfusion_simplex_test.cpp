@@ -18,9 +18,9 @@ using namespace voxherd::perfusion;
 constexpr voxel_samples no_samples{nullptr, 1};
 
 /// The paper's problem: no bounds. Vertices inherit rounding errors, so only the first steps are compared.
-fit_settings unbounded(int most_iterations = 600) {
+fit_settings unbounded(int max_iterations = 600) {
   fit_settings s;
-  s.most_iterations = most_iterations;
+  s.max_iterations = max_iterations;
   s.solver = solver_kind::simplex;
   s.bounded = false;
   return s;
@@ -143,7 +143,7 @@ void expect_paths_of_reference(double (*f)(const perfusion_parameters&), fit_set
                                               {-2, 0.2, 0.4, 9, 0.3},  {3, 1, 4, 1, 5},    {2, 7, 1, 8, 2}};
   simplex_rules rules;
   rules.absolute_tolerance = s.absolute_tolerance, rules.relative_tolerance = s.relative_tolerance;
-  rules.most_iterations = s.most_iterations;
+  rules.max_iterations = s.max_iterations;
   constexpr std::size_t lanes = lane::lane_traits<Number>::count;
   for (std::size_t first = 0; first < all.size(); first += lanes) {
     std::vector<perfusion_parameters> starts;
@@ -181,7 +181,7 @@ TEST(PerfusionSimplex, FixedParametersAreKeptAndTheOthersTakeTheStepsOfASmallerS
   for (unsigned pattern = 1; pattern < 31; ++pattern) {
     fit_settings s = unbounded(100);
     simplex_rules rules;
-    rules.most_iterations = 100;
+    rules.max_iterations = 100;
     perfusion_parameters start{0.4, 1.3, 0.8, 1.9, 2.5};
     for (std::size_t i = 0; i < start.size(); ++i) {
       s.rules[i].start = start[i];

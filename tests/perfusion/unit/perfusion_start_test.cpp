@@ -243,7 +243,7 @@ TEST(PerfusionStart, RespectsFixedRateAndDelays) {
   fit_settings s;
   for (const parameter p : {kl, tau_a, tau_p}) s.rules[p].fixed = true;
   const start_table table(even_bolus(), s);
-  EXPECT_EQ(table.view().most_starts(), 1);
+  EXPECT_EQ(table.view().max_starts(), 1);
   const auto starts = found(table, liver_draw(8).voxel(even_bolus(), s.discretisation), 3);
   for (const start& each : starts)
     for (const parameter p : {kl, tau_a, tau_p}) EXPECT_EQ(each.p[p], s.rules[p].start);

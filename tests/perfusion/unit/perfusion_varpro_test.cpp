@@ -35,7 +35,7 @@ void expect_equations_of_columns(const Model& model, const perfusion_case& c) {
     separable_equations<double> columns;
     model.equations(p, y, expected);
     model.separable(p, y, columns);
-    equations_of(p, columns, found);
+    make_equations(p, columns, found);
     EXPECT_NEAR(found.cost, expected.cost, 1e-12 * expected.cost);
     for (int i = 0; i < parameter_count; ++i) {
       const double length = std::sqrt(expected.hessian[packed_index(i, i)]);

@@ -62,7 +62,7 @@ class Points : public toy::rank_folder {
       wrong += ends[2 * i + 1] != -static_cast<std::int32_t>(id % 7);
       wrong += steps[i] != 4000000000u + id;
       wrong += verdict[i] != static_cast<float>(id % 6);
-      for (std::uint64_t p = 0; p < toy::points_of(id); ++p, ++point) {
+      for (std::uint64_t p = 0; p < toy::count_points(id); ++p, ++point) {
         for (std::uint64_t c = 0; c < 3; ++c) wrong += position[3 * point + c] != toy::toy_value(id, 100 + 3 * p + c);
         wrong += fa[point] != toy::toy_value(id, 400 + p);
         wrong += hit[point] != (id + p) % 200;
@@ -70,7 +70,7 @@ class Points : public toy::rank_folder {
       }
     }
     EXPECT_EQ(wrong, 0u);
-    for (const batch& b : r.batches()) EXPECT_EQ(r.checksum_of(b), r.journal()[b.number].checksum) << b.number;
+    for (const batch& b : r.batches()) EXPECT_EQ(r.compute_checksum(b), r.journal()[b.number].checksum) << b.number;
   }
 
   void leave_unfinished(const toy::ragged& a, std::uint64_t batch_items, int done) {
@@ -86,7 +86,7 @@ class Points : public toy::rank_folder {
      private:
       int left_;
     } a_stopping(a, done);
-    EXPECT_EQ(make(a_stopping, batch_items), exit_status::resume_me);
+    EXPECT_EQ(make(a_stopping, batch_items), exit_status::interrupted);
     world->barrier();
   }
 };
@@ -97,7 +97,7 @@ TEST_F(Points, AreWrittenAtTheirPositionsForAnyBatchSizeAndLaneCount) {
   for (const std::uint64_t batch_items : {0, 1, 7, 100000}) {
     for (const int lanes : {1, 2}) {
       toy::ragged a(numbers(batch_items == 1 ? 40 : 400), std::chrono::microseconds(200), lanes);
-      ASSERT_EQ(make(a, batch_items), exit_status::whole);
+      ASSERT_EQ(make(a, batch_items), exit_status::complete);
       expect_correct(a);
     }
   }
@@ -106,18 +106,18 @@ TEST_F(Points, AreWrittenAtTheirPositionsForAnyBatchSizeAndLaneCount) {
 TEST_F(Points, MayBeMissingFromEveryItem) {
   std::vector<std::uint64_t> none;
   for (std::uint64_t id = 0; none.size() < 9; ++id) {
-    if (toy::points_of(id) == 0) none.push_back(id);
+    if (toy::count_points(id) == 0) none.push_back(id);
   }
   toy::ragged a(none);
-  ASSERT_EQ(make(a, 4), exit_status::whole);
+  ASSERT_EQ(make(a, 4), exit_status::complete);
   expect_correct(a);
 }
 
 TEST_F(Points, OfNoItemsGiveACompleteResultIfTheAnalysisAllowsIt) {
   toy::ragged a(numbers(0));
-  ASSERT_EQ(make(a, 0), exit_status::whole);
+  ASSERT_EQ(make(a, 0), exit_status::complete);
   expect_correct(a);
-  EXPECT_EQ(make(a, 0, true), exit_status::whole) << "already complete";
+  EXPECT_EQ(make(a, 0, true), exit_status::complete) << "already complete";
   class rejecting : public toy::ragged {
    public:
     using toy::ragged::ragged;
@@ -132,7 +132,7 @@ TEST_F(Points, ADryRunWithoutItemsReportsThatAndLeavesNothing) {
     run_settings settings = toy::quiet_settings(out_);
     settings.dry_run = true;
     testing::internal::CaptureStdout();
-    EXPECT_EQ(run(*world, a, settings, toy::host_hooks()), exit_status::whole);
+    EXPECT_EQ(run(*world, a, settings, toy::host_hooks()), exit_status::complete);
     const std::string said = testing::internal::GetCapturedStdout();
     world->barrier();
     EXPECT_TRUE(fs::is_empty(folder_));
@@ -147,9 +147,9 @@ TEST_F(Points, TheDiskSpaceOfADryRunIsTheSizeOfTheFile) {
   run_settings settings = toy::quiet_settings(out_);
   settings.dry_run = true;
   testing::internal::CaptureStdout();
-  ASSERT_EQ(run(*world, a, settings, toy::host_hooks()), exit_status::whole);
+  ASSERT_EQ(run(*world, a, settings, toy::host_hooks()), exit_status::complete);
   const std::string said = testing::internal::GetCapturedStdout();
-  ASSERT_EQ(make(a, 0), exit_status::whole);
+  ASSERT_EQ(make(a, 0), exit_status::complete);
   world->barrier();
   if (!world->is_root()) return;
   const auto at = said.find("disk");
@@ -179,7 +179,7 @@ TEST_F(Points, AnUnfinishedFileIsResumedAndADamagedBatchRepeated) {
       const result_reader r(out_ + ".part");
       while (at < r.journal().size() && r.journal()[at].done == 0) ++at;
       ASSERT_LT(at, r.journal().size());
-      const row_range points = rows_of(r.batches()[at], output_layout::points, r.point_offsets());
+      const row_range points = batch_rows(r.batches()[at], output_layout::points, r.point_offsets());
       ASSERT_GT(points.count, 3u);
       row = r.read_points("position", points.first, points.count);
     }
@@ -191,7 +191,7 @@ TEST_F(Points, AnUnfinishedFileIsResumedAndADamagedBatchRepeated) {
     file.put('!');
   }
   world->barrier();
-  ASSERT_EQ(make(a, 77, true), exit_status::whole);
+  ASSERT_EQ(make(a, 77, true), exit_status::complete);
   expect_correct(a);
   if (world->is_root()) {
     EXPECT_EQ(result_reader(out_).batches().front().item_count, 9u) << "the plan comes from the file";
@@ -200,7 +200,7 @@ TEST_F(Points, AnUnfinishedFileIsResumedAndADamagedBatchRepeated) {
 
 TEST_F(Points, FibresOfOtherLengthsAreADifferentStudy) {
   toy::ragged a(numbers(100));
-  ASSERT_EQ(make(a, 0), exit_status::whole);
+  ASSERT_EQ(make(a, 0), exit_status::complete);
   class longer : public toy::ragged {
    public:
     using toy::ragged::ragged;
@@ -221,7 +221,7 @@ TEST_F(Points, FibresOfOtherLengthsAreADifferentStudy) {
 
 TEST_F(Points, ConstantsAreReadWithTheirGroup) {
   toy::ragged a(numbers(10));
-  ASSERT_EQ(make(a, 0), exit_status::whole);
+  ASSERT_EQ(make(a, 0), exit_status::complete);
   world->barrier();
   const result_reader r(out_);
   ASSERT_EQ(r.constants().size(), 3u);
@@ -233,15 +233,15 @@ TEST_F(Points, ConstantsAreReadWithTheirGroup) {
 
 TEST_F(Points, AreReadInPiecesOfCompleteItems) {
   toy::ragged a(numbers(300));
-  ASSERT_EQ(make(a, 0), exit_status::whole);
+  ASSERT_EQ(make(a, 0), exit_status::complete);
   world->barrier();
   const result_reader r(out_);
   std::vector<float> all;
   std::uint64_t next = 0;
-  for (const batch& piece : pieces_of(r.point_offsets(), 100)) {
+  for (const batch& piece : cut_into_pieces(r.point_offsets(), 100)) {
     EXPECT_EQ(piece.first_item, next);
     next += piece.item_count;
-    const row_range points = rows_of(piece, output_layout::points, r.point_offsets());
+    const row_range points = batch_rows(piece, output_layout::points, r.point_offsets());
     EXPECT_LE(points.count, 100u);
     const auto some = r.read_points("position", points.first, points.count);
     all.insert(all.end(), some.begin(), some.end());
@@ -252,7 +252,7 @@ TEST_F(Points, AreReadInPiecesOfCompleteItems) {
 
 TEST_F(Points, RowsOutOfRangeAndTypesThatDifferFromTheOutputsAreRejected) {
   toy::ragged a(numbers(10));
-  ASSERT_EQ(make(a, 0), exit_status::whole);
+  ASSERT_EQ(make(a, 0), exit_status::complete);
   world->barrier();
   const result_reader r(out_);
   EXPECT_THROW(r.read_points("position", r.point_count(), 1), failure);
@@ -269,14 +269,14 @@ TEST_F(Points, ACommandOfSeveralStepsFindsACompleteResultBeforeItsFirstStep) {
   resuming.resume = other.resume = true;
   other.configuration["seed"] = 2;
   const auto whole = [&](const run_settings& how) {
-    return is_whole_already(*world, "ragged", how, toy::host_hooks());
+    return is_already_complete(*world, "ragged", how, toy::host_hooks());
   };
   EXPECT_FALSE(whole(settings));
   leave_unfinished(a, 9, 2);
   EXPECT_FALSE(whole(resuming));
   EXPECT_THROW(whole(settings), failure);
   EXPECT_THROW(whole(other), failure);
-  ASSERT_EQ(make(a, 0, true), exit_status::whole);
+  ASSERT_EQ(make(a, 0, true), exit_status::complete);
   world->barrier();
   EXPECT_TRUE(whole(resuming));
   EXPECT_THROW(whole(settings), failure);
@@ -287,7 +287,7 @@ TEST_F(Points, TimesOfEarlierStepsAreInTheSummary) {
   toy::ragged a(numbers(30));
   run_settings settings = toy::quiet_settings(out_);
   settings.also_in_summary = {{"steps", {{"ranking_seconds", 1.5}}}};
-  ASSERT_EQ(run(*world, a, settings, toy::host_hooks()), exit_status::whole);
+  ASSERT_EQ(run(*world, a, settings, toy::host_hooks()), exit_status::complete);
   world->barrier();
   EXPECT_EQ(result_reader(out_).summary().at("steps").at("ranking_seconds"), 1.5);
 }
@@ -297,9 +297,9 @@ TEST_F(Points, ASignalBetweenTwoStepsStopsTheNextOne) {
   {
     const stop_signals around_all_steps;
     raise(SIGTERM);
-    EXPECT_EQ(make(a, 9), exit_status::resume_me);
+    EXPECT_EQ(make(a, 9), exit_status::interrupted);
   }
-  EXPECT_EQ(make(a, 9, true), exit_status::whole) << "the note has been removed";
+  EXPECT_EQ(make(a, 9, true), exit_status::complete) << "the note has been removed";
   expect_correct(a);
 }
 
@@ -307,7 +307,7 @@ TEST_F(Points, FilesLeftByAStepRequireResumeOrOverwrite) {
   toy::ragged a(numbers(30));
   run_settings settings = toy::quiet_settings(out_);
   settings.is_step = true;
-  ASSERT_EQ(run(*world, a, settings, toy::host_hooks()), exit_status::whole);
+  ASSERT_EQ(run(*world, a, settings, toy::host_hooks()), exit_status::complete);
   try {
     run(*world, a, settings, toy::host_hooks());
     ADD_FAILURE() << "nothing was thrown";

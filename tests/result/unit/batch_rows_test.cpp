@@ -28,10 +28,10 @@ using numbers = std::vector<std::uint64_t>;
 
 TEST(BatchRows, OfItemsAreTheItemsAndOfPointsTheirPoints) {
   const batch items{7, 2, 3};
-  EXPECT_EQ(rows_of(items, output_layout::items, {}).first, 2u);
-  EXPECT_EQ(rows_of(items, output_layout::items, {}).count, 3u);
-  EXPECT_EQ(rows_of(items, output_layout::points, offsets).first, 3u);
-  EXPECT_EQ(rows_of(items, output_layout::points, offsets).count, 11u);
+  EXPECT_EQ(batch_rows(items, output_layout::items, {}).first, 2u);
+  EXPECT_EQ(batch_rows(items, output_layout::items, {}).count, 3u);
+  EXPECT_EQ(batch_rows(items, output_layout::points, offsets).first, 3u);
+  EXPECT_EQ(batch_rows(items, output_layout::points, offsets).count, 11u);
 }
 
 TEST(BatchRoom, IsThatOfTheMaximumItemsAndPoints) {
@@ -45,15 +45,15 @@ TEST(BatchRoom, IsThatOfTheMaximumItemsAndPoints) {
 }
 
 TEST(Pieces, ContainCompleteItemsUpToTheirLimits) {
-  EXPECT_EQ(counts_of(pieces_of(offsets, 4)), (numbers{3, 1, 2}));
-  EXPECT_EQ(counts_of(pieces_of(offsets, 1)), (numbers{1, 1, 1, 1, 1, 1}));
-  EXPECT_EQ(counts_of(pieces_of(offsets, 100)), (numbers{6}));
-  EXPECT_EQ(counts_of(pieces_of(offsets, 100, 4)), (numbers{4, 2}));
+  EXPECT_EQ(counts_of(cut_into_pieces(offsets, 4)), (numbers{3, 1, 2}));
+  EXPECT_EQ(counts_of(cut_into_pieces(offsets, 1)), (numbers{1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(counts_of(cut_into_pieces(offsets, 100)), (numbers{6}));
+  EXPECT_EQ(counts_of(cut_into_pieces(offsets, 100, 4)), (numbers{4, 2}));
 }
 
 TEST(Pieces, OfNoItemsDoNotExist) {
-  EXPECT_TRUE(pieces_of(numbers{0}, 10).empty());
-  EXPECT_TRUE(pieces_of({}, 10).empty());
+  EXPECT_TRUE(cut_into_pieces(numbers{0}, 10).empty());
+  EXPECT_TRUE(cut_into_pieces({}, 10).empty());
 }
 
 TEST(DataBytes, CountsPointsTheirOffsetsAndTheArraysForVtk) {

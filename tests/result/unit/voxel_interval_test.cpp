@@ -9,7 +9,7 @@ TEST(BoxesOf, CoverEveryIntervalOfASmallGridInOrderWithAtMostFiveBoxes) {
   for (std::uint64_t first = 0; first <= 60; ++first) {
     for (std::uint64_t end = first; end <= 60; ++end) {
       std::vector<std::uint64_t> visited;
-      const auto boxes = boxes_of({first, end}, size);
+      const auto boxes = cut_into_boxes({first, end}, size);
       EXPECT_LE(boxes.size(), 5u);
       for (const grid_box& box : boxes) {
         for (std::uint64_t z = 0; z < box.count[0]; ++z) {
@@ -28,8 +28,8 @@ TEST(BoxesOf, CoverEveryIntervalOfASmallGridInOrderWithAtMostFiveBoxes) {
 
 TEST(IntervalOf, GivesEachVoxelToExactlyOneBatch) {
   const std::vector<std::uint64_t> voxels{4, 5, 9, 17, 18};
-  const voxel_interval a = interval_of({0, 0, 2}, voxels, 30), b = interval_of({1, 2, 1}, voxels, 30),
-                       c = interval_of({2, 3, 2}, voxels, 30);
+  const voxel_interval a = batch_interval({0, 0, 2}, voxels, 30), b = batch_interval({1, 2, 1}, voxels, 30),
+                       c = batch_interval({2, 3, 2}, voxels, 30);
   EXPECT_EQ(a.first, 0u);
   EXPECT_EQ(a.end, 9u);
   EXPECT_EQ(b.first, 9u);

@@ -45,7 +45,7 @@ class Run : public toy::rank_folder {
       item += in_mask ? 1 : 0;
     }
     EXPECT_EQ(wrong, 0u);
-    for (const batch& b : r.batches()) EXPECT_EQ(r.checksum_of(b), r.journal()[b.number].checksum) << b.number;
+    for (const batch& b : r.batches()) EXPECT_EQ(r.compute_checksum(b), r.journal()[b.number].checksum) << b.number;
     EXPECT_TRUE(r.complete());
     EXPECT_FALSE(fs::exists(path + ".part"));
     EXPECT_FALSE(fs::exists(path + ".lock"));
@@ -70,7 +70,7 @@ class Run : public toy::rank_folder {
      private:
       std::uint64_t left_;
     } a_stopping(a, done);
-    EXPECT_EQ(run_toy(a_stopping, settings), exit_status::resume_me);
+    EXPECT_EQ(run_toy(a_stopping, settings), exit_status::interrupted);
     world->barrier();
   }
 };
@@ -99,7 +99,7 @@ TEST_F(Run, WritesTheSameBytesForAnyPartitionBatchSizeScheduleAndLaneCount) {
           settings.schedule = schedule;
           settings.batch_items = batch_items;
           settings.overwrite = true;
-          ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+          ASSERT_EQ(run_toy(a, settings), exit_status::complete);
           expect_correct(out_, a);
         }
       }
@@ -115,7 +115,7 @@ TEST_F(Run, SplitsBatchesThatDoNotFitTheDevice) {
     run_settings settings = toy::quiet_settings(out_);
     settings.batch_items = 100;
     settings.overwrite = true;
-    ASSERT_EQ(run(*world, device, settings, toy::host_hooks()), exit_status::whole);
+    ASSERT_EQ(run(*world, device, settings, toy::host_hooks()), exit_status::complete);
     expect_correct(out_, a);
     EXPECT_LE(log.largest, max_items);
     EXPECT_GT(world->all_reduce(reduction::sum, log.refused), 0);
@@ -126,7 +126,7 @@ TEST_F(Run, ARankWithoutWorkIsHarmless) {
   toy::analysis a({3, 2, 1});
   run_settings settings = toy::quiet_settings(out_);
   settings.batch_items = 1000;
-  ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+  ASSERT_EQ(run_toy(a, settings), exit_status::complete);
   expect_correct(out_, a);
 }
 
@@ -138,7 +138,7 @@ TEST_F(Run, ARankAtATenthOfTheSpeedDoesNotChangeTheResult) {
       settings.partition = partition;
       settings.batch_items = 8;
       settings.overwrite = true;
-      ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+      ASSERT_EQ(run_toy(a, settings), exit_status::complete);
       expect_correct(out_, a);
     }
   }
@@ -159,10 +159,10 @@ TEST_F(Run, StopsWhileASlowRankKeepsOthersWaiting) {
   } a(std::chrono::microseconds(world->rank() == world->size() - 1 ? 20000 : 500), world->is_root());
   run_settings settings = toy::quiet_settings(out_);
   settings.batch_items = 5;
-  EXPECT_EQ(run_toy(a, settings), exit_status::resume_me);
+  EXPECT_EQ(run_toy(a, settings), exit_status::interrupted);
   settings.resume = true;
   toy::analysis again({11, 7, 6});
-  ASSERT_EQ(run_toy(again, settings), exit_status::whole);
+  ASSERT_EQ(run_toy(again, settings), exit_status::complete);
   expect_correct(out_, again);
 }
 
@@ -172,7 +172,7 @@ TEST_F(Run, RanksWithAndWithoutAGpuShareOneFileOfKindMixed) {
   if (world->is_root()) hooks.free_bytes = std::size_t{1} << 30;
   toy::analysis a({60, 60, 20}, std::chrono::microseconds(200), world->is_root() ? 2 : 1);
   run_settings settings = toy::quiet_settings(out_);
-  ASSERT_EQ(run(*world, a, settings, hooks), exit_status::whole);
+  ASSERT_EQ(run(*world, a, settings, hooks), exit_status::complete);
   expect_correct(out_, a);
   if (world->is_root()) {
     const result_reader r(out_);
@@ -185,7 +185,7 @@ TEST_F(Run, RanksWithAndWithoutAGpuShareOneFileOfKindMixed) {
 TEST_F(Run, AnAutomaticPlanIsTheSameForAnyNumberOfRanks) {
   toy::analysis a({60, 60, 70});
   run_settings settings = toy::quiet_settings(out_);
-  ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+  ASSERT_EQ(run_toy(a, settings), exit_status::complete);
   expect_correct(out_, a);
   if (!world->is_root()) return;
   const std::vector<batch> batches = result_reader(out_).batches();
@@ -201,7 +201,7 @@ TEST_F(Run, ResumesAnUnfinishedFile) {
   settings.resume = true;
   settings.batch_items = 77;
   settings.json = (folder_ / "times.json").string();
-  ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+  ASSERT_EQ(run_toy(a, settings), exit_status::complete);
   expect_correct(out_, a);
   if (world->is_root()) {
     std::ifstream times(settings.json);
@@ -234,7 +234,7 @@ TEST_F(Run, RepeatsADamagedBatch) {
   world->barrier();
   run_settings settings = toy::quiet_settings(out_);
   settings.resume = true;
-  ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+  ASSERT_EQ(run_toy(a, settings), exit_status::complete);
   expect_correct(out_, a);
 }
 
@@ -255,14 +255,14 @@ TEST_F(Run, RefusesToResumeADifferentStudyAndNamesTheDifference) {
 TEST_F(Run, ReplacesAResultOnlyOnRequest) {
   toy::analysis a({5, 4, 3});
   run_settings settings = toy::quiet_settings(out_);
-  ASSERT_EQ(run_toy(a, settings), exit_status::whole);
+  ASSERT_EQ(run_toy(a, settings), exit_status::complete);
   std::string said = error_message([&] { run_toy(a, settings); }, exit_status::usage);
   EXPECT_NE(said.find("--overwrite"), said.npos) << said;
   settings.resume = true;
-  EXPECT_EQ(run_toy(a, settings), exit_status::whole) << "already complete";
+  EXPECT_EQ(run_toy(a, settings), exit_status::complete) << "already complete";
   settings.resume = false;
   settings.overwrite = true;
-  EXPECT_EQ(run_toy(a, settings), exit_status::whole);
+  EXPECT_EQ(run_toy(a, settings), exit_status::complete);
 }
 
 TEST_F(Run, AnUnfinishedFileRequiresResumeOrOverwrite) {
@@ -279,7 +279,7 @@ TEST_F(Run, ADryRunLeavesNothing) {
   run_settings settings = toy::quiet_settings(out_);
   settings.dry_run = true;
   testing::internal::CaptureStdout();
-  EXPECT_EQ(run_toy(a, settings), exit_status::whole);
+  EXPECT_EQ(run_toy(a, settings), exit_status::complete);
   const std::string said = testing::internal::GetCapturedStdout();
   world->barrier();
   EXPECT_TRUE(fs::is_empty(folder_));

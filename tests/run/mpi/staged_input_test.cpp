@@ -102,24 +102,24 @@ const std::vector<batch> plan{{0, 0, 10}, {1, 10, 10}, {2, 20, 5}, {3, 25, 20}, 
 
 TEST(Stages, ContainAsManyConsecutiveBatchesAsFit) {
   const std::vector<std::uint64_t> all{0, 1, 2, 3, 4};
-  const auto stages = stages_of(plan, all, 25);
+  const auto stages = cut_into_stages(plan, all, 25);
   ASSERT_EQ(stages.size(), 2u);
   EXPECT_EQ(stages[0].batches, (std::vector<std::uint64_t>{0, 1, 2}));
   EXPECT_EQ(stages[0].first, 0u);
   EXPECT_EQ(stages[0].last, 25u);
   EXPECT_EQ(stages[1].batches, (std::vector<std::uint64_t>{3, 4}));
   EXPECT_EQ(stages[1].last, 46u);
-  EXPECT_EQ(stages_of(plan, all, staged_input::all_items).size(), 1u);
+  EXPECT_EQ(cut_into_stages(plan, all, staged_input::all_items).size(), 1u);
 }
 
 TEST(Stages, OmitFinishedBatches) {
   const std::vector<std::uint64_t> pending{4, 1};
-  const auto stages = stages_of(plan, pending, 36);
+  const auto stages = cut_into_stages(plan, pending, 36);
   ASSERT_EQ(stages.size(), 1u);
   EXPECT_EQ(stages[0].batches, (std::vector<std::uint64_t>{1, 4}));
   EXPECT_EQ(stages[0].first, 10u);
-  EXPECT_EQ(stages_of(plan, pending, 35).size(), 2u) << "rows between two batches also need memory";
-  const auto none = stages_of(plan, {}, 1);
+  EXPECT_EQ(cut_into_stages(plan, pending, 35).size(), 2u) << "rows between two batches also need memory";
+  const auto none = cut_into_stages(plan, {}, 1);
   ASSERT_EQ(none.size(), 1u);
   EXPECT_TRUE(none[0].batches.empty());
 }
@@ -127,7 +127,7 @@ TEST(Stages, OmitFinishedBatches) {
 TEST(Stages, RejectABatchThatDoesNotFit) {
   const std::vector<std::uint64_t> all{0, 1, 2, 3, 4};
   try {
-    (void)stages_of(plan, all, 19);
+    (void)cut_into_stages(plan, all, 19);
     ADD_FAILURE() << "taken";
   } catch (const failure& f) {
     EXPECT_EQ(f.status, exit_status::usage);
@@ -163,7 +163,7 @@ TEST_F(StagedRun, LoadsEachStageWhenItIsReady) {
       settings.schedule = schedule;
       settings.batch_items = 5;
       settings.overwrite = true;
-      ASSERT_EQ(run_with(input, settings), exit_status::whole);
+      ASSERT_EQ(run_with(input, settings), exit_status::complete);
       EXPECT_GE(input.begun(), most < 100 ? 5 : 1);
       expect_correct();
     }
@@ -175,13 +175,13 @@ TEST_F(StagedRun, ResumesInTheStageWhereItStopped) {
   settings.batch_items = 5;
   {
     slow_stages input(20);
-    EXPECT_EQ(run_with(input, settings, 4), exit_status::resume_me);
+    EXPECT_EQ(run_with(input, settings, 4), exit_status::interrupted);
   }
   world->barrier();
   ASSERT_TRUE(fs::exists(out_ + ".part"));
   settings.resume = true;
   slow_stages input(30);
-  ASSERT_EQ(run_with(input, settings), exit_status::whole);
+  ASSERT_EQ(run_with(input, settings), exit_status::complete);
   expect_correct();
 }
 
@@ -204,7 +204,7 @@ TEST_F(StagedRun, ADamagedFirstStageLeavesNothingADamagedLaterOneFinishedBatches
   }
   settings.resume = true;
   slow_stages input(20);
-  ASSERT_EQ(run_with(input, settings), exit_status::whole);
+  ASSERT_EQ(run_with(input, settings), exit_status::complete);
   expect_correct();
 }
 
@@ -214,7 +214,7 @@ TEST_F(StagedRun, ADryRunTriesTheMiddle) {
   settings.batch_items = 5;
   settings.dry_run = true;
   testing::internal::CaptureStdout();
-  EXPECT_EQ(run_with(input, settings), exit_status::whole);
+  EXPECT_EQ(run_with(input, settings), exit_status::complete);
   (void)testing::internal::GetCapturedStdout();
   EXPECT_EQ(input.begun(), 1);
 }

@@ -29,7 +29,7 @@ std::vector<std::vector<std::byte>> results_of(analysis& a, const batch& items, 
   std::vector<std::vector<std::byte>> results;
   std::vector<std::span<std::byte>> spans;
   for (const output_spec& o : specs)
-    results.emplace_back(rows_of(items, o.layout, offsets).count * o.bytes_per_item(), std::byte{0xee});
+    results.emplace_back(batch_rows(items, o.layout, offsets).count * o.bytes_per_item(), std::byte{0xee});
   for (auto& r : results) spans.emplace_back(r);
   piecewise_runner(device).run(items, input, spans, specs, offsets);
   return results;

@@ -73,10 +73,10 @@ TEST_F(DwiSeries, SignalToOneRankEndsTheWaitOnAllRanks) {
       EXPECT_FALSE(await_stage(*world, slow));
     } else {
       try {
-        bring_stage(*world, slow);
+        await_stage_or_throw(*world, slow);
         ADD_FAILURE() << "it is never there";
       } catch (const failure& f) {
-        EXPECT_EQ(f.status, exit_status::resume_me);
+        EXPECT_EQ(f.status, exit_status::interrupted);
       }
     }
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));

@@ -108,7 +108,7 @@ class Script(Slurm):
 
     def test_the_job_has_the_programs_status_and_is_requeued_only_on_75_until_the_restarts_are_used(self):
         for launcher in ("srun", "mpirun"):
-            script = self.script(*TENSOR, "--launcher", launcher, "--most-restarts", "3")
+            script = self.script(*TENSOR, "--launcher", launcher, "--max-restarts", "3")
             for status in (0, 2, 65, 75, 137):
                 with self.subTest(f"{launcher} {status}"):
                     rc, launched, scontrol = self.submit(script, FAKE_STATUS=str(status))
@@ -191,8 +191,8 @@ class Estimate(Slurm):
     def test_a_limit_below_the_estimate_reports_the_number_of_restarts(self):
         words = ["ballstick", *SERIES, "--out", "long.h5", "--burn-in", "50000", "--backend", "cpu", "--ranks-per-node",
                  "1", "--cpus-per-rank", "1", "--time", "0:40", "--signal-before", "39"]
-        script = self.script(*words, "--most-restarts", "0")
-        self.assertRegex(script, r"longer than --time: .* about \d+ times, more than --most-restarts allows")
+        script = self.script(*words, "--max-restarts", "0")
+        self.assertRegex(script, r"longer than --time: .* about \d+ times, more than --max-restarts allows")
         self.assertEqual(directives(script)["time"], "00:00:40")
 
     def test_without_inputs_there_is_no_estimate_and_time_is_required(self):

@@ -61,7 +61,7 @@ class json_fibres : public fibre_source {
       const auto known = {element_type::uint8,  element_type::int32,   element_type::uint32,
                           element_type::uint64, element_type::float32, element_type::float64};
       for (const element_type t : known)
-        if (type == name_of(t)) arrays.push_back({name, t, array.at("width")});
+        if (type == type_name(t)) arrays.push_back({name, t, array.at("width")});
       values_[name] = bytes_in(arrays.back().type, array.at("values"));
     }
   }

@@ -12,7 +12,7 @@ namespace {
 std::vector<std::uint64_t> fibre_numbers(std::uint64_t count) {
   std::vector<std::uint64_t> ids;
   for (std::uint64_t id = 0; ids.size() < count; ++id)
-    if (toy::points_of(id) > 0) ids.push_back(id);
+    if (toy::count_points(id) > 0) ids.push_back(id);
   return ids;
 }
 

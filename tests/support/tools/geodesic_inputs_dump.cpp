@@ -34,7 +34,7 @@ const option_table<dump_request>& dump_options() {
 exit_status dump(session& s, const dump_request& request) {
   const geodesic_inputs in = read_geodesic_inputs(s, request.analysis, choose_device(s, request.analysis.run));
   // The last rank writes, to show what reached it.
-  if (s.rank() != s.size() - 1) return exit_status::whole;
+  if (s.rank() != s.size() - 1) return exit_status::complete;
   const std::filesystem::path folder = request.folder;
   write(folder / "tensor", in.image.tensor);
   write(folder / "inside", in.image.inside);
@@ -50,7 +50,7 @@ exit_status dump(session& s, const dump_request& request) {
                                {"connectome", in.connectome},     {"includes", in.rays.includes},
                                {"provenance", in.provenance},     {"configuration", in.configuration}};
   std::ofstream(folder / "inputs.json") << said.dump(1);
-  return exit_status::whole;
+  return exit_status::complete;
 }
 
 constexpr command geodesic_inputs_command =

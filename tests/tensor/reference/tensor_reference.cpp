@@ -114,7 +114,7 @@ struct logarithmic_fit {
   row7 p{};
 };
 
-logarithmic_fit equations_of(const gradient_table& g, std::span<const float> row, const tensor_settings& settings) {
+logarithmic_fit make_equations(const gradient_table& g, std::span<const float> row, const tensor_settings& settings) {
   const std::size_t count = g.size();
   std::array<double, 9> deviation{};
   if (settings.gradient_deviation) std::copy_n(row.begin() + std::ptrdiff_t(count), 9, deviation.begin());
@@ -185,7 +185,7 @@ tensor_voxel fit_tensor(const gradient_table& g, std::span<const float> row, con
   result.status = status_of(signals);
   if (result.status != voxel_status::fitted) return result;
 
-  logarithmic_fit f = equations_of(g, row, settings);
+  logarithmic_fit f = make_equations(g, row, settings);
   fit_again_and_again(f.logs, refit_count(settings), settings, f);
   real squares = 0;
   for (std::size_t k = 0; k < g.size(); ++k) {
@@ -207,7 +207,7 @@ tensor_voxel refit_tensor(const gradient_table& g, std::span<const float> row, c
   tensor_voxel result = fit_tensor(g, row, settings.tensor);
   if (result.status != voxel_status::fitted || replicate == 0) return result;
 
-  logarithmic_fit f = equations_of(g, row, settings.tensor);
+  logarithmic_fit f = make_equations(g, row, settings.tensor);
   fit_again_and_again(f.logs, refit_count(settings.tensor), settings.tensor, f);
   const std::vector<real> fitted = predicted_logs(f, f.p);
   logarithmic_fit again = f;
