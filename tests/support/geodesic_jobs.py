@@ -70,25 +70,25 @@ class GeodesicJobs(unittest.TestCase):
     def launch(self, out, *options, ranks=1, scan=None):
         """Exit status and output."""
         words = self.words(out, *options, scan=scan)
-        rc, _, said = run_process(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else run_process(VOXHERD, *words)
-        return rc, said
+        rc, _, output = run_process(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else run_process(VOXHERD, *words)
+        return rc, output
 
-    def refused(self, status, expected, *options, scan=None, ranks=1):
+    def assert_rejected(self, status, expected, *options, scan=None, ranks=1):
         """Asserts that the options are rejected with this status and one message that contains `expected`, and that
         nothing is written."""
-        rc, said = self.launch(self.path("never.h5"), *options, scan=scan, ranks=ranks)
+        rc, output = self.launch(self.path("never.h5"), *options, scan=scan, ranks=ranks)
         with self.subTest(expected):
-            self.assertEqual(rc, status, said)
-            errors = [line for line in said.splitlines() if line.startswith("voxherd: error:")]
-            self.assertEqual(len(errors), 1, said)
+            self.assertEqual(rc, status, output)
+            errors = [line for line in output.splitlines() if line.startswith("voxherd: error:")]
+            self.assertEqual(len(errors), 1, output)
             self.assertIn(expected, errors[0])
             self.assertEqual(os.listdir(self.folder), [])
 
     def make(self, name, *options, ranks=1, scan=None):
         """The path of a complete result; asserts that the run leaves no other files."""
         out = self.path(name)
-        rc, self.said = self.launch(out, *options, ranks=ranks, scan=scan)
-        self.assertEqual(rc, 0, self.said)
+        rc, self.output = self.launch(out, *options, ranks=ranks, scan=scan)
+        self.assertEqual(rc, 0, self.output)
         left = [other for other in os.listdir(self.folder) if other.startswith(name)]
         self.assertEqual(left, [name])
         return out

@@ -31,7 +31,7 @@ class KillAndResume:
                 time.sleep(chance.uniform(0, seconds))
                 if pids and job.poll() is None:
                     kill_any(pids, chance)
-                said = remaining_output(job, self.program)
+                output = remaining_output(job, self.program)
                 # A kill may come after the result was renamed: then it is complete, whatever the job's status.
-                self.assertTrue(job.returncode != 0 or os.path.exists(out), said)
+                self.assertTrue(job.returncode != 0 or os.path.exists(out), output)
             resume(out, chance.choice(rank_counts))

@@ -148,27 +148,27 @@ class PerfusionJobs(unittest.TestCase):
     def launch(self, out, *options, ranks=1, scan=None, threads=1):
         """Exit status and output."""
         words = self.words(out, *options, scan=scan, threads=threads)
-        rc, text, said = run_process(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else run_process(VOXHERD, *words)
-        return rc, text + said
+        rc, text, output = run_process(*mpirun(ranks, VOXHERD, *words)) if ranks > 1 else run_process(VOXHERD, *words)
+        return rc, text + output
 
     def begin(self, ranks, out, *options, scan=None):
         return subprocess.Popen(mpirun(ranks, VOXHERD, *self.words(out, *options, scan=scan)), stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
     def fit(self, *options, scan=None, ranks=1, name="out.h5"):
-        """The maps of a complete result; the output is in self.said."""
+        """The maps of a complete result; the output is in self.output."""
         out = self.path(name)
-        rc, self.said = self.launch(out, "--overwrite", *options, scan=scan, ranks=ranks)
-        self.assertEqual(rc, 0, self.said)
+        rc, self.output = self.launch(out, "--overwrite", *options, scan=scan, ranks=ranks)
+        self.assertEqual(rc, 0, self.output)
         return Maps(out, self.study.mask)
 
-    def refused(self, status, expected, *options, scan=None):
+    def assert_rejected(self, status, expected, *options, scan=None):
         """Asserts that there is one message that contains `expected`, this status, and no written file."""
-        rc, said = self.launch(self.path("never.h5"), *options, scan=scan)
+        rc, output = self.launch(self.path("never.h5"), *options, scan=scan)
         with self.subTest(expected):
-            self.assertEqual(rc, status, said)
-            errors = [line for line in said.splitlines() if line.startswith("voxherd: error:")]
-            self.assertEqual(len(errors), 1, said)
+            self.assertEqual(rc, status, output)
+            errors = [line for line in output.splitlines() if line.startswith("voxherd: error:")]
+            self.assertEqual(len(errors), 1, output)
             self.assertIn(expected, errors[0])
             self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("never")], [])
 

@@ -28,8 +28,8 @@ def begin(ranks, out, *options, command="toy"):
 
 def run(ranks, out, *options, command="toy"):
     job = begin(ranks, out, *options, command=command)
-    said = job.communicate(timeout=120)
-    return job.returncode, said[1]
+    output = job.communicate(timeout=120)
+    return job.returncode, output[1]
 
 
 def run_process(program, *words):
@@ -106,6 +106,6 @@ class ToyJobs(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def reference(self):
-        rc, said = run(1, self.path("reference.h5"), "--overwrite")
-        self.assertEqual(rc, 0, said)
+        rc, output = run(1, self.path("reference.h5"), "--overwrite")
+        self.assertEqual(rc, 0, output)
         return digest(self.path("reference.h5"))

@@ -34,11 +34,11 @@ class Help(ToyJobs):
 
 class InvalidCommandLines(ToyJobs):
     def expect(self, status, words, *line, ranks=0):
-        rc, _, said = voxherd(*line, ranks=ranks)
-        self.assertEqual(rc, status, said)
-        self.assertEqual(said.count("voxherd: error:"), 1, said)
+        rc, _, output = voxherd(*line, ranks=ranks)
+        self.assertEqual(rc, status, output)
+        self.assertEqual(output.count("voxherd: error:"), 1, output)
         for word in words:
-            self.assertIn(word, said)
+            self.assertIn(word, output)
 
     def test_a_mistyped_command_suggests_the_nearest_one(self):
         self.expect(2, ["did you mean `verify`?"], "verfy")
@@ -68,26 +68,26 @@ class InvalidCommandLines(ToyJobs):
 
 
 class Options(ToyJobs):
-    def said(self, status, *options):
-        rc, said = run(2, self.path("toy.h5"), *options)
-        self.assertEqual(rc, status, said)
-        self.assertEqual(said.count("voxherd: error:"), 0 if status == 0 else 1, said)
-        return said
+    def run_toy(self, status, *options):
+        rc, output = run(2, self.path("toy.h5"), *options)
+        self.assertEqual(rc, status, output)
+        self.assertEqual(output.count("voxherd: error:"), 0 if status == 0 else 1, output)
+        return output
 
     def test_numbers_out_of_range_are_reported(self):
-        self.assertIn("--batch -1: expected 0 to", self.said(2, "--batch", "-1"))
-        self.assertIn("--seed", self.said(2, "--seed", "3.5"))
-        self.assertIn("--batch", self.said(2, "--batch", "1e99"))
+        self.assertIn("--batch -1: expected 0 to", self.run_toy(2, "--batch", "-1"))
+        self.assertIn("--seed", self.run_toy(2, "--seed", "3.5"))
+        self.assertIn("--batch", self.run_toy(2, "--batch", "1e99"))
 
     def test_an_invalid_word_is_answered_with_the_valid_ones(self):
-        self.assertIn("slices, voxels", self.said(2, "--partition", "slice"))
-        self.assertIn("dynamic, static", self.said(2, "--schedule", "guided"))
-        self.assertIn("auto, cpu, cuda", self.said(2, "--backend", "gpu"))
+        self.assertIn("slices, voxels", self.run_toy(2, "--partition", "slice"))
+        self.assertIn("dynamic, static", self.run_toy(2, "--schedule", "guided"))
+        self.assertIn("auto, cpu, cuda", self.run_toy(2, "--backend", "gpu"))
 
     def test_the_command_line_overrides_the_config_file_which_overrides_defaults(self):
         with open(self.path("toy.cfg"), "w") as f:
             f.write("# a comment\nseed = 8\nnx = 9\n")
-        self.said(0, "--config", self.path("toy.cfg"), "--seed", 3)
+        self.run_toy(0, "--config", self.path("toy.cfg"), "--seed", 3)
         with h5py.File(self.path("toy.h5"), "r") as f:
             self.assertIn('"seed":3', f.attrs["configuration"])
             self.assertEqual(list(f["image"].attrs["size"]), [9, 16, 14])
@@ -95,8 +95,8 @@ class Options(ToyJobs):
     def test_an_unknown_key_in_the_config_file_is_an_error(self):
         with open(self.path("toy.cfg"), "w") as f:
             f.write("sead = 8\n")
-        self.assertIn("sead", self.said(2, "--config", self.path("toy.cfg")))
-        self.assertIn("none.cfg", self.said(66, "--config", self.path("none.cfg")))
+        self.assertIn("sead", self.run_toy(2, "--config", self.path("toy.cfg")))
+        self.assertIn("none.cfg", self.run_toy(66, "--config", self.path("none.cfg")))
 
     def test_a_missing_gpu_is_an_error_that_names_the_fix(self):
         environment = dict(os.environ, CUDA_VISIBLE_DEVICES="")
@@ -107,16 +107,16 @@ class Options(ToyJobs):
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_a_dry_run_prints_required_resources_and_writes_nothing(self):
-        rc, out, said = run_process(TOY, "toy", "--dry-run", "--out", self.path("dry.h5"))
-        self.assertEqual(rc, 0, said)
+        rc, out, output = run_process(TOY, "toy", "--dry-run", "--out", self.path("dry.h5"))
+        self.assertEqual(rc, 0, output)
         for word in ("memory", "disk", "time"):
             self.assertIn(word, out)
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_the_table_of_times_is_printed_unless_quiet(self):
-        said = run_process(TOY, "toy", "--threads", "1", "--out", self.path("shown.h5"))[2]
+        output = run_process(TOY, "toy", "--threads", "1", "--out", self.path("shown.h5"))[2]
         for word in ("reading", "computing", "waiting", "writing", "items/s"):
-            self.assertIn(word, said)
+            self.assertIn(word, output)
         self.assertEqual(run_process(TOY, "toy", "--quiet", "--out", self.path("quiet.h5"))[2], "")
 
 
@@ -128,17 +128,17 @@ class Disk(ToyJobs):
         if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
             self.skipTest("needs the right to mount a small disk")
         self.addCleanup(subprocess.run, ["umount", small])
-        rc, said = run(2, os.path.join(small, "toy.h5"), "--nx", 60)
-        self.assertEqual(rc, 74, said)
-        self.assertIn("free", said)
+        rc, output = run(2, os.path.join(small, "toy.h5"), "--nx", 60)
+        self.assertEqual(rc, 74, output)
+        self.assertIn("free", output)
         self.assertEqual(os.listdir(small), [])
 
     def test_a_missing_or_unwritable_folder_is_named(self):
         for out in ("/proc/toy.h5", self.path("none/toy.h5")):
-            rc, said = run(2, out)
-            self.assertEqual(rc, 74, said)
-            self.assertEqual(said.count("voxherd: error:"), 1, said)
-            self.assertIn(os.path.dirname(out), said)
+            rc, output = run(2, out)
+            self.assertEqual(rc, 74, output)
+            self.assertEqual(output.count("voxherd: error:"), 1, output)
+            self.assertIn(os.path.dirname(out), output)
 
 
 if __name__ == "__main__":

@@ -29,9 +29,9 @@ class Configs(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp()
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        rc, said = voxherd("phantom", "dwi", "--preset", "toy", "--size", "8x8x4", "--threads", "1",
+        rc, output = voxherd("phantom", "dwi", "--preset", "toy", "--size", "8x8x4", "--threads", "1",
                            "--out", os.path.join(cls.folder, "toy"))
-        assert rc == 0, said
+        assert rc == 0, output
 
     def perfusion_words(self, name):
         """The toy's mask as a dynamic series of one image per frame, each scaled by its header, and the options that
@@ -68,8 +68,8 @@ class Configs(unittest.TestCase):
         for name in CONFIGS:
             with self.subTest(name):
                 command = name.removesuffix(".cfg").split("-")[0]
-                rc, said = self.dry_run(command, "--config", os.path.join(ROOT, "configs", name))
-                self.assertEqual(rc, 0, said)
+                rc, output = self.dry_run(command, "--config", os.path.join(ROOT, "configs", name))
+                self.assertEqual(rc, 0, output)
 
     def test_bedpostx_settings_are_the_defaults_of_ballstick(self):
         rc, text = voxherd("ballstick", "--help=json")
@@ -82,9 +82,9 @@ class Configs(unittest.TestCase):
         path = os.path.join(self.folder, "wrong.cfg")
         with open(path, "w", encoding="utf-8") as file:
             file.write("fibers = 2\n")
-        rc, said = self.dry_run("ballstick", "--config", path)
-        self.assertEqual(rc, 2, said)
-        self.assertIn("fibers", said)
+        rc, output = self.dry_run("ballstick", "--config", path)
+        self.assertEqual(rc, 2, output)
+        self.assertIn("fibers", output)
 
 
 if __name__ == "__main__":

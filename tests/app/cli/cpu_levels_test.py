@@ -66,9 +66,9 @@ class CpuLevels(unittest.TestCase):
     def test_a_level_that_is_missing_or_not_supported_is_refused(self):
         refused = ["x86-64-v9"] + [level for level in levels()[1] if not processor_supports(level)]
         for level in refused:
-            said = run("tensor", *self.scan(), "--out", os.path.join(self.folder, "never.h5"), level=level, expect=2)
-            self.assertIn(f"VOXHERD_CPU_LEVEL={level}: ", said)
-            self.assertEqual(said.count("voxherd: error:"), 1, said)
+            output = run("tensor", *self.scan(), "--out", os.path.join(self.folder, "never.h5"), level=level, expect=2)
+            self.assertIn(f"VOXHERD_CPU_LEVEL={level}: ", output)
+            self.assertEqual(output.count("voxherd: error:"), 1, output)
 
 
 if __name__ == "__main__":

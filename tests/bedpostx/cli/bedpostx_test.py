@@ -89,8 +89,8 @@ class Bedpostx(unittest.TestCase):
     def test_a_finished_folder_is_not_changed(self):
         self.bedpostx(*QUICK)
         before = contents(self.out)
-        said = self.bedpostx("-n", "3").stderr
-        self.assertIn("is finished", said)
+        output = self.bedpostx("-n", "3").stderr
+        self.assertIn("is finished", output)
         self.assertEqual(contents(self.out), before)
         self.bedpostx(*QUICK[2:], "-n", "1", "--overwrite")
         self.assertEqual(self.configuration()["fibres"], 1)
@@ -115,8 +115,8 @@ class Bedpostx(unittest.TestCase):
     def test_a_killed_run_is_resumed_by_the_same_command(self):
         flags = [*QUICK[:2], "-b", "500", "-j", "3000", "-s", "100"]
         self.killed(flags)
-        said = self.bedpostx(*flags, ranks=2).stderr
-        self.assertIn("resuming", said)
+        output = self.bedpostx(*flags, ranks=2).stderr
+        self.assertIn("resuming", output)
         self.assertEqual(sorted(contents(self.out)), sorted(fsl_names(2, "d_std")))
         interrupted = contents(self.out)
         self.bedpostx(*flags, "--overwrite")
@@ -126,8 +126,8 @@ class Bedpostx(unittest.TestCase):
 
     def test_a_killed_run_is_not_resumed_with_different_flags(self):
         self.killed([*QUICK[:2], "-b", "500", "-j", "3000"])
-        said = self.bedpostx(*QUICK[:2], "-b", "500", "-j", "4000", expect=2).stderr
-        self.assertIn("jumps: 3000 in the file, 4000 now", said)
+        output = self.bedpostx(*QUICK[:2], "-b", "500", "-j", "4000", expect=2).stderr
+        self.assertIn("jumps: 3000 in the file, 4000 now", output)
 
     def test_an_interrupted_export_is_repeated(self):
         self.bedpostx(*QUICK)
@@ -198,8 +198,8 @@ class Bedpostx(unittest.TestCase):
             self.assertEqual(found[name], value, name)
 
     def test_ignored_flags_are_reported_in_one_line(self):
-        said = self.bedpostx(*QUICK, "--cnonlinear", "--nospat", "--forcedir", "-V", "-NJOBS", "4").stderr
-        lines = [line for line in said.splitlines() if "have no effect" in line]
+        output = self.bedpostx(*QUICK, "--cnonlinear", "--nospat", "--forcedir", "-V", "-NJOBS", "4").stderr
+        lines = [line for line in output.splitlines() if "have no effect" in line]
         self.assertEqual(len(lines), 1)
         self.assertTrue(lines[0].endswith("--cnonlinear, --nospat, --forcedir, -V, -NJOBS 4"), lines[0])
 
@@ -209,12 +209,12 @@ class Bedpostx(unittest.TestCase):
                              (["-n", "9"], "--fibres 9"), (["-n", "2", "--nf=3"], "--fibres"),
                              (["--rician=yes"], "--rician=yes"), (["--out", "x"], "--out"),
                              (["--noard", "--allard"], "exclude each other"), (["second"], "unexpected argument 'second'")):
-            said = self.bedpostx(*flags, expect=2).stderr
-            self.assertIn(words, said)
-            self.assertEqual(said.count("\n"), 1, said)
+            output = self.bedpostx(*flags, expect=2).stderr
+            self.assertIn(words, output)
+            self.assertEqual(output.count("\n"), 1, output)
             self.assertFalse(os.path.exists(self.out), flags)
-        said = run("bedpostx", self.subject, *ON_ONE_CORE, "-n", expect=2).stderr
-        self.assertIn("-n: the value is missing", said)
+        output = run("bedpostx", self.subject, *ON_ONE_CORE, "-n", expect=2).stderr
+        self.assertIn("-n: the value is missing", output)
 
     def test_missing_files_of_the_folder_are_named(self):
         self.assertIn("no such folder", run("bedpostx", self.path("nobody"), expect=66).stderr)

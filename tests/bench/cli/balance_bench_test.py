@@ -63,7 +63,7 @@ class Study(unittest.TestCase):
                      "--quick", *(["--charts", cls.charts] if HAS_MATPLOTLIB else [])]
         done = subprocess.run(cls.words, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stdout + done.stderr
-        cls.said = done.stdout
+        cls.output = done.stdout
 
     def rows(self):
         with open(os.path.join(self.folder, "balance.csv"), encoding="utf-8") as file:
@@ -72,7 +72,7 @@ class Study(unittest.TestCase):
     def test_every_schedule_on_every_mask_with_and_without_a_burden_has_a_row(self):
         found = [(r["mask"], r["burden"], r["way"]) for r in self.rows()]
         self.assertEqual(found, [(m, b, w) for m in balance.MASKS for b in balance.BURDENS for w in balance.WAYS if w != "mixed"])
-        self.assertEqual(len([line for line in self.said.splitlines() if line.startswith(("| even", "| corner"))]), len(found))
+        self.assertEqual(len([line for line in self.output.splitlines() if line.startswith(("| even", "| corner"))]), len(found))
 
     def test_the_corner_mask_is_part_of_the_mask_with_fewer_voxels_in_higher_slices(self):
         corner, = glob.glob(os.path.join(self.folder, "inputs", "*", "corner.nii.gz"))

@@ -99,8 +99,8 @@ class Study(unittest.TestCase):
         cls.folder = tempfile.mkdtemp(prefix="voxherd_scaling_")
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         cls.words = ("measure", os.path.dirname(VOXHERD), cls.folder, "--quick", "--backend", "cpu", "--ranks", "1,2")
-        cls.said = scaling(*cls.words, "--problems", ",".join(cls.strong), "--study", "strong", "--repeats", "1")
-        cls.said += scaling(*cls.words, "--problems", "tensor", "--study", "weak", "--repeats", "2")
+        cls.output = scaling(*cls.words, "--problems", ",".join(cls.strong), "--study", "strong", "--repeats", "1")
+        cls.output += scaling(*cls.words, "--problems", "tensor", "--study", "weak", "--repeats", "2")
 
     def rows(self, **wanted):
         return [row for row in runs.read_runs(self.folder) if all(row[key] == value for key, value in wanted.items())]
@@ -163,10 +163,10 @@ class Study(unittest.TestCase):
         for path in glob.glob(os.path.join(copy, "results", "*-tensor-cpu.h5")):
             with h5py.File(path, "r+") as first:
                 first["maps/MD"][5, 10, 10] *= 1 + 1e-6
-        said = scaling("measure", self.words[1], copy, *self.words[3:], "--problems", "tensor", "--study", "weak", "--repeats", "1",
+        output = scaling("measure", self.words[1], copy, *self.words[3:], "--problems", "tensor", "--study", "weak", "--repeats", "1",
                        status=1)
         for n in "12":
-            self.assertIn(f"error: tensor, weak, {n} ranks: the result is not that of", said)
+            self.assertIn(f"error: tensor, weak, {n} ranks: the result is not that of", output)
         self.assertFalse(os.path.exists(os.path.join(copy, "runs.csv")))
 
     def test_report_has_tables(self):

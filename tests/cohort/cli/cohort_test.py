@@ -109,7 +109,7 @@ class Cohort(Folder):
 
     def test_complete_partial_failed_and_unstarted_subjects_are_distinguished_and_the_rest_is_submitted(self):
         self.task(1)
-        said = self.task(3, expect=65)
+        output = self.task(3, expect=65)
         job = self.begin(2, batches=3)
         running = self.table()["subjects"]["long"]
         job.send_signal(signal.SIGKILL)
@@ -126,7 +126,7 @@ class Cohort(Folder):
             self.assertIn("ended without a message", partial["detail"])
             self.assertEqual(bad["exit_status"], 65)
             self.assertIn("bad/bvals", bad["detail"])
-            self.assertIn(bad["detail"], said)
+            self.assertIn(bad["detail"], output)
             self.assertEqual((table["resubmit"], table["repair"]), ("2,4", "3"))
             self.assertEqual(table["gpu_hours"], 0)
             self.assertGreater(partial["core_hours"], 0)

@@ -91,20 +91,20 @@ class Jobs(BootstrapJobs):
         self.assertNotEqual(job.returncode, 0)
         self.assertEqual(voxherd("verify", out + ".bootstrap.part")[0], 0)
         for other in (("--bootstrap-seed", "1"), ("--interval", "90")):
-            rc, said = self.launch(out, "--resume", *options, *other)
-            self.assertEqual(rc, USAGE, said)
-            self.assertIn(other[0][2:] + ":", said)
-        rc, said = self.launch(out, "--resume", *options)
-        self.assertEqual(rc, 0, said)
+            rc, output = self.launch(out, "--resume", *options, *other)
+            self.assertEqual(rc, USAGE, output)
+            self.assertIn(other[0][2:] + ":", output)
+        rc, output = self.launch(out, "--resume", *options)
+        self.assertEqual(rc, 0, output)
         self.assertEqual(digest(out), expected)
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("killed")], ["killed.h5"])
 
 
 class Errors(BootstrapJobs):
     def refuse(self, words, *options, scan=None):
-        rc, said = self.launch(self.path("refused.h5"), *self.two(), *options, scan=scan)
-        self.assertEqual(rc, USAGE, said)
-        self.assertIn(words, said)
+        rc, output = self.launch(self.path("refused.h5"), *self.two(), *options, scan=scan)
+        self.assertEqual(rc, USAGE, output)
+        self.assertIn(words, output)
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_meaningless_options_are_rejected(self):

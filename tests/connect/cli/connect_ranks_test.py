@@ -20,9 +20,9 @@ class Ranks(ConnectJobs):
             expected = None
             for ranks, more in ((1, ()), (2, ()), (3, ("--batch", "5")), (5, ("--schedule", "static"))):
                 names = [self.path(f"{n}.h5") for n in ("out", "paths", "arrivals")]
-                rc, said = self.launch(names[0], *options, "--overwrite", "--paths", names[1], "--arrivals", names[2],
+                rc, output = self.launch(names[0], *options, "--overwrite", "--paths", names[1], "--arrivals", names[2],
                                        *more, ranks=ranks)
-                self.assertEqual(rc, 0, said)
+                self.assertEqual(rc, 0, output)
                 digests = [digest(name) for name in names]
                 expected = expected or digests
                 self.assertEqual(digests, expected, f"{ranks} ranks")
@@ -54,15 +54,15 @@ class KilledRuns(KillAndResume, ConnectJobs):
         if not self.expected:
             start = time.time()
             out = self.path("reference.h5")
-            rc, said = self.launch(out, *self.options(out))
-            self.assertEqual(rc, 0, said)
+            rc, output = self.launch(out, *self.options(out))
+            self.assertEqual(rc, 0, output)
             type(self).expected = (digest(out), digest(out + ".fibres"))
             type(self).seconds = time.time() - start
         return self.expected
 
     def resume_and_compare(self, out, ranks):
-        rc, said = self.launch(out, *self.options(out), ranks=ranks)
-        self.assertEqual(rc, 0, said)
+        rc, output = self.launch(out, *self.options(out), ranks=ranks)
+        self.assertEqual(rc, 0, output)
         self.assertEqual((digest(out), digest(out + ".fibres")), self.reference())
         for name in (out, out + ".fibres"):
             self.assertEqual(voxherd("verify", name)[0], 0)
@@ -80,22 +80,22 @@ class KilledRuns(KillAndResume, ConnectJobs):
             job = self.begin(2, out, *self.options(out), "--batch", batch)
             wait_for_batches(name, 2)
             os.kill(rank_processes(job, PROGRAM)[1], signal.SIGTERM)
-            said = job.communicate(timeout=120)[1]
-            self.assertEqual(job.returncode, 75, said)
-            self.assertEqual(said.count("--resume"), 1, said)
+            output = job.communicate(timeout=120)[1]
+            self.assertEqual(job.returncode, 75, output)
+            self.assertEqual(output.count("--resume"), 1, output)
             self.assertEqual(voxherd("verify", name + ".part")[0], 0)
         self.resume_and_compare(out, 3)
 
     def test_a_different_study_is_not_resumed(self):
         out = self.path("other.h5")
-        rc, said = self.launch(out, *self.options(out))
-        self.assertEqual(rc, 0, said)
-        rc, said = self.launch(out, *self.options(out), "--alpha", "2")
-        self.assertEqual(rc, USAGE, said)
-        self.assertIn("alpha: 3.0 in the file, 2.0 now", said)
-        rc, said = self.launch(out, *self.options(out))
-        self.assertEqual(rc, 0, said)
-        self.assertIn("is already complete", said)
+        rc, output = self.launch(out, *self.options(out))
+        self.assertEqual(rc, 0, output)
+        rc, output = self.launch(out, *self.options(out), "--alpha", "2")
+        self.assertEqual(rc, USAGE, output)
+        self.assertIn("alpha: 3.0 in the file, 2.0 now", output)
+        rc, output = self.launch(out, *self.options(out))
+        self.assertEqual(rc, 0, output)
+        self.assertIn("is already complete", output)
 
 
 if __name__ == "__main__":

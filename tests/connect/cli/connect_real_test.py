@@ -63,12 +63,12 @@ class Brain(ConnectJobs):
         parcels = os.path.join(LABELS, "aal116_in_dwi_approx.nii.gz")
         paths = self.path("paths.h5")
         out = self.path("out.h5")
-        rc, said = self.launch(
+        rc, output = self.launch(
             out, "--from", parcels, "--from-labels", str(one), "--to", parcels, "--to-labels", str(other), "--smooth",
             "0.7", "--within", os.path.join(REFERENCE, "wm_mask_fa025.nii.gz"), "--paths", paths, ranks=2,
             scan=("--dwi", f"{scan}.nii.gz", "--bvals", f"{scan}.bval", "--bvecs", f"{scan}.bvec", "--mask",
                   os.path.join(REFERENCE, "brain_mask.nii.gz")))
-        self.assertEqual(rc, 0, said)
+        self.assertEqual(rc, 0, output)
         result, fibres = Maps(out), Result(paths)
         p = {name: values[0] for name, values in result.pathway.items() if len(values) == 1}
         inside = result.inside("pathway") == 1

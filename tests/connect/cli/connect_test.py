@@ -30,9 +30,9 @@ class Units(ConnectJobs):
 
     def arrival(self, diffusivity, *options):
         tensors, out = self.tensors(diffusivity), self.path("out.h5")
-        rc, said = self.launch(out, "--from-point", "20,20,25", "--to-point", "34,20,25", "--overwrite", *options,
+        rc, output = self.launch(out, "--from-point", "20,20,25", "--to-point", "34,20,25", "--overwrite", *options,
                                scan=("--tensor", tensors, "--tensor-from", "mrtrix"))
-        self.assertEqual(rc, 0, said)
+        self.assertEqual(rc, 0, output)
         result = Maps(out)
         return result, result.maps["arrival_from"].transpose(2, 1, 0)
 
@@ -67,9 +67,9 @@ class Pathway(ConnectJobs):
         os.mkdir(cls.whole)
         cls.out, cls.paths, cls.arrivals = (os.path.join(cls.whole, f"{n}.h5") for n in ("out", "paths", "arrivals"))
         case = cls("run_once")
-        rc, cls.said = case.launch(cls.out, *case.end_regions(1, 2), "--paths", cls.paths, "--arrivals", cls.arrivals,
+        rc, cls.output = case.launch(cls.out, *case.end_regions(1, 2), "--paths", cls.paths, "--arrivals", cls.arrivals,
                                    "--epsilon", "0.1")
-        assert rc == 0, cls.said
+        assert rc == 0, cls.output
         cls.result = Maps(cls.out)
 
     def run_once(self):
@@ -118,7 +118,7 @@ class Pathway(ConnectJobs):
         self.assertTrue((np.diff(volume) >= 0).all() and volume[0] > 0)
         own = inside.sum() * 2.5 ** 3
         self.assertTrue(volume[epsilon < 0.1][-1] <= own <= volume[epsilon > 0.1][0])
-        self.assertRegex(self.said, rf"pathway at --epsilon 0.1: {inside.sum()} voxels")
+        self.assertRegex(self.output, rf"pathway at --epsilon 0.1: {inside.sum()} voxels")
         self.assertTrue((r.pathway["min_FA"] <= r.pathway["mean_FA"]).all())
 
     def test_paths_run_from_region_to_region_at_the_cost_of_their_voxel(self):
@@ -150,9 +150,9 @@ class Pathway(ConnectJobs):
 
     def test_fewer_paths_are_sampled_from_the_complete_pathway(self):
         paths = self.path("few.h5")
-        rc, said = self.launch(self.path("out.h5"), *self.end_regions(1, 2), "--paths", paths, "--path-count", "7",
+        rc, output = self.launch(self.path("out.h5"), *self.end_regions(1, 2), "--paths", paths, "--path-count", "7",
                                "--epsilon", "0.1")
-        self.assertEqual(rc, 0, said)
+        self.assertEqual(rc, 0, output)
         few, all_costs = Result(paths).samples["cost"], Result(self.paths).samples["cost"]
         self.assertEqual(len(few), 7)
         self.assertEqual(few[0], all_costs.min())
@@ -168,8 +168,8 @@ class Pathway(ConnectJobs):
 class Connectome(ConnectJobs):
     def test_matrices_maps_and_rows_are_consistent(self):
         arrivals, paths = self.path("arrivals.h5"), self.path("paths.h5")
-        rc, said = self.launch(self.path("out.h5"), "--connectome", self.ends, "--arrivals", arrivals, "--paths", paths)
-        self.assertEqual(rc, 0, said)
+        rc, output = self.launch(self.path("out.h5"), "--connectome", self.ends, "--arrivals", arrivals, "--paths", paths)
+        self.assertEqual(rc, 0, output)
         r, rows, fibres = Maps(self.path("out.h5")), Maps(arrivals).samples, Result(paths)
         m = r.connectome
         self.assertEqual(m["labels"].tolist(), list(range(1, 15)))
@@ -243,15 +243,15 @@ class Places(ConnectJobs):
         middle = int(np.argwhere(self.labels == 1)[:, 0].mean() + np.argwhere(self.labels == 2)[:, 0].mean()) // 2
         open_part[middle:middle + 4] = False  # wider than a step of the stencil
         within = self.write("within.nii", open_part)
-        rc, said = self.launch(self.path("never.h5"), *self.end_regions(1, 2), "--within", within)
-        self.assertEqual(rc, BAD_DATA, said)
-        self.assertIn("no path joins the two regions", said)
+        rc, output = self.launch(self.path("never.h5"), *self.end_regions(1, 2), "--within", within)
+        self.assertEqual(rc, BAD_DATA, output)
+        self.assertIn("no path joins the two regions", output)
         self.assertNotIn("never.h5", self.remaining_files())
         for name in self.remaining_files():
             if name.startswith("never"):
                 os.remove(self.path(name))
         out = self.make("out.h5", "--connectome", self.ends, "--within", within)
-        self.assertIn("without a path", self.said)
+        self.assertIn("without a path", self.output)
         result = Maps(out)
         self.assertEqual(len(result.voxel), open_part.sum())
         self.assertTrue(np.isinf(result.connectome["cost"][0, 1]))
@@ -267,7 +267,7 @@ class Places(ConnectJobs):
         seeds = np.where(self.labels == 1, 1, 0)
         seeds[tuple(np.argwhere(self.labels == 1)[0])] = 2
         out = self.make("out.h5", "--connectome", self.write("two.nii", seeds), "--within", self.write("only.nii", only))
-        self.assertRegex(self.said, "1 of 21 voxels are never reached: 1 in 1 islands, the largest of 1 voxels")
+        self.assertRegex(self.output, "1 of 21 voxels are never reached: 1 in 1 islands, the largest of 1 voxels")
         self.assertEqual(np.isinf(Maps(out).inside("first_cost")).sum(), 1)
 
     def test_neighbours_replace_a_region_that_fronts_cannot_pass(self):
@@ -293,7 +293,7 @@ class Places(ConnectJobs):
         within = self.write("within.nii", self.mask & ~region[1:-1, 1:-1, 1:-1])
         out = self.make("out.h5", "--connectome", self.ends, "--within", within, "--paths", self.path("paths.h5"))
         os.remove(self.path("paths.h5"))
-        self.assertRegex(self.said, r"1 of 14 regions have no voxel .*: 3\n")
+        self.assertRegex(self.output, r"1 of 14 regions have no voxel .*: 3\n")
         cost = Maps(out).connectome["cost"]
         self.assertTrue(np.isinf(cost[2]).all() and np.isinf(cost[:, 2]).all())
         self.assertEqual(np.isinf(cost).sum(), 27)
@@ -314,32 +314,32 @@ class Places(ConnectJobs):
 class Errors(ConnectJobs):
     def test_wrong_options_are_reported_once_and_nothing_is_written(self):
         ends = self.end_regions(1, 2)
-        self.refused(USAGE, "neither --from nor --from-point", ranks=2)
-        self.refused(USAGE, "neither --to nor --to-point", "--from", self.ends)
-        self.refused(USAGE, "--from-labels has no meaning with --from-point", "--from-point", "1,2,3", *ends[2:])
-        self.refused(USAGE, "--from-point 1,2: expected three numbers", "--from-point", "1,2", *ends[4:])
-        self.refused(USAGE, "--from-point 1,2,x: expected three numbers", "--from-point", "1,2,x", *ends[4:])
-        self.refused(USAGE, "--epsilon has no meaning with --connectome", "--connectome", self.ends, "--epsilon", "0.1")
-        self.refused(USAGE, "--from has no meaning with --connectome", "--connectome", self.ends, *ends)
-        self.refused(USAGE, "--labels has no meaning without --connectome", *ends, "--labels", "3")
-        self.refused(USAGE, "--ball has no meaning", *ends, "--ball", "2")
-        self.refused(USAGE, "--path-count has no meaning without --paths", *ends, "--path-count", "3")
-        self.refused(USAGE, "--alpha has no meaning", *ends, "--metric", "inverse", "--alpha", "2")
-        self.refused(USAGE, "--order 2 is only for --scheme selling", *ends, "--scheme", "hl26", "--order", "2")
-        self.refused(USAGE, "--order 3: expected 1 to 2", *ends, "--order", "3")
-        self.refused(USAGE, "--scheme fast: expected one of", *ends, "--scheme", "fast")
-        self.refused(USAGE, "--max-ratio 0.5: expected 1 to 10000", *ends, "--max-ratio", "0.5")
-        self.refused(USAGE, "--epsilon 0: expected", *ends, "--epsilon", "0")
-        self.refused(USAGE, "--in-place gives different times in each run", *ends, "--in-place", "--paths", self.path("p.h5"))
-        self.refused(USAGE, "--paths and --out name the same file", *ends, "--paths", self.path("never.h5"))
+        self.assert_rejected(USAGE, "neither --from nor --from-point", ranks=2)
+        self.assert_rejected(USAGE, "neither --to nor --to-point", "--from", self.ends)
+        self.assert_rejected(USAGE, "--from-labels has no meaning with --from-point", "--from-point", "1,2,3", *ends[2:])
+        self.assert_rejected(USAGE, "--from-point 1,2: expected three numbers", "--from-point", "1,2", *ends[4:])
+        self.assert_rejected(USAGE, "--from-point 1,2,x: expected three numbers", "--from-point", "1,2,x", *ends[4:])
+        self.assert_rejected(USAGE, "--epsilon has no meaning with --connectome", "--connectome", self.ends, "--epsilon", "0.1")
+        self.assert_rejected(USAGE, "--from has no meaning with --connectome", "--connectome", self.ends, *ends)
+        self.assert_rejected(USAGE, "--labels has no meaning without --connectome", *ends, "--labels", "3")
+        self.assert_rejected(USAGE, "--ball has no meaning", *ends, "--ball", "2")
+        self.assert_rejected(USAGE, "--path-count has no meaning without --paths", *ends, "--path-count", "3")
+        self.assert_rejected(USAGE, "--alpha has no meaning", *ends, "--metric", "inverse", "--alpha", "2")
+        self.assert_rejected(USAGE, "--order 2 is only for --scheme selling", *ends, "--scheme", "hl26", "--order", "2")
+        self.assert_rejected(USAGE, "--order 3: expected 1 to 2", *ends, "--order", "3")
+        self.assert_rejected(USAGE, "--scheme fast: expected one of", *ends, "--scheme", "fast")
+        self.assert_rejected(USAGE, "--max-ratio 0.5: expected 1 to 10000", *ends, "--max-ratio", "0.5")
+        self.assert_rejected(USAGE, "--epsilon 0: expected", *ends, "--epsilon", "0")
+        self.assert_rejected(USAGE, "--in-place gives different times in each run", *ends, "--in-place", "--paths", self.path("p.h5"))
+        self.assert_rejected(USAGE, "--paths and --out name the same file", *ends, "--paths", self.path("never.h5"))
 
     def test_wrong_files_are_named(self):
-        self.refused(MISSING, "none.nii", "--from", self.path("none.nii"), *self.end_regions(1, 2)[4:])
-        self.refused(BAD_DATA, "--to-labels 99", *self.end_regions(1, 99), ranks=3)
-        self.refused(BAD_DATA, "share 20 voxels", *self.end_regions(1, 1))
-        self.refused(BAD_DATA, "is outside the image", "--from-point", "900,0,0", *self.end_regions(1, 2)[4:])
-        self.refused(BAD_DATA, "expected 2 to 4096", "--connectome", self.ends, "--labels", "3")
-        self.refused(MISSING, "names.txt", "--connectome", self.ends, "--region-names", self.path("names.txt"))
+        self.assert_rejected(MISSING, "none.nii", "--from", self.path("none.nii"), *self.end_regions(1, 2)[4:])
+        self.assert_rejected(BAD_DATA, "--to-labels 99", *self.end_regions(1, 99), ranks=3)
+        self.assert_rejected(BAD_DATA, "share 20 voxels", *self.end_regions(1, 1))
+        self.assert_rejected(BAD_DATA, "is outside the image", "--from-point", "900,0,0", *self.end_regions(1, 2)[4:])
+        self.assert_rejected(BAD_DATA, "expected 2 to 4096", "--connectome", self.ends, "--labels", "3")
+        self.assert_rejected(MISSING, "names.txt", "--connectome", self.ends, "--region-names", self.path("names.txt"))
 
     def test_an_invalid_table_of_names_is_rejected_with_its_line(self):
         for text, expected in (("1 A\nB 2\n", "line 2"), ("1 A\n1 B\n", "label 1 already has a name"),
@@ -347,23 +347,23 @@ class Errors(ConnectJobs):
             table = os.path.join(self.shared, "names.txt")
             with open(table, "w", encoding="utf-8") as file:
                 file.write(text)
-            self.refused(BAD_DATA, expected, "--connectome", self.ends, "--region-names", table, ranks=2)
+            self.assert_rejected(BAD_DATA, expected, "--connectome", self.ends, "--region-names", table, ranks=2)
 
     def test_existing_results_are_rejected_before_any_work(self):
         for name in ("out.h5", "paths.h5"):
             out, paths = self.path("out.h5"), self.path("paths.h5")
             with open(self.path(name), "w", encoding="utf-8") as file:
                 file.write("mine")
-            rc, said = self.launch(out, *self.end_regions(1, 2), "--paths", paths)
-            self.assertEqual(rc, USAGE, said)
-            self.assertIn(name, said)
+            rc, output = self.launch(out, *self.end_regions(1, 2), "--paths", paths)
+            self.assertEqual(rc, USAGE, output)
+            self.assertIn(name, output)
             self.assertEqual(self.remaining_files(), [name])
             os.remove(self.path(name))
 
     def test_a_dry_run_reports_the_plan_and_writes_nothing(self):
-        rc, said = self.launch(self.path("dry.h5"), "--connectome", self.ends, "--dry-run", ranks=2)
-        self.assertEqual(rc, 0, said)
-        self.assertIn("14 regions, 1536 voxels where fronts may pass", said)
+        rc, output = self.launch(self.path("dry.h5"), "--connectome", self.ends, "--dry-run", ranks=2)
+        self.assertEqual(rc, 0, output)
+        self.assertIn("14 regions, 1536 voxels where fronts may pass", output)
         self.assertEqual(os.listdir(self.folder), [])
 
 

@@ -172,10 +172,10 @@ class FslFolder(Exported):
             self.skipTest("mrtrix3 is not installed")
         for name, size in (("dyads1", "11 9 7 3"), ("merged_th1samples", f"11 9 7 {SAMPLES}")):
             image = self.path("fsl", name + ".nii.gz")
-            said = subprocess.run(["mrinfo", "-size", "-quiet", image], capture_output=True, text=True, check=True)
-            self.assertEqual(said.stdout.strip(), size)
-            said = subprocess.run(["mrinfo", "-spacing", "-quiet", image], capture_output=True, text=True, check=True)
-            np.testing.assert_allclose([float(x) for x in said.stdout.split()[:3]], [1.5, 1.75, 2.25], rtol=1e-5)
+            output = subprocess.run(["mrinfo", "-size", "-quiet", image], capture_output=True, text=True, check=True)
+            self.assertEqual(output.stdout.strip(), size)
+            output = subprocess.run(["mrinfo", "-spacing", "-quiet", image], capture_output=True, text=True, check=True)
+            np.testing.assert_allclose([float(x) for x in output.stdout.split()[:3]], [1.5, 1.75, 2.25], rtol=1e-5)
 
     def test_files_are_only_overwritten_on_request(self):
         target = self.path("again")

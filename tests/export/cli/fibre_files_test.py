@@ -95,14 +95,14 @@ class FibreFiles(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def write(self, kind, fibres, affine=AFFINES["oblique"], fibre_arrays=(), point_arrays=(), expect=0, more=()):
-        with open(self.path("told.json"), "w") as file:
+        with open(self.path("arrays.json"), "w") as file:
             json.dump({"size": SIZE, "voxel_to_world": np.ravel(affine).tolist(),
                        "fibres": [np.where(np.isnan(f), None, np.asarray(f, np.float64)).tolist() for f in fibres],
                        "fibre_arrays": list(fibre_arrays), "point_arrays": list(point_arrays)}, file)
         out = self.path(f"fibres.{kind}")
         if os.path.exists(out):
             os.remove(out)
-        self.done = subprocess.run([TOOL, self.path("told.json"), kind, out, *more], capture_output=True, text=True)
+        self.done = subprocess.run([TOOL, self.path("arrays.json"), kind, out, *more], capture_output=True, text=True)
         self.assertEqual(self.done.returncode, expect, self.done.stderr)
         self.assertFalse(os.path.exists(out + ".part"))
         return out
@@ -183,11 +183,11 @@ class Arrays(FibreFiles):
             "steps": ("uint32", draws.integers(0, 4000, (count, 2))),
         }
         cls.per_point = {"FA": ("float32", draws.random(points)), "axis": ("float32", draws.random((points, 3)))}
-        cls.told = {"fibre_arrays": [stored_array(n, *a) for n, a in cls.per_fibre.items()],
+        cls.arrays = {"fibre_arrays": [stored_array(n, *a) for n, a in cls.per_fibre.items()],
                     "point_arrays": [stored_array(n, *a) for n, a in cls.per_point.items()]}
 
     def test_trx_keeps_every_array_in_its_own_type(self):
-        path = self.write("trx", self.fibres, **self.told)
+        path = self.write("trx", self.fibres, **self.arrays)
         with zipfile.ZipFile(path) as archive:
             self.assertEqual(archive.namelist(), [
                 "header.json", "positions.3.float32", "offsets.uint64", "dps/stops.2.uint8", "dps/regions.2.int32",
@@ -206,7 +206,7 @@ class Arrays(FibreFiles):
                 np.testing.assert_array_equal(arrays[f"{folder}/{name}"][1], values.astype(dtype), name)
 
     def test_trk_keeps_ten_numbers_per_fibre_narrow_arrays_first(self):
-        path = self.write("trk", self.fibres, **self.told)
+        path = self.write("trk", self.fibres, **self.arrays)
         self.assertNotIn("left out", self.done.stdout + self.done.stderr)
         read = nibabel.streamlines.load(path).tractogram
         expected = {"measure": 0, "metric_length_of_th": 0, "seed": 0}
@@ -224,9 +224,9 @@ class Arrays(FibreFiles):
 
     def test_trk_names_the_arrays_left_out(self):
         count = len(self.fibres)
-        told = [stored_array("wide", "float32", np.ones((count, 4)))]
-        told += [stored_array(f"narrow{k}", "float32", np.full(count, k)) for k in range(8)]
-        path = self.write("trk", self.fibres, fibre_arrays=told)
+        arrays = [stored_array("wide", "float32", np.ones((count, 4)))]
+        arrays += [stored_array(f"narrow{k}", "float32", np.full(count, k)) for k in range(8)]
+        path = self.write("trk", self.fibres, fibre_arrays=arrays)
         self.assertIn("wide left out; use --to trx to write all", self.done.stdout + self.done.stderr)
         read = nibabel.streamlines.load(path).tractogram
         self.assertEqual(set(read.data_per_streamline), {f"narrow{k}" for k in range(8)})
@@ -304,8 +304,8 @@ class SeenByMrtrix(FibreFiles):
     def test_tckinfo_counts_the_fibres(self):
         for count in (0, 1, 25):
             path = self.write("tck", some_fibres(AFFINES["oblique"], count))
-            said = subprocess.run(["tckinfo", "-count", path], capture_output=True, text=True, check=True).stdout
-            fields = dict(line.split(":", 1) for line in said.splitlines() if ":" in line)
+            output = subprocess.run(["tckinfo", "-count", path], capture_output=True, text=True, check=True).stdout
+            fields = dict(line.split(":", 1) for line in output.splitlines() if ":" in line)
             self.assertEqual(int(fields["    count"]), count)
             self.assertEqual(int(fields["actual count in file"]), count)
 

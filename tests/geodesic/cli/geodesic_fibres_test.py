@@ -107,7 +107,7 @@ class Written(GeodesicJobs):
         for name in ("relative", "weakest"):
             self.assertLessEqual(result.samples[name].max(), 1 + 1e-5)
         self.assertLessEqual(result.points["relative_speed"].max(), 1)
-        self.assertIn("degenerate field", self.said)
+        self.assertIn("degenerate field", self.output)
 
     def test_matrices_match_the_fibres(self):
         for result, directed in ((self.two_way(), False), (self.one_way(), True)):
@@ -186,8 +186,8 @@ class Written(GeodesicJobs):
     def test_exports_have_the_same_points(self):
         result = self.one_way("--top", "2")
         for kind in ("tck", "trk"):
-            rc, _, said = voxherd("export", self.path("one.h5"), "--to", kind, self.path(f"one.{kind}"))
-            self.assertEqual(rc, 0, said)
+            rc, _, output = voxherd("export", self.path("one.h5"), "--to", kind, self.path(f"one.{kind}"))
+            self.assertEqual(rc, 0, output)
             lines = nibabel.streamlines.load(self.path(f"one.{kind}")).streamlines
             self.assertEqual(len(lines), len(result))
             for line, fibre in zip(lines, result):

@@ -39,8 +39,8 @@ class Inputs:
 
     def __init__(self, folder):
         with open(os.path.join(folder, "inputs.json"), encoding="utf-8") as file:
-            self.said = json.load(file)
-        shape = self.said["size"][::-1]
+            self.output = json.load(file)
+        shape = self.output["size"][::-1]
 
         def read(name, kind, *more):
             values = numpy.fromfile(os.path.join(folder, name), kind)
@@ -49,8 +49,8 @@ class Inputs:
         self.tensor, self.inside = read("tensor", "f4", 6), read("inside", "u1") == 1
         self.regions = read("regions", "u4")
         self.seeds = numpy.fromfile(os.path.join(folder, "seeds"), "f8").reshape(-1, 6)
-        self.axes = numpy.reshape(self.said["axes_mm"], (3, 3))
-        self.origin = numpy.array(self.said["origin_mm"])
+        self.axes = numpy.reshape(self.output["axes_mm"], (3, 3))
+        self.origin = numpy.array(self.output["origin_mm"])
 
 
 class InFolder(unittest.TestCase):
@@ -64,9 +64,9 @@ class InFolder(unittest.TestCase):
 
     def dump(self, *words, ranks=1, threads="1"):
         out = tempfile.mkdtemp(dir=self.folder)
-        rc, said = launch(DUMP, "geodesic", "--backend", "cpu", "--threads", threads, "--dump", out, *words, ranks=ranks)
-        self.assertEqual(rc, 0, said)
-        self.said = said
+        rc, output = launch(DUMP, "geodesic", "--backend", "cpu", "--threads", threads, "--dump", out, *words, ranks=ranks)
+        self.assertEqual(rc, 0, output)
+        self.output = output
         return Inputs(out)
 
     def save(self, name, values, affine, kind=numpy.float32):
@@ -132,8 +132,8 @@ class Frames(InFolder):
                 series = ["--dwi", f"{folder}/dwi.nii", "--bvals", f"{folder}/bvals", "--bvecs", f"{folder}/bvecs"]
                 mask = ["--mask", f"{folder}/mask.nii"]
                 seeds = ["--seed-image", f"{folder}/mask.nii"]
-                rc, said = launch(VOXHERD, "tensor", *series, *mask, "--threads", "1", "--out", f"{folder}/t.h5")
-                self.assertEqual(rc, 0, said)
+                rc, output = launch(VOXHERD, "tensor", *series, *mask, "--threads", "1", "--out", f"{folder}/t.h5")
+                self.assertEqual(rc, 0, output)
                 for source in (series, ["--tensor", fsl, "--tensor-from", "fsl"], ["--tensor", f"{folder}/t.h5"],
                                ["--tensor", f"{folder}/dt.nii", "--tensor-from", "mrtrix"]):
                     found = self.dump(*source, *mask, *seeds)
@@ -199,10 +199,10 @@ class Brain(InFolder):
 
         # targets: the parcellation's labels in increasing order
         labels = nibabel.load(f"{PHILIPS}/parcellation_derived/aal116_in_dwi_approx.nii.gz").get_fdata().astype(int)
-        self.assertEqual(found.said["target_labels"], sorted(set(labels.ravel()) - {0}))
-        self.assertTrue(found.said["connectome"])
-        self.assertEqual(found.said["configuration"]["rays"], "two-way")
-        named = numpy.array([0, *found.said["target_labels"]])
+        self.assertEqual(found.output["target_labels"], sorted(set(labels.ravel()) - {0}))
+        self.assertTrue(found.output["connectome"])
+        self.assertEqual(found.output["configuration"]["rays"], "two-way")
+        named = numpy.array([0, *found.output["target_labels"]])
         numpy.testing.assert_array_equal(named[found.regions >> 16], labels)
         numpy.testing.assert_array_equal(found.regions & 1, found.inside)
 
@@ -214,7 +214,7 @@ class Labels(InFolder):
         found = self.dump("--dwi", f"{source}_dwi.nii.gz", "--bvals", f"{source}_dwi.bval", "--bvecs",
                           f"{source}_dwi.bvec", "--mask", f"{source}_mask.nii.gz", "--seed-image",
                           f"{source}_mask.nii.gz", "--targets", f"{source}_parc.nii.gz")
-        self.assertIn("is on another grid", self.said)
+        self.assertIn("is on another grid", self.output)
         fine = nibabel.load(f"{source}_parc.nii.gz").get_fdata().astype(int)
         # 1 mm in 2 mm: each voxel has two by two by two labels.
         blocks = fine.reshape(14, 2, 9, 2, 5, 2).transpose(0, 2, 4, 1, 3, 5).reshape(14, 9, 5, 8)
@@ -222,7 +222,7 @@ class Labels(InFolder):
         expected = numpy.where(counts.any(-1), counts.argmax(-1) + 1, 0)
         numpy.testing.assert_array_equal(found.regions >> 16, expected)
         self.assertEqual(sorted(set(expected.ravel())), [0, 1, 2, 3, 4])
-        self.assertEqual(found.said["provenance"]["targets"]["path"], f"{source}_parc.nii.gz")
+        self.assertEqual(found.output["provenance"]["targets"]["path"], f"{source}_parc.nii.gz")
 
 
 class Refusals(InFolder):
@@ -240,27 +240,27 @@ class Refusals(InFolder):
         self.mask = self.at("mask.nii")
         self.affine = affine
 
-    def refused(self, status, words, *named, ranks=1):
-        rc, said = launch(DUMP, "geodesic", "--backend", "cpu", "--threads", "1", "--dump", self.folder, *words,
+    def assert_rejected(self, status, words, *named, ranks=1):
+        rc, output = launch(DUMP, "geodesic", "--backend", "cpu", "--threads", "1", "--dump", self.folder, *words,
                           ranks=ranks)
-        errors = [line for line in said.splitlines() if "error:" in line]
+        errors = [line for line in output.splitlines() if "error:" in line]
         with self.subTest(" ".join(words)):
-            self.assertEqual(rc, status, said)
-            self.assertEqual(len(errors), 1, said)
+            self.assertEqual(rc, status, output)
+            self.assertEqual(len(errors), 1, output)
             for word in named:
                 self.assertIn(word, errors[0])
 
     def test_a_complete_command_line_is_accepted(self):
         found = self.dump(*self.tensor, *self.seeds, "--include", self.labels, "--include", self.mask, "--ordered",
                           "--exclude", self.labels, "--targets", self.labels, "--target-labels", "17", ranks=2)
-        self.assertEqual(found.said["includes"], 2)
-        self.assertEqual(found.said["target_labels"], [17])
+        self.assertEqual(found.output["includes"], 2)
+        self.assertEqual(found.output["target_labels"], [17])
         self.assertEqual(found.regions[4, 0, 0], 1 | 2 | 4 | 8 | 1 << 16)
         self.assertEqual(found.regions[0, 0, 0], 1 | 2 | 4 | 8)
         self.assertEqual(found.regions[1, 0, 0], 1 | 8)
 
     def configuration(self, *words):
-        return self.dump(*self.tensor, *self.seeds, *words).said["configuration"]
+        return self.dump(*self.tensor, *self.seeds, *words).output["configuration"]
 
     def test_defaults_depend_on_the_form_and_the_voxel(self):
         usual = self.configuration()
@@ -323,7 +323,7 @@ class Refusals(InFolder):
                 ([*base, "--directions", "0"], ["--directions 0", "1 to 1000000"]),
                 ([*base, "--seed", "-1"], ["--seed -1"]),
                 ([*base, "--top", "-1"], ["--top -1"])):
-            self.refused(USAGE, words, *named)
+            self.assert_rejected(USAGE, words, *named)
 
     def test_files_of_the_wrong_kind(self):
         short = self.save("short.nii", numpy.ones((5, 4, 3, 5)), self.affine)
@@ -352,10 +352,10 @@ class Refusals(InFolder):
                 (BAD_DATA, [*self.tensor, "--seed-image", away], ["away.nii"]),
                 (BAD_DATA, [*self.tensor, "--seed-points", self.at("points")], ["points", "line 2"]),
                 (BAD_DATA, [*self.tensor, "--seed-points", self.at("outside")], ["outside", "none of 1 seeds", "mm"])):
-            self.refused(status, words, *named)
+            self.assert_rejected(status, words, *named)
         with open(self.at("parc.mif"), "w", encoding="utf-8") as file:
             file.write("mrtrix image\n")
-        self.refused(BAD_DATA, [*base, "--connectome", self.at("parc.mif")], "parc.mif", "mrconvert", ranks=2)
+        self.assert_rejected(BAD_DATA, [*base, "--connectome", self.at("parc.mif")], "parc.mif", "mrconvert", ranks=2)
 
 
 if __name__ == "__main__":

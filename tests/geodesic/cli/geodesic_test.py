@@ -29,8 +29,8 @@ class Ranks(GeodesicJobs):
         for ranks, more in ((2, ()), (3, ("--batch", "333")), (5, ("--batch", "77", "--schedule", "static"))):
             other = self.make(f"{ranks}.h5", *options, *more, ranks=ranks)
             self.assertEqual(digest(one), digest(other))
-            rc, said, _ = voxherd("compare", one, other)
-            self.assertEqual(rc, 0, said)
+            rc, output, _ = voxherd("compare", one, other)
+            self.assertEqual(rc, 0, output)
 
     def test_the_counts_of_the_log_add_up(self):
         for two_way in (False, True):
@@ -39,11 +39,11 @@ class Ranks(GeodesicJobs):
                             "two-way" if two_way else "one-way", "--smooth", "0.7", "--min-fa", "0.1", "--min-length", "15",
                             "--json", table, ranks=2)
             os.remove(table)
-            said = re.search(r"(\d+) fibres: (.*)", self.said)
-            verdicts = [int(n) for n in re.findall(r"(\d+) [a-z]", said[2])]
-            stops = [int(n) for n in re.findall(r"(\d+) [a-z]", re.search(r"rays ended by: (.*)", self.said)[1])]
+            output = re.search(r"(\d+) fibres: (.*)", self.output)
+            verdicts = [int(n) for n in re.findall(r"(\d+) [a-z]", output[2])]
+            stops = [int(n) for n in re.findall(r"(\d+) [a-z]", re.search(r"rays ended by: (.*)", self.output)[1])]
             fibres = 156 * 64
-            self.assertEqual((int(said[1]), sum(verdicts)), (fibres, fibres))
+            self.assertEqual((int(output[1]), sum(verdicts)), (fibres, fibres))
             self.assertEqual(sum(stops), fibres * (2 if two_way else 1))
             self.assertGreater(len(stops), 2)
             with h5py.File(out, "r") as f:
@@ -71,8 +71,8 @@ class KilledRuns(KillAndResume, GeodesicJobs):
                                   rank_counts=(1, 2, 3, 5), attempts=2)
 
     def resume_and_compare(self, out, ranks, expected):
-        rc, said = self.launch(out, "--resume", *self.options(), ranks=ranks)
-        self.assertEqual(rc, 0, said)
+        rc, output = self.launch(out, "--resume", *self.options(), ranks=ranks)
+        self.assertEqual(rc, 0, output)
         self.assertEqual(digest(out), expected)
         self.assertEqual(voxherd("verify", out)[0], 0)
         self.assertFalse(os.path.exists(out + ".scores"))
@@ -88,9 +88,9 @@ class KilledRuns(KillAndResume, GeodesicJobs):
             self.assertNotEqual(job.returncode, 0)
             self.assertTrue(os.path.exists(self.path(name) + ".part"))
             self.assertEqual(voxherd("verify", self.path(name) + ".part")[0], 0)
-        rc, said = self.launch(out, "--resume", *self.options(), "--measure", "relative")
-        self.assertEqual(rc, USAGE, said)
-        self.assertIn('measure: "ratio" in the file, "relative" now', said)
+        rc, output = self.launch(out, "--resume", *self.options(), "--measure", "relative")
+        self.assertEqual(rc, USAGE, output)
+        self.assertIn('measure: "ratio" in the file, "relative" now', output)
         self.resume_and_compare(out, 3, expected)
 
 
@@ -100,9 +100,9 @@ class KilledRuns(KillAndResume, GeodesicJobs):
             job = self.begin(2, out, "--resume", *self.options())
             wait_for_batches(self.path(name), 2)
             os.kill(rank_processes(job, PROGRAM)[1], signal.SIGTERM)
-            said = job.communicate(timeout=60)[1]
-            self.assertEqual(job.returncode, 75, said)
-            self.assertEqual(said.count("--resume"), 1, said)
+            output = job.communicate(timeout=60)[1]
+            self.assertEqual(job.returncode, 75, output)
+            self.assertEqual(output.count("--resume"), 1, output)
         self.resume_and_compare(out, 1, digest(self.make("reference.h5", *self.options())))
 
 
@@ -121,40 +121,40 @@ class Nothing(GeodesicJobs):
             self.assertEqual(voxherd("verify", out)[0], 0)
             digests.add(digest(out))
         self.assertEqual(len(digests), 1)
-        self.assertRegex(self.said, r"9984 fibres: .*too short")
+        self.assertRegex(self.output, r"9984 fibres: .*too short")
         for kind in ("tck", "trk", "trx"):
-            rc, _, said = voxherd("export", out, "--to", kind, self.path(f"none.{kind}"))
-            self.assertEqual(rc, 0, said)
-        rc, _, said = voxherd("export", out, "--to", "csv", self.path("matrices"))
-        self.assertEqual(rc, 0, said)
+            rc, _, output = voxherd("export", out, "--to", kind, self.path(f"none.{kind}"))
+            self.assertEqual(rc, 0, output)
+        rc, _, output = voxherd("export", out, "--to", "csv", self.path("matrices"))
+        self.assertEqual(rc, 0, output)
         self.assertEqual(np.loadtxt(self.path("matrices/count.csv"), delimiter=",").sum(), 0)
 
     def test_a_dry_run_reports_the_plan_and_writes_nothing(self):
-        rc, said = self.launch(self.path("dry.h5"), "--seed-image", self.ends, "--targets", self.ends, "--dry-run", ranks=2)
-        self.assertEqual(rc, 0, said)
-        self.assertIn("156 seeds with 64 directions each: 9984 fibres", said)
+        rc, output = self.launch(self.path("dry.h5"), "--seed-image", self.ends, "--targets", self.ends, "--dry-run", ranks=2)
+        self.assertEqual(rc, 0, output)
+        self.assertIn("156 seeds with 64 directions each: 9984 fibres", output)
         self.assertEqual(os.listdir(self.folder), [])
 
 
 class Errors(GeodesicJobs):
     def test_errors_are_reported_once_and_nothing_is_written(self):
         seeds = ("--seed-image", self.ends)
-        self.refused(USAGE, "neither --seed-points nor --seed-image", ranks=2)
-        self.refused(USAGE, "--target-labels", *seeds, "--target-labels", "3")
-        self.refused(BAD_DATA, "99", *seeds, "--targets", self.ends, "--target-labels", "99", ranks=3)
-        self.refused(MISSING, "none.nii", *seeds, "--targets", self.path("none.nii"))
-        self.refused(USAGE, "--metric", *seeds, "--form", "streamline", "--metric", "adjugate")
-        self.refused(USAGE, "--alpha", *seeds, "--alpha", "3")
-        self.refused(USAGE, "--min-length 300", *seeds, "--min-length", "300")
-        self.refused(USAGE, "--interpolation texture", *seeds, "--form", "christoffel", "--interpolation", "texture")
-        self.refused(USAGE, "--dwi", *seeds, scan=("--quiet",))
+        self.assert_rejected(USAGE, "neither --seed-points nor --seed-image", ranks=2)
+        self.assert_rejected(USAGE, "--target-labels", *seeds, "--target-labels", "3")
+        self.assert_rejected(BAD_DATA, "99", *seeds, "--targets", self.ends, "--target-labels", "99", ranks=3)
+        self.assert_rejected(MISSING, "none.nii", *seeds, "--targets", self.path("none.nii"))
+        self.assert_rejected(USAGE, "--metric", *seeds, "--form", "streamline", "--metric", "adjugate")
+        self.assert_rejected(USAGE, "--alpha", *seeds, "--alpha", "3")
+        self.assert_rejected(USAGE, "--min-length 300", *seeds, "--min-length", "300")
+        self.assert_rejected(USAGE, "--interpolation texture", *seeds, "--form", "christoffel", "--interpolation", "texture")
+        self.assert_rejected(USAGE, "--dwi", *seeds, scan=("--quiet",))
 
     @unittest.skipIf(nibabel is None, "python3-nibabel is not installed")
     def test_too_many_labels_for_the_matrices_are_rejected_before_any_work(self):
         image = nibabel.load(self.ends)
         many = os.path.join(self.shared, "many.nii")
         nibabel.save(nibabel.Nifti1Image(np.arange(4800, dtype=np.int16).reshape(image.shape), image.affine), many)
-        self.refused(USAGE, "4799 target labels", "--seed-image", self.ends, "--connectome", many, ranks=2)
+        self.assert_rejected(USAGE, "4799 target labels", "--seed-image", self.ends, "--connectome", many, ranks=2)
 
 
 if __name__ == "__main__":

@@ -33,98 +33,98 @@ class BadInputs(PerfusionJobs):
     # The series and its frames
 
     def test_a_missing_series_time_or_input_is_requested(self):
-        self.refused(USAGE, "--dynamic is missing", scan=self.given(dynamic=None))
-        self.refused(USAGE, "neither --times nor --spacing", scan=self.given(times=None))
-        self.refused(USAGE, "--spacing has no meaning with --times", "--spacing", "2")
-        self.refused(USAGE, "neither --arterial-voi nor --arterial-curve", scan=self.given(arterial_voi=None))
-        self.refused(USAGE, "or give --model arterial", scan=self.given(portal_voi=None))
-        self.refused(USAGE, "--arterial-voi has no meaning with --curves", "--curves", self.study.path("inputs.csv"))
-        self.refused(USAGE, "--arterial-curve has no meaning with --arterial-voi", "--arterial-curve", "x")
-        self.refused(USAGE, "--portal-voi has no meaning with --model arterial", "--model", "arterial")
+        self.assert_rejected(USAGE, "--dynamic is missing", scan=self.given(dynamic=None))
+        self.assert_rejected(USAGE, "neither --times nor --spacing", scan=self.given(times=None))
+        self.assert_rejected(USAGE, "--spacing has no meaning with --times", "--spacing", "2")
+        self.assert_rejected(USAGE, "neither --arterial-voi nor --arterial-curve", scan=self.given(arterial_voi=None))
+        self.assert_rejected(USAGE, "or give --model arterial", scan=self.given(portal_voi=None))
+        self.assert_rejected(USAGE, "--arterial-voi has no meaning with --curves", "--curves", self.study.path("inputs.csv"))
+        self.assert_rejected(USAGE, "--arterial-curve has no meaning with --arterial-voi", "--arterial-curve", "x")
+        self.assert_rejected(USAGE, "--portal-voi has no meaning with --model arterial", "--model", "arterial")
 
     def test_missing_files_are_named(self):
         for option in ("dynamic", "times", "mask", "arterial_voi", "portal_voi"):
-            self.refused(MISSING, "nowhere.nii", scan=self.given(**{option: self.path("nowhere.nii")}))
+            self.assert_rejected(MISSING, "nowhere.nii", scan=self.given(**{option: self.path("nowhere.nii")}))
 
     def test_a_series_of_too_few_frames_is_rejected(self):
         few = self.image("few.nii", self.study.concentration[..., :5])
-        self.refused(BAD_DATA, "has 5 frames, expected a series of at least 6", scan=self.given(dynamic=few))
+        self.assert_rejected(BAD_DATA, "has 5 frames, expected a series of at least 6", scan=self.given(dynamic=few))
 
     def test_frames_in_the_shells_order_of_names_are_rejected(self):
         names = sorted(self.image(f"dyn_{i}.nii", self.study.concentration[..., i]) for i in range(12))
         rest = self.given(dynamic=None)
-        self.refused(USAGE, "is before", scan=["--dynamic", *names, *rest])
+        self.assert_rejected(USAGE, "is before", scan=["--dynamic", *names, *rest])
         empty = self.text("list.txt", "\n\n")
-        self.refused(BAD_DATA, "has no names", scan=self.given(dynamic=empty))
+        self.assert_rejected(BAD_DATA, "has no names", scan=self.given(dynamic=empty))
 
     def test_frames_of_different_sizes_are_rejected(self):
         one, other = self.image("a.nii", np.ones(SIZE)), self.image("b.nii", np.ones((6, 5, 3)))
-        self.refused(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", scan=["--dynamic", *[one] * 6, other,
+        self.assert_rejected(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", scan=["--dynamic", *[one] * 6, other,
                                                                                 *self.given(dynamic=None)])
 
     def test_times_that_do_not_match_the_frames_are_rejected(self):
         save = self.study.save_times
         times = self.study.times
-        self.refused(BAD_DATA, "has 47 numbers in 47 rows, expected 48", scan=self.given(times=save("few.txt", times[:47])))
+        self.assert_rejected(BAD_DATA, "has 47 numbers in 47 rows, expected 48", scan=self.given(times=save("few.txt", times[:47])))
         swapped = times.copy()
         swapped[[7, 8]] = swapped[[8, 7]]
-        self.refused(BAD_DATA, "line 9: frame 8 is at 16.59 s, not after frame 7 at 18.96 s",
+        self.assert_rejected(BAD_DATA, "line 9: frame 8 is at 16.59 s, not after frame 7 at 18.96 s",
                      scan=self.given(times=save("swapped.txt", swapped)))
         same = times.copy()
         same[3] = same[2]
-        self.refused(BAD_DATA, "times must increase", scan=self.given(times=save("same.txt", same)))
-        self.refused(BAD_DATA, "expected a number", scan=self.given(times=self.text("word.txt", "0\n2\nabout 4\n")))
+        self.assert_rejected(BAD_DATA, "times must increase", scan=self.given(times=save("same.txt", same)))
+        self.assert_rejected(BAD_DATA, "expected a number", scan=self.given(times=self.text("word.txt", "0\n2\nabout 4\n")))
 
     def test_missing_frames_cannot_be_skipped_or_used_as_a_baseline(self):
-        self.refused(USAGE, "frame 48, but the series has frames 0 to 47", "--skip-frames", "40-48")
-        self.refused(USAGE, 'found "4-2"', "--skip-frames", "4-2")
-        self.refused(USAGE, "expected frames counted from 0", "--skip-frames", "x")
-        self.refused(BAD_DATA, "4 of 48 frames are fitted, for 5 parameters", "--skip-frames", "4-47")
+        self.assert_rejected(USAGE, "frame 48, but the series has frames 0 to 47", "--skip-frames", "40-48")
+        self.assert_rejected(USAGE, 'found "4-2"', "--skip-frames", "4-2")
+        self.assert_rejected(USAGE, "expected frames counted from 0", "--skip-frames", "x")
+        self.assert_rejected(BAD_DATA, "4 of 48 frames are fitted, for 5 parameters", "--skip-frames", "4-47")
         ct = ("--signal", "ct")
-        self.refused(USAGE, "the series has frames 0 to 47", *ct, "--baseline", "0,48")
-        self.refused(USAGE, "expected the first and the last frame", *ct, "--baseline", "5")
-        self.refused(USAGE, "expected the first and the last frame", *ct, "--baseline", "5,2")
-        self.refused(BAD_DATA, "all of these frames are skipped", *ct, "--baseline", "1,2", "--skip-frames", "0-3")
-        self.refused(USAGE, "--baseline has no meaning with --signal concentration", "--baseline", "0,3")
+        self.assert_rejected(USAGE, "the series has frames 0 to 47", *ct, "--baseline", "0,48")
+        self.assert_rejected(USAGE, "expected the first and the last frame", *ct, "--baseline", "5")
+        self.assert_rejected(USAGE, "expected the first and the last frame", *ct, "--baseline", "5,2")
+        self.assert_rejected(BAD_DATA, "all of these frames are skipped", *ct, "--baseline", "1,2", "--skip-frames", "0-3")
+        self.assert_rejected(USAGE, "--baseline has no meaning with --signal concentration", "--baseline", "0,3")
 
     def test_a_curve_that_rises_immediately_has_no_baseline(self):
         late = self.image("late.nii", self.study.concentration[..., 9:])
         times = self.study.save_times("late.txt", self.study.times[9:])
-        self.refused(BAD_DATA, "rises from the first frame", "--signal", "ct", scan=self.given(dynamic=late, times=times))
+        self.assert_rejected(BAD_DATA, "rises from the first frame", "--signal", "ct", scan=self.given(dynamic=late, times=times))
 
     # Masks and VOIs
 
     def test_the_sizes_of_mask_and_series_are_reported_if_they_differ(self):
         other = self.image("other.nii", np.ones((6, 5, 3)))
         for option in ("mask", "arterial_voi", "portal_voi"):
-            self.refused(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", scan=self.given(**{option: other}))
+            self.assert_rejected(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", scan=self.given(**{option: other}))
 
     def test_empty_masks_are_rejected(self):
         empty = self.image("empty.nii", np.zeros(SIZE))
         for option in ("mask", "arterial_voi", "portal_voi"):
-            self.refused(BAD_DATA, "empty.nii: 0 of 120 voxels are above 0", scan=self.given(**{option: empty}))
+            self.assert_rejected(BAD_DATA, "empty.nii: 0 of 120 voxels are above 0", scan=self.given(**{option: empty}))
 
     def test_a_voi_outside_the_image_is_rejected(self):
         away = self.image("away.nii", self.study.artery, origin_mm=(500, 0, 0))
-        self.refused(BAD_DATA, "so it is outside", scan=self.given(arterial_voi=away))
+        self.assert_rejected(BAD_DATA, "so it is outside", scan=self.given(arterial_voi=away))
 
     def test_a_voi_with_invalid_values_is_rejected(self):
         series = self.study.concentration.copy()
         series[self.study.vein, 9] = np.nan
-        self.refused(BAD_DATA, "the portal VOI: none of its 3 voxels has a number in every frame",
+        self.assert_rejected(BAD_DATA, "the portal VOI: none of its 3 voxels has a number in every frame",
                      scan=self.given(dynamic=self.image("nan.nii", series)))
 
     def test_a_voi_that_the_agent_never_reaches_is_rejected(self):
         series = self.study.concentration.copy()
         series[self.study.artery] = -1
-        self.refused(BAD_DATA, "the arterial curve has no value above 0",
+        self.assert_rejected(BAD_DATA, "the arterial curve has no value above 0",
                      scan=self.given(dynamic=self.image("blank.nii", series)))
 
     # Curves
 
     def test_invalid_tables_of_curves_are_rejected(self):
         def refuse(expected, text):
-            self.refused(BAD_DATA, expected, scan=self.given(arterial_voi=None, portal_voi=None, curves=self.text("c.csv", text)))
+            self.assert_rejected(BAD_DATA, expected, scan=self.given(arterial_voi=None, portal_voi=None, curves=self.text("c.csv", text)))
 
         refuse("has 2 columns, expected at least 3", "t,a\n0,0\n200,1\n")
         refuse("has 1 row of numbers", "t,a,p\n0,0,0\n")
@@ -136,75 +136,75 @@ class BadInputs(PerfusionJobs):
     # Signal and T1
 
     def test_options_required_by_the_signal_type_are_requested(self):
-        self.refused(USAGE, "--signal mri: expected one of concentration, linear, spgr, ct", "--signal", "mri")
-        self.refused(USAGE, "--relaxivity is missing", "--signal", "linear")
-        self.refused(USAGE, "--tr is missing", "--signal", "spgr", "--relaxivity", "4")
-        self.refused(USAGE, "--flip-angle is missing", *SPGR[:6])
-        self.refused(USAGE, "none of --t1, --t1-map, --vfa given", *SPGR)
-        self.refused(USAGE, "2 of --t1, --t1-map, --vfa given", *SPGR, "--t1", "0.6", "--t1-map", "x.nii")
-        self.refused(USAGE, "--t1-blood is missing", *SPGR, "--t1", "0.6")
-        self.refused(USAGE, "--relaxivity has no meaning with --signal ct", "--signal", "ct", "--relaxivity", "4")
-        self.refused(USAGE, "--tr has no meaning with --signal linear", "--signal", "linear", "--relaxivity", "4", "--tr", "4",
+        self.assert_rejected(USAGE, "--signal mri: expected one of concentration, linear, spgr, ct", "--signal", "mri")
+        self.assert_rejected(USAGE, "--relaxivity is missing", "--signal", "linear")
+        self.assert_rejected(USAGE, "--tr is missing", "--signal", "spgr", "--relaxivity", "4")
+        self.assert_rejected(USAGE, "--flip-angle is missing", *SPGR[:6])
+        self.assert_rejected(USAGE, "none of --t1, --t1-map, --vfa given", *SPGR)
+        self.assert_rejected(USAGE, "2 of --t1, --t1-map, --vfa given", *SPGR, "--t1", "0.6", "--t1-map", "x.nii")
+        self.assert_rejected(USAGE, "--t1-blood is missing", *SPGR, "--t1", "0.6")
+        self.assert_rejected(USAGE, "--relaxivity has no meaning with --signal ct", "--signal", "ct", "--relaxivity", "4")
+        self.assert_rejected(USAGE, "--tr has no meaning with --signal linear", "--signal", "linear", "--relaxivity", "4", "--tr", "4",
                      "--t1", "0.6", "--t1-blood", "1.4")
-        self.refused(USAGE, "--t1 0.001: expected 0.01 to 10", *SPGR, "--t1", "0.001")
-        self.refused(USAGE, "--flip-angle 200: expected 0.1 to 90", *SPGR[:6], "--flip-angle", "200")
+        self.assert_rejected(USAGE, "--t1 0.001: expected 0.01 to 10", *SPGR, "--t1", "0.001")
+        self.assert_rejected(USAGE, "--flip-angle 200: expected 0.1 to 90", *SPGR[:6], "--flip-angle", "200")
 
     def test_flip_angles_that_do_not_match_their_images_are_rejected(self):
         vfa = self.image("vfa.nii", np.ones((*SIZE, 3)))
-        self.refused(USAGE, "--vfa-flip-angles is missing", *SPGR, "--vfa", vfa)
-        self.refused(BAD_DATA, "has 3 volumes, but --vfa-flip-angles 2 angles", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "2,10")
-        self.refused(USAGE, "all are equal", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5,5,5")
-        self.refused(USAGE, "1 angles, expected 2 to 16", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5")
-        self.refused(USAGE, "120 degrees, expected 0.1 to 90", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5,10,120")
-        self.refused(USAGE, "expected numbers separated by commas", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5;10")
+        self.assert_rejected(USAGE, "--vfa-flip-angles is missing", *SPGR, "--vfa", vfa)
+        self.assert_rejected(BAD_DATA, "has 3 volumes, but --vfa-flip-angles 2 angles", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "2,10")
+        self.assert_rejected(USAGE, "all are equal", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5,5,5")
+        self.assert_rejected(USAGE, "1 angles, expected 2 to 16", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5")
+        self.assert_rejected(USAGE, "120 degrees, expected 0.1 to 90", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5,10,120")
+        self.assert_rejected(USAGE, "expected numbers separated by commas", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5;10")
 
     def test_a_t1_map_that_is_missing_or_in_a_wrong_unit_is_rejected(self):
         nothing = self.image("zero_t1.nii", np.zeros(SIZE))
-        self.refused(BAD_DATA, "zero_t1.nii: T1 is above 0 in none of", *SPGR, "--t1-map", nothing)
+        self.assert_rejected(BAD_DATA, "zero_t1.nii: T1 is above 0 in none of", *SPGR, "--t1-map", nothing)
         milliseconds = self.image("ms.nii", np.full(SIZE, 800.0))
-        self.refused(BAD_DATA, "--t1-map-unit ms", *SPGR, "--t1-map", milliseconds)
+        self.assert_rejected(BAD_DATA, "--t1-map-unit ms", *SPGR, "--t1-map", milliseconds)
         other = self.image("small.nii", np.ones((6, 5, 3)))
-        self.refused(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", *SPGR, "--t1-map", other)
+        self.assert_rejected(BAD_DATA, "has 6 x 5 x 3 voxels, expected 6 x 5 x 4", *SPGR, "--t1-map", other)
 
     # The fit
 
     def test_fit_options_out_of_range_are_rejected(self):
-        self.refused(USAGE, "--solver bfgs: expected one of lm, simplex, varpro, linear", "--solver", "bfgs")
-        self.refused(USAGE, "--starts 9: expected 0 to 8", "--starts", "9")
-        self.refused(USAGE, "--haematocrit 1: expected 0 to 0.9", "--haematocrit", "1")
-        self.refused(USAGE, "--density 3: expected 0.5 to 2", "--density", "3")
-        self.refused(USAGE, "--iterations 0: expected 1 to 100000", "--iterations", "0")
-        self.refused(USAGE, 'found "Ktrans", expected all, or some of kl, ka', "--maps", "ka,Ktrans")
+        self.assert_rejected(USAGE, "--solver bfgs: expected one of lm, simplex, varpro, linear", "--solver", "bfgs")
+        self.assert_rejected(USAGE, "--starts 9: expected 0 to 8", "--starts", "9")
+        self.assert_rejected(USAGE, "--haematocrit 1: expected 0 to 0.9", "--haematocrit", "1")
+        self.assert_rejected(USAGE, "--density 3: expected 0.5 to 2", "--density", "3")
+        self.assert_rejected(USAGE, "--iterations 0: expected 1 to 100000", "--iterations", "0")
+        self.assert_rejected(USAGE, 'found "Ktrans", expected all, or some of kl, ka', "--maps", "ka,Ktrans")
 
     def test_invalid_lists_of_parameters_are_rejected(self):
-        self.refused(USAGE, 'found "kx=1", expected NAME=VALUE of kl, ka, kp', "--fix", "kx=1")
-        self.refused(USAGE, 'found "ka", expected NAME=VALUE', "--fix", "ka")
-        self.refused(USAGE, "ka is given twice", "--start", "ka=1,ka=2")
-        self.refused(USAGE, 'found "ka=1", expected NAME=MIN:MAX', "--bounds", "ka=1")
-        self.refused(USAGE, "expected the smaller value first", "--bounds", "ka=5:1")
-        self.refused(USAGE, "expected 0 or more ml/100 g/min", "--bounds", "ka=-5:100")
-        self.refused(USAGE, "--start kl=5000: expected 1 to 4000 ml/100g/min, its bounds", "--start", "kl=5000")
-        self.refused(USAGE, "all parameters are fixed", "--fix", "kl=1,ka=1,kp=1,tau_a=0,tau_p=0")
+        self.assert_rejected(USAGE, 'found "kx=1", expected NAME=VALUE of kl, ka, kp', "--fix", "kx=1")
+        self.assert_rejected(USAGE, 'found "ka", expected NAME=VALUE', "--fix", "ka")
+        self.assert_rejected(USAGE, "ka is given twice", "--start", "ka=1,ka=2")
+        self.assert_rejected(USAGE, 'found "ka=1", expected NAME=MIN:MAX', "--bounds", "ka=1")
+        self.assert_rejected(USAGE, "expected the smaller value first", "--bounds", "ka=5:1")
+        self.assert_rejected(USAGE, "expected 0 or more ml/100 g/min", "--bounds", "ka=-5:100")
+        self.assert_rejected(USAGE, "--start kl=5000: expected 1 to 4000 ml/100g/min, its bounds", "--start", "kl=5000")
+        self.assert_rejected(USAGE, "all parameters are fixed", "--fix", "kl=1,ka=1,kp=1,tau_a=0,tau_p=0")
 
     def test_meaningless_combinations_are_rejected(self):
-        self.refused(USAGE, "--tolerance has no meaning without --solver simplex", "--tolerance", "1e-6")
-        self.refused(USAGE, "--bounded has no meaning with --solver varpro", "--solver", "varpro", "--bounded", "no")
-        self.refused(USAGE, "--bounds has no meaning without bounds", "--solver", "simplex", "--bounds", "ka=0:1")
-        self.refused(USAGE, "--delay-window has no meaning without --delays two-stage", "--delay-window", "1")
-        self.refused(USAGE, "both delays are fixed", "--delays", "two-stage", "--fix", "tau_a=0,tau_p=0")
-        self.refused(USAGE, "--solver linear does not fit delays", "--solver", "linear")
-        self.refused(USAGE, "--starts has no meaning with --solver linear", "--solver", "linear", "--delays", "zero",
+        self.assert_rejected(USAGE, "--tolerance has no meaning without --solver simplex", "--tolerance", "1e-6")
+        self.assert_rejected(USAGE, "--bounded has no meaning with --solver varpro", "--solver", "varpro", "--bounded", "no")
+        self.assert_rejected(USAGE, "--bounds has no meaning without bounds", "--solver", "simplex", "--bounds", "ka=0:1")
+        self.assert_rejected(USAGE, "--delay-window has no meaning without --delays two-stage", "--delay-window", "1")
+        self.assert_rejected(USAGE, "both delays are fixed", "--delays", "two-stage", "--fix", "tau_a=0,tau_p=0")
+        self.assert_rejected(USAGE, "--solver linear does not fit delays", "--solver", "linear")
+        self.assert_rejected(USAGE, "--starts has no meaning with --solver linear", "--solver", "linear", "--delays", "zero",
                      "--starts", "2")
-        self.refused(USAGE, "only the simplex takes another convolution", "--convolution", "block-fft")
-        self.refused(USAGE, "paper's discretisation needs evenly spaced frames", "--solver", "simplex", "--discretisation",
+        self.assert_rejected(USAGE, "only the simplex takes another convolution", "--convolution", "block-fft")
+        self.assert_rejected(USAGE, "paper's discretisation needs evenly spaced frames", "--solver", "simplex", "--discretisation",
                      "paper", scan=self.given(times=self.study.save_times("uneven.txt", self.study.times ** 1.1)))
 
     def test_an_existing_result_and_its_curves_are_not_overwritten(self):
         self.fit()
         with open(self.path("out.curves.csv"), encoding="utf-8") as file:
             before = file.read()
-        rc, said = self.launch(self.path("out.h5"), "--haematocrit", "0.4")
-        self.assertEqual(rc, USAGE, said)
+        rc, output = self.launch(self.path("out.h5"), "--haematocrit", "0.4")
+        self.assertEqual(rc, USAGE, output)
         with open(self.path("out.curves.csv"), encoding="utf-8") as file:
             self.assertEqual(file.read(), before)
 
@@ -217,14 +217,14 @@ class BadInputs(PerfusionJobs):
                                               ({"dynamic": nan}, (), BAD_DATA, "the portal VOI: none of its 3 voxels"),
                                               ({}, ("--convolution", "direct"), USAGE, "only the simplex"),
                                               ({}, ("--fix", "x"), USAGE, "expected NAME=VALUE")):
-            rc, said = self.launch(self.path("never.h5"), *options, scan=self.given(**files), ranks=3)
-            self.assertEqual(rc, status, said)
-            self.assertEqual(said.count("voxherd: error:"), 1, said)
-            self.assertIn(words, said)
+            rc, output = self.launch(self.path("never.h5"), *options, scan=self.given(**files), ranks=3)
+            self.assertEqual(rc, status, output)
+            self.assertEqual(output.count("voxherd: error:"), 1, output)
+            self.assertIn(words, output)
 
     def test_a_dry_run_writes_nothing(self):
-        rc, said = self.launch(self.path("never.h5"), "--dry-run")
-        self.assertEqual(rc, 0, said)
+        rc, output = self.launch(self.path("never.h5"), "--dry-run")
+        self.assertEqual(rc, 0, output)
         self.assertEqual(os.listdir(self.folder), [])
 
 

@@ -236,8 +236,8 @@ class LiverPhantom(unittest.TestCase):
     def test_sampling_at_the_frames_has_the_documented_error(self):
         self.make("p", "--signal", "concentration", "--noise", "none")
         whole = self.fit("p", "--curves", self.path("p", "curves.csv"))[-1]
-        for quantity, said in (("ka", 0.40), ("kp", 0.37), ("kl", 1.7), ("tau_a", 0.076), ("tau_p", 0.13)):
-            self.assertAlmostEqual(whole[quantity]["median_absolute_error"] / said, 1, delta=0.05)
+        for quantity, output in (("ka", 0.40), ("kp", 0.37), ("kl", 1.7), ("tau_a", 0.076), ("tau_p", 0.13)):
+            self.assertAlmostEqual(whole[quantity]["median_absolute_error"] / output, 1, delta=0.05)
 
     def test_a_fit_of_noisy_signals_estimates_its_error(self):
         self.make("p", "--size", "64x64x12", "--inputs", "sampled", "--signal", "concentration")
@@ -254,8 +254,8 @@ class LiverPhantom(unittest.TestCase):
         whole = self.fit("p", "--arterial-voi", f"{p}/aorta.nii.gz", "--portal-voi", f"{p}/portal.nii.gz", "--signal",
                          "spgr", "--tr", "3.5", "--flip-angle", "15", "--relaxivity", "4.5", "--vfa", f"{p}/vfa.nii",
                          "--vfa-flip-angles", "2,5,10,15")[-1]
-        for quantity, said in (("ka", 0.40), ("kp", 0.37), ("kl", 1.7)):  # no more than sampling only
-            self.assertAlmostEqual(whole[quantity]["median_absolute_error"] / said, 1, delta=0.1)
+        for quantity, output in (("ka", 0.40), ("kp", 0.37), ("kl", 1.7)):  # no more than sampling only
+            self.assertAlmostEqual(whole[quantity]["median_absolute_error"] / output, 1, delta=0.1)
 
     def test_scores_of_unrelated_files_are_rejected(self):
         self.make("p", *SMALL)

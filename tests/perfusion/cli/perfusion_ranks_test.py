@@ -26,8 +26,8 @@ class Ranks(PerfusionJobs):
             expected = None
             for ranks, more in ((1, ()), (2, ()), (3, ("--batch", "7")), (5, ("--schedule", "static", "--batch", "32"))):
                 out = self.path("out.h5")
-                rc, said = self.launch(out, "--overwrite", *options, *more, ranks=ranks, scan=self.study.words("noisy.nii"))
-                self.assertEqual(rc, 0, said)
+                rc, output = self.launch(out, "--overwrite", *options, *more, ranks=ranks, scan=self.study.words("noisy.nii"))
+                self.assertEqual(rc, 0, output)
                 expected = expected or self.digests(out)
                 self.assertEqual(self.digests(out), expected, f"{ranks} ranks, {options}")
 
@@ -60,14 +60,14 @@ class KilledRuns(KillAndResume, PerfusionJobs):
         if not self.expected:
             start = time.time()
             out = self.path("reference.h5")
-            rc, said = self.launch(out, *self.options, scan=self.scan)
-            self.assertEqual(rc, 0, said)
+            rc, output = self.launch(out, *self.options, scan=self.scan)
+            self.assertEqual(rc, 0, output)
             type(self).expected, type(self).seconds = digest(out), time.time() - start
         return self.expected
 
     def resume_and_compare(self, out, ranks):
-        rc, said = self.launch(out, *self.options, ranks=ranks, scan=self.scan)
-        self.assertEqual(rc, 0, said)
+        rc, output = self.launch(out, *self.options, ranks=ranks, scan=self.scan)
+        self.assertEqual(rc, 0, output)
         self.assertEqual(digest(out), self.reference())
         self.assertEqual(voxherd("verify", out)[0], 0)
         for name in (".csv", ".svg"):
@@ -83,9 +83,9 @@ class KilledRuns(KillAndResume, PerfusionJobs):
         job = self.begin(2, out, *self.options, scan=self.scan)
         wait_for_batches(out, 2)
         os.kill(rank_processes(job, PROGRAM)[1], signal.SIGTERM)
-        said = job.communicate(timeout=120)[1]
-        self.assertEqual(job.returncode, 75, said)
-        self.assertEqual(said.count("--resume"), 1, said)
+        output = job.communicate(timeout=120)[1]
+        self.assertEqual(job.returncode, 75, output)
+        self.assertEqual(output.count("--resume"), 1, output)
         self.assertEqual(voxherd("verify", out + ".part")[0], 0)
         self.resume_and_compare(out, 3)
 
@@ -102,24 +102,24 @@ class KilledRuns(KillAndResume, PerfusionJobs):
         self.assertEqual(self.launch(out, scan=words())[0], 0)
         os.rename(self.path("here"), self.path("there"))
         self.place = "there"
-        rc, said = self.launch(out, "--resume", scan=words())
-        self.assertEqual(rc, 0, said)
-        self.assertIn("is already complete", said)
+        rc, output = self.launch(out, "--resume", scan=words())
+        self.assertEqual(rc, 0, output)
+        self.assertIn("is already complete", output)
         write_nifti(self.path("there/30.nii"), self.study.concentration[..., 30] + 0.001)
-        rc, said = self.launch(out, "--resume", scan=words())
-        self.assertEqual(rc, USAGE, said)
-        self.assertIn("a different study", said)
+        rc, output = self.launch(out, "--resume", scan=words())
+        self.assertEqual(rc, USAGE, output)
+        self.assertIn("a different study", output)
 
     def test_a_different_study_is_not_resumed(self):
         out = self.path("other.h5")
-        rc, said = self.launch(out, *self.options, scan=self.scan)
-        self.assertEqual(rc, 0, said)
-        rc, said = self.launch(out, *self.options, "--iterations", "50", scan=self.scan)
-        self.assertEqual(rc, USAGE, said)
-        self.assertIn("iterations: 600 in the file, 50 now", said)
-        rc, said = self.launch(out, *self.options, scan=self.scan)
-        self.assertEqual(rc, 0, said)
-        self.assertIn("is already complete", said)
+        rc, output = self.launch(out, *self.options, scan=self.scan)
+        self.assertEqual(rc, 0, output)
+        rc, output = self.launch(out, *self.options, "--iterations", "50", scan=self.scan)
+        self.assertEqual(rc, USAGE, output)
+        self.assertIn("iterations: 600 in the file, 50 now", output)
+        rc, output = self.launch(out, *self.options, scan=self.scan)
+        self.assertEqual(rc, 0, output)
+        self.assertIn("is already complete", output)
 
 
 if __name__ == "__main__":

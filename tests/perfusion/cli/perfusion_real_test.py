@@ -32,14 +32,14 @@ class Abdomen(PerfusionJobs):
 
     def run_liver(self, name, *options, ranks=2):
         out = self.path(name)
-        rc, said = self.launch(out, "--config", os.path.join(ROOT, "configs", "perfusion-liver.cfg"), *options, scan=self.scan,
+        rc, output = self.launch(out, "--config", os.path.join(ROOT, "configs", "perfusion-liver.cfg"), *options, scan=self.scan,
                                ranks=ranks)
-        self.assertEqual(rc, 0, said)
+        self.assertEqual(rc, 0, output)
         with h5py.File(out, "r") as f:
             inside = f["items/voxel"][()]
             maps = {n: f["maps"][n][()].ravel()[inside] for n in f["maps"]}
             curves = {n: f["curves"][n][()] for n in f["curves"]}
-        return maps, curves, said
+        return maps, curves, output
 
     def test_medians_of_the_liver_are_physiological_from_raw_signal_on_two_ranks(self):
         # Inflow distorts the aorta's measured T1 (0.66 s); blood has 1.4 s at 1.5 T.
@@ -65,10 +65,10 @@ class Abdomen(PerfusionJobs):
         self.assertTrue(0.4 < t1 < 0.9)
 
     def test_voi_curves_are_the_means_that_came_with_the_data(self):
-        _, curves, said = self.run_liver("ct.h5", "--signal", "ct")
+        _, curves, output = self.run_liver("ct.h5", "--signal", "ct")
         with open(file("roi_mean_signals.csv"), encoding="utf-8") as table:
             means = np.loadtxt(table, delimiter=",", skiprows=1)
-        first, last = (int(word) for word in said.split("baseline: frames ")[1].split(",")[0].split(" to "))
+        first, last = (int(word) for word in output.split("baseline: frames ")[1].split(",")[0].split(" to "))
         print(f"baseline {first} to {last}")
         self.assertEqual(first, 0)
         self.assertIn(last, (6, 7))  # the aorta's peak is at frame 8

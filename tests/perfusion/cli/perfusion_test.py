@@ -139,7 +139,7 @@ class Signals(PerfusionJobs):
     def test_the_detected_baseline_is_reported_and_a_given_one_is_used(self):
         found = self.fit("--signal", "ct", scan=self.study.words("ct.nii.gz"))
         # The bolus arrives at 12 s: frame 5 is at 11.85 s.
-        self.assertIn("baseline: frames 0 to 5", self.said)
+        self.assertIn("baseline: frames 0 to 5", self.output)
         self.assertEqual(found.configuration["baseline"], [0, 5])
         given = self.fit("--signal", "ct", "--baseline", "1,3", scan=self.study.words("ct.nii.gz"))
         self.assertEqual(given.configuration["baseline"], [1, 3])
@@ -185,7 +185,7 @@ class Frames(PerfusionJobs):
         padded[..., 42:] = 0
         self.study.save("padded.nii", padded)
         maps = self.fit(scan=self.study.words("padded.nii"))
-        self.assertIn("frames 42-47 contain only zeros", self.said)
+        self.assertIn("frames 42-47 contain only zeros", self.output)
         self.assertEqual(list(np.flatnonzero(maps.curves["counted"] == 0)), [42, 43, 44, 45, 46, 47])
         self.assert_truth(maps, 5e-3)
 
@@ -194,7 +194,7 @@ class Frames(PerfusionJobs):
         broken[..., 40], broken[..., 44] = np.nan, 1000
         self.study.save("broken.nii", broken)
         maps = self.fit("--skip-frames", "44", scan=self.study.words("broken.nii"))
-        self.assertIn("frames 40 contain only zeros", self.said)
+        self.assertIn("frames 40 contain only zeros", self.output)
         self.assertEqual(maps.configuration["skipped-frames"], "40, 44")
         # Inputs are interpolated linearly over the missing frames.
         self.assert_truth(maps, 5e-3)
@@ -203,7 +203,7 @@ class Frames(PerfusionJobs):
         times = np.cumsum(np.concatenate([[0], np.full(25, 1.5), np.full(14, 3.0), np.full(8, 6.0)]))
         uneven = Study(os.path.join(self.folder, "uneven"), times)
         maps = self.fit(scan=uneven.words())
-        self.assertIn("48 frames at uneven times", self.said)
+        self.assertIn("48 frames at uneven times", self.output)
         self.assert_truth(maps, 5e-3, uneven.truth)
         np.testing.assert_allclose(maps.curves["tissue_fit"], maps.curves["tissue"], atol=0.02)
 
@@ -243,7 +243,7 @@ class Parameters(PerfusionJobs):
         at_kl = maps["at_bound"] & 1 == 1
         self.assertGreater(at_kl.sum(), 10)
         np.testing.assert_allclose(maps["kl"][at_kl], 400, rtol=1e-6)
-        self.assertIn("at a bound:", self.said)
+        self.assertIn("at a bound:", self.output)
 
     def test_delays_of_zero_are_fitted(self):
         maps = self.fit("--delays", "zero")
@@ -257,7 +257,7 @@ class Parameters(PerfusionJobs):
             np.testing.assert_array_equal(maps[name], np.float32(found))
         for name in ("ka", "kp"):
             np.testing.assert_allclose(maps[name], self.study.truth[name], rtol=0.02)
-        self.assertIn("delays of all voxels", self.said)
+        self.assertIn("delays of all voxels", self.output)
 
     def test_a_window_limits_how_much_delays_differ(self):
         # Delays of 0.5 to 4 s around the mean curve's of about 2 s.
@@ -309,15 +309,15 @@ class Files(PerfusionJobs):
 
     def test_the_log_summarises_the_mask(self):
         maps = self.fit()
-        self.assertIn("90 of 90 voxels fitted", self.said)
+        self.assertIn("90 of 90 voxels fitted", self.output)
         first, median, third = np.sort(maps["ka"])[[22, 44, 66]]
-        self.assertIn(f"of 90 voxels: ka {median:.4g} ({first:.4g} to {third:.4g})", self.said)
+        self.assertIn(f"of 90 voxels: ka {median:.4g} ({first:.4g} to {third:.4g})", self.output)
 
     def test_verify_and_export_accept_the_result(self):
         self.fit()
         self.assertEqual(voxherd("verify", self.path("out.h5"))[0], 0)
-        rc, _, said = voxherd("export", self.path("out.h5"), "--to", "nifti", self.path("maps"))
-        self.assertEqual(rc, 0, said)
+        rc, _, output = voxherd("export", self.path("out.h5"), "--to", "nifti", self.path("maps"))
+        self.assertEqual(rc, 0, output)
         written = os.listdir(self.path("maps"))
         for name in (*MAPS, "arterial_fraction", "r_squared", "status"):
             self.assertTrue(any(file.startswith(f"{name}.nii") for file in written), written)
@@ -332,7 +332,7 @@ class Files(PerfusionJobs):
         words = list(self.study.words())
         words[7], words[9] = words[9], words[7]
         self.fit(scan=words)
-        self.assertIn("are the two swapped?", self.said)
+        self.assertIn("are the two swapped?", self.output)
 
     def test_voxels_that_cannot_be_fitted_are_counted_by_reason(self):
         series = self.study.concentration.copy()
@@ -345,8 +345,8 @@ class Files(PerfusionJobs):
         for name, values in maps.maps.items():
             if name != "status":
                 self.assertFalse(np.any(values[:2]), name)
-        self.assertIn("88 of 90 voxels fitted", self.said)
-        self.assertIn("all samples zero", self.said)
+        self.assertIn("88 of 90 voxels fitted", self.output)
+        self.assertIn("all samples zero", self.output)
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ def ragged(ranks, out, *options):
 class Ragged(ToyJobs):
     def make(self, name="result.h5", *options, ranks=2):
         out = self.path(name)
-        rc, said = ragged(ranks, out, *options)
-        self.assertEqual(rc, 0, said)
+        rc, output = ragged(ranks, out, *options)
+        self.assertEqual(rc, 0, output)
         return out
 
 
@@ -68,11 +68,11 @@ class PointsFile(Ragged):
         self.assertEqual(times["steps"]["scores"]["analysis"], "ragged scores")
 
     def test_each_step_prints_its_name_and_its_table(self):
-        rc, _, said = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--out", self.path("result.h5")))
-        self.assertEqual(rc, 0, said)
-        lines = said.splitlines()
+        rc, _, output = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--out", self.path("result.h5")))
+        self.assertEqual(rc, 0, output)
+        lines = output.splitlines()
         self.assertLess(lines.index("scores"), lines.index("fibres"))
-        self.assertEqual(said.count("reading s"), 2, said)
+        self.assertEqual(output.count("reading s"), 2, output)
 
     def test_any_number_of_ranks_and_any_batch_size_gives_the_same_bytes(self):
         expected = digest(self.make(ranks=1))
@@ -158,16 +158,16 @@ class NoFibres(Ragged):
                 self.assertEqual(f["connectome/count"].shape, (2, 2))
             self.assertEqual(voxherd("verify", out)[0], 0)
             self.assertEqual(voxherd("info", out)[0], 0)
-        rc, said, _ = voxherd("compare", self.path("none1.h5"), self.path("none3.h5"))
-        self.assertEqual(rc, 0, said)
+        rc, output, _ = voxherd("compare", self.path("none1.h5"), self.path("none3.h5"))
+        self.assertEqual(rc, 0, output)
 
 
 class KilledRuns(KillAndResume, Ragged):
     program = "toy_run"
 
     def resume_and_compare(self, out, ranks):
-        rc, said = ragged(ranks, out, "--resume")
-        self.assertEqual(rc, 0, said)
+        rc, output = ragged(ranks, out, "--resume")
+        self.assertEqual(rc, 0, output)
         self.assertEqual(digest(out), self.expected)
         self.assertEqual(voxherd("verify", out)[0], 0)
         self.assertFalse(os.path.exists(out + ".scores"))
@@ -186,15 +186,15 @@ class KilledRuns(KillAndResume, Ragged):
         remaining_output(job)
         self.assertTrue(os.path.exists(out + ".scores"))
         self.assertEqual(voxherd("verify", out + ".part")[0], 0)
-        rc, said = ragged(2, out)
-        self.assertEqual(rc, 2, said)
-        self.assertEqual(said.count("--resume continues"), 1, said)
-        rc, said = ragged(2, out, "--resume", "--seed", 2)
-        self.assertEqual(rc, 2, said)
-        self.assertIn("seed: 1 in the file, 2 now", said)
+        rc, output = ragged(2, out)
+        self.assertEqual(rc, 2, output)
+        self.assertEqual(output.count("--resume continues"), 1, output)
+        rc, output = ragged(2, out, "--resume", "--seed", 2)
+        self.assertEqual(rc, 2, output)
+        self.assertIn("seed: 1 in the file, 2 now", output)
         table = self.path("times.json")
-        rc, said = ragged(3, out, "--resume", "--json", table)
-        self.assertEqual(rc, 0, said)
+        rc, output = ragged(3, out, "--resume", "--json", table)
+        self.assertEqual(rc, 0, output)
         with open(table) as f:
             self.assertGreaterEqual(json.load(f)["resumed_batches"], 5)
         self.assertEqual(digest(out), expected)
@@ -202,15 +202,15 @@ class KilledRuns(KillAndResume, Ragged):
     def test_a_complete_result_is_not_scored_again(self):
         out = self.make()
         before = os.stat(out)
-        rc, said = ragged(2, out, "--resume")
-        self.assertEqual(rc, 0, said)
+        rc, output = ragged(2, out, "--resume")
+        self.assertEqual(rc, 0, output)
         self.assertEqual(os.stat(out).st_mtime_ns, before.st_mtime_ns)
         self.assertEqual(os.listdir(self.folder), ["result.h5"])
-        rc, _, said = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--out", out, "--resume"))
-        self.assertEqual(rc, 0, said)
-        self.assertEqual(said.count("nothing to do"), 1, said)
-        rc, said = ragged(2, out)
-        self.assertEqual(rc, 2, said)
+        rc, _, output = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--out", out, "--resume"))
+        self.assertEqual(rc, 0, output)
+        self.assertEqual(output.count("nothing to do"), 1, output)
+        rc, output = ragged(2, out)
+        self.assertEqual(rc, 2, output)
         self.assertFalse(os.path.exists(out + ".scores"))
 
 
@@ -232,8 +232,8 @@ class VerifyCompareInfo(Ragged):
             offset = f["points/offset"][()].astype(int)
         item = 250 + int(np.argmax(np.diff(offset)[250:300] > 2))
         self.change("points/hit", offset[item], lambda value: value + 1)
-        rc, out, said = voxherd("verify", self.path("b.h5"))
-        self.assertEqual(rc, 65, said)
+        rc, out, output = voxherd("verify", self.path("b.h5"))
+        self.assertEqual(rc, 65, output)
         self.assertEqual(out.count("batch 2 (items 200 to 299)"), 1, out)
         self.assertEqual(voxherd("verify", self.path("a.h5"))[0], 0)
 
@@ -261,8 +261,8 @@ class VerifyCompareInfo(Ragged):
         with h5py.File(self.path("b.h5"), "r") as f:
             longer = 1 + int(np.argmax(np.diff(f["points/offset"][()])[1:] > 0))
         self.change("points/offset", longer, lambda value: value + 1)
-        rc, out, said = self.compare()
-        self.assertEqual(rc, 1, out + said)
+        rc, out, output = self.compare()
+        self.assertEqual(rc, 1, out + output)
         self.assertIn("different numbers of points", out)
 
     def test_a_result_from_before_groups_existed_can_be_read(self):
@@ -271,19 +271,19 @@ class VerifyCompareInfo(Ragged):
             contents["inputs"] = [{k: v for k, v in c.items() if k != "group"}
                                   for c in contents["inputs"] if c["group"] == "inputs"]
             f.attrs["contents"] = json.dumps(contents)
-        rc, out, said = voxherd("info", self.path("b.h5"))
-        self.assertEqual(rc, 0, said)
+        rc, out, output = voxherd("info", self.path("b.h5"))
+        self.assertEqual(rc, 0, output)
         self.assertIn("/inputs/bvals[4]", out)
 
     def test_decreasing_offsets_are_reported(self):
         self.change("points/offset", 5, lambda value: 10**9)
-        rc, _, said = voxherd("info", self.path("b.h5"))
-        self.assertEqual(rc, 65, said)
-        self.assertIn("/points/offset", said)
+        rc, _, output = voxherd("info", self.path("b.h5"))
+        self.assertEqual(rc, 65, output)
+        self.assertIn("/points/offset", output)
 
     def test_info_lists_points_and_groups(self):
-        rc, out, said = voxherd("info", self.path("a.h5"))
-        self.assertEqual(rc, 0, said)
+        rc, out, output = voxherd("info", self.path("a.h5"))
+        self.assertEqual(rc, 0, output)
         for word in ("/points/position[3]", "/samples/ends[2]", "/connectome/count[2,2]", "/inputs/bvals[4]",
                      "items with"):
             self.assertIn(word, out)

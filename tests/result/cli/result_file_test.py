@@ -15,8 +15,8 @@ except ImportError:
 class ResultFile(ToyJobs):
     def make(self, *options):
         out = self.path("result.h5")
-        rc, said = run(2, out, "--nx", 7, "--ny", 6, "--batch", 11, *(options or ("--nz", 5)))
-        self.assertEqual(rc, 0, said)
+        rc, output = run(2, out, "--nx", 7, "--ny", 6, "--batch", 11, *(options or ("--nz", 5)))
+        self.assertEqual(rc, 0, output)
         return out
 
     def test_every_dataset_is_contiguous_and_has_a_unit_and_a_meaning(self):
@@ -54,9 +54,9 @@ class ResultFile(ToyJobs):
 
     def test_runs_with_different_ranks_and_batches_contain_equal_maps_and_samples(self):
         self.make()
-        rc, said = run(3, self.path("other.h5"), "--nx", 7, "--ny", 6, "--nz", 5, "--partition", "slices", "--schedule",
+        rc, output = run(3, self.path("other.h5"), "--nx", 7, "--ny", 6, "--nz", 5, "--partition", "slices", "--schedule",
                        "static")
-        self.assertEqual(rc, 0, said)
+        self.assertEqual(rc, 0, output)
         rc, out, _ = voxherd("compare", self.path("result.h5"), self.path("other.h5"))
         self.assertEqual(rc, 0, out)
 
@@ -87,8 +87,8 @@ class VerifyAndCompare(ToyJobs):
     def setUp(self):
         super().setUp()
         for name in ("a.h5", "b.h5"):
-            rc, said = run(2, self.path(name), "--batch", 100)
-            self.assertEqual(rc, 0, said)
+            rc, output = run(2, self.path(name), "--batch", 100)
+            self.assertEqual(rc, 0, output)
 
     def change(self, dataset, place, change):
         with h5py.File(self.path("b.h5"), "r+") as f:
@@ -100,8 +100,8 @@ class VerifyAndCompare(ToyJobs):
     def test_verify_finds_a_changed_value(self):
         self.change("samples/draws", (250, 7), lambda value: value + 1)
         for ranks in (0, 3):
-            rc, out, said = voxherd("verify", self.path("b.h5"), ranks=ranks)
-            self.assertEqual(rc, 65, said)
+            rc, out, output = voxherd("verify", self.path("b.h5"), ranks=ranks)
+            self.assertEqual(rc, 65, output)
             self.assertEqual(out.count("batch 2 (items 200 to 299)"), 1, out)
         self.assertEqual(voxherd("verify", self.path("a.h5"))[0], 0)
 
@@ -122,15 +122,15 @@ class VerifyAndCompare(ToyJobs):
         self.assertEqual(self.compare("--relative", 1e9)[0], 1)
 
     def test_compare_reports_results_on_different_images(self):
-        rc, said = run(1, self.path("c.h5"), "--nx", 5)
-        self.assertEqual(rc, 0, said)
+        rc, output = run(1, self.path("c.h5"), "--nx", 5)
+        self.assertEqual(rc, 0, output)
         rc, out, _ = voxherd("compare", self.path("a.h5"), self.path("c.h5"))
         self.assertEqual(rc, 1)
         self.assertIn("20x16x14 and 5x16x14 voxels", out)
 
     def test_info_lists_the_contents(self):
-        rc, out, said = voxherd("info", self.path("a.h5"))
-        self.assertEqual(rc, 0, said)
+        rc, out, output = voxherd("info", self.path("a.h5"))
+        self.assertEqual(rc, 0, output)
         for word in ("/maps/label", "/samples/draws[50]", "mm2/s", "/inputs/bvals[4]", '"seed": 1', "complete"):
             self.assertIn(word, out)
 

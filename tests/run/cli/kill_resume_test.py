@@ -19,8 +19,8 @@ class KilledRuns(KillAndResume, ToyJobs):
     def resume_and_compare(self, out, ranks):
         if os.path.exists(out):
             self.assertEqual(digest(out), self.expected)
-        rc, said = run(ranks, out, "--resume")
-        self.assertEqual(rc, 0, said)
+        rc, output = run(ranks, out, "--resume")
+        self.assertEqual(rc, 0, output)
         self.assertEqual(digest(out), self.expected)
         self.assertEqual(voxherd("verify", out)[0], 0)
 
@@ -37,8 +37,8 @@ class KilledRuns(KillAndResume, ToyJobs):
         remaining_output(job)
         self.assertNotEqual(job.returncode, 0)
         table = self.path("times.json")
-        rc, said = run(3, out, "--resume", "--json", table)
-        self.assertEqual(rc, 0, said)
+        rc, output = run(3, out, "--resume", "--json", table)
+        self.assertEqual(rc, 0, output)
         with open(table) as f:
             self.assertGreaterEqual(json.load(f)["resumed_batches"], 20)
 
@@ -50,10 +50,10 @@ class Signals(ToyJobs):
         job = begin(2, out, "--batch", 400, "--slowest-ms", 300, "--slow-rank", 1)
         wait_for_batches(out, 5)
         os.kill(rank_processes(job)[0], signal.SIGTERM)
-        said = job.communicate(timeout=60)[1]
-        self.assertIn(job.returncode, (0, 75), said)
-        rc, said = run(3, out, "--resume")
-        self.assertEqual(rc, 0, said)
+        output = job.communicate(timeout=60)[1]
+        self.assertIn(job.returncode, (0, 75), output)
+        rc, output = run(3, out, "--resume")
+        self.assertEqual(rc, 0, output)
         self.assertEqual(digest(out), self.reference())
 
     def stopped_by(self, number, ranks, to_mpirun=False):
@@ -61,12 +61,12 @@ class Signals(ToyJobs):
         job = begin(ranks, out, *SLOW)
         wait_for_batches(out, 5)
         os.kill(job.pid if to_mpirun else rank_processes(job)[-1], number)
-        said = job.communicate(timeout=60)[1]
-        self.assertEqual(job.returncode, 75, said)
-        self.assertEqual(said.count("--resume"), 1, said)
+        output = job.communicate(timeout=60)[1]
+        self.assertEqual(job.returncode, 75, output)
+        self.assertEqual(output.count("--resume"), 1, output)
         self.assertEqual(voxherd("verify", out + ".part")[0], 0)
-        rc, said = run(2, out, "--resume")
-        self.assertEqual(rc, 0, said)
+        rc, output = run(2, out, "--resume")
+        self.assertEqual(rc, 0, output)
         self.assertEqual(digest(out), self.reference())
 
     def test_sigterm_to_the_last_rank_stops_all_ranks_with_status_75(self):
@@ -84,22 +84,22 @@ class Failures(ToyJobs):
         expected = self.reference()
         for ranks in (1, 3):
             out = self.path(f"broken{ranks}.h5")
-            rc, said = run(ranks, out, "--break-at", 30, *SLOW)
-            self.assertEqual(rc, 70, said)
-            self.assertEqual(said.count("voxherd: error: the toy broke"), 1, said)
-            rc, said = run(2, out, "--resume")
-            self.assertEqual(rc, 0, said)
+            rc, output = run(ranks, out, "--break-at", 30, *SLOW)
+            self.assertEqual(rc, 70, output)
+            self.assertEqual(output.count("voxherd: error: the toy broke"), 1, output)
+            rc, output = run(2, out, "--resume")
+            self.assertEqual(rc, 0, output)
             self.assertEqual(digest(out), expected)
 
     def test_a_lost_device_has_its_own_exit_status_and_the_run_can_be_resumed(self):
         expected = self.reference()
         for ranks in (1, 3):
             out = self.path(f"lost{ranks}.h5")
-            rc, said = run(ranks, out, "--break-at", 30, "--lose-device", *SLOW)
-            self.assertEqual(rc, 71, said)
-            self.assertEqual(said.count("voxherd: error: the toy lost its device"), 1, said)
-            rc, said = run(2, out, "--resume")
-            self.assertEqual(rc, 0, said)
+            rc, output = run(ranks, out, "--break-at", 30, "--lose-device", *SLOW)
+            self.assertEqual(rc, 71, output)
+            self.assertEqual(output.count("voxherd: error: the toy lost its device"), 1, output)
+            rc, output = run(2, out, "--resume")
+            self.assertEqual(rc, 0, output)
             self.assertEqual(digest(out), expected)
 
     def test_a_failure_or_a_kill_ends_the_job_while_ranks_wait_for_a_slow_one(self):
@@ -107,16 +107,16 @@ class Failures(ToyJobs):
         # There are few batches, and the slow rank keeps one for long: the others are idle and wait.
         slow = ("--batch", 400, "--slowest-ms", 100, "--slow-rank", 1)
         out = self.path("slow.h5")
-        rc, said = run(3, out, "--break-at", 6, *slow)
-        self.assertEqual(rc, 70, said)
+        rc, output = run(3, out, "--break-at", 6, *slow)
+        self.assertEqual(rc, 70, output)
         job = begin(3, out, "--resume", *slow)
         ranks = wait_for_ranks(job, 3)
         time.sleep(0.3)
         if ranks and job.poll() is None:
             kill_any(ranks[:1], random)
         remaining_output(job)
-        rc, said = run(2, out, "--resume", *slow)
-        self.assertEqual(rc, 0, said)
+        rc, output = run(2, out, "--resume", *slow)
+        self.assertEqual(rc, 0, output)
         self.assertEqual(digest(out), expected)
 
     def test_two_jobs_never_write_the_same_result(self):
@@ -124,12 +124,12 @@ class Failures(ToyJobs):
         first = begin(2, out, "--batch", 40, "--slowest-ms", 1000)
         wait_for_batches(out, 1)
         for option in ("--resume", "--overwrite"):
-            rc, said = run(2, out, option)
-            self.assertEqual(rc, 2, said)
-            self.assertEqual(said.count("another job is writing it"), 1, said)
+            rc, output = run(2, out, option)
+            self.assertEqual(rc, 2, output)
+            self.assertEqual(output.count("another job is writing it"), 1, output)
         os.kill(rank_processes(first)[0], signal.SIGTERM)
-        said = first.communicate(timeout=60)[1]
-        self.assertEqual(first.returncode, 75, said)
+        output = first.communicate(timeout=60)[1]
+        self.assertEqual(first.returncode, 75, output)
 
     def test_a_truncated_file_is_reported_as_unreadable(self):
         out = self.path("cut.h5")
@@ -138,9 +138,9 @@ class Failures(ToyJobs):
         os.kill(rank_processes(job)[0], signal.SIGKILL)
         remaining_output(job)
         os.truncate(out + ".part", 5000)
-        rc, said = run(2, out, "--resume")
-        self.assertEqual(rc, 65, said)
-        self.assertEqual(said.count("voxherd: error:"), 1, said)
+        rc, output = run(2, out, "--resume")
+        self.assertEqual(rc, 65, output)
+        self.assertEqual(output.count("voxherd: error:"), 1, output)
 
 
 if __name__ == "__main__":

@@ -36,14 +36,14 @@ class Mixed(ToyJobs):
         self.assertEqual(self.choices(2, "3,1,2"), ["3", "1"])
 
     def test_without_a_gpu_the_error_names_the_fix(self):
-        rc, said = mixed(2, self.path("none.h5"), gpus="")
-        self.assertEqual(rc, 2, said)
-        self.assertIn("--backend cpu computes without a GPU", said)
+        rc, output = mixed(2, self.path("none.h5"), gpus="")
+        self.assertEqual(rc, 2, output)
+        self.assertIn("--backend cpu computes without a GPU", output)
 
     def test_all_ranks_write_one_result_and_cpu_ranks_start_with_the_smallest_batch(self):
         out, trace = self.path("mixed.h5"), self.path("trace.csv")
-        rc, said = mixed(3, out, "--trace", trace, "--slowest-ms", 5)
-        self.assertEqual(rc, 0, said)
+        rc, output = mixed(3, out, "--trace", trace, "--slowest-ms", 5)
+        self.assertEqual(rc, 0, output)
         self.assertEqual(voxherd("verify", out)[0], 0)
         with open(trace, encoding="utf-8") as lines:
             rows = list(csv.DictReader(lines))
@@ -53,8 +53,8 @@ class Mixed(ToyJobs):
             first = min((row for row in rows if row["rank"] == rank), key=lambda row: float(row["read_begin"]), default=None)
             if first is not None:
                 self.assertLessEqual(int(first["items"]), items[0] // 4)
-        rc, said = run(1, self.path("cores.h5"), *SIZE)
-        self.assertEqual(rc, 0, said)
+        rc, output = run(1, self.path("cores.h5"), *SIZE)
+        self.assertEqual(rc, 0, output)
         self.assertEqual(digest(out), digest(self.path("cores.h5")), "the toy's values do not depend on the device")
         with h5py.File(out) as result:
             self.assertIn('"backend":"mixed"', str(result.attrs["configuration"]).replace(" ", ""))
@@ -66,14 +66,14 @@ class Mixed(ToyJobs):
                                env=dict(os.environ, CUDA_VISIBLE_DEVICES="0"))
         wait_for_batches(out, 3)
         job.send_signal(signal.SIGUSR1)
-        said = job.communicate(timeout=60)[1]
-        self.assertEqual(job.returncode, 75, said)
+        output = job.communicate(timeout=60)[1]
+        self.assertEqual(job.returncode, 75, output)
         for backend in ("cpu", "cuda"):
-            rc, said = mixed(1, out, "--resume", backend=backend)
-            self.assertEqual(rc, 2, said)
-            self.assertIn('backend: "mixed" in the file', said)
-        rc, said = mixed(3, out, "--resume", gpus="0,1")
-        self.assertEqual(rc, 0, said)
+            rc, output = mixed(1, out, "--resume", backend=backend)
+            self.assertEqual(rc, 2, output)
+            self.assertIn('backend: "mixed" in the file', output)
+        rc, output = mixed(3, out, "--resume", gpus="0,1")
+        self.assertEqual(rc, 0, output)
         self.assertEqual(run(1, self.path("cores.h5"), *SIZE)[0], 0)
         self.assertEqual(digest(out), digest(self.path("cores.h5")))
 
@@ -81,9 +81,9 @@ class Mixed(ToyJobs):
         inputs = ("--tensor", "tensor.h5")  # not read: devices are chosen first
         for words in (("geodesic", *inputs, "--seed-image", "a.nii", "--targets", "b.nii", "--out", self.path("g.h5")),
                       ("connect", *inputs, "--connectome", "labels.nii", "--out", self.path("c.h5"))):
-            rc, _, said = voxherd(*words, "--backend", "mixed")
-            self.assertEqual(rc, 2, said)
-            self.assertIn("--backend mixed is for tensor, ballstick and perfusion", said)
+            rc, _, output = voxherd(*words, "--backend", "mixed")
+            self.assertEqual(rc, 2, output)
+            self.assertIn("--backend mixed is for tensor, ballstick and perfusion", output)
 
 
 if __name__ == "__main__":

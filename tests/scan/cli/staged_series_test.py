@@ -43,8 +43,8 @@ class SameBytes(StagedJobs):
     def setUpClass(cls):
         super().setUpClass()
         cls.toy = os.path.join(cls.shared, "toy")
-        status, _, said = run_process(VOXHERD, "phantom", "dwi", "--preset", "toy", "--threads", "1", "--out", cls.toy)
-        assert status == 0, said
+        status, _, output = run_process(VOXHERD, "phantom", "dwi", "--preset", "toy", "--threads", "1", "--out", cls.toy)
+        assert status == 0, output
         with open(f"{cls.toy}/data.nii", "rb") as file, gzip.open(f"{cls.toy}/data.nii.gz", "wb", 1) as packed:
             packed.write(file.read())
 
@@ -57,8 +57,8 @@ class SameBytes(StagedJobs):
         self.expect(run_process(VOXHERD, *self.words(command, "plain.h5", *options, series="data.nii")))
         for count in ranks:
             words = self.words(command, f"staged{count}.h5", *options, *IN_STAGES)
-            said = self.expect(run_process(*mpirun(count, VOXHERD, *words)))
-            self.assertGreaterEqual(said.count("inflated for voxels"), stages, said)
+            output = self.expect(run_process(*mpirun(count, VOXHERD, *words)))
+            self.assertGreaterEqual(output.count("inflated for voxels"), stages, output)
             self.assertEqual(digest(self.path(f"staged{count}.h5")), digest(self.path("plain.h5")))
 
     def test_tensor_in_six_stages_by_voxels_by_slices_and_dealt_in_advance(self):
@@ -78,8 +78,8 @@ class SameBytes(StagedJobs):
 
     def test_an_invalid_memory_limit_is_rejected(self):
         for limit in ("0", "-1", "1e7", "nan"):
-            said = self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--host-memory", limit)), status=2)
-            self.assertIn("--host-memory", said)
+            output = self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--host-memory", limit)), status=2)
+            self.assertIn("--host-memory", output)
 
     def test_a_dry_run_reports_the_memory_of_stages(self):
         self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--dry-run", *IN_STAGES)))
@@ -99,13 +99,13 @@ class SameBytes(StagedJobs):
             self.assertEqual(len(wait_for_ranks(job, ranks, "voxherd")), ranks)
             wait_for_batches(out, batches)
             os.kill(chance.choice(rank_processes(job, "voxherd")), number)
-            said = remaining_output(job, "voxherd")
-            self.assertNotEqual(job.returncode, 0, said)
+            output = remaining_output(job, "voxherd")
+            self.assertNotEqual(job.returncode, 0, output)
             if number == signal.SIGTERM:
-                self.assertEqual(job.returncode, 75, said)
+                self.assertEqual(job.returncode, 75, output)
         # Less room than a batch of the stored plan takes is refused, more is not.
-        said = self.expect(run_process(VOXHERD, *self.slow("stopped.h5", "--resume", "--host-memory", "0.000004")), status=2)
-        self.assertIn("--host-memory", said)
+        output = self.expect(run_process(VOXHERD, *self.slow("stopped.h5", "--resume", "--host-memory", "0.000004")), status=2)
+        self.assertIn("--host-memory", output)
         self.expect(run_process(*mpirun(2, VOXHERD, *self.slow("stopped.h5", "--resume", "--host-memory", "0.0003"))))
         self.assertEqual(digest(out), expected)
 
@@ -160,7 +160,7 @@ class SignalsMeanwhile(StagedJobs):
                 if words in file.read():
                     return
             time.sleep(0.01)
-        raise AssertionError(f"{words!r} was not said")
+        raise AssertionError(f"{words!r} did not appear in the log")
 
     def stop(self, ranks, number, begun, command, *options):
         at = lambda name: os.path.join(self.shared, name)
@@ -175,16 +175,16 @@ class SignalsMeanwhile(StagedJobs):
         time.sleep(0.3)
         if job.poll() is not None:
             self.skipTest("this machine inflates 134 GB of zeros before a test can send a signal")
-        told = time.time()
+        signalled = time.time()
         os.kill(rank_processes(job, "voxherd")[-1], number)
         self.wait_for_words(log, "on signal")
-        took = time.time() - told
+        took = time.time() - signalled
         job.wait(timeout=60)
         with open(log) as file:
-            said = file.read()
-        self.assertEqual(job.returncode, 75, said)
-        self.assertEqual(said.count("--resume"), 1, said)
-        self.assertLess(took, 2, said)  # a tenth of a second on an idle machine
+            output = file.read()
+        self.assertEqual(job.returncode, 75, output)
+        self.assertEqual(output.count("--resume"), 1, output)
+        self.assertLess(took, 2, output)  # a tenth of a second on an idle machine
         os.remove(log)
         self.assertEqual(os.listdir(self.folder), [])
 

@@ -147,10 +147,10 @@ class Script(Slurm):
 
     def test_the_settings_are_in_the_script(self):
         script = self.script(*TENSOR, *self.VARIANTS[4])
-        said = directives(script)
+        output = directives(script)
         for name, value in (("account", "brain"), ("partition", "a100"), ("nodes", "4"), ("gres", "gpu:8"),
                             ("ntasks-per-node", "8"), ("exclusive", ""), ("mem", "0"), ("chdir", self.subject)):
-            self.assertEqual(said[name], value)
+            self.assertEqual(output[name], value)
         for line in ("module load openmpi/4.1", "module load cuda"):
             self.assertIn(f"\n{line}\n", script)
         self.assertIn("--mpi=pmix_v4", script)
@@ -181,10 +181,10 @@ class Estimate(Slurm):
         self.assertEqual(sorted(os.listdir(self.subject)), before)
         voxels = int(re.search(r"# Estimate of ballstick: (\d+) items", script)[1])
         self.assertGreater(voxels, 50)
-        said = directives(script)
-        self.assertRegex(said["mem"], r"^\d+G$")
-        self.assertGreaterEqual(int(said["mem"][:-1]), 2)
-        self.assertRegex(said["time"], r"^00:[1-9]0:00$")
+        output = directives(script)
+        self.assertRegex(output["mem"], r"^\d+G$")
+        self.assertGreaterEqual(int(output["mem"][:-1]), 2)
+        self.assertRegex(output["time"], r"^00:[1-9]0:00$")
         for word in ("time ", "memory ", "disk "):
             self.assertRegex(script, rf"(?m)^#   {word}")
 
@@ -228,8 +228,8 @@ class Options(Slurm):
 
     def test_no_option_is_also_an_option_of_an_analysis(self):
         def help_options(command):
-            said = subprocess.run([VOXHERD, command, "--help"], capture_output=True, text=True, timeout=60, check=True)
-            return set(re.findall(r"(?m)^  (?:-\w \[ )?--([\w-]+)", said.stdout))
+            output = subprocess.run([VOXHERD, command, "--help"], capture_output=True, text=True, timeout=60, check=True)
+            return set(re.findall(r"(?m)^  (?:-\w \[ )?--([\w-]+)", output.stdout))
         own = help_options("slurm") - {"help"}
         self.assertGreater(len(own), 15)
         for command in ("tensor", "ballstick", "geodesic", "connect", "perfusion", "bedpostx"):
