@@ -68,8 +68,11 @@ struct christoffel_form {
       const number m[6] = {g[0], g[1], g[2], g[3], g[4], g[5]};
       number gv[3];
       apply(m, v, gv);
-      for (int s = 0; s < 3; ++s) w[s] += v[k] * gv[s];
-      w[k] -= 0.5f * dot(v, gv);
+      // Each product is added with one rounding, also the first, to 0: the bytes do not depend on a compiler's choice.
+      for (int s = 0; s < 3; ++s) w[s] = lane::fma(v[k], gv[s], w[s]);
+      number change = 0.0f;  // of the energy along k
+      for (int s = 0; s < 3; ++s) change = lane::fma(v[s], gv[s], change);
+      w[k] = lane::fma(number(-0.5f), change, w[k]);
     }
     const number d[6] = {t.value[0], t.value[1], t.value[2], t.value[3], t.value[4], t.value[5]};
     apply(d, w, force);
