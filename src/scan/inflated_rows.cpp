@@ -128,11 +128,12 @@ class inflated_rows : public voxel_rows {
                                             from + static_cast<std::ptrdiff_t>(latest().last));
     const std::vector<volume_piece> pieces = split_into_pieces(voxels);
     std::byte* const rows = memory_[place()].bytes().data();
+    after_.assign(files_.size(), {});
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
       try {
         for (std::size_t i = next++; i < files_.size() && !stop_; i = next++)
-          inflate_file(files_[i], pieces, voxels.size(), layout_.file_place(i), rows, how, stop_);
+          after_[i] = inflate_file(files_[i], pieces, voxels.size(), layout_.file_place(i), rows, how, stop_);
       } catch (...) {
         stop_ = true;
         throw;
@@ -169,6 +170,8 @@ class inflated_rows : public voxel_rows {
       bytes += static_cast<double>(h.grid.voxel_count() * h.volumes * h.bytes_per_value);
     const std::string part =
         has_one_stage_ ? std::string() : fmt::format(" for voxels {} to {} of the mask", latest().first, latest().last);
+    if (begun_ == 1)
+      for (std::size_t i = 0; i < files_.size(); ++i) log_bytes_after(files_[i], after_[i]);
     spdlog::info("{}: {:.2f} GB inflated{} in {:.1f} s", describe_files(files_), bytes * 1e-9, part, seconds_);
   }
 
@@ -184,6 +187,7 @@ class inflated_rows : public voxel_rows {
   std::array<row_stage, 2> stages_;  ///< contents of the buffers
   std::uint32_t begun_ = 0;
   double seconds_ = 0;
+  std::vector<bytes_after_image> after_;  ///< of each file, written by the inflating threads
   std::atomic<bool> stop_{false};
   std::future<void> inflating_;  ///< last member, so that it ends before the members that it uses are destroyed
 };

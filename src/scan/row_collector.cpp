@@ -29,8 +29,7 @@ row_collector::row_collector(const nifti_header& header, const std::vector<voxel
 row_collector::~row_collector() { cancel(); }
 
 void row_collector::take(std::uint64_t position, const std::byte* bytes, std::size_t count) {
-  const std::uint64_t begin = header_.data_offset;
-  const std::uint64_t end = begin + grid_voxels_ * header_.volumes * header_.bytes_per_value;
+  const std::uint64_t begin = header_.data_offset, end = header_.data_end();
   const std::uint64_t from = std::max(position, begin), to = std::min(position + count, end);
   if (from < to) take_part(from - begin, bytes + (from - position), to - from);
 }

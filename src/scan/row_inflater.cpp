@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <future>
+#include <optional>
 
 #include "src/io/input_file.hpp"
 #include "src/scan/row_collector.hpp"
@@ -43,7 +44,7 @@ class picker {
     }
   }
 
-  void check_end() { reader_.check_end(); }
+  bytes_after_image check_end() { return reader_.check_end(); }
 
  private:
   nifti_reader reader_;
@@ -53,16 +54,18 @@ class picker {
   std::vector<std::byte> stored_;
 };
 
-/// False if the file is damaged or too short, or `stop` was set.
-bool inflate_by_threads(const nifti_header& header, const std::vector<volume_piece>& pieces, std::uint64_t voxels,
-                        const stored_rows::place& place, std::byte* memory, const parallel_gzip_settings& settings,
-                        const std::atomic<bool>& stop) {
+/// Nothing if the file is damaged or too short, or `stop` was set.
+std::optional<bytes_after_image> inflate_by_threads(const nifti_header& header, const std::vector<volume_piece>& pieces,
+                                                    std::uint64_t voxels, const stored_rows::place& place,
+                                                    std::byte* memory, const parallel_gzip_settings& settings,
+                                                    const std::atomic<bool>& stop) {
   std::vector<voxel_run> runs;
   for (const volume_piece& piece : pieces) runs.insert(runs.end(), piece.runs.begin(), piece.runs.end());
   const input_file file(header.path);
   row_collector rows(header, runs, voxels, place, memory, std::min(max_turners, settings.threads));
-  const bool is_complete = inflate_in_parallel(file, settings, stop, rows).complete;
-  return rows.finish() && is_complete;
+  const parallel_gzip_result result = inflate_in_parallel(file, settings, stop, rows);
+  if (!rows.finish() || !result.complete) return std::nullopt;
+  return bytes_after_image{result.bytes - header.data_end(), result.bytes_after};
 }
 
 }  // namespace
@@ -79,13 +82,16 @@ std::vector<volume_piece> split_into_pieces(const std::vector<std::uint64_t>& vo
   return pieces;
 }
 
-void inflate_file(const nifti_header& header, const std::vector<volume_piece>& pieces, std::uint64_t voxels,
-                  const stored_rows::place& place, std::byte* memory, const inflating_threads& settings,
-                  const std::atomic<bool>& stop) {
+bytes_after_image inflate_file(const nifti_header& header, const std::vector<volume_piece>& pieces,
+                               std::uint64_t voxels, const stored_rows::place& place, std::byte* memory,
+                               const inflating_threads& settings, const std::atomic<bool>& stop) {
   const bool is_worth_it =
       header.compressed && settings.parallel.threads > 1 && input_file(header.path).size() >= settings.min_file_bytes;
-  if (is_worth_it && inflate_by_threads(header, pieces, voxels, place, memory, settings.parallel, stop)) return;
-  if (stop) return;
+  if (is_worth_it) {
+    if (const auto after = inflate_by_threads(header, pieces, voxels, place, memory, settings.parallel, stop))
+      return *after;
+  }
+  if (stop) return {};
   // A single thread, which also reports what is wrong with a damaged file.
   const std::uint64_t at_once = volumes_per_group(place.value_bytes, header.volumes);
   const std::size_t column_bytes = padded_column_bytes(place.value_bytes, voxels);
@@ -98,14 +104,15 @@ void inflate_file(const nifti_header& header, const std::vector<volume_piece>& p
     std::vector<std::byte>& now = columns[k0 / at_once % 2];
     now.resize(at_once * column_bytes);
     for (std::uint64_t k = 0; k < count; ++k) picked.pick(k0 + k, now.data() + k * column_bytes);
-    if (stop) return;
+    if (stop) return {};
     if (turning.valid()) turning.get();
     std::byte* rows = memory + place.offset + k0 * place.value_bytes;
     turning =
         std::async(std::launch::async, transposer, now.data(), column_bytes, voxels, count, rows, place.row_bytes);
   }
-  picked.check_end();
+  const bytes_after_image after = picked.check_end();
   turning.get();
+  return after;
 }
 
 }  // namespace voxherd

@@ -31,9 +31,10 @@ struct inflating_threads {
 /// Reads all volumes of one file sequentially and stores them as rows in `memory` at `place`. Either several threads
 /// inflate parts of the file and extract the voxels (parallel_gzip, row_collector), or one thread inflates while a
 /// second one transposes the previous volumes. Needs three (or two) times 64 bytes per voxel in addition to the rows
-/// and to parallel_gzip's buffers. Returns early once `stop` is set. Throws failure (bad_data, disk).
-void inflate_file(const nifti_header& header, const std::vector<volume_piece>& pieces, std::uint64_t voxels,
-                  const stored_rows::place& place, std::byte* memory, const inflating_threads& settings,
-                  const std::atomic<bool>& stop);
+/// and to parallel_gzip's buffers. Verifies the checksums of the complete file. Returns early once `stop` is set.
+/// Throws failure (bad_data, disk).
+bytes_after_image inflate_file(const nifti_header& header, const std::vector<volume_piece>& pieces,
+                               std::uint64_t voxels, const stored_rows::place& place, std::byte* memory,
+                               const inflating_threads& settings, const std::atomic<bool>& stop);
 
 }  // namespace voxherd

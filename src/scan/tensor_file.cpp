@@ -56,6 +56,7 @@ tensor_volume from_nifti(const std::string& path, const std::size_t (&order)[6])
     const auto element = static_cast<std::size_t>(std::find(order, order + 6, k) - order);
     for (std::size_t i = 0; i < voxels; ++i) v.tensor[6 * i + element] = volume[i];
   }
+  log_bytes_after(header, reader.check_end());
   return v;
 }
 

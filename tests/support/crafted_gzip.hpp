@@ -63,6 +63,13 @@ inline bytes joined(std::initializer_list<bytes> parts) {
   return all;
 }
 
+/// One member whose checksum is wrong.
+inline bytes member_with_wrong_checksum(const bytes& content) {
+  bytes packed = member(content);
+  packed[packed.size() - 8] = static_cast<char>(packed[packed.size() - 8] ^ 1);
+  return packed;
+}
+
 /// The output of zlib called directly for one member: its bytes, or nothing if it fails.
 inline std::optional<bytes> by_zlib(const bytes& packed, std::size_t most) {
   z_stream z{};

@@ -66,6 +66,7 @@ class header_bytes {
 deflate_decoder::deflate_decoder(const input_file& file, place from)
     : in_(file, from.bit),
       phase_(from.before_member ? phase::before_member : phase::before_block),
+      members_end_(from.bit / 8),
       tables_(std::make_unique<huffman_tables>()) {}
 
 bool deflate_decoder::begin_block() {
@@ -235,6 +236,7 @@ deflate_decoder::pause deflate_decoder::end_member() {
   in_.refill();
   length_ = in_.take(32);
   if (in_.is_past_end()) return pause::damaged;
+  members_end_ = in_.position() / 8;
   phase_ = phase::before_member;
   return pause::member_end;
 }

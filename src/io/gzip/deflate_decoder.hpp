@@ -44,6 +44,8 @@ class deflate_decoder {
   /// Valid after member_end.
   std::uint32_t checksum() const { return checksum_; }
   std::uint32_t length() const { return length_; }
+  /// Valid after stream_end: bytes of the file up to the end of the last member.
+  std::uint64_t members_end() const { return members_end_; }
 
  private:
   enum class phase { before_member, before_block, stored, coded };
@@ -59,6 +61,7 @@ class deflate_decoder {
   bit_input in_;
   phase phase_;
   bool final_ = false;
+  std::uint64_t members_end_;
   std::uint32_t stored_left_ = 0, checksum_ = 0, length_ = 0;
   std::unique_ptr<huffman_tables> tables_;
 };

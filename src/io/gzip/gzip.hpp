@@ -31,8 +31,11 @@ class gzip_stream {
   void read(void* out, std::size_t bytes);
   /// Inflates and discards data up to `position`. Going back starts again from the beginning.
   void seek(std::uint64_t position);
-  /// Whether the end has been reached; if so, the checksums of all members have been verified.
-  bool at_end();
+  /// Inflates and discards everything up to the end of the last member, which verifies the checksums and lengths of all
+  /// members. Returns the number of bytes discarded. Throws failure (bad_data).
+  std::uint64_t finish();
+  /// After the end: number of bytes of the file that follow the last member.
+  std::uint64_t bytes_after_members() const;
 
  private:
   struct state;
@@ -63,6 +66,7 @@ struct parallel_gzip_result {
   /// with gzip_stream to get the error.
   bool complete = false;
   std::uint64_t bytes = 0;           ///< inflated in total
+  std::uint64_t bytes_after = 0;     ///< of the file, after the last member
   std::uint64_t bytes_marked = 0;    ///< inflated as 16-bit symbols, before the preceding data were known
   std::uint64_t bytes_in_order = 0;  ///< inflated sequentially, because no block start was found in time
 };

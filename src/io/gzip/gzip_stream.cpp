@@ -167,9 +167,16 @@ void gzip_stream::seek(std::uint64_t position) {
   }
 }
 
-bool gzip_stream::at_end() {
-  unsigned char extra = 0;
-  return read_some(&extra, 1) == 0;
+std::uint64_t gzip_stream::finish() {
+  const std::uint64_t start = position();
+  std::vector<unsigned char> dropped(dropped_bytes);
+  while (read_some(dropped.data(), dropped.size()) == dropped.size()) continue;
+  return position() - start;
+}
+
+std::uint64_t gzip_stream::bytes_after_members() const {
+  const std::uint64_t end = state_->file_position - state_->z.avail_in, size = state_->file.size();
+  return state_->ended && size > end ? size - end : 0;
 }
 
 }  // namespace voxherd

@@ -178,6 +178,7 @@ class inflating_team {
   void continue_from(pause why, std::optional<deflate_decoder> decoder, std::uint64_t limit) {
     if (why == pause::stream_end) {
       ended_ = true;
+      result_.bytes_after = file_.size() - std::min(file_.size(), decoder->members_end());
     } else if (why == pause::at_limit) {
       linked_end_ = decoder->where();
     } else {

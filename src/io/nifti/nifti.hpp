@@ -24,6 +24,7 @@ struct nifti_header {
   std::size_t bytes_per_value = 0;
   double slope = 1, intercept = 0;  ///< stored value * slope + intercept
   std::uint64_t data_offset = 0;
+  std::uint64_t data_end() const { return data_offset + grid.voxel_count() * volumes * bytes_per_value; }
   /// Fields that an export copies (see nifti_writer.hpp): qform_code, sform_code, quatern [b,c,d], qoffset [x,y,z],
   /// srow [[4],[4],[4]], pixdim [0..3], xyzt_units. As stored, but zero where a field is not finite.
   nlohmann::json geometry;
@@ -39,6 +40,14 @@ nifti_header read_nifti_header(const std::string& path);
 double largest_displacement_mm(const std::array<std::uint64_t, 3>& size, const std::array<double, 16>& one,
                                const std::array<double, 16>& other);
 
+/// What follows the image in a compressed file.
+struct bytes_after_image {
+  std::uint64_t inflated = 0;  ///< bytes of the inflated stream
+  std::uint64_t stored = 0;    ///< bytes of the file that are not gzip
+};
+/// Logs a warning unless both are 0.
+void log_bytes_after(const nifti_header& header, const bytes_after_image& bytes);
+
 /// Reads values as float, scaled by slope and intercept. NaN stays NaN.
 class nifti_reader {
  public:
@@ -52,15 +61,17 @@ class nifti_reader {
   void read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, float* out);
   /// The same without conversion: count * bytes_per_value bytes.
   void read_stored(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, std::byte* out);
-  /// Reads on to the end of the data; in a .gz file this verifies the last checksum. Throws failure.
-  void check_end();
+  /// Reads on to the end of a .gz file, beyond the image, which verifies all checksums. read() and read_stored() do so
+  /// when they reach the image's last byte. Throws failure.
+  bytes_after_image check_end();
 
  private:
   struct state;
   std::unique_ptr<state> state_;
 };
 
-/// Reads a complete 3-D image, or one volume of a 4-D image.
+/// Reads a complete 3-D image, or one volume of a 4-D image. Verifies the checksums of a .gz file, and logs if bytes
+/// follow the image.
 std::vector<float> read_volume(const nifti_header& header, std::uint64_t volume = 0);
 
 }  // namespace voxherd

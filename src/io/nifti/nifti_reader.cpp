@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <optional>
@@ -16,10 +17,6 @@ struct nifti_reader::state {
   explicit state(nifti_header h) : header(std::move(h)), file(header.path) {
     if (header.compressed) stream.emplace(file);
     convert = find_converter(header.datatype, header.byte_swapped, header.slope != 1 || header.intercept != 0);
-  }
-
-  std::uint64_t end_of_data() const {
-    return header.data_offset + header.grid.voxel_count() * header.volumes * header.bytes_per_value;
   }
 
   /// Throws failure (ours) for voxels outside the image.
@@ -41,13 +38,20 @@ struct nifti_reader::state {
     }
     if (stream->position() != offset) stream->seek(offset);
     stream->read(out, bytes);
-    // Reading to the end of the stream verifies its checksum.
-    if (offset + bytes == end_of_data()) (void)stream->at_end();
+    if (offset + bytes == header.data_end()) finish();
+  }
+
+  /// The checksums are at the end of the stream, which a damaged byte may have moved beyond the end of the image.
+  void finish() {
+    if (stream->position() < header.data_end()) stream->seek(header.data_end());
+    after.inflated = stream->position() - header.data_end() + stream->finish();
+    after.stored = stream->bytes_after_members();
   }
 
   nifti_header header;
   input_file file;
   std::optional<gzip_stream> stream;
+  bytes_after_image after;
   nifti_converter convert = nullptr;
   std::vector<std::byte> stored;
 };
@@ -75,17 +79,24 @@ void nifti_reader::read_stored(std::uint64_t volume, std::uint64_t first_voxel, 
   state_->read(state_->byte_offset(volume, first_voxel, count), count * header().bytes_per_value, out);
 }
 
-void nifti_reader::check_end() {
+bytes_after_image nifti_reader::check_end() {
   state& s = *state_;
-  if (!s.stream || s.stream->position() >= s.end_of_data()) return;
-  s.stream->seek(s.end_of_data());
-  (void)s.stream->at_end();
+  if (s.stream && s.stream->position() < s.header.data_end()) s.finish();
+  return s.after;
+}
+
+void log_bytes_after(const nifti_header& header, const bytes_after_image& bytes) {
+  const std::string name = printable(header.path);
+  if (bytes.inflated > 0) spdlog::warn("{}: {} bytes follow the data; ignored", name, bytes.inflated);
+  if (bytes.stored > 0)
+    spdlog::warn("{}: {} bytes that are not gzip follow the compressed data; ignored", name, bytes.stored);
 }
 
 std::vector<float> read_volume(const nifti_header& header, std::uint64_t volume) {
   std::vector<float> values(header.grid.voxel_count());
   nifti_reader reader(header);
   reader.read(volume, 0, values.size(), values.data());
+  log_bytes_after(header, reader.check_end());
   return values;
 }
 

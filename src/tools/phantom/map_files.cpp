@@ -36,6 +36,7 @@ std::vector<float> read_image(const std::string& path, std::uint64_t volumes, st
     reader.read(k, 0, voxels, volume.data());
     for (std::uint64_t v = 0; v < voxels; ++v) values[v * volumes + k] = volume[v];
   }
+  log_bytes_after(h, reader.check_end());
   return values;
 }
 

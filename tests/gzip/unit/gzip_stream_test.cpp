@@ -42,7 +42,7 @@ class GzipStream : public ::testing::Test {
       EXPECT_EQ(stream.position(), all.size());
       if (got < piece) break;
     }
-    EXPECT_TRUE(stream.at_end());
+    EXPECT_EQ(stream.finish(), 0U);
     return all;
   }
 
@@ -95,8 +95,26 @@ TEST_F(GzipStream, SeekingGoesForwardsAndBackToTheFront) {
     stream.read(part.data(), part.size());
     EXPECT_TRUE(std::equal(part.begin(), part.end(), content.begin() + static_cast<std::ptrdiff_t>(at))) << at;
   }
-  EXPECT_FALSE(stream.at_end());
+  EXPECT_EQ(stream.finish(), content.size() - 300009);
   EXPECT_THROW(stream.seek(600001), failure);
+}
+
+TEST_F(GzipStream, FinishVerifiesEveryMemberAndCountsWhatFollows) {
+  const bytes content = some_content(600000, 3), more = some_content(700, 4);
+  const auto finish = [&](const bytes& packed) {
+    const input_file file(put(packed));
+    gzip_stream stream(file, 1000);
+    bytes part(content.size());
+    stream.read(part.data(), part.size());
+    EXPECT_TRUE(part == content);
+    EXPECT_EQ(stream.bytes_after_members(), 0U);
+    const std::uint64_t left = stream.finish();
+    return std::pair(left, stream.bytes_after_members());
+  };
+  EXPECT_EQ(finish(member(content)), std::pair(0UL, 0UL));
+  EXPECT_EQ(finish(joined({member(content), member(more), member({}), bytes(5, 'x')})), std::pair(700UL, 5UL));
+  EXPECT_THROW(finish(joined({member(content), member_with_wrong_checksum(more)})), failure);
+  EXPECT_THROW(finish(member_with_wrong_checksum(joined({content, more}))), failure);
 }
 
 TEST_F(GzipStream, FileTruncatedAnywhereIsReported) {

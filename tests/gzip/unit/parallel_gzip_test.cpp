@@ -134,6 +134,17 @@ TEST_F(ParallelGzip, MembersMayStartAndEndAnywhere) {
   }
 }
 
+TEST_F(ParallelGzip, BytesAfterTheMembersAreCounted) {
+  const bytes content = joined({some_content(200000), floats(20000)});
+  for (const std::size_t more : {0, 1, 2, 3000}) {
+    const auto path = put(joined({member(content), member(content), bytes(more, 'x')}));
+    for (const std::size_t chunk : {100, 5000, 60000}) {
+      bytes found;
+      EXPECT_EQ(inflate(path, {3, chunk, 70000}, found).bytes_after, more) << "chunks of " << chunk;
+    }
+  }
+}
+
 TEST_F(ParallelGzip, EmptyAndTinyFilesAreComplete) {
   expect_complete(put(member({})), {}, "an empty member");
   expect_complete(put(joined({member({}), member({}), member({'x'}), member({})})), {'x'}, "empty members");

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "core/failure.hpp"
-#include "tests/support/crafted_nifti.hpp"
+#include "tests/support/crafted_gzip.hpp"
 
 namespace voxherd {
 namespace {
@@ -18,6 +18,8 @@ namespace {
 using testing::bytes;
 using testing::crafted_nifti;
 using testing::gzipped;
+using testing::joined;
+using testing::member_with_wrong_checksum;
 using testing::scratch_folder;
 using testing::write_file;
 
@@ -171,6 +173,30 @@ TEST_F(NiftiFile, MembersOfAGzipFileFollowEachOther) {
   const bytes rest = gzipped(bytes(all.begin() + 400, all.end()));
   packed.insert(packed.end(), rest.begin(), rest.end());
   EXPECT_EQ(read_volume(read_nifti_header(put(packed, "image.nii.gz")))[23], 23);
+}
+
+TEST_F(NiftiFile, DamageThatMakesTheStreamLongerThanTheImageIsRejected) {
+  bytes longer = good().content();
+  longer.resize(longer.size() + 9);
+  const auto reason = [&](const bytes& packed) { return refusal(put(packed, "image.nii.gz"), exit_status::bad_data); };
+  EXPECT_NE(reason(member_with_wrong_checksum(longer)).find("wrong checksum or length"), std::string::npos);
+  const bytes second = member_with_wrong_checksum(bytes(9, 'x'));
+  EXPECT_NE(reason(joined({gzipped(good().content()), second})).find("damaged"), std::string::npos);
+  bytes cut = gzipped(longer);
+  cut.resize(cut.size() - 8);
+  EXPECT_NE(reason(cut).find("truncated"), std::string::npos);
+}
+
+TEST_F(NiftiFile, BytesAfterACompressedImageAreCounted) {
+  bytes longer = good().content();
+  longer.resize(longer.size() + 9);
+  nifti_reader reader(read_nifti_header(put(joined({gzipped(longer), bytes(4, 'x')}), "image.nii.gz")));
+  std::vector<float> part(3);
+  reader.read(0, 5, 3, part.data());
+  EXPECT_EQ(part[2], 7);
+  const bytes_after_image after = reader.check_end();
+  EXPECT_EQ(after.inflated, 9U);
+  EXPECT_EQ(after.stored, 4U);
 }
 
 TEST_F(NiftiFile, CompressionIsDetectedFromTheContentNotTheName) {

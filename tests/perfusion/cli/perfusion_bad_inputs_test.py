@@ -1,5 +1,6 @@
 """Errors in perfusion's options and inputs are reported in one line, with the right status, before anything is
 written."""
+import gzip
 import os
 import unittest
 
@@ -103,6 +104,20 @@ class BadInputs(PerfusionJobs):
         empty = self.image("empty.nii", np.zeros(SIZE))
         for option in ("mask", "arterial_voi", "portal_voi"):
             self.assert_rejected(BAD_DATA, "empty.nii: 0 of 120 voxels are above 0", scan=self.given(**{option: empty}))
+
+    def test_a_damaged_compressed_image_is_rejected_although_it_is_long_enough(self):
+        def damaged(name):
+            image = self.image(name, np.ones(SIZE))
+            with open(image, "rb") as file:
+                packed = bytearray(gzip.compress(file.read() + bytes(8)))
+            packed[-8] ^= 1
+            with open(image, "wb") as file:
+                file.write(packed)
+            return image
+
+        for option in ("mask", "arterial_voi", "portal_voi"):
+            self.assert_rejected(BAD_DATA, f"{option}.nii: the gzip stream is damaged", scan=self.given(**{option: damaged(option + ".nii")}))
+        self.assert_rejected(BAD_DATA, "t1.nii: the gzip stream is damaged", *SPGR, "--t1-map", damaged("t1.nii"))
 
     def test_a_voi_outside_the_image_is_rejected(self):
         away = self.image("away.nii", self.study.artery, origin_mm=(500, 0, 0))

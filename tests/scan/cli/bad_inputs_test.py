@@ -77,6 +77,12 @@ def packed_then(change):
     return bytes(content)
 
 
+def longer_and_damaged(content):
+    packed = bytearray(gzip.compress(content + bytes(8)))
+    packed[-8] ^= 1
+    return bytes(packed)
+
+
 def flip(at):
     def change(content):
         content[at] ^= 0x10
@@ -128,6 +134,7 @@ MASK_CASES = {
     "mask of another size": ("mask.nii", nifti(numpy.ones((5, 4, 4))), BAD_DATA, ["5 x 4 x 4", "5 x 4 x 3"]),
     "empty mask": ("mask.nii", nifti(numpy.zeros(SIZE)), BAD_DATA, ["0 of 60", "at least one"]),
     "nan mask": ("mask.nii", nifti(numpy.full(SIZE, NAN)), BAD_DATA, ["0 of 60", "at least one"]),
+    "gz mask, longer and damaged": ("mask.nii", longer_and_damaged(MASK), BAD_DATA, ["damaged", "wrong checksum"]),
     "4-D mask": ("mask.nii", nifti(numpy.ones((*SIZE, 2))), BAD_DATA, ["dim[4]", "expected 1"]),
 }
 

@@ -11,7 +11,7 @@
 #include "core/failure.hpp"
 #include "src/scan/row_inflater.hpp"
 #include "src/scan/stored_rows.hpp"
-#include "tests/support/crafted_nifti.hpp"
+#include "tests/support/crafted_gzip.hpp"
 
 namespace voxherd {
 namespace {
@@ -152,6 +152,27 @@ TEST_F(InflatedRows, DamageAfterTheLastChosenVoxelIsDetected) {
     EXPECT_THROW(inflate_file(header, split_into_pieces(voxels), voxels.size(), layout.file_place(0), memory.data(),
                               how, {false}),
                  failure);
+  }
+}
+
+TEST_F(InflatedRows, DamageThatMakesTheStreamLongerThanTheImageIsDetected) {
+  const auto header = make<float>("f32.gz", 16, 2);
+  const auto plain = make<float>("f32.nii", 16, 2, 0, std::endian::little, false);
+  bytes longer = testing::read_file(plain.path);
+  longer.resize(longer.size() + 16);
+  const std::vector<std::uint64_t> voxels{1, 2};
+  const stored_rows layout({header}, voxels.size());
+  std::vector<std::byte> memory(layout.bytes());
+  const auto inflate = [&](const bytes& packed, const inflating_threads& how) {
+    write_file(folder_ / "f32.gz", packed);
+    return inflate_file(header, split_into_pieces(voxels), voxels.size(), layout.file_place(0), memory.data(), how,
+                        {false});
+  };
+  for (const auto& how : {inflating_threads{}, many_chunks(3)}) {
+    EXPECT_THROW(inflate(testing::member_with_wrong_checksum(longer), how), failure);
+    const bytes_after_image after = inflate(testing::joined({gzipped(longer), bytes(7, 'x')}), how);
+    EXPECT_EQ(after.inflated, 16U);
+    EXPECT_EQ(after.stored, 7U);
   }
 }
 
