@@ -1,6 +1,7 @@
 #include "core/command_line.hpp"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
@@ -79,6 +80,23 @@ std::string unknown_option(const command& c, const po::unknown_option& e) {
                      meant.empty() ? "" : fmt::format("did you mean --{}? ", meant), c.name);
 }
 
+/// Whether a flag is on: on the command line it has no value, in a file it may have one.
+bool is_on(const option_spec& spec, const std::vector<std::string>& words) {
+  const std::string word = words.empty() ? "" : words.front();
+  for (const char* on : {"", "true", "yes", "on", "1"})
+    if (word == on) return true;
+  for (const char* off : {"false", "no", "off", "0"})
+    if (word == off) return false;
+  option::refuse(fmt::format("--{}: is {}, expected true or false", spec.name, word));
+}
+
+/// An empty value is a mistake, such as an unset variable of a shell: it must not count as "not given".
+void refuse_empty(const option_spec& spec, const std::vector<std::string>& words) {
+  if (std::none_of(words.begin(), words.end(), [](const std::string& word) { return word.empty(); })) return;
+  option::refuse(fmt::format("--{}: its value is empty, expected {}; leave the option out if it is not needed",
+                             spec.name, spec.type == option_type::file ? "a file name" : spec.value));
+}
+
 /// Adds what was parsed, unless an earlier source has given the option.
 void add_values(const command& c, const po::parsed_options& parsed, const given_options& earlier,
                 given_options& given) {
@@ -87,8 +105,9 @@ void add_values(const command& c, const po::parsed_options& parsed, const given_
       option::refuse(
           fmt::format("unexpected argument '{}'; usage: voxherd {} {}", option.value.front(), c.name, c.usage));
     const option_spec& spec = find_spec(c, option.string_key);
+    if (spec.takes_value()) refuse_empty(spec, option.value);
     if (earlier.has(spec.name)) continue;
-    if (!spec.takes_value() && !option.value.empty() && option.value.front() == "false") continue;  // in a file
+    if (!spec.takes_value() && !is_on(spec, option.value)) continue;
     if (given.has(spec.name) && !spec.repeats) option::refuse(fmt::format("--{} is given twice", spec.name));
     auto& values = given.values[spec.name];
     values.insert(values.end(), option.value.begin(), option.value.end());
@@ -97,11 +116,19 @@ void add_values(const command& c, const po::parsed_options& parsed, const given_
 
 void read_config_file(const command& c, const po::options_description& options, given_options& given) {
   const std::string path = given.values.at("config").front();
+  struct stat found {};
+  if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
+    option::refuse(fmt::format("--config {}: is {}, expected a text file", path,
+                               S_ISDIR(found.st_mode) ? "a folder" : "not a regular file"));
   std::ifstream file(path);
   if (!file) throw failure(exit_status::missing_input, fmt::format("--config {}: cannot be opened", path));
   try {
     const given_options from_line = given;
-    add_values(c, po::parse_config_file(file, options), from_line, given);
+    const po::parsed_options parsed = po::parse_config_file(file, options);
+    for (const auto& option : parsed.options)
+      if (option.string_key == "config")
+        option::refuse(fmt::format("--config {}: contains `config`; a file cannot name another one", path));
+    add_values(c, parsed, from_line, given);
   } catch (const po::unknown_option& e) {
     option::refuse(fmt::format("--config {}: {}", path, unknown_option(c, e)));
   } catch (const po::error& e) {

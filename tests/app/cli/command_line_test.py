@@ -98,6 +98,32 @@ class Options(ToyJobs):
         self.assertIn("sead", self.run_toy(2, "--config", self.path("toy.cfg")))
         self.assertIn("none.cfg", self.run_toy(66, "--config", self.path("none.cfg")))
 
+    def test_a_config_that_is_not_a_file_is_an_error(self):
+        self.assertIn(f"--config {self.folder}: is a folder", self.run_toy(2, "--config", self.folder))
+        for device in ("/dev/null", "/dev/zero"):
+            self.assertIn(f"--config {device}: is not a regular file", self.run_toy(2, "--config", device))
+
+    def test_a_config_file_cannot_name_another(self):
+        with open(self.path("toy.cfg"), "w") as f:
+            f.write("nx = 9\nconfig = other.cfg\n")
+        self.assertIn("contains `config`", self.run_toy(2, "--config", self.path("toy.cfg")))
+
+    def test_a_flag_in_a_config_file_is_on_or_off(self):
+        for value, status in (("false", 2), ("no", 2), ("yes", 0), ("", 0), ("maybe", 2)):
+            with open(self.path("toy.h5"), "w") as f:
+                f.write("precious")
+            with open(self.path("toy.cfg"), "w") as f:
+                f.write(f"overwrite = {value}\n")
+            output = self.run_toy(status, "--config", self.path("toy.cfg"))
+            self.assertEqual("--overwrite: is maybe, expected true or false" in output, value == "maybe")
+
+    def test_an_empty_value_is_an_error(self):
+        for option in ("--batch", "--schedule", "--out", "--config", "--json"):
+            self.assertIn(f"{option}: its value is empty", self.run_toy(2, option, ""))
+        with open(self.path("toy.cfg"), "w") as f:
+            f.write("json =\n")
+        self.assertIn("--json: its value is empty", self.run_toy(2, "--config", self.path("toy.cfg")))
+
     def test_a_missing_gpu_is_an_error_that_names_the_fix(self):
         environment = dict(os.environ, CUDA_VISIBLE_DEVICES="")
         done = subprocess.run([TOY, "toy", "--backend", "cuda", "--out", self.path("gpu.h5")], capture_output=True,
