@@ -5,6 +5,7 @@
 
 #include "core/plan.hpp"
 #include "mpi/run/batch_trace.hpp"
+#include "mpi/run/input_check.hpp"
 #include "mpi/run/run_layout.hpp"
 #include "mpi/run/signals.hpp"
 #include "mpi/run/study.hpp"
@@ -88,6 +89,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
   std::vector<batch_times> times;
   const int signal = write_batches(s, writer, known, file.layout().batches, pending, times);
   file.note_stage("batches computed");
+  refuse_changed_inputs(s, settings, writer);
   if (signal != 0) {
     if (s.is_root()) print_stopping(signal);
     writer.close();

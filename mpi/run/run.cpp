@@ -14,6 +14,7 @@
 #include "mpi/run/batch_queue.hpp"
 #include "mpi/run/batch_trace.hpp"
 #include "mpi/run/estimate.hpp"
+#include "mpi/run/input_check.hpp"
 #include "mpi/run/run_layout.hpp"
 #include "mpi/run/signals.hpp"
 #include "mpi/run/staged_input.hpp"
@@ -193,6 +194,7 @@ exit_status computation::compute() {
     account.reading_seconds += waited_for_input_;
     account.waiting_seconds += waited_for_input_;
   }
+  refuse_changed_inputs(s_, settings_, writer);
   if (!complete) {
     writer.close();
     return exit_status::interrupted;

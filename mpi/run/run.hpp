@@ -59,6 +59,9 @@ struct run_settings {
   nlohmann::json configuration;    ///< options that change the result; stored, and compared on --resume
   nlohmann::json provenance;       ///< version, command line, inputs with checksums, image header
   const run_listener* listener = nullptr;  ///< outlives the run; null for none
+  /// Called on rank 0 at the end of the work: throws failure if an input has changed since it was read. Empty: nothing
+  /// is checked.
+  std::function<void()> check_inputs;
 };
 
 /// Device interface used by the run.

@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "src/io/input_file.hpp"
+#include "src/io/noted_inputs.hpp"
 
 namespace voxherd {
 
 namespace {
+
+constexpr std::uint64_t block = std::uint64_t{1} << 20, blocks = 256;
 
 /// Replaces invalid UTF-8, because a path in another encoding would make the JSON document unwritable.
 nlohmann::json utf8(const std::string& text) {
@@ -23,10 +27,18 @@ nlohmann::json utf8(const std::string& text) {
 
 }  // namespace
 
+bool is_fingerprint_of_all_bytes(std::uint64_t bytes) { return bytes <= block * blocks; }
+
 nlohmann::json fingerprint(const std::string& path) {
-  constexpr std::uint64_t block = std::uint64_t{1} << 20, blocks = 256;
+  const std::optional<file_state> state = find_file_state(path);  // before its bytes are read
+  nlohmann::json found = find_fingerprint(path);
+  if (state) note_input(path, *state, found.at("fingerprint").get<std::string>());
+  return found;
+}
+
+nlohmann::json find_fingerprint(const std::string& path) {
   const input_file file(path);
-  const bool complete = file.size() <= block * blocks;
+  const bool complete = is_fingerprint_of_all_bytes(file.size());
   XXH64_state_t hash;
   XXH64_reset(&hash, 0);
   const std::uint64_t size = file.size();

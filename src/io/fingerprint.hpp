@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -8,8 +9,13 @@ namespace voxherd {
 
 /// Identifies an input file so that a later run can detect a change: {"path", "bytes", "fingerprint", "method"}. The
 /// fingerprint is the XXH64 of the complete file up to 256 MiB; above that, of the size and of 256 blocks of 1 MiB
-/// spread evenly over the file. Throws failure (missing_input, disk).
+/// spread evenly over the file. Notes the file as an input of the run (noted_inputs.hpp). Throws failure
+/// (missing_input, disk).
 nlohmann::json fingerprint(const std::string& path);
+/// The same without the note.
+nlohmann::json find_fingerprint(const std::string& path);
+/// Whether the fingerprint of a file of this size covers all of its bytes.
+bool is_fingerprint_of_all_bytes(std::uint64_t bytes);
 
 /// One fingerprint for an ordered list of files: the first path, the number of files, their total size, and the XXH64
 /// of their fingerprints.

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/version.hpp"
+#include "src/io/noted_inputs.hpp"
 
 namespace voxherd {
 
@@ -76,6 +77,8 @@ run_settings make_run_settings(const session& s, const run_request& request) {
   settings.trace = request.trace;
   if (settings.quiet && s.is_root()) spdlog::set_level(spdlog::level::warn);
   settings.listener = request.listener;
+  forget_inputs();
+  settings.check_inputs = check_noted_inputs;
   settings.configuration = nlohmann::json::object();
   settings.provenance = start_provenance(s, request.command_line);
   return settings;
