@@ -91,10 +91,13 @@ bool is_on(const option_spec& spec, const std::vector<std::string>& words) {
 }
 
 /// An empty value is a mistake, such as an unset variable of a shell: it must not count as "not given".
-void refuse_empty(const option_spec& spec, const std::vector<std::string>& words) {
-  if (std::none_of(words.begin(), words.end(), [](const std::string& word) { return word.empty(); })) return;
+[[noreturn]] void refuse_empty(const option_spec& spec) {
   option::refuse(fmt::format("--{}: its value is empty, expected {}; leave the option out if it is not needed",
                              spec.name, spec.type == option_type::file ? "a file name" : spec.value));
+}
+
+bool has_empty(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.empty(); });
 }
 
 /// Adds what was parsed, unless an earlier source has given the option.
@@ -105,7 +108,7 @@ void add_values(const command& c, const po::parsed_options& parsed, const given_
       option::refuse(
           fmt::format("unexpected argument '{}'; usage: voxherd {} {}", option.value.front(), c.name, c.usage));
     const option_spec& spec = find_spec(c, option.string_key);
-    if (spec.takes_value()) refuse_empty(spec, option.value);
+    if (spec.takes_value() && has_empty(option.value)) refuse_empty(spec);
     if (earlier.has(spec.name)) continue;
     if (!spec.takes_value() && !is_on(spec, option.value)) continue;
     if (given.has(spec.name) && !spec.repeats) option::refuse(fmt::format("--{} is given twice", spec.name));
@@ -162,6 +165,10 @@ given_options parse_command_line(const command& c, const std::vector<std::string
     add_values(c, po::command_line_parser(own).options(options).positional(positional).style(style).run(), {}, given);
   } catch (const po::unknown_option& e) {
     option::refuse(unknown_option(c, e));
+  } catch (const po::invalid_command_line_syntax& e) {
+    const std::string name = e.get_option_name().substr(e.get_option_name().find_first_not_of('-'));
+    if (e.kind() == po::invalid_syntax::empty_adjacent_parameter) refuse_empty(find_spec(c, name));  // --mask=
+    option::refuse(fmt::format("{}; see voxherd {} --help", e.what(), c.name));
   } catch (const po::error& e) {
     option::refuse(fmt::format("{}; see voxherd {} --help", e.what(), c.name));
   }

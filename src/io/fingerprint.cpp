@@ -12,18 +12,13 @@
 
 #include "src/io/input_file.hpp"
 #include "src/io/noted_inputs.hpp"
+#include "src/io/utf8.hpp"
 
 namespace voxherd {
 
 namespace {
 
 constexpr std::uint64_t block = std::uint64_t{1} << 20, blocks = 256;
-
-/// Replaces invalid UTF-8, because a path in another encoding would make the JSON document unwritable.
-nlohmann::json utf8(const std::string& text) {
-  using json = nlohmann::json;
-  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
-}
 
 }  // namespace
 
@@ -52,7 +47,7 @@ nlohmann::json find_fingerprint(const std::string& path) {
     file.read(offset, bytes.data(), length);
     XXH64_update(&hash, bytes.data(), length);
   }
-  return {{"path", utf8(std::filesystem::absolute(path).string())},
+  return {{"path", valid_utf8(std::filesystem::absolute(path).string())},
           {"bytes", size},
           {"fingerprint", fmt::format("{:016x}", XXH64_digest(&hash))},
           {"method", complete ? "XXH64 of the file" : "XXH64 of the size and of 256 blocks of 1 MiB spread evenly"}};
@@ -67,7 +62,7 @@ nlohmann::json fingerprint(const std::vector<std::string>& paths) {
     all += one.at("fingerprint").get<std::string>();
     bytes += one.at("bytes").get<std::uint64_t>();
   }
-  return {{"path", utf8(std::filesystem::absolute(paths.front()).string())},
+  return {{"path", valid_utf8(std::filesystem::absolute(paths.front()).string())},
           {"files", paths.size()},
           {"bytes", bytes},
           {"fingerprint", fmt::format("{:016x}", XXH64(all.data(), all.size(), 0))},

@@ -10,13 +10,14 @@
 
 #include "core/version.hpp"
 #include "src/io/noted_inputs.hpp"
+#include "src/io/utf8.hpp"
 
 namespace voxherd {
 
 namespace {
 
 nlohmann::json start_provenance(const session& s, const std::string& command_line) {
-  nlohmann::json p{{"version", version}, {"command_line", command_line}, {"ranks", s.size()}};
+  nlohmann::json p{{"version", version}, {"command_line", valid_utf8(command_line)}, {"ranks", s.size()}};
   p["start_time"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                                 fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
   const auto hosts = s.gather(s.host());

@@ -32,8 +32,14 @@ void check_times(const number_table& table, const std::vector<double>& times) {
   }
 }
 
-void warn_of_units(const std::vector<double>& times) {
-  const double spacing = (times.back() - times.front()) / static_cast<double>(times.size() - 1);
+/// Times in ms make even a series of half a minute appear longer than anyone stays in a scanner.
+void check_units(const std::string& source, const std::vector<double>& times) {
+  constexpr double max_hours = 6, s_per_hour = 3600;
+  const double duration = times.back() - times.front();
+  if (!(duration <= max_hours * s_per_hour))
+    refuse(fmt::format("{}: the frames take {:.4g} hours, expected at most {}; give times in seconds, not in ms",
+                       source, duration / s_per_hour, max_hours));
+  const double spacing = duration / static_cast<double>(times.size() - 1);
   if (spacing > 120 || spacing < 0.1)
     spdlog::warn("frames are {:.3g} s apart on average; are the times in seconds?", spacing);
 }
@@ -44,6 +50,7 @@ std::vector<double> read_frame_times(const perfusion_settings& o, std::size_t fr
   std::vector<double> times;
   if (o.times.empty()) {
     for (std::size_t i = 0; i < frames; ++i) times.push_back(o.spacing_s * static_cast<double>(i));
+    check_units("--spacing", times);
     return times;
   }
   const number_table table = read_number_table(o.times);
@@ -51,7 +58,7 @@ std::vector<double> read_frame_times(const perfusion_settings& o, std::size_t fr
     refuse(fmt::format("{}: has {} numbers in {} rows, expected {} in one column or row, one for each frame of {}",
                        table.name, table.values.size(), table.rows, frames, series));
   check_times(table, table.values);
-  warn_of_units(table.values);
+  check_units(table.name, table.values);
   return table.values;
 }
 

@@ -90,6 +90,22 @@ void check_matrix(const matrix& m, const char* field, const std::string& name, s
     warnings.push_back(fmt::format("{} is sheared (cosine between axes up to {:.3g})", field, shear));
 }
 
+/// From a nanometre to a kilometre. Beyond that, a field was damaged or its unit is wrong.
+void check_lengths(const image_grid& grid, const std::string& name) {
+  constexpr double min_mm = 1e-6, max_mm = 1e6, max_offset_mm = 1e9;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double size = grid.voxel_size_mm[axis], offset = grid.voxel_to_world[4 * axis + 3];
+    if (!(size >= min_mm && size <= max_mm))
+      refuse(
+          fmt::format("{}: the voxel size along axis {} is {:.6g} mm, expected {} to {} mm; check pixdim, sform, "
+                      "qform and xyzt_units",
+                      name, axis + 1, size, min_mm, max_mm));
+    if (!(std::abs(offset) <= max_offset_mm))
+      refuse(fmt::format("{}: the offset of {} is {:.6g} mm, expected at most {} mm; check sform and qform", name,
+                         "xyz"[axis], offset, max_offset_mm));
+  }
+}
+
 double finite_or_zero(double v) { return std::isfinite(v) ? v : 0; }
 
 }  // namespace
@@ -151,6 +167,7 @@ void place_grid(const nifti_fields& f, const std::string& name, image_grid& grid
                                      axis + 1, stated, actual));
     }
   }
+  check_lengths(grid, name);
 }
 
 nlohmann::json copied_geometry(const nifti_fields& f) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -55,6 +56,10 @@ const option_table<cohort_request>& cohort_options() {
 std::string read_text(const session& s, const std::string& path) {
   std::string text;
   s.on_root([&] {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+      throw failure(exit_status::missing_input,
+                    fmt::format("{}: it is a directory, expected a table of subjects", path));
     std::ifstream file(path);
     text.assign(std::istreambuf_iterator<char>(file), {});
     if (!file.is_open() || file.bad())

@@ -296,6 +296,18 @@ class Manifests(Folder):
         self.assertIn("has subjects 1 to 1", self.task("2", expect=2))
         self.assertIn("--run 0: expected 1 or more", self.task("0", expect=2))
         self.assertEqual(call(self.folder, "cohort", "none.tsv").returncode, 66)
+
+    def test_a_manifest_that_is_no_file_is_reported(self):
+        os.symlink("loop.tsv", self.path("loop.tsv"))
+        for name, why in ((self.folder, "is a directory"), ("loop.tsv", "Too many levels of symbolic links"),
+                          ("x" * 300, "File name too long")):
+            done = call(self.folder, "cohort", name)
+            self.assertEqual(done.returncode, 66, done.stderr)
+            self.assertIn(f"{name}: ", done.stderr)
+            self.assertIn(why, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_a_missing_manifest_is_a_usage_error(self):
         self.assertEqual(call(self.folder, "cohort").returncode, 2)
 
 

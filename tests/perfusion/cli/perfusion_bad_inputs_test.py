@@ -76,6 +76,13 @@ class BadInputs(PerfusionJobs):
         self.assert_rejected(BAD_DATA, "times must increase", scan=self.given(times=save("same.txt", same)))
         self.assert_rejected(BAD_DATA, "expected a number", scan=self.given(times=self.text("word.txt", "0\n2\nabout 4\n")))
 
+    def test_times_that_cannot_be_seconds_are_rejected(self):
+        save, times = self.study.save_times, self.study.times
+        for factor, hours in ((1000, "30.94"), (1e298, "3.094e+296")):
+            self.assert_rejected(BAD_DATA, f"ms.txt: the frames take {hours} hours, expected at most 6; give times in seconds",
+                                 scan=self.given(times=save("ms.txt", times * factor)))
+        self.assert_rejected(BAD_DATA, "--spacing: the frames take", "--spacing", "3000", scan=self.given(times=None))
+
     def test_missing_frames_cannot_be_skipped_or_used_as_a_baseline(self):
         self.assert_rejected(USAGE, "frame 48, but the series has frames 0 to 47", "--skip-frames", "40-48")
         self.assert_rejected(USAGE, 'found "4-2"', "--skip-frames", "4-2")

@@ -1,0 +1,39 @@
+#include "core/failure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <system_error>
+
+namespace voxherd {
+namespace {
+
+exit_status status_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (...) {
+    return current_failure().status;
+  }
+}
+
+exit_status status_of(std::errc code) {
+  return status_of(
+      std::make_exception_ptr(std::filesystem::filesystem_error("what", "path", std::make_error_code(code))));
+}
+
+TEST(Failure, ErrorsOfFilesAreNotDefectsOfTheProgram) {
+  EXPECT_EQ(status_of(std::errc::too_many_symbolic_link_levels), exit_status::usage);
+  EXPECT_EQ(status_of(std::errc::filename_too_long), exit_status::usage);
+  EXPECT_EQ(status_of(std::errc::no_such_file_or_directory), exit_status::missing_input);
+  EXPECT_EQ(status_of(std::errc::directory_not_empty), exit_status::disk);
+  EXPECT_EQ(status_of(std::errc::no_space_on_device), exit_status::disk);
+}
+
+TEST(Failure, OtherErrorsAreDefects) {
+  EXPECT_EQ(status_of(std::make_exception_ptr(std::logic_error("x"))), exit_status::internal_error);
+  EXPECT_EQ(status_of(std::errc::resource_unavailable_try_again), exit_status::internal_error);
+  EXPECT_EQ(status_of(std::make_exception_ptr(failure(exit_status::disk, "x"))), exit_status::disk);
+}
+
+}  // namespace
+}  // namespace voxherd
