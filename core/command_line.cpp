@@ -166,8 +166,10 @@ given_options parse_command_line(const command& c, const std::vector<std::string
   } catch (const po::unknown_option& e) {
     option::refuse(unknown_option(c, e));
   } catch (const po::invalid_command_line_syntax& e) {
-    const std::string name = e.get_option_name().substr(e.get_option_name().find_first_not_of('-'));
-    if (e.kind() == po::invalid_syntax::empty_adjacent_parameter) refuse_empty(find_spec(c, name));  // --mask=
+    if (e.kind() == po::invalid_syntax::empty_adjacent_parameter) {  // --mask=
+      for (const option_spec& spec : c.options())
+        if (e.get_option_name() == "--" + spec.name && spec.takes_value()) refuse_empty(spec);
+    }
     option::refuse(fmt::format("{}; see voxherd {} --help", e.what(), c.name));
   } catch (const po::error& e) {
     option::refuse(fmt::format("{}; see voxherd {} --help", e.what(), c.name));

@@ -64,6 +64,7 @@ class InvalidCommandLines(ToyJobs):
     def test_extra_arguments_unknown_options_and_abbreviated_options_are_rejected(self):
         self.expect(2, ["unexpected argument 'b'", "usage: voxherd verify FILE"], "verify", "a", "b")
         self.expect(2, ["unknown option --nonsense"], "verify", "a", "--nonsense")
+        self.expect(2, ["--nonsense"], "verify", "a", "--nonsense=")
         self.expect(2, ["unknown option --resul;", "did you mean --result?"], "verify", "--resul", "a")
 
 
