@@ -224,6 +224,25 @@ GRADIENT_CASES = {
 }
 
 
+FAR = [[2, 0, 0, 900], [0, 2, 0, 0], [0, 0, 2, 0]]
+LABELS = numpy.arange(60).reshape(SIZE)
+TRACKING_CASES = {
+    "missing seeds": ("seeds.nii", None, MISSING, ["No such file"]),
+    "no seeds": ("seeds.nii", nifti(numpy.zeros(SIZE)), BAD_DATA, ["0 of 60", "at least one"]),
+    "seeds of another subject": ("seeds.nii", nifti(numpy.ones(SIZE), sform=FAR), BAD_DATA, ["inside the image", "another subject"]),
+    "4-D seeds": ("seeds.nii", nifti(numpy.ones((*SIZE, 2))), BAD_DATA, ["dim[4]", "expected 1"]),
+    "gz seeds, longer and damaged": ("seeds.nii.gz", longer_and_damaged(MASK), BAD_DATA, ["damaged", "wrong checksum"]),
+    "no points": ("points", b"", BAD_DATA, ["contains no numbers"]),
+    "points of two numbers": ("points", b"1 2\n3 4\n", BAD_DATA, ["line 1", "found 2 values, expected 3"]),
+    "nan point": ("points", b"1 2 3\n4 nan 6\n", BAD_DATA, ["line 2", "nan", "a finite number of mm"]),
+    "points outside": ("points", b"0 0 900\n", BAD_DATA, ["none of 1 seeds", "world mm"]),
+    "fractional label": ("labels.nii", nifti(LABELS + .5), BAD_DATA, ["0.5", "a parcellation of integers up to 16777216"]),
+    "huge label": ("labels.nii", nifti(LABELS * 1e6), BAD_DATA, ["a parcellation of integers up to 16777216"]),
+    "negative labels": ("labels.nii", nifti(-LABELS), BAD_DATA, ["0 of 60", "at least one"]),
+    "labels of another subject": ("labels.nii", nifti(LABELS, sform=FAR), BAD_DATA, ["inside the image", "another subject"]),
+    "gz labels, longer and damaged": ("labels.nii.gz", longer_and_damaged(MASK), BAD_DATA, ["damaged", "wrong checksum"]),
+}
+
 # Usable: a file, its content, words of the output
 USABLE_CASES = {
     "trailing bytes": ("dwi.nii", DWI + b"junk", ["dwi.nii: 4 bytes follow the data; ignored"]),
@@ -277,30 +296,35 @@ def assemble(folder, bad, content):
     elif content is not None:
         with open(path, "wb") as file:
             file.write(content)
-    options["dwi" if role.startswith("dwi") else "grad-dev" if role == "grad_dev" else role] = bad
+    if role.startswith("dwi"):
+        role = "dwi"
+    names = {"grad_dev": "grad-dev", "seeds": "seed-image", "points": "seed-points", "labels": "targets"}
+    if role == "labels":
+        options["seed-image"] = options["mask"]
+    options[names.get(role, role)] = bad
     return [word for option, name in options.items() for word in ("--" + option, os.path.join(folder, name))]
 
 
 class BadInputs(unittest.TestCase):
-    def run_case(self, ranks, bad, content):
+    def run_case(self, ranks, bad, content, command="tensor"):
         """Exit status, lines of stderr, and the contents of the output folder."""
         with tempfile.TemporaryDirectory() as folder:
             options = assemble(folder, bad, content)
             out = os.path.join(folder, "out")
             os.mkdir(out)
-            done = subprocess.run(["mpirun", "--oversubscribe", "-n", str(ranks), VOXHERD, "tensor", "--backend", "cpu", "--threads", "1",
+            done = subprocess.run(["mpirun", "--oversubscribe", "-n", str(ranks), VOXHERD, command, "--backend", "cpu", "--threads", "1",
                                    *options, "--out", os.path.join(out, "x.h5")], capture_output=True, timeout=120,
                                   encoding="utf-8", errors="replace")
             return done.returncode, done.stderr.splitlines(), os.listdir(out)
 
-    def run_cases(self, cases):
+    def run_cases(self, cases, command="tensor"):
         """On one rank and on three, several at a time because mpirun takes a second to end after a failure."""
         runs = [(name, ranks) for name in cases for ranks in (1, 3)]
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            return zip(runs, pool.map(lambda run: self.run_case(run[1], *cases[run[0]][:2]), runs))
+            return zip(runs, pool.map(lambda run: self.run_case(run[1], *cases[run[0]][:2], command), runs))
 
-    def check_all(self, cases):
-        for (name, ranks), (found, lines, written) in self.run_cases(cases):
+    def check_all(self, cases, command="tensor"):
+        for (name, ranks), (found, lines, written) in self.run_cases(cases, command):
             bad, _, status, words = cases[name]
             with self.subTest(name, ranks=ranks):
                 errors = [line for line in lines if line.startswith("voxherd: error: ")]
@@ -324,6 +348,9 @@ class BadInputs(unittest.TestCase):
 
     def test_bad_gradients(self):
         self.check_all(GRADIENT_CASES)
+
+    def test_bad_seeds_and_labels(self):
+        self.check_all(TRACKING_CASES, "geodesic")
 
     def test_usable_inputs_are_accepted_with_a_warning(self):
         for (name, ranks), (found, lines, written) in self.run_cases(USABLE_CASES):
