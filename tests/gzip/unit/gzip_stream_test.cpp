@@ -18,6 +18,7 @@ using testing::bytes;
 using testing::head;
 using testing::joined;
 using testing::member;
+using testing::member_with_wrong_checksum;
 using testing::scratch_folder;
 using testing::some_content;
 using testing::write_file;
