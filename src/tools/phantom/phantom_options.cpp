@@ -125,7 +125,7 @@ const option_table<phantom_request>& phantom_options() {
     .group("Output", {
       {"out", &T::out, text_kind::file, {.text = "folder to write, with truth/ in it", .value = "FOLDER"}},
       {"gz", &T::gz, {"write series as .nii.gz instead of .nii"}},
-      {"overwrite", &T::overwrite, {"replace an existing phantom"}}})
+      {"overwrite", &T::overwrite, {"replace an existing phantom, or an existing file of --json"}}})
     .group("Running", {
       {"threads", &T::threads, range{0, 4096}, {"CPU threads per rank; 0: this rank's share of the cores"}}})
     .check(check_request);
