@@ -1,7 +1,6 @@
 """Files that the user names for output replace nothing that was not to be replaced, and losing one is not silent."""
 import os
 import shutil
-import signal
 import stat
 import subprocess
 import tempfile
@@ -9,7 +8,7 @@ import threading
 import unittest
 
 from program import VOXHERD, run
-from toy_jobs import ToyJobs, begin, digest, mpirun, remaining_output, run as run_toy, voxherd, wait_for_batches
+from toy_jobs import ToyJobs, begin, digest, remaining_output, run as run_toy, wait_for_batches
 
 SLOW = ("--batch", 40, "--slowest-ms", 40)  # 64 batches
 
@@ -76,9 +75,9 @@ class Replaced(Study):
         for name, option in (("p/data.nii", "--dwi"), ("soft", "--bvals"), ("hard", "--bvecs"), ("config", "--config")):
             before = content(self.path(name))
             for output in ("--json", "--trace", "--out"):
-                status, errors = self.tensor("--config", config, "--overwrite", output, self.path(name),
-                                             **({"out": "o.h5"} if output != "--out" else {"out": name})) \
-                    if output != "--out" else self.tensor("--config", config, "--overwrite", out=name)
+                as_out = output == "--out"
+                words = () if as_out else (output, self.path(name))
+                status, errors = self.tensor("--config", config, "--overwrite", *words, out=name if as_out else "o.h5")
                 self.refused(status, errors, 2, f"is also the input {option}")
                 self.assertEqual(content(self.path(name)), before)
                 self.assertFalse(os.path.exists(self.path("o.h5")))
@@ -267,6 +266,7 @@ class Running(ToyJobs):
             out = os.path.join(folder, "o.h5")
             # Hours of work: the run ends in this test's time only if it notices.
             job = begin(ranks, out, "--batch", 1, "--slowest-ms", 5000)
+            self.addCleanup(job.terminate)
             wait_for_batches(out, 1)
             shutil.rmtree(folder)
             errors = remaining_output(job)
