@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -91,13 +92,12 @@ class temporary_file {
 
  private:
   [[noreturn]] void refuse_creation(const std::string& path, int error) const {
-    const std::string parent = fs::path(path).parent_path().string();
+    const std::string given = fs::path(path).parent_path().string(), parent = given.empty() ? "." : given;
     if (error == ENOENT) {
       refuse(exit_status::disk, output_, fmt::format(": folder {} does not exist; create it first", parent));
     }
     if (error == EACCES || error == EPERM || error == EROFS) {
-      refuse(exit_status::disk, output_,
-             fmt::format(": cannot write into {}: {}", parent.empty() ? "." : parent, std::strerror(error)));
+      refuse(exit_status::disk, output_, fmt::format(": cannot write into {}: {}", parent, std::strerror(error)));
     }
     refuse(output_, error);
   }
@@ -121,7 +121,9 @@ int write_all(int file, std::string_view text) {
 
 void write_stream(const named_output& output, int file, std::string_view text) {
   if (file < 0) refuse(output, errno);
+  const auto usual = std::signal(SIGPIPE, SIG_IGN);  // a pipe without a reader is an error as any other
   const int write_error = write_all(file, text);
+  std::signal(SIGPIPE, usual);
   const int error = close(file) != 0 && write_error == 0 ? errno : write_error;
   if (error != 0) refuse(output, error);
 }

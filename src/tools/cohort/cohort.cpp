@@ -9,6 +9,7 @@
 
 #include "core/command.hpp"
 #include "core/shell_words.hpp"
+#include "mpi/comm/session.hpp"
 #include "mpi/result/named_output.hpp"
 #include "src/tools/cohort/cohort_table.hpp"
 #include "src/tools/cohort/manifest.hpp"
