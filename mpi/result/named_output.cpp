@@ -93,10 +93,10 @@ class temporary_file {
  private:
   [[noreturn]] void refuse_creation(const std::string& path, int error) const {
     const std::string given = fs::path(path).parent_path().string(), parent = given.empty() ? "." : given;
-    if (error == ENOENT) {
+    if (error == ENOENT && access(parent.c_str(), F_OK) != 0) {
       refuse(exit_status::disk, output_, fmt::format(": folder {} does not exist; create it first", parent));
     }
-    if (error == EACCES || error == EPERM || error == EROFS) {
+    if (error == ENOENT || error == EACCES || error == EPERM || error == EROFS) {
       refuse(exit_status::disk, output_, fmt::format(": cannot write into {}: {}", parent, std::strerror(error)));
     }
     refuse(output_, error);

@@ -10,7 +10,7 @@ import unittest
 from program import VOXHERD, run
 from toy_jobs import ToyJobs, begin, digest, remaining_output, run as run_toy, wait_for_batches
 
-SLOW = ("--batch", 40, "--slowest-ms", 40)  # 64 batches
+SLOW = ("--batch", 40, "--slowest-ms", 120)  # 64 batches
 
 
 def content(path):
