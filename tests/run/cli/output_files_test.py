@@ -10,7 +10,7 @@ import unittest
 from program import VOXHERD, run
 from toy_jobs import ToyJobs, begin, digest, remaining_output, run as run_toy, wait_for_batches
 
-SLOW = ("--batch", 40, "--slowest-ms", 120)  # 64 batches
+SLOW = ("--batch", 40, "--slowest-ms", 60)  # 64 batches
 
 
 def content(path):
@@ -265,7 +265,7 @@ class Running(ToyJobs):
             os.mkdir(folder)
             out = os.path.join(folder, "o.h5")
             # Hours of work: the run ends in this test's time only if it notices.
-            job = begin(ranks, out, "--batch", 1, "--slowest-ms", 5000)
+            job = begin(ranks, out, "--batch", 1, "--slowest-ms", 1000)
             self.addCleanup(job.terminate)
             wait_for_batches(out, 1)
             shutil.rmtree(folder)
