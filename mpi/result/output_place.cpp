@@ -16,6 +16,7 @@
 
 #include "core/failure.hpp"
 #include "core/readable.hpp"
+#include "mpi/result/new_name.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/same_study.hpp"
 
@@ -38,6 +39,19 @@ void check_not_an_input(const std::string& out, const nlohmann::json& provenance
     if (!input.is_object() || !fs::equivalent(out, input.value("path", ""), ignored)) continue;
     throw failure(exit_status::usage, fmt::format("--out {} is the input --{}; choose another name", out, name));
   }
+}
+
+/// Throws if a file of the result cannot exist under `path`: a folder or a pipe has that name, or it is too long.
+void check_file_name(const std::string& out, const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0) {
+    if (S_ISREG(status.st_mode)) return;
+    throw failure(exit_status::usage, fmt::format("--out {}: {} is {}, expected a file; choose another name", out, path,
+                                                  S_ISDIR(status.st_mode) ? "a folder" : "a device or a pipe"));
+  }
+  if (errno == ENOENT) return;
+  throw failure(errno == ENAMETOOLONG ? exit_status::usage : exit_status::disk,
+                fmt::format("--out {}: {}: {}", out, path, std::strerror(errno)));
 }
 
 bool same_file(int open_file, const std::string& path) {
@@ -99,6 +113,11 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   const std::string part = unfinished_path(out);
   const bool has_part = fs::exists(part), has_out = fs::exists(out);
   check_not_an_input(out, wanted.provenance);
+  if (request.resume && has_part && has_out && !request.overwrite) {
+    throw failure(exit_status::usage, fmt::format("--out {} exists, and {} was left by a stopped run; add --overwrite "
+                                                  "to continue it and replace {}, or remove one of them",
+                                                  out, part, out));
+  }
   if (request.resume && has_part) {
     try {
       compare(result_reader(part), wanted);
@@ -133,11 +152,13 @@ beginning decide_beginning(const output_request& request, const result_layout& w
 void check_output_folder(const std::string& out, std::uint64_t bytes) {
   const std::string folder = parent_folder(out);
   if (out.empty()) throw failure(exit_status::usage, "--out is missing: the name of the result file, e.g. result.h5");
-  if (fs::is_directory(out))
+  std::error_code ignored;
+  if (fs::is_directory(out, ignored))
     throw failure(exit_status::usage, fmt::format("--out {} is a folder, expected a file", out));
-  if (!fs::is_directory(folder)) {
+  if (!fs::is_directory(folder, ignored)) {
     throw failure(exit_status::disk, fmt::format("--out {}: folder {} does not exist; create it first", out, folder));
   }
+  for (const char* ending : {"", ".part", ".part.new", ".lock"}) check_file_name(out, out + ending);
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
     throw failure(exit_status::disk,
                   fmt::format("--out {}: cannot write into {}: {}", out, folder, std::strerror(errno)));
@@ -169,8 +190,22 @@ void reserve_blocks(const std::string& path) {
   }
 }
 
-void give_final_name(const std::string& out) {
+void remove_leftovers(const std::string& out) {
+  if (is_being_written(out)) return;
+  const output_lock lock(out);  // its end removes OUT.lock
+  std::error_code ignored;
+  for (const char* ending : {".part", ".part.new"}) fs::remove(out + ending, ignored);
+}
+
+void check_still_there(const std::string& out) {
   const std::string part = unfinished_path(out);
+  if (access(part.c_str(), F_OK) == 0) return;
+  throw failure(exit_status::disk, fmt::format("{} was removed while the run was writing it; start again", part));
+}
+
+void give_final_name(const std::string& out, existing_result if_it_exists) {
+  const std::string part = unfinished_path(out);
+  check_still_there(out);
   {
     const result_reader reader(part);
     const auto& journal = reader.journal();
@@ -179,9 +214,16 @@ void give_final_name(const std::string& out) {
       throw failure(exit_status::internal_error, fmt::format("{}: {} batches are missing at the end", part, missing));
     }
   }
-  if (std::rename(part.c_str(), out.c_str()) != 0) {
-    throw failure(exit_status::disk, fmt::format("renaming {} to {}: {}", part, out, std::strerror(errno)));
+  const int error = if_it_exists == existing_result::kept         ? rename_to_new_name(part, out)
+                    : std::rename(part.c_str(), out.c_str()) == 0 ? 0
+                                                                  : errno;
+  if (error == EEXIST) {
+    throw failure(exit_status::disk, fmt::format("{} was created by another program during the run and is not "
+                                                 "replaced; move it, then run the same command with --resume",
+                                                 out));
   }
+  if (error != 0)
+    throw failure(exit_status::disk, fmt::format("renaming {} to {}: {}", part, out, std::strerror(error)));
   const int folder = open(parent_folder(out).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     fsync(folder);

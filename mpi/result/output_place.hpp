@@ -55,7 +55,17 @@ void check_output_folder(const std::string& out, std::uint64_t bytes);
 /// Reserves all blocks of the file, if the file system supports it, so that the disk cannot fill up during the run.
 void reserve_blocks(const std::string& path);
 
-/// Gives a complete OUT.part its final name, after reading it again. Throws failure (disk, ours).
-void give_final_name(const std::string& out);
+/// Removes what a killed job left of a file that is no longer needed: OUT.part, OUT.part.new, OUT.lock. Does nothing
+/// while a job writes it.
+void remove_leftovers(const std::string& out);
+
+/// Throws failure (disk) if OUT.part was removed while it is being written.
+void check_still_there(const std::string& out);
+
+enum class existing_result { kept, replaced };
+
+/// Gives a complete OUT.part its final name, after reading it again. Throws failure (disk, ours), also if a file of
+/// that name has appeared since the start and is not to be replaced.
+void give_final_name(const std::string& out, existing_result if_it_exists);
 
 }  // namespace voxherd

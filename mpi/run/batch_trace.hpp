@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mpi/comm/session.hpp"
+#include "mpi/result/named_output.hpp"
 
 namespace voxherd {
 
@@ -21,6 +22,6 @@ struct batch_times {
 /// Writes CSV with one line per batch, in the order of their start, and the names above; times in seconds after
 /// `origin`, each rank's own steady_seconds() when all ranks left a barrier. Collective; throws failure (disk), the
 /// same on every rank.
-void write_trace(const session& s, const std::string& path, std::vector<batch_times> own, double origin);
+void write_trace(const session& s, const named_output& output, std::vector<batch_times> own, double origin);
 
 }  // namespace voxherd

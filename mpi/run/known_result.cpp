@@ -7,6 +7,7 @@
 #include "mpi/run/batch_trace.hpp"
 #include "mpi/run/input_check.hpp"
 #include "mpi/run/run_layout.hpp"
+#include "mpi/run/run_outputs.hpp"
 #include "mpi/run/signals.hpp"
 #include "mpi/run/study.hpp"
 
@@ -95,7 +96,6 @@ exit_status write_known(const session& s, const known_result& known, const run_s
     writer.close();
     return exit_status::interrupted;
   }
-  if (!settings.trace.empty()) write_trace(s, settings.trace, times, work_started);
   rank_account account;
   for (const batch_times& t : times) {
     account.items += t.items;
@@ -103,6 +103,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
     account.writing_seconds += t.write_end - t.write_begin;
   }
   file.finish(writer, account, device, file.layout().batches.size() - pending.size());
+  if (!settings.trace.empty()) write_trace(s, trace_output(settings), times, work_started);
   return exit_status::complete;
 }
 

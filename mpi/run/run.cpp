@@ -16,6 +16,7 @@
 #include "mpi/run/estimate.hpp"
 #include "mpi/run/input_check.hpp"
 #include "mpi/run/run_layout.hpp"
+#include "mpi/run/run_outputs.hpp"
 #include "mpi/run/signals.hpp"
 #include "mpi/run/staged_input.hpp"
 #include "mpi/run/study.hpp"
@@ -54,9 +55,10 @@ void check_same_kind(const session& s, const std::string& kind) {
 }
 
 /// Runs the loop; a failure ends all ranks with one message, since the others wait for this one.
-void run_or_end_all(const session& s, work_loop& loop, batch_queue& queue, const run_listener* listener) {
+void run_or_end_all(const session& s, work_loop& loop, batch_queue& queue, const std::function<void()>& every_second,
+                    const run_listener* listener) {
   try {
-    loop.run(queue);
+    loop.run(queue, every_second);
   } catch (...) {
     if (s.size() == 1) throw;
     failure f = current_failure();
@@ -162,7 +164,8 @@ bool computation::compute_stages(const std::vector<run_stage>& stages, work_loop
     if (i == 0 && !settings_.trace.empty()) s_.barrier();
     if (i == 0) work_started_ = steady_seconds();
     if (i == 0 && s_.node_rank() == 0) writing_back.emplace(unfinished_path(settings_.out));
-    run_or_end_all(s_, loop, queue, settings_.listener);
+    const auto look_for_file = [&] { s_.is_root() ? check_still_there(settings_.out) : void(); };
+    run_or_end_all(s_, loop, queue, look_for_file, settings_.listener);
     queue.close();
     if (!queue.all_done()) return false;
   }
@@ -180,6 +183,7 @@ exit_status computation::compute() {
   for (const std::uint64_t number : pending_) pending_items += layout.batches[number].item_count;
   const std::uint64_t items = layout.item_voxels.size();
   rank_account account;
+  std::vector<batch_times> times;
   bool complete = false;
   {
     progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, settings_.label);
@@ -189,7 +193,7 @@ exit_status computation::compute() {
     study_.note_stage("buffers made");
     complete = compute_stages(stages, *loop, created);
     study_.note_stage("batches computed");
-    if (!settings_.trace.empty() && complete) write_trace(s_, settings_.trace, loop->times(), work_started_);
+    times = loop->times();
     account = loop->account();
     account.reading_seconds += waited_for_input_;
     account.waiting_seconds += waited_for_input_;
@@ -200,6 +204,7 @@ exit_status computation::compute() {
     return exit_status::interrupted;
   }
   study_.finish(writer, account, device_, layout.batches.size() - pending_.size());
+  if (!settings_.trace.empty()) write_trace(s_, trace_output(settings_), std::move(times), work_started_);
   report_counts();
   return exit_status::complete;
 }

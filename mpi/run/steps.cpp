@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "core/clock.hpp"
+#include "mpi/result/output_place.hpp"
+#include "mpi/run/run_outputs.hpp"
 
 namespace voxherd {
 
@@ -18,6 +20,13 @@ run_settings step_settings(const run_settings& settings, const std::string& name
   step.json.clear();
   if (!settings.trace.empty()) step.trace = settings.trace + "." + name;
   return step;
+}
+
+/// As a step's run checks its trace, but before the first step.
+void check_trace(const run_settings& step, const std::string& out, const nlohmann::json& provenance) {
+  if (step.resume && std::filesystem::exists(step.out)) return;  // complete: it writes no trace
+  check_run_outputs(step, provenance);
+  check_not_a_result("--trace", step.trace, "--out", out);
 }
 
 }  // namespace
@@ -63,18 +72,29 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
   };
   const auto remove_intermediate_files = [&] {
     s.on_root([&] {
-      for (const step_list::step& step : steps.steps_)
-        if (step.make && !step.is_last && step.kept_file.empty()) std::filesystem::remove(settings_of(step).out);
+      for (const step_list::step& step : steps.steps_) {
+        if (!step.make || step.is_last || !step.kept_file.empty()) continue;
+        std::filesystem::remove(settings_of(step).out);
+        remove_leftovers(settings_of(step).out);
+      }
     });
   };
   if (is_already_complete(s, analysis, settings, device)) {
     log_nothing_to_do(settings);
-    if (!settings.dry_run) remove_intermediate_files();
+    if (!settings.dry_run) {
+      remove_intermediate_files();
+      s.on_root([&] { remove_leftovers(settings.out); });
+    }
     return exit_status::complete;
   }
   // Errors about the user's files are reported before any work is done.
   for (const step_list::step& step : steps.steps_)
     if (!step.kept_file.empty()) (void)is_already_complete(s, step.analysis, settings_of(step), device);
+  s.on_root([&] {
+    check_run_outputs(settings, settings.provenance);
+    for (const step_list::step& step : steps.steps_)
+      if (step.make && !step.is_last) check_trace(settings_of(step), settings.out, settings.provenance);
+  });
 
   nlohmann::json summary = nlohmann::json::object();
   for (const step_list::step& step : steps.steps_) {

@@ -10,6 +10,7 @@
 #include "mpi/result/batch_rows.hpp"
 #include "mpi/result/same_study.hpp"
 #include "mpi/run/run_layout.hpp"
+#include "mpi/run/run_outputs.hpp"
 
 namespace voxherd {
 
@@ -68,8 +69,10 @@ beginning study::begin() {
     check_output_folder(settings_.out, 0);
     if (!settings_.dry_run) lock_ = std::make_unique<output_lock>(settings_.out);
     found_ = decide_beginning(requested_output(settings_), layout_);
+    if (found_ != beginning::already_complete) check_run_outputs(settings_, layout_.provenance);
     const std::string part = unfinished_path(settings_.out);
     if (found_ == beginning::fresh && !settings_.dry_run) std::filesystem::remove(part);
+    if (!settings_.dry_run) std::filesystem::remove(part + ".new");  // of a killed run
     if (found_ == beginning::fresh && settings_.resume)
       spdlog::info("there is no {} to resume: starting from the beginning", part);
   });
@@ -121,7 +124,7 @@ void study::finish(result_writer& writer, rank_account account, const device_hoo
   }
   writer.finish(summary.dump());
   s_.on_root([&] {
-    give_final_name(settings_.out);
+    give_final_name(settings_.out, settings_.overwrite ? existing_result::replaced : existing_result::kept);
     note_stage("result named");
     report(summary);
   });
@@ -139,7 +142,7 @@ void study::report(nlohmann::json& summary) const {
   if (settings_.json.empty()) return;
   for (const session::stage& stage : s_.stages())
     summary["stages"].push_back({{"name", stage.name}, {"ended_seconds", stage.ended}});
-  write_json(settings_.json, summary);
+  write_output(json_output(settings_), summary.dump(2) + '\n');
 }
 
 }  // namespace voxherd

@@ -5,12 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 
-#include "core/failure.hpp"
 #include "mpi/run/progress.hpp"
 
 namespace voxherd {
@@ -100,16 +95,6 @@ std::string summary_table(const nlohmann::json& summary) {
   return table + fmt::format("{:.0f} items in {}: {:.1f} items/s\n", summary.at("all").at("items").get<double>(),
                              clock_time(summary.at("seconds").get<double>()),
                              summary.at("items_per_second").get<double>());
-}
-
-void write_json(const std::string& path, const nlohmann::json& summary) {
-  const std::string unfinished = path + ".part";
-  std::ofstream file(unfinished);
-  file << summary.dump(2) << '\n';
-  file.close();
-  if (!file || std::rename(unfinished.c_str(), path.c_str()) != 0) {
-    throw failure(exit_status::disk, fmt::format("--json {}: {}", path, std::strerror(errno)));
-  }
 }
 
 }  // namespace voxherd

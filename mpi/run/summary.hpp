@@ -28,7 +28,4 @@ nlohmann::json gather_summary(const session& s, const rank_account& own, double 
 /// The summary as a printed table.
 std::string summary_table(const nlohmann::json& summary);
 
-/// Writes the summary under a temporary name, then renames it. Throws failure (disk).
-void write_json(const std::string& path, const nlohmann::json& summary);
-
 }  // namespace voxherd

@@ -46,7 +46,7 @@ work_loop::work_loop(const session& s, analysis& a, const device_hooks& device, 
   for (work_slot& slot : slots_) free_.push_back(&slot);
 }
 
-void work_loop::run(batch_queue& queue) {
+void work_loop::run(batch_queue& queue, const std::function<void()>& every_second) {
   queue_ = &queue;
   const double start = steady_seconds();
   const double busy_before = lanes_.busy_seconds();
@@ -56,6 +56,7 @@ void work_loop::run(batch_queue& queue) {
     const bool loaded = load_next();
     const bool wrote = !loaded && write_next();
     leave_if_idle();
+    call_each_second(every_second);
     progress_.update(items_before_ + queue_->items_done());
     if (loaded || wrote || queue_->finished()) continue;
     const bool expects_messages = session_.size() > 1 && (session_.is_root() || queue_->asked() || queue_->left());
@@ -120,6 +121,13 @@ void work_loop::notice_signals() {
   std::fflush(nullptr);
   // There is no time to finalize MPI or to close the file: every finished batch is already in the file.
   _exit(static_cast<int>(exit_status::interrupted));
+}
+
+void work_loop::call_each_second(const std::function<void()>& what) {
+  const auto now = steady::now();
+  if (!what || now - called_at_ < std::chrono::seconds(1)) return;
+  called_at_ = now;
+  what();
 }
 
 void work_loop::leave_if_idle() {

@@ -26,7 +26,8 @@ class work_loop {
 
   /// Works until all ranks have left this queue. After a signal: until the batches being computed are written; if other
   /// ranks take too long, the process exits with exit_status::interrupted.
-  void run(batch_queue& queue);
+  /// `every_second`: called at most once per second meanwhile; what it throws ends the loop.
+  void run(batch_queue& queue, const std::function<void()>& every_second = {});
 
   rank_account account() const { return account_; }
   /// Times of every batch that this rank wrote.
@@ -37,6 +38,7 @@ class work_loop {
   bool write_next();
   void notice_signals();
   void leave_if_idle();
+  void call_each_second(const std::function<void()>& what);
   std::size_t in_flight() const { return slots_.size() - free_.size(); }
 
   const session& session_;
@@ -53,7 +55,7 @@ class work_loop {
   std::vector<batch_times> times_;
   std::uint64_t items_before_ = 0;  ///< rank 0: done in earlier queues
   double wanted_since_ = 0;         ///< on steady_seconds(); 0 while no buffer is free
-  std::chrono::steady_clock::time_point stopped_at_{};
+  std::chrono::steady_clock::time_point stopped_at_{}, called_at_{};
 };
 
 }  // namespace voxherd

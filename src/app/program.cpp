@@ -1,13 +1,18 @@
 #include "src/app/program.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "core/command_line.hpp"
@@ -16,6 +21,7 @@
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/run/signals.hpp"
+#include "src/analyses/common/output_options.hpp"
 #include "src/app/processor.hpp"
 
 namespace voxherd {
@@ -67,16 +73,50 @@ exit_status dispatch(session& s, std::span<const command* const> commands, const
   }
   // Before the first kernel: an illegal instruction would end the program without a message.
   if (const std::string why = why_kernels_cannot_run(); !why.empty()) throw failure(exit_status::usage, why);
-  const auto prepared = prepare_command(c, rest);
+  const given_options given = parse_command_line(c, rest);
+  const auto prepared = c.prepare(given);
+  s.on_root([&] { check_output_options(c, given); });
   // From here on, so that a signal is not lost while inputs are read or between two steps.
   std::optional<stop_signals> signals;
   if (makes_result(c)) signals.emplace();
   return prepared->run(s);
 }
 
+[[noreturn]] void fail_output(const std::string& reason) {
+  throw failure(exit_status::disk, "standard output cannot be written: " + reason);
+}
+
+/// Writes what is still in memory. What was printed may be all that a command made, so that losing it is a failure.
+void finish_output() {
+  if (std::fflush(stdout) != 0) fail_output(std::strerror(errno));
+  if (std::ferror(stdout) != 0) fail_output("a part of it is missing");
+}
+
+exit_status dispatch_and_print(session& s, std::span<const command* const> commands,
+                               const std::vector<std::string>& words) {
+  try {
+    const exit_status status = dispatch(s, commands, words);
+    finish_output();
+    return status;
+  } catch (const std::system_error& e) {  // of fmt::print
+    if (std::ferror(stdout) == 0) throw;
+    fail_output(e.code().message());
+  }
+}
+
+/// A missing standard output is replaced by one that refuses every word. Otherwise the next file opened, perhaps the
+/// result, would be the standard output.
+void reserve_output() {
+  if (fcntl(STDOUT_FILENO, F_GETFD) >= 0) return;
+  const int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (file < 0 || file == STDOUT_FILENO) return;
+  dup2(file, STDOUT_FILENO);
+  close(file);
+}
+
 ending attempt(session& s, std::span<const command* const> commands, const std::vector<std::string>& words) {
   try {
-    return {dispatch(s, commands, words), ""};
+    return {dispatch_and_print(s, commands, words), ""};
   } catch (...) {
     const failure f = current_failure();
     return {f.status, f.what()};
@@ -98,6 +138,7 @@ int leave_together(const session& s, const ending& own) {
 }  // namespace
 
 int run_program(int argc, char** argv, std::span<const command* const> commands) {
+  reserve_output();
   use_hdf5_without_file_locks();  // an environment variable: before MPI starts threads
   session s(&argc, &argv);
   set_up_log(s);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/version.hpp"
+#include "mpi/result/named_output.hpp"
 #include "src/io/noted_inputs.hpp"
 #include "src/io/utf8.hpp"
 
@@ -66,7 +67,8 @@ const option_table<run_request>& run_options() {
 run_settings make_run_settings(const session& s, const run_request& request) {
   if (request.out.empty()) option::refuse("--out is missing: the name of the result file");
   run_settings settings;
-  settings.out = request.out;
+  s.on_root([&] { settings.out = follow_links(request.out); });
+  s.broadcast(settings.out);
   settings.partition = request.partition;
   settings.schedule = request.schedule;
   settings.batch_items = request.batch_items;

@@ -4,19 +4,32 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 
+#include "core/options.hpp"
+#include "mpi/result/output_place.hpp"
+#include "mpi/run/run_outputs.hpp"
 #include "src/analyses/perfusion/plot.hpp"
-#include "src/io/output_file.hpp"
 
 namespace voxherd {
 
 namespace {
 
-void write(const std::string& path, const std::string& text) {
-  output_file file(path, output_file::coding::plain);
-  file.write(text.data(), text.size());
-  file.finish();
+named_output curve_file(const run_settings& how, const char* ending) {
+  return {"--out: its file of curves", curve_stem(how.out) + ending, how.overwrite};
+}
+
+/// Whether the file has this content already, as after a run that was killed before it made OUT.part.
+bool contains(const std::string& path, const std::string& text) {
+  std::ifstream file(path, std::ios::binary);
+  return file && std::string(std::istreambuf_iterator<char>(file), {}) == text;
+}
+
+/// Whether a stopped run, which is resumed now, has made the file.
+bool is_kept(const run_settings& how, const named_output& file, const std::string& text) {
+  if (!how.resume || how.overwrite || !std::filesystem::exists(file.path)) return false;
+  return std::filesystem::exists(unfinished_path(how.out)) || contains(file.path, text);
 }
 
 std::string table_of(const perfusion_findings& found, const tissue_fit& tissue) {
@@ -64,12 +77,33 @@ std::string curve_stem(const std::string& result) {
   return (path.parent_path() / path.stem()).string() + ".curves";
 }
 
-void write_curve_files(const std::string& result, const perfusion_settings& o, const perfusion_findings& found,
-                       const tissue_fit& tissue) {
-  const std::string stem = curve_stem(result);
-  write(stem + ".csv", table_of(found, tissue));
-  write(stem + ".svg", plot_of(o, found, tissue));
-  spdlog::info("curves and the mean curve's fit are in {0}.csv and {0}.svg", stem);
+void check_curve_files(const run_settings& how) {
+  for (const char* ending : {".csv", ".svg"}) {
+    const named_output file = curve_file(how, ending);
+    for (const named_output& other : {json_output(how), trace_output(how)}) {
+      if (is_same_file(file.path, other.path))
+        option::refuse(
+            fmt::format("{} {} is also the file of {}; choose another name", file.option, file.path, other.option));
+    }
+    if (!how.resume) check_output(file);
+  }
+}
+
+std::vector<std::string> write_curve_files(const run_settings& how, const perfusion_settings& o,
+                                           const perfusion_findings& found, const tissue_fit& tissue) {
+  const std::pair<named_output, std::string> files[] = {{curve_file(how, ".csv"), table_of(found, tissue)},
+                                                        {curve_file(how, ".svg"), plot_of(o, found, tissue)}};
+  std::vector<std::string> made;
+  for (const auto& [file, text] : files) {
+    if (is_kept(how, file, text)) continue;
+    check_not_an_input(file, how.provenance);
+    check_output(file);
+    if (!std::filesystem::exists(file.path)) made.push_back(file.path);
+  }
+  for (const auto& [file, text] : files)
+    if (!is_kept(how, file, text)) write_output(file, text);
+  spdlog::info("curves and the mean curve's fit are in {0}.csv and {0}.svg", curve_stem(how.out));
+  return made;
 }
 
 }  // namespace voxherd

@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <stdexcept>
 
+#include "mpi/result/output_place.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/perfusion/analysis.hpp"
 #include "src/analyses/perfusion/curve_files.hpp"
@@ -39,10 +41,18 @@ void add_tissue(const tissue_fit& fit, nlohmann::json& provenance) {
     provenance[perfusion::type_name(static_cast<perfusion::parameter>(i))] = fit.values[static_cast<std::size_t>(i)];
 }
 
+/// A run that was refused leaves no files.
+void remove_unless_started(const std::string& out, const std::vector<std::string>& files) {
+  std::error_code ignored;
+  if (std::filesystem::exists(unfinished_path(out), ignored) || std::filesystem::exists(out, ignored)) return;
+  for (const std::string& file : files) std::filesystem::remove(file, ignored);
+}
+
 }  // namespace
 
 exit_status run_perfusion(session& s, const perfusion_request& request) {
   run_settings how = make_run_settings(s, request.run);
+  s.on_root([&] { check_curve_files(how); });
   const chosen_device d = choose_device(s, request.run);
   perfusion_settings o = make_perfusion_settings(request);
   perfusion_inputs inputs(s, o);
@@ -64,10 +74,18 @@ exit_status run_perfusion(session& s, const perfusion_request& request) {
   perfusion_analysis voxels(inputs, o, tissue, d);
   if (is_already_complete(s, voxels.name(), how, hooks_for(d))) {
     log_nothing_to_do(how);
+    if (!how.dry_run) s.on_root([&] { remove_leftovers(how.out); });
     return exit_status::complete;
   }
-  if (!how.dry_run) s.on_root([&] { write_curve_files(how.out, o, found, tissue); });
-  const exit_status status = run(s, voxels, how, hooks_for(d));
+  std::vector<std::string> made;  // on rank 0
+  if (!how.dry_run) s.on_root([&] { made = write_curve_files(how, o, found, tissue); });
+  exit_status status = exit_status::complete;
+  try {
+    status = run(s, voxels, how, hooks_for(d));
+  } catch (const failure&) {
+    remove_unless_started(how.out, made);
+    throw;
+  }
   if (status == exit_status::complete && !how.dry_run) log_medians(s, how.out);
   return status;
 }

@@ -10,7 +10,8 @@
 
 #include "core/command.hpp"
 #include "core/shell_words.hpp"
-#include "mpi/run/summary.hpp"
+#include "mpi/comm/session.hpp"
+#include "mpi/result/named_output.hpp"
 #include "src/tools/cohort/cohort_table.hpp"
 #include "src/tools/cohort/manifest.hpp"
 #include "src/tools/cohort/run_subject.hpp"
@@ -23,7 +24,7 @@ struct cohort_request {
   std::string manifest, words_template, json;
   std::optional<std::size_t> task;
   std::vector<std::string> more;
-  bool array = false;
+  bool array = false, overwrite = false;
 };
 
 std::vector<std::string> parse_words(const std::string& text, const char*) { return split_words(text); }
@@ -42,7 +43,8 @@ const option_table<cohort_request>& cohort_options() {
       {"more", &T::more, parse_words, {.text = "options added to the subject's command", .value = "WORDS"}}})
     .group("Output", {
       {"array", &T::array, {"print only the tasks to submit, in the form of sbatch --array"}},
-      {"json", &T::json, text_kind::file, {"write the table to FILE as JSON; - is standard output"}}})
+      {"json", &T::json, text_kind::file, {"write the table to FILE as JSON; - is standard output"}},
+      {"overwrite", &T::overwrite, {"replace the file of --json if it exists"}}})
     .check([](const T& r, const given_options& given) {
       if (r.manifest.empty()) option::refuse("cohort: the manifest is missing; usage: voxherd cohort MANIFEST");
       if (!r.task) return;
@@ -106,8 +108,13 @@ void report(const cohort_request& request, const std::vector<subject_status>& al
   } else if (json != "-") {
     fmt::print("{}", cohort_text(manifest, all));
   }
-  if (json == "-") fmt::print("{}\n", cohort_json(manifest, all).dump(2));
-  if (!json.empty() && json != "-") write_json(json, cohort_json(manifest, all));
+  if (json.empty()) return;
+  const std::string text = cohort_json(manifest, all).dump(2) + '\n';
+  if (json == "-") {
+    fmt::print("{}", text);
+  } else {
+    write_output({"--json", json, request.overwrite}, text);
+  }
 }
 
 exit_status run_cohort(session& s, const cohort_request& request) {

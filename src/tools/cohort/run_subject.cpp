@@ -10,6 +10,7 @@
 #include "core/command_line.hpp"
 #include "core/shell_words.hpp"
 #include "mpi/run/signals.hpp"
+#include "src/analyses/common/output_options.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/tools/cohort/task_note.hpp"
 
@@ -54,16 +55,27 @@ void end_note(const std::string& out, task_note note, exit_status status, const 
 
 }  // namespace
 
+namespace {
+
+const command& find_analysis(const cohort_subject& subject) {
+  const command& what = find_command(all_commands(), subject.words.front());
+  if (makes_result(what)) return what;
+  throw failure(exit_status::usage,
+                fmt::format("`{}` does not write a result; expected a command such as tensor or ballstick", what.name));
+}
+
+given_options parse_subject(const command& what, const cohort_subject& subject, const std::vector<std::string>& more) {
+  std::vector<std::string> words(subject.words.begin() + 1, subject.words.end());
+  words.insert(words.end(), more.begin(), more.end());
+  return parse_command_line(what, words);
+}
+
+}  // namespace
+
 std::unique_ptr<prepared_command> prepare_subject(const cohort_subject& subject, const std::vector<std::string>& more) {
   try {
-    const command& what = find_command(all_commands(), subject.words.front());
-    if (!makes_result(what))
-      throw failure(exit_status::usage, fmt::format("`{}` does not write a result; expected a command "
-                                                    "such as tensor or ballstick",
-                                                    what.name));
-    std::vector<std::string> words(subject.words.begin() + 1, subject.words.end());
-    words.insert(words.end(), more.begin(), more.end());
-    return prepare_command(what, words);
+    const command& what = find_analysis(subject);
+    return what.prepare(parse_subject(what, subject, more));
   } catch (const failure& f) {
     throw failure(f.status, fmt::format("line {} of the manifest ({}): {}", subject.line, subject.name, f.what()));
   }
@@ -81,6 +93,10 @@ exit_status run_subject(session& s, const cohort_subject& subject, const std::ve
   try {
     const auto prepared = prepare_subject(subject, more);
     prepared->run_options()->listener = &listener;
+    s.on_root([&] {
+      const command& what = find_analysis(subject);
+      check_output_options(what, parse_subject(what, subject, more));
+    });
     if (s.is_root()) spdlog::info("subject {}: {}", subject.name, note.command_line);
     const exit_status status = prepared->run(s);
     if (s.is_root() && status == exit_status::complete) fs::remove(note_path(out));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/failure.hpp"
+#include "mpi/result/named_output.hpp"
 #include "mpi/result/output_place.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "src/tools/cohort/cost.hpp"
@@ -50,15 +51,15 @@ std::string step_name(const fs::path& part, const std::string& out) {
 }
 
 /// Reads the progress of an unfinished result; false if there is no readable one.
-bool read_unfinished(subject_status& s) {
-  for (const fs::path& part : find_unfinished(s.out)) {
+bool read_unfinished(subject_status& s, const std::string& out) {
+  for (const fs::path& part : find_unfinished(out)) {
     try {
       const result_reader result(part.string());
       const cost c = read_cost(result);
       s.done = fraction_done(result);
       s.gpu_hours = c.gpu_hours;
       s.core_hours = c.core_hours;
-      const std::string step = step_name(part, s.out);
+      const std::string step = step_name(part, out);
       if (!step.empty()) s.detail = fmt::format("in step {}", step);
       return true;
     } catch (const failure& f) {
@@ -111,6 +112,15 @@ void set_unfinished_state(subject_status& s, bool has_part, const std::optional<
   }
 }
 
+/// Where the result will be. The subject's run reports links that cannot be followed.
+std::string target_of_links(const std::string& out) {
+  try {
+    return follow_links(out);
+  } catch (const failure&) {
+    return out;
+  }
+}
+
 }  // namespace
 
 subject_status find_status(const cohort_subject& subject) {
@@ -130,9 +140,10 @@ subject_status find_status(const cohort_subject& subject) {
     return s;
   }
   const std::optional<task_note> note = read_note(s.out);
-  const bool has_part = read_unfinished(s);
+  const std::string file = target_of_links(s.out);
+  const bool has_part = read_unfinished(s, file);
   if (!has_part) s.detail.clear();
-  if (is_being_written(s.out)) {
+  if (is_being_written(file)) {
     s.state = "running";
     if (note && !note->job.empty()) add_detail(s, note->job);
     return s;

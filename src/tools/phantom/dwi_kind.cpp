@@ -38,7 +38,8 @@ exit_status run(session& s, const phantom_request& request) {
 
   const std::string& folder = request.out;
   s.on_root([&] {
-    phantom_option::clear_folder(request, {"data"});
+    phantom_option::clear_folder(request, {"data"},
+                                 {"bvals", "bvecs", "nodif_brain_mask.nii.gz", "phantom.json", "truth"});
     spdlog::info("phantom dwi {}: {} x {} x {} voxels, {} volumes", p.name, p.size[0], p.size[1], p.size[2],
                  p.volumes());
   });

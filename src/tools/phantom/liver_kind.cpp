@@ -71,7 +71,9 @@ exit_status run(session& s, const phantom_request& request) {
 
   const std::string& folder = request.out;
   s.on_root([&] {
-    phantom_option::clear_folder(request, {"dce", "vfa"});
+    phantom_option::clear_folder(
+        request, {"dce", "vfa"},
+        {"times.txt", "curves.csv", "liver.nii.gz", "aorta.nii.gz", "portal.nii.gz", "phantom.json", "truth"});
     spdlog::info("phantom liver {}: {} x {} x {} voxels, {} of them liver, {} frames", p.name, p.size[0], p.size[1],
                  p.size[2], p.liver_voxels, p.frames);
   });

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <vector>
 
 #include "core/failure.hpp"
 #include "src/io/nifti/shared_file.hpp"
+#include "src/io/output_file.hpp"
 
 namespace voxherd {
 
@@ -103,10 +103,9 @@ void write_map(const std::string& path, const nifti_image& form,
 }
 
 void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) throw failure(exit_status::disk, fmt::format("{}: cannot be written", path));
+  output_file file(path, output_file::coding::plain);
+  file.write(text.data(), text.size());
+  file.finish();
 }
 
 }  // namespace voxherd

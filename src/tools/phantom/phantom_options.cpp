@@ -125,7 +125,7 @@ const option_table<phantom_request>& phantom_options() {
     .group("Output", {
       {"out", &T::out, text_kind::file, {.text = "folder to write, with truth/ in it", .value = "FOLDER"}},
       {"gz", &T::gz, {"write series as .nii.gz instead of .nii"}},
-      {"overwrite", &T::overwrite, {"replace an existing phantom"}}})
+      {"overwrite", &T::overwrite, {"replace an existing phantom, or an existing file of --json"}}})
     .group("Running", {
       {"threads", &T::threads, range{0, 4096}, {"CPU threads per rank; 0: this rank's share of the cores"}}})
     .check(check_request);
@@ -143,15 +143,22 @@ int threads(const session& s, const phantom_request& request) {
   return request.threads > 0 ? request.threads : std::max(1, omp_get_num_procs() / s.node_size());
 }
 
-void clear_folder(const phantom_request& request, std::initializer_list<const char*> series) {
+void clear_folder(const phantom_request& request, std::initializer_list<const char*> series,
+                  std::initializer_list<const char*> others) {
   const std::string& folder = request.out;
   std::vector<std::string> existing;
   for (const std::string name : series)
     for (const char* ending : {".nii", ".nii.gz"})
       if (std::filesystem::exists(folder + "/" + name + ending)) existing.push_back(name + ending);
-  if (!existing.empty() && !request.overwrite)
-    option::refuse(fmt::format("--out {}: already contains {}; choose another folder or add --overwrite", folder,
-                               existing.front()));
+  const auto refuse_existing = [&](const std::string& name) {
+    option::refuse(
+        fmt::format("--out {}: already contains {}; choose another folder or add --overwrite", folder, name));
+  };
+  if (!request.overwrite) {
+    for (const std::string& name : existing) refuse_existing(name);
+    for (const char* name : others)
+      if (std::filesystem::exists(folder + "/" + name)) refuse_existing(name);
+  }
   for (const std::string& name : existing) std::filesystem::remove(folder + "/" + name);
 }
 

@@ -81,9 +81,10 @@ const Settings& find_preset(const std::string& name, const std::vector<Settings>
 
 /// Cores are shared by the ranks of a node.
 int threads(const session& s, const phantom_request& request);
-/// Makes room for NAME.nii and NAME.nii.gz of each series in --out: refuses existing ones, or removes them with
-/// --overwrite. To be called on one rank.
-void clear_folder(const phantom_request& request, std::initializer_list<const char*> series);
+/// Makes room in --out: refuses existing files of the phantom. With --overwrite it removes NAME.nii and NAME.nii.gz of
+/// each series, and the phantom replaces the other files. To be called on one rank.
+void clear_folder(const phantom_request& request, std::initializer_list<const char*> series,
+                  std::initializer_list<const char*> others);
 
 }  // namespace phantom_option
 

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
+#include "mpi/result/named_output.hpp"
 #include "src/tools/phantom/perfusion_score.hpp"
-#include "src/tools/phantom/phantom_files.hpp"
 #include "src/tools/phantom/phantom_kind.hpp"
 #include "src/tools/phantom/score.hpp"
 
@@ -37,7 +37,7 @@ void score(const phantom_request& request) {
   const std::string &path = request.result, &folder = request.truth;
   if (path.empty() || folder.empty()) option::refuse("phantom score: expected RESULT --truth FOLDER");
   const auto numbers = is_perfusion_truth(folder) ? print_perfusion(path, folder) : print_orientations(path, folder);
-  if (!request.json.empty()) write_text(request.json, numbers.dump(2) + "\n");
+  write_output({"--json", request.json, request.overwrite}, numbers.dump(2) + "\n");
 }
 
 exit_status run(session& s, const phantom_request& request) {

@@ -130,7 +130,8 @@ const option_table<slurm_request>& slurm_options() {
       {"program", &T::program, text_kind::file,
        {.text = "voxherd on the nodes", .standard = "the one that prints the script"}}})
     .group("Output", {
-      {"script", &T::script, text_kind::file, {"write the script to FILE instead of standard output"}}})
+      {"script", &T::script, text_kind::file, {"write the script to FILE instead of standard output"}},
+      {"overwrite-script", &T::overwrite_script, {"replace the file of --script if it exists"}}})
     .check(check_request);
   // clang-format on
   return table;

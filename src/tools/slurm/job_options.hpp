@@ -17,6 +17,7 @@ enum class job_device { gpu, cpu };
 struct slurm_request {
   std::vector<std::string> analysis;  ///< its name and words
   std::string script;                 ///< file; "" for standard output
+  bool overwrite_script = false;
   long long nodes = 1, gpus_per_node = 4;
   std::optional<long long> ranks_per_node, cpus_per_rank;
   bool exclusive = false;

@@ -1,10 +1,7 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
+#include "mpi/result/named_output.hpp"
 #include "src/tools/slurm/job_estimate.hpp"
 #include "src/tools/slurm/job_options.hpp"
 #include "src/tools/slurm/job_script.hpp"
@@ -12,13 +9,6 @@
 namespace voxherd {
 
 namespace {
-
-void write_script(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) throw failure(exit_status::disk, fmt::format("--script {}: {}", path, std::strerror(errno)));
-}
 
 exit_status run_slurm(session& s, const slurm_request& request) {
   slurm_job job = make_job(request);
@@ -32,7 +22,7 @@ exit_status run_slurm(session& s, const slurm_request& request) {
       fmt::print("{}", text);
       return;
     }
-    write_script(request.script, text);
+    write_output({"--script", request.script, request.overwrite_script}, text);
     for (const std::string& line : lines) fmt::print(stderr, "{}\n", line);
   });
   return exit_status::complete;

@@ -333,7 +333,8 @@ class Scores(Exported):
         run("export", self.result, "--to", "nifti", self.path("scored_nifti"))
         scores = []
         for estimate in (self.result, self.path("scored_fsl"), self.path("scored_nifti")):
-            run("phantom", "score", estimate, "--truth", self.path("phantom"), "--json", self.path("score.json"))
+            run("phantom", "score", estimate, "--truth", self.path("phantom"), "--json", self.path("score.json"),
+                "--overwrite")
             with open(self.path("score.json")) as file:
                 scores.append(json.load(file))
         result, fsl, nifti = scores

@@ -130,6 +130,18 @@ class Phantom(unittest.TestCase):
         self.assertLess(score["all"]["median_degrees"], 1.5)
         self.assertLess(score["all"]["percentile95_degrees"], 4)
 
+    def test_files_of_another_study_are_kept(self):
+        os.mkdir(self.path("study"))
+        for name in ("bvals", "phantom.json"):
+            with open(self.path("study", name), "w", encoding="utf-8") as file:
+                file.write("precious\n")
+            done = run("phantom", "dwi", "--size", "6x5x4", "--out", self.path("study"), "--threads", "1", expect=2)
+            self.assertIn(f"already contains {name}", done.stderr)
+            with open(self.path("study", name), encoding="utf-8") as file:
+                self.assertEqual(file.read(), "precious\n")
+            self.assertEqual(files_below(self.path("study")), [name])
+            os.remove(self.path("study", name))
+
     def test_a_phantom_is_only_overwritten_on_request(self):
         self.make("p")
         before = os.path.getmtime(self.path("p", "data.nii"))

@@ -37,7 +37,8 @@ class Cohort(ClusterJobs):
         return study(name, f"s{i}.h5")
 
     def table(self, manifest):
-        subprocess.run([VOXHERD, "cohort", manifest, "--json", f"{manifest}.json"], capture_output=True, timeout=60, check=False)
+        subprocess.run([VOXHERD, "cohort", manifest, "--json", f"{manifest}.json", "--overwrite"], capture_output=True,
+                       timeout=60, check=False)
         with open(f"{manifest}.json", encoding="utf-8") as file:
             return json.load(file)
 

@@ -1,0 +1,200 @@
+#include "mpi/result/named_output.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "core/failure.hpp"
+#include "mpi/result/new_name.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(exit_status status, const named_output& output, const std::string& what) {
+  throw failure(status, fmt::format("{} {}{}", output.option, output.path, what));
+}
+
+[[noreturn]] void refuse(const named_output& output, int error) {
+  refuse(exit_status::disk, output, fmt::format(": {}", std::strerror(error)));
+}
+
+/// The number of an open descriptor that has a path, such as 1 for /dev/stdout. It is not opened again: as a path it
+/// may be a file that a shell writes to.
+std::optional<int> find_descriptor(const std::string& path) {
+  if (path == "/dev/stdout") return 1;
+  if (path == "/dev/stderr") return 2;
+  for (const std::string folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    int number = -1;
+    const auto [end, code] = std::from_chars(path.data() + folder.size(), path.data() + path.size(), number);
+    if (code == std::errc() && end == path.data() + path.size()) return number;
+  }
+  return std::nullopt;
+}
+
+enum class target { new_file, old_file, stream };
+
+target find_target(const named_output& output, const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT) refuse(output, errno);
+    return target::new_file;
+  }
+  if (S_ISDIR(status.st_mode)) refuse(exit_status::usage, output, " is a folder, expected a file");
+  if (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)) return target::stream;
+  if (!S_ISREG(status.st_mode)) refuse(exit_status::usage, output, " is not a file, a terminal or a pipe");
+  return target::old_file;
+}
+
+/// A file with a name of its own in the folder of `path`, removed by the destructor.
+class temporary_file {
+ public:
+  temporary_file(const named_output& output, const std::string& path) : output_(output) {
+    for (int attempt = 0; file_ < 0; ++attempt) {
+      name_ = fmt::format("{}.{}-{}.new", path, getpid(), attempt);
+      file_ = open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (file_ < 0 && errno != EEXIST) refuse_creation(path, errno);
+    }
+  }
+  ~temporary_file() {
+    close_file();
+    if (!renamed_) unlink(name_.c_str());
+  }
+  temporary_file(const temporary_file&) = delete;
+  temporary_file& operator=(const temporary_file&) = delete;
+
+  int descriptor() const { return file_; }
+  int close_file() {  ///< 0 or the error number; network file systems may report a full disk only here
+    if (file_ < 0) return 0;
+    const int error = close(file_) == 0 ? 0 : errno;
+    file_ = -1;
+    return error;
+  }
+  int rename_to(const std::string& path) {  ///< 0 or the error number
+    const int error = !output_.overwrite                              ? rename_to_new_name(name_, path)
+                      : std::rename(name_.c_str(), path.c_str()) == 0 ? 0
+                                                                      : errno;
+    renamed_ = error == 0;
+    return error;
+  }
+
+ private:
+  [[noreturn]] void refuse_creation(const std::string& path, int error) const {
+    const std::string given = fs::path(path).parent_path().string(), parent = given.empty() ? "." : given;
+    if (error == ENOENT && access(parent.c_str(), F_OK) != 0) {
+      refuse(exit_status::disk, output_, fmt::format(": folder {} does not exist; create it first", parent));
+    }
+    if (error == ENOENT || error == EACCES || error == EPERM || error == EROFS) {
+      refuse(exit_status::disk, output_, fmt::format(": cannot write into {}: {}", parent, std::strerror(error)));
+    }
+    refuse(output_, error);
+  }
+
+  const named_output& output_;
+  std::string name_;
+  int file_ = -1;
+  bool renamed_ = false;
+};
+
+/// Returns 0 or the error number.
+int write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(file, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
+void write_stream(const named_output& output, int file, std::string_view text) {
+  if (file < 0) refuse(output, errno);
+  const auto usual = std::signal(SIGPIPE, SIG_IGN);  // a pipe without a reader is an error as any other
+  const int write_error = write_all(file, text);
+  std::signal(SIGPIPE, usual);
+  const int error = close(file) != 0 && write_error == 0 ? errno : write_error;
+  if (error != 0) refuse(output, error);
+}
+
+void write_file(const named_output& output, const std::string& path, std::string_view text) {
+  temporary_file file(output, path);
+  int error = write_all(file.descriptor(), text);
+  if (error == 0) error = file.close_file();
+  if (error == 0) error = file.rename_to(path);
+  if (error == EEXIST) {
+    refuse(exit_status::disk, output, " was created by another program in the meantime and is not replaced");
+  }
+  if (error != 0) refuse(output, error);
+}
+
+}  // namespace
+
+void check_output(const named_output& output) {
+  if (output.path.empty()) return;
+  const std::string path = follow_links(output.path);
+  if (const auto descriptor = find_descriptor(path)) {
+    const int mode = fcntl(*descriptor, F_GETFL);
+    if (mode < 0) refuse(output, errno);
+    if ((mode & O_ACCMODE) == O_RDONLY) refuse(output, EBADF);
+    return;
+  }
+  const target found = find_target(output, path);
+  if (found == target::stream) {
+    if (access(path.c_str(), W_OK) != 0) refuse(output, errno);
+    return;
+  }
+  if (found == target::old_file && !output.overwrite) {
+    refuse(exit_status::usage, output, " exists; --overwrite replaces it, or choose another name");
+  }
+  const temporary_file trial(output, path);
+}
+
+void write_output(const named_output& output, std::string_view text) {
+  if (output.path.empty()) return;
+  const std::string path = follow_links(output.path);
+  if (const auto descriptor = find_descriptor(path)) {
+    std::fflush(nullptr);  // what was printed before appears before
+    write_stream(output, dup(*descriptor), text);
+  } else if (find_target(output, path) == target::stream) {
+    write_stream(output, open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC), text);
+  } else {
+    write_file(output, path, text);
+  }
+}
+
+std::string follow_links(const std::string& path) {
+  constexpr int max_links = 40;  // as in the kernel
+  fs::path at = path;
+  for (int links = 0; links <= max_links; ++links) {
+    std::error_code error;
+    if (find_descriptor(at.string())) return at.string();
+    const fs::path next = fs::read_symlink(at, error);
+    if (error) return at.string();  // not a link, or missing
+    at = next.is_absolute() ? next : at.parent_path() / next;
+  }
+  throw failure(exit_status::usage, fmt::format("{}: the symbolic link leads back to itself", path));
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  std::error_code error;
+  if (fs::equivalent(a, b, error) && !error) return true;
+  const fs::path x = fs::weakly_canonical(fs::absolute(follow_links(a)), error);
+  if (error) return false;
+  const fs::path y = fs::weakly_canonical(fs::absolute(follow_links(b)), error);
+  return !error && x == y;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "core/command.hpp"
+
+namespace voxherd {
+
+/// Throws failure if a file that --json, --trace or --script names cannot be written, exists and is not to be
+/// overwritten, is an input of the command, or is another of its outputs; and if --out is an input. Reads no input, so
+/// that it finds an error within the first second. Changes no file. For rank 0.
+void check_output_options(const command& c, const given_options& given);
+
+}  // namespace voxherd
