@@ -7,13 +7,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "core/checksum.hpp"
 #include "core/failure.hpp"
 #include "core/plan.hpp"
-#include "mpi/result/batch_rows.hpp"
+#include "mpi/result/batch_reading.hpp"
 #include "mpi/result/hdf5_handle.hpp"
 #include "mpi/result/result_layout.hpp"
-#include "mpi/result/voxel_interval.hpp"
 
 namespace voxherd {
 
@@ -113,27 +111,7 @@ void check_offsets(const result_layout& layout) {
   }
 }
 
-/// Reads part of a dataset of an output, converted to `type`.
-void read_block(hid_t file, const output_spec& o, hid_t type, std::span<const std::uint64_t> start,
-                std::span<const std::uint64_t> count, void* values) {
-  if (std::find(count.begin(), count.end(), 0u) != count.end()) return;
-  const std::vector<hsize_t> from(start.begin(), start.end()), extent(count.begin(), count.end());
-  const hdf5::handle dataset = hdf5::open_dataset(file, dataset_path(o));
-  const hdf5::handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
-  const hdf5::handle in_memory = hdf5::make_space(count);
-  hdf5::checked(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr),
-                "selecting in " + dataset_path(o));
-  hdf5::checked(H5Dread(dataset, type, in_memory, in_file, H5P_DEFAULT, values), "reading " + dataset_path(o));
-}
-
 std::uint64_t components(const output_spec& o) { return o.bytes_per_item() / element_bytes(o.type); }
-
-void read_rows(hid_t file, const output_spec& o, hid_t type, std::uint64_t first, std::uint64_t rows, void* values) {
-  std::vector<std::uint64_t> start(1 + o.shape.size(), 0), count{rows};
-  start[0] = first;
-  count.insert(count.end(), o.shape.begin(), o.shape.end());
-  read_block(file, o, type, start, count, values);
-}
 
 }  // namespace
 
@@ -213,7 +191,7 @@ std::vector<float> result_reader::read_map(const std::string& name) const {
   const auto shape = dataset_shape(o, state_->layout);
   const std::vector<std::uint64_t> start(shape.size(), 0);
   std::vector<float> values(grid().voxel_count() * components(o));
-  read_block(state_->file, o, H5T_NATIVE_FLOAT, start, shape, values.data());
+  hdf5::read_block(state_->file, o, H5T_NATIVE_FLOAT, start, shape, values.data());
   return values;
 }
 
@@ -232,7 +210,7 @@ std::vector<float> result_reader::read_items(const std::string& name, std::uint6
                                              std::uint64_t count) const {
   const output_spec& o = checked_rows(name, output_layout::items, first_item, count);
   std::vector<float> values(count * components(o));
-  voxherd::read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_item, count, values.data());
+  hdf5::read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_item, count, values.data());
   return values;
 }
 
@@ -240,7 +218,7 @@ std::vector<float> result_reader::read_points(const std::string& name, std::uint
                                               std::uint64_t count) const {
   const output_spec& o = checked_rows(name, output_layout::points, first_point, count);
   std::vector<float> values(count * components(o));
-  voxherd::read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_point, count, values.data());
+  hdf5::read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_point, count, values.data());
   return values;
 }
 
@@ -251,7 +229,7 @@ void result_reader::read_rows_into(const std::string& name, element_type type, s
     throw failure(exit_status::internal_error,
                   fmt::format("`{}` has type {}, but {} was requested", name, type_name(o.type), type_name(type)));
   }
-  voxherd::read_rows(state_->file, o, hdf5::file_type(type), first, count, values);
+  hdf5::read_rows(state_->file, o, hdf5::file_type(type), first, count, values);
 }
 
 std::vector<std::byte> result_reader::read_row_bytes(const std::string& name, std::uint64_t first,
@@ -262,28 +240,11 @@ std::vector<std::byte> result_reader::read_row_bytes(const std::string& name, st
 }
 
 std::vector<std::byte> result_reader::read_batch(const std::string& name, const batch& items) const {
-  const output_spec& o = output(name);
-  if (o.layout != output_layout::volume) {
-    const row_range rows = batch_rows(items, o.layout, point_offsets());
-    return read_row_bytes(name, rows.first, rows.count);
-  }
-  const voxel_interval interval = batch_interval(items, item_voxels(), grid().voxel_count());
-  std::vector<std::byte> bytes((interval.end - interval.first) * o.bytes_per_item());
-  std::byte* to = bytes.data();
-  for (const grid_box& box : cut_into_boxes(interval, grid().size)) {
-    std::vector<std::uint64_t> start(box.start.begin(), box.start.end()), count(box.count.begin(), box.count.end());
-    start.resize(3 + o.shape.size(), 0);
-    count.insert(count.end(), o.shape.begin(), o.shape.end());
-    read_block(state_->file, o, hdf5::file_type(o.type), start, count, to);
-    to += box.count[0] * box.count[1] * box.count[2] * o.bytes_per_item();
-  }
-  return bytes;
+  return hdf5::read_batch(state_->file, state_->layout, output(name), items);
 }
 
 std::uint64_t result_reader::compute_checksum(const batch& items) const {
-  checksum sum;
-  for (const output_spec& o : outputs()) sum.add(read_batch(o.name, items));
-  return sum.value();
+  return hdf5::batch_checksum(state_->file, state_->layout, items);
 }
 
 void use_hdf5_without_file_locks() { setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0); }
