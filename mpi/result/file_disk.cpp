@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <semaphore.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +73,10 @@ short_name::short_name(const std::string& path) : name_(path) {
   folder_ = open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (folder_ < 0) throw failure(exit_status::disk, fmt::format("{}: {}", path, std::strerror(errno)));
   name_ = fmt::format("/proc/self/fd/{}/{}", folder_, full.filename().string());
+}
+
+void short_name::remove_stale_semaphore() const {
+  sem_unlink(("OMPIO_" + std::filesystem::path(name_).filename().string()).c_str());
 }
 
 short_name::~short_name() {

@@ -24,6 +24,9 @@ class short_name {
   short_name& operator=(const short_name&) = delete;
 
   const std::string& name() const { return name_; }
+  /// Open MPI 4.1 protects a file's shared pointer with a semaphore named after the file. If a process was killed while
+  /// it held that, the next one would wait for it for ever.
+  void remove_stale_semaphore() const;
 
  private:
   int folder_ = -1;

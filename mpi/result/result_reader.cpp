@@ -42,14 +42,41 @@ hdf5::handle open_file(const std::string& path) {
   return {id, H5Fclose, path};
 }
 
+/// The number of values of a dataset. Throws failure (bad_data) if the file cannot contain that many.
+std::uint64_t count_values(hid_t file, hid_t dataset, const std::string& name) {
+  // Deflate makes nothing smaller than a thousandth; a file may have been compressed with h5repack.
+  constexpr double max_ratio = 1100;
+  hsize_t file_bytes = 0;
+  hdf5::checked(H5Fget_filesize(file, &file_bytes), "reading " + name);
+  const hdf5::handle type(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
+  double bytes = static_cast<double>(H5Tget_size(type));
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : hdf5::shape_of(dataset)) {
+    bytes *= static_cast<double>(extent);
+    count *= extent;
+  }
+  if (bytes > max_ratio * static_cast<double>(file_bytes)) {
+    throw failure(exit_status::bad_data,
+                  fmt::format("{} has {:.3g} bytes, but the file only {}", name, bytes, file_bytes));
+  }
+  return count;
+}
+
 template <class T>
 std::vector<T> read_all(hid_t file, const std::string& name, hid_t type) {
   const hdf5::handle dataset = hdf5::open_dataset(file, name);
-  std::uint64_t count = 1;
-  for (const std::uint64_t extent : hdf5::shape_of(dataset)) count *= extent;
-  std::vector<T> values(count);
+  std::vector<T> values(count_values(file, dataset, name));
   hdf5::checked(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "reading " + name);
   return values;
+}
+
+nlohmann::json parse_text(const std::string& text) {
+  constexpr int max_depth = 100;  // printing and destroying a value call themselves for each level
+  const auto limit = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    if (depth > max_depth) throw failure(exit_status::bad_data, "a JSON text has too many levels");
+    return true;
+  };
+  return nlohmann::json::parse(text, limit);
 }
 
 void read_image(hid_t file, image_grid& grid) {
@@ -57,6 +84,14 @@ void read_image(hid_t file, image_grid& grid) {
   hdf5::read_attribute(image, "size", H5T_STD_U64LE, 3, grid.size.data());
   hdf5::read_attribute(image, "voxel_to_world", H5T_IEEE_F64LE, 16, grid.voxel_to_world.data());
   hdf5::read_attribute(image, "voxel_size_mm", H5T_IEEE_F64LE, 3, grid.voxel_size_mm.data());
+  constexpr double max_voxels = 1e15;
+  double voxels = 1;
+  for (const std::uint64_t extent : grid.size) voxels *= static_cast<double>(extent);
+  if (voxels > max_voxels || voxels == 0) {
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("attribute `size` of /image is {}, which is not the size of an image", fmt::join(grid.size, "x")));
+  }
 }
 
 nlohmann::json read_summary(hid_t file) {
@@ -67,18 +102,20 @@ nlohmann::json read_summary(hid_t file) {
   const hdf5::handle dataset = hdf5::open_dataset(file, "/journal/summary");
   hdf5::checked(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()), "reading /journal/summary");
   text.resize(text.find_last_not_of('\0') + 1);
-  return text.empty() ? nlohmann::json() : nlohmann::json::parse(text);
+  return text.empty() ? nlohmann::json() : parse_text(text);
+}
+
+void check_shape(hid_t file, const std::string& path, const std::vector<std::uint64_t>& expected) {
+  const hdf5::handle dataset = hdf5::open_dataset(file, path);
+  (void)count_values(file, dataset, path);
+  const auto found = hdf5::shape_of(dataset);
+  if (found == expected) return;
+  throw failure(exit_status::bad_data,
+                fmt::format("{} has shape {}, expected {}", path, fmt::join(found, "x"), fmt::join(expected, "x")));
 }
 
 void check_shapes(hid_t file, const result_layout& layout) {
-  for (const output_spec& o : layout.outputs) {
-    const auto expected = dataset_shape(o, layout);
-    const auto found = hdf5::shape_of(hdf5::open_dataset(file, dataset_path(o)));
-    if (found != expected) {
-      throw failure(exit_status::bad_data, fmt::format("{} has shape {}, expected {}", dataset_path(o),
-                                                       fmt::join(found, "x"), fmt::join(expected, "x")));
-    }
-  }
+  for (const output_spec& o : layout.outputs) check_shape(file, dataset_path(o), dataset_shape(o, layout));
 }
 
 void check_items(const result_layout& layout) {
@@ -125,15 +162,18 @@ result_reader::result_reader(const std::string& path) : state_(std::make_unique<
     s.layout.analysis = hdf5::read_text_attribute(s.file, "analysis");
     hdf5::read_attribute(s.file, "complete", H5T_STD_U8LE, 1, &complete);
     s.complete = complete == 1;
-    s.layout.configuration = nlohmann::json::parse(hdf5::read_text_attribute(s.file, "configuration"));
-    s.layout.provenance = nlohmann::json::parse(hdf5::read_text_attribute(s.file, "provenance"));
-    read_contents(nlohmann::json::parse(hdf5::read_text_attribute(s.file, "contents")), s.layout);
+    s.layout.configuration = parse_text(hdf5::read_text_attribute(s.file, "configuration"));
+    s.layout.provenance = parse_text(hdf5::read_text_attribute(s.file, "provenance"));
+    read_contents(parse_text(hdf5::read_text_attribute(s.file, "contents")), s.layout);
     read_image(s.file, s.layout.grid);
     s.item_voxels = read_all<std::uint64_t>(s.file, "/items/voxel", H5T_STD_U64LE);
     s.layout.item_voxels = s.item_voxels;
     s.layout.batches = make_batches(read_all<std::uint64_t>(s.file, "/journal/first_item", H5T_STD_U64LE));
     s.journal = read_all<journal_entry>(s.file, "/journal/batches", hdf5::journal_type());
-    for (constant& c : s.layout.constants) c.values = read_all<double>(s.file, dataset_path(c), H5T_IEEE_F64LE);
+    for (constant& c : s.layout.constants) {
+      check_shape(s.file, dataset_path(c), c.shape);
+      c.values = read_all<double>(s.file, dataset_path(c), H5T_IEEE_F64LE);
+    }
     if (has_layout(s.layout.outputs, output_layout::points)) {
       s.layout.point_offsets = read_all<std::uint64_t>(s.file, offset_path, H5T_STD_U64LE);
     }
@@ -247,7 +287,13 @@ std::uint64_t result_reader::compute_checksum(const batch& items) const {
   return hdf5::batch_checksum(state_->file, state_->layout, items);
 }
 
-void use_hdf5_without_file_locks() { setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0); }
+void use_hdf5_without_file_locks() {
+  setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
+  // At the end of the process, or in MPI_Finalize if MPI was started first, HDF5 1.10 closes again the files whose
+  // closing has failed, and crashes. All others are closed by then.
+  H5dont_atexit();
+  H5open();
+}
 
 std::string hdf5_library() {
   unsigned major = 0, minor = 0, release = 0;

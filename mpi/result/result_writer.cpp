@@ -44,7 +44,7 @@ struct result_writer::state {
   const session* ranks;
   const result_layout* layout;
   std::string path;
-  std::unique_ptr<short_name> name;  // outlives the open file
+  std::unique_ptr<short_name> mpi_name;  // outlives the open file
   hdf5::handle file, journal_type, journal;
   std::vector<hdf5::handle> outputs;
   std::vector<std::byte> map_part;
@@ -81,11 +81,12 @@ void result_writer::state::open() {
   // Found here, a problem of one rank is a message; within HDF5's collective call the others would wait for it.
   ranks->agree([&] {
     check_writable(path);
-    name = std::make_unique<short_name>(path);
+    mpi_name = std::make_unique<short_name>(path);
+    if (ranks->node_rank() == 0) mpi_name->remove_stale_semaphore();
   });
   agree_or_end(*ranks, [&] {
     const hdf5::handle access = parallel_access(*ranks);
-    file = {H5Fopen(name->name().c_str(), H5F_ACC_RDWR, access), H5Fclose, "opening " + path};
+    file = {H5Fopen(mpi_name->name().c_str(), H5F_ACC_RDWR, access), H5Fclose, "opening " + path};
   });
   ranks->agree([&] { open_datasets(); });
 }

@@ -87,8 +87,8 @@ void log_nothing_to_do(const run_settings& settings) {
 
 beginning study::begin() {
   s_.on_root([&] {
-    check_output_folder(settings_.out, 0);
     check_name_length(settings_.out);
+    check_output_folder(settings_.out, 0);
     if (!settings_.dry_run) lock_ = std::make_unique<output_lock>(settings_.out);
     found_ = decide_beginning(requested_output(settings_), layout_);
     const std::string part = unfinished_path(settings_.out);

@@ -88,7 +88,7 @@ class ExampleAnalysis(unittest.TestCase):
         expected["SNR"] = expected["mean"] / expected["SD"]
         with h5py.File(out, "r") as file:
             self.assertEqual(set(file["maps"]), {"mean", "SD", "SNR", "status"})
-            self.assertEqual(file["maps/SD"].attrs["unit"], "input")
+            self.assertEqual(file["maps/SD"].attrs["unit"], b"input")
             maps = {name: file["maps"][name][()].transpose(2, 1, 0) for name in file["maps"]}
         self.assertFalse(maps["status"][inside].any())
         for name, values in expected.items():

@@ -4,7 +4,6 @@ import os
 import resource
 import subprocess
 import sys
-import time
 import unittest
 
 from result_files import digest
@@ -56,7 +55,7 @@ class WriteErrors(ToyJobs):
         for after in [*range(0, 45), *range(45, 1000, 7)]:
             error = errors[after % len(errors)]
             out = self.path(f"broken{after}.h5")
-            rc, output = toy(ranks, out, "--batch", 900, env=faults(".h5.part", after, error, broken_rank))
+            rc, output = toy(ranks, out, "--batch", 900, env=faults(out + ".part", after, error, broken_rank))
             if rc == 0:
                 return self.assertGreater(after, 6)
             with self.subTest(after=after):
@@ -65,6 +64,65 @@ class WriteErrors(ToyJobs):
 
     def test_any_failing_write_of_a_single_process_ends_it_with_74_and_the_reason(self):
         self.fail_each_write(1, None)
+
+    def test_a_failing_disk_of_one_of_three_ranks_ends_all_with_74_within_seconds(self):
+        self.expected = self.reference()
+        for broken_rank, after, error in ((0, 0, errno.EDQUOT), (0, 12, errno.ENOSPC), (0, 30, errno.EIO), (1, 0, errno.EDQUOT),
+                                          (1, 2, errno.ENOSPC), (2, 4, errno.EIO)):
+            with self.subTest(rank=broken_rank, after=after):
+                out = self.path(f"broken{broken_rank}_{after}.h5")
+                rc, output = toy(3, out, *BATCHES, env=faults(out + ".part", after, error, broken_rank))
+                self.check_failed_and_resume(out, rc, output, os.strerror(error))
+
+    def test_a_limit_of_the_file_size_is_reported(self):
+        self.expected = self.reference()
+        out = self.path("limited.h5")
+        limit = 200 << 10
+        rc, output = toy(1, out, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        self.check_failed_and_resume(out, rc, output, "File too large")
+        self.assertFalse(os.path.exists(out + ".lock"))
+
+
+class LostMessages(ToyJobs):
+    """Messages that cannot be printed must not end a run."""
+
+    def run_with(self, redirection, *words):
+        return subprocess.run(["sh", "-c", f'exec "$@" {redirection}', "sh", TOY, "toy", *map(str, words)], timeout=LONGEST_SECONDS,
+                              stdout=subprocess.DEVNULL).returncode
+
+    def test_a_run_without_standard_error_is_complete(self):
+        expected = self.reference()
+        for number, redirection in enumerate(("2>&-", "0<&- 1>&- 2>&-", "2>/dev/full")):
+            out = self.path(f"silent{number}.h5")
+            self.assertEqual(self.run_with(redirection, "--out", out), 0, redirection)
+            self.assertEqual(digest(out), expected)
+            self.assertEqual(voxherd("verify", out)[0], 0)
+
+    def test_failures_keep_their_status(self):
+        for redirection in ("2>&-", "2>/dev/full"):
+            self.assertEqual(self.run_with(redirection, "--nx", "none", "--out", self.path("x.h5")), 2)
+            self.assertEqual(self.run_with(redirection, "--out", self.path("missing/x.h5")), 74)
+
+
+class LongNames(ToyJobs):
+    def test_a_result_can_be_in_a_folder_with_a_long_path(self):
+        expected = self.reference()
+        folder = self.path("/".join(letter * 120 for letter in "abc"))
+        os.makedirs(folder)
+        for ranks in (1, 3):
+            out = os.path.join(folder, f"result{ranks}.h5")
+            rc, output = toy(ranks, out, "--batch", 400)
+            self.assertEqual(rc, 0, output)
+            self.assertEqual(digest(out), expected)
+            self.assertEqual(sorted(os.listdir(folder))[-1], f"result{ranks}.h5")
+
+    def test_a_name_that_is_too_long_is_refused(self):
+        for length in (191, 230, 255, 300):
+            rc, output = toy(1, self.path("n" * length))
+            self.assertEqual(rc, 2, output)
+            self.assertIn(f"{length} characters, expected at most 190", output)
+        rc, output = toy(1, self.path("n" * 190))
+        self.assertEqual(rc, 0, output)
 
 
 if __name__ == "__main__":
