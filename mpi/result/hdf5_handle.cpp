@@ -183,8 +183,8 @@ std::string read_text_attribute(hid_t object, const std::string& name) {
                   fmt::format("attribute `{}` has {} bytes, expected at most {}", name, size, max_text_bytes));
   }
   std::string text(size, '\0');
-  checked(H5Aread(a, text_type(size), text.data()), "reading attribute " + name);
-  text.resize(text.find_last_not_of('\0') + 1);
+  checked(H5Aread(a, stored, text.data()), "reading attribute " + name);
+  text.resize(std::min(text.find('\0'), size));
   return text;
 }
 
