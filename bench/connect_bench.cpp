@@ -30,8 +30,8 @@ void add(const std::string& group, const std::string& volume, const scheme& s, b
          connect_part part = connect_part::solve) {
   const connect_run how{volume, s.settings(in_place), part};
   const char* mode = in_place ? "in_place" : "repeatable";
-  add_benchmark(fmt::format("eikonal/{}/{}/{}/{}/{}", group, volume, s.name, mode, where.name),
-                [how, d = where.on] { return make_eikonal_problem(d, how); });
+  add_benchmark(fmt::format("connect/{}/{}/{}/{}/{}", group, volume, s.name, mode, where.name),
+                [how, d = where.on] { return make_connect_problem(d, how); });
 }
 
 /// The paper's Table 1 and larger volumes, with every scheme.

@@ -160,7 +160,7 @@ class set_up_problem final : public connect_problem {
 
 }  // namespace
 
-std::unique_ptr<problem> make_eikonal_problem(const device& d, const connect_run& how) {
+std::unique_ptr<problem> make_connect_problem(const device& d, const connect_run& how) {
   if (how.part == connect_part::set_up) return std::make_unique<set_up_problem>(d, how);
   if (how.part != connect_part::solve) return make_connectome_problem(d, how);
   return std::make_unique<connect_problem>(d, how);

@@ -26,7 +26,7 @@ struct connect_run {
 /// times along it. In a brain: every voxel is reached; selling in first order satisfies its equation, as implemented in
 /// tests/connect/reference, in every 61st voxel; other schemes agree with it within their differences; a GPU agrees
 /// with the CPU; the first and the last of several fronts are the same as when solved separately.
-std::unique_ptr<problem> make_eikonal_problem(const device& d, const connect_run& how);
+std::unique_ptr<problem> make_connect_problem(const device& d, const connect_run& how);
 
 /// The parts region_costs and paths. Costs are compared with plain loops; paths must end in their sources and cost
 /// about their arrival times.

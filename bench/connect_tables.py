@@ -34,11 +34,11 @@ ERRORS = ("relative_L1", "over_exact_along_fibre", "over_length_quarter_turn")
 
 
 def benchmark_name(group, volume, scheme, mode, where):
-    return f"eikonal/{group}/{volume}/{scheme}/{mode}/{where[1]}"
+    return f"connect/{group}/{volume}/{scheme}/{mode}/{where[1]}"
 
 
 def list_volumes(by_backend, group):
-    return list(dict.fromkeys("/".join(n.split("/")[:2]) for n in list_names(by_backend, f"eikonal/{group}/")))
+    return list(dict.fromkeys("/".join(n.split("/")[:2]) for n in list_names(by_backend, f"connect/{group}/")))
 
 
 def counter(by_backend, where, name, what):
@@ -198,7 +198,7 @@ def print_size(by_backend, folder, kind, where):
           "is the same fraction of every size; order: log2 of the error ratio when the voxel size is halved; fibre: arrival "
           "time over the exact one at the far end of the fibre.\n")
     print_table(["scheme", *(f"{side}^3 {head}" for side in sides for head in ("ms", "error", "order", "fibre"))], rows)
-    save_chart(folder, f"eikonal_{kind}_{where[1]}", f"{kind}, {device}: error against time", "ms", "relative L1 error", series)
+    save_chart(folder, f"connect_{kind}_{where[1]}", f"{kind}, {device}: error against time", "ms", "relative L1 error", series)
 
 
 def print_threads(by_backend):
@@ -206,7 +206,7 @@ def print_threads(by_backend):
     for volume in list_volumes(by_backend, "solve"):
         for scheme in SCHEMES:
             for mode in MODES:
-                prefix = f"eikonal/solve/{volume}/{scheme}/{mode}/threads"
+                prefix = f"connect/solve/{volume}/{scheme}/{mode}/threads"
                 times = {int(n): run_value(by_backend["cpu"], prefix + n, "ms") for n in list_names(by_backend, prefix)}
                 if len(times) > 1:
                     one = times.get(1)

@@ -147,7 +147,7 @@ class Geodesic(Tables):
 
 class Connect(Tables):
     def solve(self, volume, scheme, mode, where, ms, group="solve", voxels=262144, **more):
-        return benchmark_run(f"eikonal/{group}/{volume}/{scheme}/{mode}/{where}", "voxel", voxels, ms, **more)
+        return benchmark_run(f"connect/{group}/{volume}/{scheme}/{mode}/{where}", "voxel", voxels, ms, **more)
 
     def setUp(self):
         super().setUp()
@@ -159,7 +159,7 @@ class Connect(Tables):
         cpu += [self.solve(f"pullback/{side}", "selling1", "repeatable", "threads1", ms, "by_size", relative_L1=error)
                 for side, ms, error in ((32, 30, 0.04), (64, 300, 0.02))]
         cpu += [self.solve("const/64", "selling1", "repeatable", "threads1", 30, group="set_up")]
-        cpu += [benchmark_run("eikonal/paths/brain/16/selling1/repeatable/threads1", "step", 5e4, 50)]
+        cpu += [benchmark_run("connect/paths/brain/16/selling1/repeatable/threads1", "step", 5e4, 50)]
         self.files = [self.results_file("cuda", gpu), self.results_file("cpu", cpu)]
 
     def test_the_papers_times_are_compared_with_every_scheme(self):
@@ -188,8 +188,8 @@ class Connect(Tables):
         text = self.tables("connect_tables.py", "--charts", charts, *self.files)
         self.assertEqual(self.row(text, "Error against time: pullback, one core", "selling1")[1:],
                          ["30", "4.00e-02", "", "", "300", "2.00e-02", "1", ""])
-        self.assertEqual(os.listdir(charts), ["eikonal_pullback_threads1.svg"])
-        self.assertEqual(series_in(os.path.join(charts, "eikonal_pullback_threads1.svg")), ["selling1"])
+        self.assertEqual(os.listdir(charts), ["connect_pullback_threads1.svg"])
+        self.assertEqual(series_in(os.path.join(charts, "connect_pullback_threads1.svg")), ["selling1"])
 
     def test_threads_parts_and_ranks_have_tables(self):
         ranks = []
