@@ -51,7 +51,6 @@ class table_check {
     }
     visit_datasets(file_, "", 0, [&](const std::string& path) {
       const hdf5::handle dataset = hdf5::open_dataset(file_, path);
-      for (const char* text : {"unit", "meaning"}) (void)hdf5::read_text_attribute(dataset, text);
       // Links to datasets that are checked under their own names, and what wrong_polylines() checks.
       if (path.starts_with("/VTKHDF/") || in_batches_.contains(path)) return;
       const bool changes = path == journal_path || path == summary_path;

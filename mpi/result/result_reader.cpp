@@ -11,6 +11,7 @@
 #include "core/plan.hpp"
 #include "mpi/result/batch_reading.hpp"
 #include "mpi/result/hdf5_handle.hpp"
+#include "mpi/result/older_texts.hpp"
 #include "mpi/result/result_layout.hpp"
 
 namespace voxherd {
@@ -157,6 +158,7 @@ result_reader::result_reader(const std::string& path) : state_(std::make_unique<
   s.path = path;
   s.file = open_file(path);
   try {
+    try_older_texts(path, s.file);
     std::uint8_t complete = 0;
     s.layout.version = hdf5::read_text_attribute(s.file, "voxherd_version");
     s.layout.analysis = hdf5::read_text_attribute(s.file, "analysis");
