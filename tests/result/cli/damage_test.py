@@ -33,6 +33,18 @@ def datasets(path):
     return [(at, size, name) for at, (size, name) in found.items()]
 
 
+def content(path):
+    """All data and attributes."""
+    attributes = {}
+    with h5py.File(path, "r") as f:
+        def note(name, thing):
+            attributes[name] = {key: str(value) for key, value in thing.attrs.items()}
+
+        note("/", f)
+        f.visititems(note)
+    return digest(path), attributes
+
+
 class Damage(ToyJobs):
     def make(self, *options, command="toy"):
         out = self.path(f"{command}.h5")
@@ -68,7 +80,7 @@ class Damage(ToyJobs):
 
     def test_a_damaged_table_is_found_or_changes_nothing(self):
         path = self.make()
-        expected = digest(path)
+        expected = content(path)
         first = min(at for at, _, _ in datasets(path))
         with open(path, "rb") as f:
             used = [at for at, byte in enumerate(f.read(first)) if byte != 0]
@@ -77,7 +89,7 @@ class Damage(ToyJobs):
             rc, _, output = voxherd("verify", copy)
             self.assertIn(rc, (0, 65), f"byte {at}: {output}")
             if rc == 0:
-                self.assertEqual(digest(copy), expected, f"byte {at}")
+                self.assertEqual(content(copy), expected, f"byte {at}")
 
     def test_a_result_without_checksums_is_read_and_named(self):
         path = self.make()
@@ -104,9 +116,8 @@ class DamagedUnfinishedResults(ToyJobs):
         expected = self.reference()
         out = self.stop()
         with h5py.File(out + ".part", "r") as f:
-            inside = set(f["items/voxel"][:300].tolist())
-            outside = next(voxel for voxel in range(320, 1000) if voxel not in inside)
-            at = f["maps/value"].id.get_offset() + 4 * outside
+            self.assertGreater(f["items/voxel"][0], 100)  # the slice before it is not written
+            at = f["maps/value"].id.get_offset() + 4 * 5
         flip(out + ".part", at)
         rc, output = run(1, out, "--resume")
         self.assertEqual(rc, 0, output)
