@@ -71,6 +71,7 @@ result_writer result_writer::reopen(const session& s, const std::string& path, c
   hdf5::prepare();
   auto w = std::make_unique<state>(s, path, layout);
   w->is_resumed = true;
+  s.barrier();  // HDF5 locks files that it reads, unless told otherwise: all ranks have closed theirs
   s.on_root([&] { mark_incomplete(path); });
   w->open();
   return result_writer(std::move(w));
