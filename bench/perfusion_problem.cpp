@@ -60,6 +60,7 @@ class perfusion_problem final : public problem {
       results_.emplace_back(device_, voxels() * perfusion::fit_outputs::table[i].bytes_per_item());
       out_.array[i] = results_.back().data();
     }
+    fitter_ = make_fitter(d, data_.frames, {}, how.method.settings);
   }
 
   void run() override {

@@ -38,6 +38,19 @@ struct hamiltonian_form {
   }
 };
 
+/// a . b, where the caller also uses one of the products. On a CPU, adding the first product to 0 leaves a compiler no
+/// choice which products it rounds, so that the bytes do not depend on how it unrolls.
+template <class Number>
+VOXHERD_FUNCTION inline Number fused_dot(const Number (&a)[3], const Number (&b)[3]) {
+#if defined(__CUDACC__)
+  return dot(a, b);
+#else
+  Number sum = 0.0f;
+  for (int i = 0; i < 3; ++i) sum += a[i] * b[i];
+  return sum;
+#endif
+}
+
 /// q = v; v'^g = -Gamma^g_ab v^a v^b (van Aart 2011, equations 2 to 4). The 18 symbols are never computed: w_s = sum_k
 /// v_k (d_k G v)_s - 1/2 v^T (d_s G) v, v' = -D w.
 template <class Reader>
@@ -68,11 +81,8 @@ struct christoffel_form {
       const number m[6] = {g[0], g[1], g[2], g[3], g[4], g[5]};
       number gv[3];
       apply(m, v, gv);
-      // Each product is added with one rounding, also the first, to 0: the bytes do not depend on a compiler's choice.
-      for (int s = 0; s < 3; ++s) w[s] = lane::fma(v[k], gv[s], w[s]);
-      number change = 0.0f;  // of the energy along k
-      for (int s = 0; s < 3; ++s) change = lane::fma(v[s], gv[s], change);
-      w[k] = lane::fma(number(-0.5f), change, w[k]);
+      for (int s = 0; s < 3; ++s) w[s] += v[k] * gv[s];
+      w[k] -= 0.5f * fused_dot(v, gv);
     }
     const number d[6] = {t.value[0], t.value[1], t.value[2], t.value[3], t.value[4], t.value[5]};
     apply(d, w, force);
