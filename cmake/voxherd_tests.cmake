@@ -43,6 +43,17 @@ function(voxherd_test_tools)
   endforeach()
 endfunction()
 
+# Builds each tests/support/preload/NAME.cpp as NAME.so for LD_PRELOAD, in the folder VOXHERD_TEST_TOOLS.
+function(voxherd_preloaded_libraries)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/support/preload/*.cpp)
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_library(${name} MODULE ${source})
+    target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS})
+    set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  endforeach()
+endfunction()
+
 # tests/SUBJECT/cli/*_test.py -> run by the distribution's python3 and tests/support/run_cases.py. Exit status 77 shows as
 # skipped: some cases were skipped and none failed.
 function(voxherd_cli_tests)
@@ -51,7 +62,7 @@ function(voxherd_cli_tests)
   # Most cli tests spend their time starting programs. These stop runs midway or compute on several ranks.
   set(use_all_cores bad_inputs_test balance_bench_test changed_inputs_test cohort_test connect_ranks_test connect_real_test
     geodesic_real_test kill_resume_test mixed_test output_files_test
-    perfusion_ranks_test points_test scaling_bench_test slurm_command_test)
+    perfusion_ranks_test points_test scaling_bench_test slurm_command_test write_error_test)
   set(build_programs example_analysis_test)  # take minutes: label slow
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)

@@ -1,5 +1,6 @@
 #include "mpi/comm/session.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <time.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -62,9 +64,19 @@ double process_start() {
   return steady_seconds() - std::max(0.0, age);
 }
 
+/// A file must not get the number of a closed standard stream: messages would be written into it.
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) < 0) (void)open("/dev/null", stream == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+  }
+}
+
 }  // namespace
 
 session::session(int* argc, char*** argv) : handles_(std::make_unique<communicators>()), started_(process_start()) {
+  open_standard_streams();
+  // A write beyond `ulimit -f` then fails with EFBIG, which is reported, instead of killing the process.
+  std::signal(SIGXFSZ, SIG_IGN);
   int provided = 0;
   MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_dup(MPI_COMM_WORLD, &handles_->world);

@@ -3,8 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 
 #include "mpi/result/result_reader.hpp"
 
@@ -36,15 +39,34 @@ std::string innermost_message() {
   return words.empty() ? "unknown HDF5 error" : words.front();
 }
 
-handle text_type() {
+handle text_type(std::size_t size) {
   handle type(H5Tcopy(H5T_C_S1), H5Tclose, "HDF5 string type");
-  H5Tset_size(type, H5T_VARIABLE);
+  H5Tset_size(type, size);
+  H5Tset_strpad(type, size == H5T_VARIABLE ? H5T_STR_NULLTERM : H5T_STR_NULLPAD);
   H5Tset_cset(type, H5T_CSET_UTF8);
   return type;
 }
 
+/// A text of the older kind, whose bytes are in HDF5's global heap.
+std::string read_variable_text(hid_t attribute, const std::string& name) {
+  const handle type = text_type(H5T_VARIABLE);
+  char* value = nullptr;
+  checked(H5Aread(attribute, type, &value), "reading attribute " + name);
+  std::string text = value == nullptr ? "" : value;
+  H5free_memory(value);
+  return text;
+}
+
 handle attribute(hid_t object, const std::string& name) {
   return {H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, fmt::format("attribute `{}` is missing", name)};
+}
+
+/// Open MPI reports a failed write without its reason, which is still in errno.
+[[noreturn]] void fail_write(const std::string& what) {
+  constexpr std::array<int, 9> reasons{ENOSPC, EDQUOT, EIO, EFBIG, EROFS, EACCES, EPERM, ESTALE, ENODEV};
+  const int why = errno;
+  if (std::find(reasons.begin(), reasons.end(), why) == reasons.end()) fail(exit_status::disk, "writing to " + what);
+  throw failure(exit_status::disk, fmt::format("writing to {}: {}", what, std::strerror(why)));
 }
 
 }  // namespace
@@ -102,21 +124,41 @@ std::vector<std::uint64_t> shape_of(hid_t dataset) {
   return {extents.begin(), extents.end()};
 }
 
-void write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
-                 const void* values, const std::string& what) {
-  if (std::find(count.begin(), count.end(), 0u) != count.end()) return;
+namespace {
+
+/// The dataspace of a box in a dataset.
+handle select_box(hid_t dataset, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
+                  const std::string& what) {
   const std::vector<hsize_t> from(start.begin(), start.end()), extent(count.begin(), count.end());
-  const handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
-  const handle in_memory = make_space(count);
+  handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
   checked(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr),
           "selecting in " + what);
-  checked(H5Dwrite(dataset, type, in_memory, in_file, H5P_DEFAULT, values), "writing to " + what);
+  return in_file;
+}
+
+bool is_empty(std::span<const std::uint64_t> count) { return std::find(count.begin(), count.end(), 0u) != count.end(); }
+
+}  // namespace
+
+void write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
+                 const void* values, const std::string& what) {
+  if (is_empty(count)) return;
+  const handle in_file = select_box(dataset, start, count, what), in_memory = make_space(count);
+  errno = 0;
+  if (H5Dwrite(dataset, type, in_memory, in_file, H5P_DEFAULT, values) < 0) fail_write(what);
+}
+
+void read_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
+                void* values, const std::string& what) {
+  if (is_empty(count)) return;
+  const handle in_file = select_box(dataset, start, count, what), in_memory = make_space(count);
+  checked(H5Dread(dataset, type, in_memory, in_file, H5P_DEFAULT, values), "reading " + what);
 }
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text) {
-  const handle type = text_type();
-  const char* value = text.c_str();
-  write_attribute(object, name, type, {}, &value);
+  // Of fixed length: HDF5 1.10 can crash in a damaged heap of variable-length texts. No type is empty.
+  const std::string value = text.empty() ? std::string(1, '\0') : text;
+  write_attribute(object, name, text_type(value.size()), {}, value.data());
 }
 
 void write_attribute(hid_t object, const std::string& name, hid_t type, std::span<const std::uint64_t> shape,
@@ -129,13 +171,24 @@ void write_attribute(hid_t object, const std::string& name, hid_t type, std::spa
 
 std::string read_text_attribute(hid_t object, const std::string& name) {
   const handle a = attribute(object, name);
-  const handle type = text_type();
-  char* value = nullptr;
-  checked(H5Aread(a, type, &value), "reading attribute " + name);
-  std::string text = value == nullptr ? "" : value;
-  H5free_memory(value);
+  const handle space(H5Aget_space(a), H5Sclose, "HDF5 dataspace");
+  const handle stored(H5Aget_type(a), H5Tclose, "HDF5 type of attribute " + name);
+  if (H5Tget_class(stored) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) {
+    throw failure(exit_status::bad_data, fmt::format("attribute `{}` is not a text", name));
+  }
+  if (H5Tis_variable_str(stored) > 0) return read_variable_text(a, name);
+  const std::size_t size = H5Tget_size(stored);
+  if (size == 0 || size > max_text_bytes) {
+    throw failure(exit_status::bad_data,
+                  fmt::format("attribute `{}` has {} bytes, expected at most {}", name, size, max_text_bytes));
+  }
+  std::string text(size, '\0');
+  checked(H5Aread(a, stored, text.data()), "reading attribute " + name);
+  text.resize(std::min(text.find('\0'), size));
   return text;
 }
+
+bool has_attribute(hid_t object, const std::string& name) { return H5Aexists(object, name.c_str()) > 0; }
 
 void read_attribute(hid_t object, const std::string& name, hid_t type, std::size_t count, void* values) {
   const handle a = attribute(object, name);

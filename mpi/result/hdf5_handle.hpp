@@ -61,10 +61,20 @@ std::vector<std::uint64_t> shape_of(hid_t dataset);
 void write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
                  const void* values, const std::string& what);
 
+inline constexpr std::size_t max_text_bytes = 64 << 20;
+
+/// Reads a box of a dataset into contiguous memory, converted to `type`; nothing for an empty box. Throws failure
+/// (disk).
+void read_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
+                void* values, const std::string& what);
+
+/// A UTF-8 text of fixed length.
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
 void write_attribute(hid_t object, const std::string& name, hid_t type, std::span<const std::uint64_t> shape,
                      const void* values);
+/// Throws failure (bad_data) for more than max_text_bytes.
 std::string read_text_attribute(hid_t object, const std::string& name);
+bool has_attribute(hid_t object, const std::string& name);
 void read_attribute(hid_t object, const std::string& name, hid_t type, std::size_t count, void* values);
 
 /// The type in the file, little endian; also the one in memory on every machine this program runs on.

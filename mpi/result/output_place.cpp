@@ -173,23 +173,6 @@ void check_output_folder(const std::string& out, std::uint64_t bytes) {
   }
 }
 
-void reserve_blocks(const std::string& path) {
-  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  struct stat status {};
-  if (file < 0 || fstat(file, &status) != 0) {
-    throw failure(exit_status::disk, fmt::format("{}: {}", path, std::strerror(errno)));
-  }
-  // Not posix_fallocate, which writes every block if the file system cannot reserve.
-  const int rc = fallocate(file, 0, 0, status.st_size);
-  const int why = errno;
-  close(file);
-  if (rc != 0 && (why == ENOSPC || why == EDQUOT)) {
-    throw failure(exit_status::disk,
-                  fmt::format("{}: {} needed: {}", path, readable_bytes(static_cast<double>(status.st_size)),
-                              std::strerror(why)));
-  }
-}
-
 void remove_leftovers(const std::string& out) {
   if (is_being_written(out)) return;
   const output_lock lock(out);  // its end removes OUT.lock

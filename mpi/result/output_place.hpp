@@ -52,9 +52,6 @@ beginning decide_beginning(const output_request& request, const result_layout& w
 /// Throws failure (disk) if OUT's folder is missing or not writable, or has less than `bytes` free.
 void check_output_folder(const std::string& out, std::uint64_t bytes);
 
-/// Reserves all blocks of the file, if the file system supports it, so that the disk cannot fill up during the run.
-void reserve_blocks(const std::string& path);
-
 /// Removes what a killed job left of a file that is no longer needed: OUT.part, OUT.part.new, OUT.lock. Does nothing
 /// while a job writes it.
 void remove_leftovers(const std::string& out);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "mpi/result/dataset_checksum.hpp"
 #include "mpi/result/result_polylines.hpp"
 
 namespace voxherd {
@@ -66,6 +67,8 @@ void write_file_attributes(hid_t file, const result_layout& layout) {
   hdf5::write_attribute(file, "configuration", layout.configuration.dump());
   hdf5::write_attribute(file, "provenance", layout.provenance.dump());
   hdf5::write_attribute(file, "contents", describe_contents(layout).dump());
+  const std::uint64_t texts = text_checksum(file);
+  hdf5::write_attribute(file, text_checksum_name, H5T_STD_U64LE, {}, &texts);
   const hdf5::handle image = hdf5::new_group(file, "image");
   hdf5::write_attribute(image, "size", H5T_STD_U64LE, three, layout.grid.size.data());
   hdf5::write_attribute(image, "voxel_to_world", H5T_IEEE_F64LE, four_by_four, layout.grid.voxel_to_world.data());

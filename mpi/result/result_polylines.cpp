@@ -47,6 +47,34 @@ void write_share(hid_t dataset, hid_t type, std::uint64_t length, int rank, int 
   }
 }
 
+void fill_connectivity(std::uint64_t first, std::vector<std::int64_t>& values) {
+  std::iota(values.begin(), values.end(), static_cast<std::int64_t>(first));
+}
+
+void fill_types(const std::vector<std::uint64_t>& offsets, std::uint64_t first, std::vector<std::uint8_t>& values) {
+  for (std::uint64_t i = 0; i < values.size(); ++i) {
+    const auto n = offsets[first + i + 1] - offsets[first + i];
+    values[i] = n > 1 ? vtk_poly_line : n == 1 ? vtk_vertex : vtk_empty_cell;
+  }
+}
+
+/// Whether this rank's pieces of a dataset contain what fill(first, values) says.
+template <class T, class Fill>
+bool is_share_correct(hid_t dataset, hid_t type, std::uint64_t length, int rank, int ranks, const Fill& fill) {
+  if (hdf5::shape_of(dataset) != std::vector<std::uint64_t>{length}) return false;
+  std::vector<T> expected, found;
+  const std::uint64_t stride = values_at_once * static_cast<std::uint64_t>(ranks);
+  for (std::uint64_t at = values_at_once * static_cast<std::uint64_t>(rank); at < length; at += stride) {
+    const std::array<std::uint64_t, 1> start{at}, count{std::min(values_at_once, length - at)};
+    expected.resize(count[0]);
+    found.resize(count[0]);
+    fill(at, expected);
+    hdf5::read_block(dataset, type, start, count, found.data(), "/VTKHDF");
+    if (found != expected) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 const output_spec* polyline_points(const result_layout& layout) {
@@ -88,16 +116,31 @@ void write_polylines(hid_t file, const result_layout& layout, int rank, int rank
     write_count(vtk, "NumberOfConnectivityIds", points);
   }
   write_share<std::int64_t>(hdf5::open_dataset(vtk, "Connectivity"), H5T_STD_I64LE, points, rank, ranks,
-                            [](std::uint64_t first, auto& values) {
-                              std::iota(values.begin(), values.end(), static_cast<std::int64_t>(first));
-                            });
-  write_share<std::uint8_t>(hdf5::open_dataset(vtk, "Types"), H5T_STD_U8LE, items, rank, ranks,
-                            [&](std::uint64_t first, auto& values) {
-                              for (std::uint64_t i = 0; i < values.size(); ++i) {
-                                const auto n = layout.point_offsets[first + i + 1] - layout.point_offsets[first + i];
-                                values[i] = n > 1 ? vtk_poly_line : n == 1 ? vtk_vertex : vtk_empty_cell;
-                              }
-                            });
+                            fill_connectivity);
+  write_share<std::uint8_t>(
+      hdf5::open_dataset(vtk, "Types"), H5T_STD_U8LE, items, rank, ranks,
+      [&](std::uint64_t first, auto& values) { fill_types(layout.point_offsets, first, values); });
+}
+
+std::vector<std::string> wrong_polylines(hid_t file, const result_layout& layout, int rank, int ranks) {
+  std::vector<std::string> wrong;
+  if (polyline_points(layout) == nullptr) return wrong;
+  const std::uint64_t points = point_count(layout), items = layout.item_voxels.size();
+  const auto check = [&](const char* name, auto value, hid_t type, std::uint64_t length, const auto& fill) {
+    const std::string path = std::string("/VTKHDF/") + name;
+    const hdf5::handle dataset = hdf5::open_dataset(file, path);
+    if (!is_share_correct<decltype(value)>(dataset, type, length, rank, ranks, fill)) wrong.push_back(path);
+  };
+  const auto check_count = [&](const char* name, std::uint64_t count) {
+    check(name, std::uint64_t{}, H5T_STD_U64LE, 1, [&](std::uint64_t, auto& values) { values[0] = count; });
+  };
+  check_count("NumberOfPoints", points);
+  check_count("NumberOfCells", items);
+  check_count("NumberOfConnectivityIds", points);
+  check("Connectivity", std::int64_t{}, H5T_STD_I64LE, points, fill_connectivity);
+  check("Types", std::uint8_t{}, H5T_STD_U8LE, items,
+        [&](std::uint64_t first, auto& values) { fill_types(layout.point_offsets, first, values); });
+  return wrong;
 }
 
 }  // namespace voxherd

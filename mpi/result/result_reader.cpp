@@ -7,13 +7,12 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "core/checksum.hpp"
 #include "core/failure.hpp"
 #include "core/plan.hpp"
-#include "mpi/result/batch_rows.hpp"
+#include "mpi/result/batch_reading.hpp"
 #include "mpi/result/hdf5_handle.hpp"
+#include "mpi/result/older_texts.hpp"
 #include "mpi/result/result_layout.hpp"
-#include "mpi/result/voxel_interval.hpp"
 
 namespace voxherd {
 
@@ -44,14 +43,41 @@ hdf5::handle open_file(const std::string& path) {
   return {id, H5Fclose, path};
 }
 
+/// The number of values of a dataset. Throws failure (bad_data) if the file cannot contain that many.
+std::uint64_t count_values(hid_t file, hid_t dataset, const std::string& name) {
+  // Deflate makes nothing smaller than a thousandth; a file may have been compressed with h5repack.
+  constexpr double max_ratio = 1100;
+  hsize_t file_bytes = 0;
+  hdf5::checked(H5Fget_filesize(file, &file_bytes), "reading " + name);
+  const hdf5::handle type(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
+  double bytes = static_cast<double>(H5Tget_size(type));
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : hdf5::shape_of(dataset)) {
+    bytes *= static_cast<double>(extent);
+    count *= extent;
+  }
+  if (bytes > max_ratio * static_cast<double>(file_bytes)) {
+    throw failure(exit_status::bad_data,
+                  fmt::format("{} has {:.3g} bytes, but the file only {}", name, bytes, file_bytes));
+  }
+  return count;
+}
+
 template <class T>
 std::vector<T> read_all(hid_t file, const std::string& name, hid_t type) {
   const hdf5::handle dataset = hdf5::open_dataset(file, name);
-  std::uint64_t count = 1;
-  for (const std::uint64_t extent : hdf5::shape_of(dataset)) count *= extent;
-  std::vector<T> values(count);
+  std::vector<T> values(count_values(file, dataset, name));
   hdf5::checked(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "reading " + name);
   return values;
+}
+
+nlohmann::json parse_text(const std::string& text) {
+  constexpr int max_depth = 100;  // printing and destroying a value call themselves for each level
+  const auto limit = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    if (depth > max_depth) throw failure(exit_status::bad_data, "a JSON text has too many levels");
+    return true;
+  };
+  return nlohmann::json::parse(text, limit);
 }
 
 void read_image(hid_t file, image_grid& grid) {
@@ -59,6 +85,14 @@ void read_image(hid_t file, image_grid& grid) {
   hdf5::read_attribute(image, "size", H5T_STD_U64LE, 3, grid.size.data());
   hdf5::read_attribute(image, "voxel_to_world", H5T_IEEE_F64LE, 16, grid.voxel_to_world.data());
   hdf5::read_attribute(image, "voxel_size_mm", H5T_IEEE_F64LE, 3, grid.voxel_size_mm.data());
+  constexpr double max_voxels = 1e15;
+  double voxels = 1;
+  for (const std::uint64_t extent : grid.size) voxels *= static_cast<double>(extent);
+  if (voxels > max_voxels || voxels == 0) {
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("attribute `size` of /image is {}, which is not the size of an image", fmt::join(grid.size, "x")));
+  }
 }
 
 nlohmann::json read_summary(hid_t file) {
@@ -69,18 +103,20 @@ nlohmann::json read_summary(hid_t file) {
   const hdf5::handle dataset = hdf5::open_dataset(file, "/journal/summary");
   hdf5::checked(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()), "reading /journal/summary");
   text.resize(text.find_last_not_of('\0') + 1);
-  return text.empty() ? nlohmann::json() : nlohmann::json::parse(text);
+  return text.empty() ? nlohmann::json() : parse_text(text);
+}
+
+void check_shape(hid_t file, const std::string& path, const std::vector<std::uint64_t>& expected) {
+  const hdf5::handle dataset = hdf5::open_dataset(file, path);
+  (void)count_values(file, dataset, path);
+  const auto found = hdf5::shape_of(dataset);
+  if (found == expected) return;
+  throw failure(exit_status::bad_data,
+                fmt::format("{} has shape {}, expected {}", path, fmt::join(found, "x"), fmt::join(expected, "x")));
 }
 
 void check_shapes(hid_t file, const result_layout& layout) {
-  for (const output_spec& o : layout.outputs) {
-    const auto expected = dataset_shape(o, layout);
-    const auto found = hdf5::shape_of(hdf5::open_dataset(file, dataset_path(o)));
-    if (found != expected) {
-      throw failure(exit_status::bad_data, fmt::format("{} has shape {}, expected {}", dataset_path(o),
-                                                       fmt::join(found, "x"), fmt::join(expected, "x")));
-    }
-  }
+  for (const output_spec& o : layout.outputs) check_shape(file, dataset_path(o), dataset_shape(o, layout));
 }
 
 void check_items(const result_layout& layout) {
@@ -113,27 +149,7 @@ void check_offsets(const result_layout& layout) {
   }
 }
 
-/// Reads part of a dataset of an output, converted to `type`.
-void read_block(hid_t file, const output_spec& o, hid_t type, std::span<const std::uint64_t> start,
-                std::span<const std::uint64_t> count, void* values) {
-  if (std::find(count.begin(), count.end(), 0u) != count.end()) return;
-  const std::vector<hsize_t> from(start.begin(), start.end()), extent(count.begin(), count.end());
-  const hdf5::handle dataset = hdf5::open_dataset(file, dataset_path(o));
-  const hdf5::handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
-  const hdf5::handle in_memory = hdf5::make_space(count);
-  hdf5::checked(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr),
-                "selecting in " + dataset_path(o));
-  hdf5::checked(H5Dread(dataset, type, in_memory, in_file, H5P_DEFAULT, values), "reading " + dataset_path(o));
-}
-
 std::uint64_t components(const output_spec& o) { return o.bytes_per_item() / element_bytes(o.type); }
-
-void read_rows(hid_t file, const output_spec& o, hid_t type, std::uint64_t first, std::uint64_t rows, void* values) {
-  std::vector<std::uint64_t> start(1 + o.shape.size(), 0), count{rows};
-  start[0] = first;
-  count.insert(count.end(), o.shape.begin(), o.shape.end());
-  read_block(file, o, type, start, count, values);
-}
 
 }  // namespace
 
@@ -142,20 +158,24 @@ result_reader::result_reader(const std::string& path) : state_(std::make_unique<
   s.path = path;
   s.file = open_file(path);
   try {
+    try_older_texts(path, s.file);
     std::uint8_t complete = 0;
     s.layout.version = hdf5::read_text_attribute(s.file, "voxherd_version");
     s.layout.analysis = hdf5::read_text_attribute(s.file, "analysis");
     hdf5::read_attribute(s.file, "complete", H5T_STD_U8LE, 1, &complete);
     s.complete = complete == 1;
-    s.layout.configuration = nlohmann::json::parse(hdf5::read_text_attribute(s.file, "configuration"));
-    s.layout.provenance = nlohmann::json::parse(hdf5::read_text_attribute(s.file, "provenance"));
-    read_contents(nlohmann::json::parse(hdf5::read_text_attribute(s.file, "contents")), s.layout);
+    s.layout.configuration = parse_text(hdf5::read_text_attribute(s.file, "configuration"));
+    s.layout.provenance = parse_text(hdf5::read_text_attribute(s.file, "provenance"));
+    read_contents(parse_text(hdf5::read_text_attribute(s.file, "contents")), s.layout);
     read_image(s.file, s.layout.grid);
     s.item_voxels = read_all<std::uint64_t>(s.file, "/items/voxel", H5T_STD_U64LE);
     s.layout.item_voxels = s.item_voxels;
     s.layout.batches = make_batches(read_all<std::uint64_t>(s.file, "/journal/first_item", H5T_STD_U64LE));
     s.journal = read_all<journal_entry>(s.file, "/journal/batches", hdf5::journal_type());
-    for (constant& c : s.layout.constants) c.values = read_all<double>(s.file, dataset_path(c), H5T_IEEE_F64LE);
+    for (constant& c : s.layout.constants) {
+      check_shape(s.file, dataset_path(c), c.shape);
+      c.values = read_all<double>(s.file, dataset_path(c), H5T_IEEE_F64LE);
+    }
     if (has_layout(s.layout.outputs, output_layout::points)) {
       s.layout.point_offsets = read_all<std::uint64_t>(s.file, offset_path, H5T_STD_U64LE);
     }
@@ -213,7 +233,7 @@ std::vector<float> result_reader::read_map(const std::string& name) const {
   const auto shape = dataset_shape(o, state_->layout);
   const std::vector<std::uint64_t> start(shape.size(), 0);
   std::vector<float> values(grid().voxel_count() * components(o));
-  read_block(state_->file, o, H5T_NATIVE_FLOAT, start, shape, values.data());
+  hdf5::read_block(state_->file, o, H5T_NATIVE_FLOAT, start, shape, values.data());
   return values;
 }
 
@@ -232,7 +252,7 @@ std::vector<float> result_reader::read_items(const std::string& name, std::uint6
                                              std::uint64_t count) const {
   const output_spec& o = checked_rows(name, output_layout::items, first_item, count);
   std::vector<float> values(count * components(o));
-  voxherd::read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_item, count, values.data());
+  hdf5::read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_item, count, values.data());
   return values;
 }
 
@@ -240,7 +260,7 @@ std::vector<float> result_reader::read_points(const std::string& name, std::uint
                                               std::uint64_t count) const {
   const output_spec& o = checked_rows(name, output_layout::points, first_point, count);
   std::vector<float> values(count * components(o));
-  voxherd::read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_point, count, values.data());
+  hdf5::read_rows(state_->file, o, H5T_NATIVE_FLOAT, first_point, count, values.data());
   return values;
 }
 
@@ -251,7 +271,7 @@ void result_reader::read_rows_into(const std::string& name, element_type type, s
     throw failure(exit_status::internal_error,
                   fmt::format("`{}` has type {}, but {} was requested", name, type_name(o.type), type_name(type)));
   }
-  voxherd::read_rows(state_->file, o, hdf5::file_type(type), first, count, values);
+  hdf5::read_rows(state_->file, o, hdf5::file_type(type), first, count, values);
 }
 
 std::vector<std::byte> result_reader::read_row_bytes(const std::string& name, std::uint64_t first,
@@ -262,31 +282,20 @@ std::vector<std::byte> result_reader::read_row_bytes(const std::string& name, st
 }
 
 std::vector<std::byte> result_reader::read_batch(const std::string& name, const batch& items) const {
-  const output_spec& o = output(name);
-  if (o.layout != output_layout::volume) {
-    const row_range rows = batch_rows(items, o.layout, point_offsets());
-    return read_row_bytes(name, rows.first, rows.count);
-  }
-  const voxel_interval interval = batch_interval(items, item_voxels(), grid().voxel_count());
-  std::vector<std::byte> bytes((interval.end - interval.first) * o.bytes_per_item());
-  std::byte* to = bytes.data();
-  for (const grid_box& box : cut_into_boxes(interval, grid().size)) {
-    std::vector<std::uint64_t> start(box.start.begin(), box.start.end()), count(box.count.begin(), box.count.end());
-    start.resize(3 + o.shape.size(), 0);
-    count.insert(count.end(), o.shape.begin(), o.shape.end());
-    read_block(state_->file, o, hdf5::file_type(o.type), start, count, to);
-    to += box.count[0] * box.count[1] * box.count[2] * o.bytes_per_item();
-  }
-  return bytes;
+  return hdf5::read_batch(state_->file, state_->layout, output(name), items);
 }
 
 std::uint64_t result_reader::compute_checksum(const batch& items) const {
-  checksum sum;
-  for (const output_spec& o : outputs()) sum.add(read_batch(o.name, items));
-  return sum.value();
+  return hdf5::batch_checksum(state_->file, state_->layout, items);
 }
 
-void use_hdf5_without_file_locks() { setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0); }
+void use_hdf5_without_file_locks() {
+  setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
+  // At the end of the process, or in MPI_Finalize if MPI was started first, HDF5 1.10 closes again the files whose
+  // closing has failed, and crashes. All others are closed by then.
+  H5dont_atexit();
+  H5open();
+}
 
 std::string hdf5_library() {
   unsigned major = 0, minor = 0, release = 0;

@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "core/checksum.hpp"
 #include "core/plan.hpp"
+#include "mpi/comm/collective_work.hpp"
 #include "mpi/comm/communicators.hpp"
 #include "mpi/result/batch_rows.hpp"
+#include "mpi/result/file_disk.hpp"
 #include "mpi/result/hdf5_handle.hpp"
-#include "mpi/result/result_groups.hpp"
+#include "mpi/result/result_creation.hpp"
 #include "mpi/result/result_polylines.hpp"
 #include "mpi/result/voxel_interval.hpp"
 
@@ -27,24 +28,7 @@ constexpr std::uint64_t largest_zero_bytes = 32 << 10;
 hdf5::handle parallel_access(const session& s) {
   hdf5::handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 properties");
   hdf5::checked(H5Pset_fapl_mpio(access, s.handles().world, MPI_INFO_NULL), "HDF5 over MPI-IO");
-  H5Pset_alignment(access, 64 << 10, 4096);
   return access;
-}
-
-void describe(hid_t dataset, const std::string& unit, const std::string& meaning) {
-  hdf5::write_attribute(dataset, "unit", unit);
-  hdf5::write_attribute(dataset, "meaning", meaning);
-}
-
-hdf5::handle summary_type() {
-  hdf5::handle type(H5Tcopy(H5T_C_S1), H5Tclose, "HDF5 string type");
-  H5Tset_size(type, summary_bytes);
-  H5Tset_strpad(type, H5T_STR_NULLPAD);
-  return type;
-}
-
-void write_all(hid_t dataset, hid_t type, const void* values) {
-  hdf5::checked(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "writing the result file");
 }
 
 }  // namespace
@@ -52,9 +36,7 @@ void write_all(hid_t dataset, hid_t type, const void* values) {
 struct result_writer::state {
   state(const session& s, const std::string& name, const result_layout& wanted)
       : ranks(&s), layout(&wanted), path(name) {}
-  void create_datasets();
-  void create_constants();
-  void write_initial_data();
+  void open();
   void open_datasets();
   void write_map(const batch& items, std::size_t output, std::span<const std::byte> values, checksum& sum);
   void write_rows(const batch& items, std::size_t output, std::span<const std::byte> values, checksum& sum);
@@ -62,9 +44,11 @@ struct result_writer::state {
   const session* ranks;
   const result_layout* layout;
   std::string path;
-  hdf5::handle file, journal_type, journal, summary, first_item, item_voxel, offset;
-  std::vector<hdf5::handle> outputs, constants;
+  std::unique_ptr<short_name> mpi_name;  // outlives the open file
+  hdf5::handle file, journal_type, journal;
+  std::vector<hdf5::handle> outputs;
   std::vector<std::byte> map_part;
+  bool is_resumed = false;
 };
 
 result_writer::result_writer(std::unique_ptr<state> s) : state_(std::move(s)) {}
@@ -73,17 +57,12 @@ result_writer::result_writer(result_writer&&) noexcept = default;
 
 result_writer result_writer::create(const session& s, const std::string& path, const result_layout& layout) {
   hdf5::prepare();
+  s.on_root([&] { create_result_file(path, layout); });
   auto w = std::make_unique<state>(s, path, layout);
+  w->open();
   s.agree([&] {
-    const hdf5::handle access = parallel_access(s);
-    const hdf5::handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "HDF5 properties");
-    H5Pset_obj_track_times(creation, false);
-    w->file = {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose, "creating " + path};
-    w->create_datasets();
-    if (s.is_root()) w->write_initial_data();
     write_polylines(w->file, layout, s.rank(), s.size());
-    // After this flush the file's metadata are on disk and do not change: the file of a killed run can be read.
-    hdf5::checked(H5Fflush(w->file, H5F_SCOPE_GLOBAL), "flushing " + path);
+    sync_file(path);
   });
   return result_writer(std::move(w));
 }
@@ -91,74 +70,31 @@ result_writer result_writer::create(const session& s, const std::string& path, c
 result_writer result_writer::reopen(const session& s, const std::string& path, const result_layout& layout) {
   hdf5::prepare();
   auto w = std::make_unique<state>(s, path, layout);
-  s.agree([&] {
-    const hdf5::handle access = parallel_access(s);
-    w->file = {H5Fopen(path.c_str(), H5F_ACC_RDWR, access), H5Fclose, "opening " + path};
-    w->open_datasets();
-  });
+  w->is_resumed = true;
+  s.barrier();  // HDF5 locks files that it reads, unless told otherwise: all ranks have closed theirs
+  s.on_root([&] { mark_incomplete(path); });
+  w->open();
   return result_writer(std::move(w));
 }
 
-void result_writer::state::create_datasets() {
-  const std::uint64_t items = layout->item_voxels.size(), batches = layout->batches.size();
-  const std::vector<std::uint64_t> item_shape{items}, batch_shape{batches}, first_shape{batches + 1};
-  write_file_attributes(file, *layout);
-  const hdf5::handle maps = hdf5::new_group(file, "maps"), samples = hdf5::new_group(file, "samples"),
-                     item_group = hdf5::new_group(file, "items"), journal_group = hdf5::new_group(file, "journal");
-  journal_type = hdf5::journal_type();
-  journal = hdf5::new_dataset(journal_group, "batches", journal_type, batch_shape);
-  describe(journal, "1", "what each finished batch left: done, XXH64 of its bytes, rank, device time");
-  first_item = hdf5::new_dataset(journal_group, "first_item", H5T_STD_U64LE, first_shape);
-  describe(first_item, "1", "first item of each batch; last, the number of items");
-  summary = hdf5::new_dataset(journal_group, "summary", summary_type(), {});
-  describe(summary, "1", "times and memory of the run that finished the file, JSON");
-  item_voxel = hdf5::new_dataset(item_group, "voxel", H5T_STD_U64LE, item_shape);
-  describe(item_voxel, "1", "index of each item's voxel in the image, x fastest");
-  create_constants();
-  if (has_layout(layout->outputs, output_layout::points)) {
-    const hdf5::handle points = hdf5::new_group(file, "points");
-    const std::vector<std::uint64_t> offset_shape{items + 1};
-    offset = hdf5::new_dataset(file, offset_path, H5T_STD_I64LE, offset_shape);
-    describe(offset, "1", "item i has the rows from offset[i] to before offset[i + 1] of the others in this group");
-  }
-  for (const output_spec& o : layout->outputs) {
-    outputs.push_back(hdf5::new_dataset(file, dataset_path(o), hdf5::file_type(o.type), dataset_shape(o, *layout)));
-    describe(outputs.back(), o.unit, o.meaning);
-  }
-  if (polyline_points(*layout) != nullptr) {
-    create_polylines(file, *layout);
-  } else {
-    write_vtkhdf(file, *layout);
-  }
-}
-
-void result_writer::state::create_constants() {
-  std::set<std::string> groups{"inputs"};
-  for (const constant& c : layout->constants) groups.insert(c.group);
-  for (const std::string& group : groups) hdf5::new_group(file, group);
-  for (const constant& c : layout->constants) {
-    constants.push_back(hdf5::new_dataset(file, dataset_path(c), H5T_IEEE_F64LE, c.shape));
-    describe(constants.back(), c.unit, c.meaning);
-  }
-}
-
-void result_writer::state::write_initial_data() {
-  const std::vector<journal_entry> nothing_done(layout->batches.size());
-  const std::string no_summary(summary_bytes, '\0');
-  write_all(journal, journal_type, nothing_done.data());
-  write_all(summary, summary_type(), no_summary.data());
-  write_all(first_item, H5T_STD_U64LE, first_items_of(layout->batches).data());
-  write_all(item_voxel, H5T_STD_U64LE, layout->item_voxels.data());
-  if (offset >= 0) write_all(offset, H5T_STD_U64LE, layout->point_offsets.data());
-  for (std::size_t c = 0; c < constants.size(); ++c) {
-    write_all(constants[c], H5T_IEEE_F64LE, layout->constants[c].values.data());
-  }
+/// Nothing in the open file changes but the bytes of datasets, which each rank writes on its own.
+void result_writer::state::open() {
+  // Found here, a problem of one rank is a message; within HDF5's collective call the others would wait for it.
+  ranks->agree([&] {
+    check_writable(path);
+    mpi_name = std::make_unique<short_name>(path);
+    if (ranks->node_rank() == 0) mpi_name->remove_stale_semaphore();
+  });
+  agree_or_end(*ranks, [&] {
+    const hdf5::handle access = parallel_access(*ranks);
+    file = {H5Fopen(mpi_name->name().c_str(), H5F_ACC_RDWR, access), H5Fclose, "opening " + path};
+  });
+  ranks->agree([&] { open_datasets(); });
 }
 
 void result_writer::state::open_datasets() {
   journal_type = hdf5::journal_type();
   journal = hdf5::open_dataset(file, "/journal/batches");
-  summary = hdf5::open_dataset(file, "/journal/summary");
   for (const output_spec& o : layout->outputs) outputs.push_back(hdf5::open_dataset(file, dataset_path(o)));
 }
 
@@ -204,10 +140,13 @@ void result_writer::state::write_map(const batch& items, std::size_t output, std
   for (std::uint64_t first = all.first; first < all.end; first += part_voxels) {
     const voxel_interval part{first, std::min(all.end, first + part_voxels)};
     map_part.assign((part.end - part.first) * bytes, std::byte{0});
-    std::vector<voxel_interval> filled;  // everything else is zero since the creation of the file
+    std::vector<voxel_interval> filled;
+    // In a new file everything else is zero; a damaged batch of a resumed one may have anything there.
+    if (is_resumed) filled.push_back(part);
     for (; item < items_end && voxels[item] < part.end; ++item) {
       const std::uint64_t voxel = voxels[item];
       std::memcpy(&map_part[(voxel - part.first) * bytes], &values[(item - items.first_item) * bytes], bytes);
+      if (is_resumed) continue;
       if (filled.empty() || (voxel - filled.back().end) * bytes > largest_zero_bytes) filled.push_back({voxel, voxel});
       filled.back().end = voxel + 1;
     }
@@ -236,28 +175,21 @@ void result_writer::state::write_rows(const batch& items, std::size_t output, st
   hdf5::write_block(outputs[output], hdf5::file_type(spec.type), start, count, rows.data(), path);
 }
 
+void result_writer::renamed_to(const std::string& path) { state_->path = path; }
+
 void result_writer::finish(const std::string& summary) {
   state& s = *state_;
-  s.ranks->agree([&] {
-    if (s.ranks->is_root()) {
-      std::string padded = summary;
-      padded.resize(summary_bytes, '\0');
-      write_all(s.summary, summary_type(), padded.data());
-    }
-    const std::uint8_t complete = 1;
-    const hdf5::handle a(H5Aopen(s.file, "complete", H5P_DEFAULT), H5Aclose, "attribute `complete`");
-    hdf5::checked(H5Awrite(a, H5T_STD_U8LE, &complete), "writing attribute `complete`");
-    hdf5::checked(H5Fflush(s.file, H5F_SCOPE_GLOBAL), "flushing " + s.path);
-  });
+  s.ranks->agree([&] { sync_file(s.path); });
   close();
+  s.ranks->on_root([&] { mark_complete(s.path, summary); });
 }
 
 void result_writer::close() {
   state& s = *state_;
-  s.constants.clear();
   s.outputs.clear();
-  for (hdf5::handle* h : {&s.journal, &s.summary, &s.first_item, &s.item_voxel, &s.offset, &s.journal_type}) h->reset();
-  s.ranks->agree([&] { hdf5::checked(s.file.reset(), "closing " + s.path); });
+  s.journal.reset();
+  s.journal_type.reset();
+  agree_or_end(*s.ranks, [&] { hdf5::checked(s.file.reset(), "closing " + s.path); });
 }
 
 }  // namespace voxherd

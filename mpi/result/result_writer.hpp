@@ -35,6 +35,9 @@ class result_writer {
   /// The same from arrays of all items: `values[i]` holds all rows of layout.outputs[i].
   void write_known(std::uint64_t batch_number, std::span<const std::span<const std::byte>> values);
 
+  /// The file now has another name, which messages and finish() use.
+  void renamed_to(const std::string& path);
+
   /// Marks the file as complete, with the run's summary (JSON), and closes it. Collective.
   void finish(const std::string& summary);
   /// Closes the file as it is. Collective.

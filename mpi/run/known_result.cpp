@@ -83,7 +83,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
   if (settings.dry_run) return exit_status::complete;
   std::optional<new_file> created;
   result_writer writer = file.open(created);
-  if (created) created->rename();
+  if (created) created->rename(writer);
   file.note_stage("result file created");
   file.note_stage("buffers made");
   const double work_started = steady_seconds();

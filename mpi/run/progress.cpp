@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/error_output.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -50,7 +52,7 @@ progress::progress(progress_style style, std::uint64_t total, std::uint64_t alre
 progress::~progress() {
   if (!line_open_) return;
   show(latest_);
-  fmt::print(stderr, "\n");
+  print_error_output("\n");
 }
 
 void progress::update(std::uint64_t done_now) {
@@ -68,9 +70,9 @@ void progress::show(std::uint64_t done_now) {
                                                   static_cast<double>(done_now) / std::max(seconds, 1e-3), bar);
   // Erase to the end of the line, so that a shorter text leaves nothing of a longer one.
   if (bar) {
-    fmt::print(stderr, "\r{}\033[K", text);
+    print_error_output("\r{}\033[K", text);
   } else {
-    fmt::print(stderr, "{}\n", text);
+    print_error_output("{}\n", text);
   }
   std::fflush(stderr);
   line_open_ = bar;

@@ -10,6 +10,8 @@
 #include <optional>
 
 #include "core/checksum.hpp"
+#include "core/error_output.hpp"
+#include "mpi/result/file_disk.hpp"
 #include "mpi/result/write_back.hpp"
 #include "mpi/run/batch_queue.hpp"
 #include "mpi/run/batch_trace.hpp"
@@ -72,7 +74,7 @@ void run_or_end_all(const session& s, work_loop& loop, batch_queue& queue, const
       }
     }
     if (listener != nullptr && listener->abort) listener->abort(f);
-    fmt::print(stderr, "voxherd: error: {}\n", f.what());
+    print_error_output("voxherd: error: {}\n", f.what());
     std::fflush(nullptr);
     s.end_all_ranks(f.status);
   }
@@ -96,7 +98,8 @@ class computation {
   exit_status estimate_only();
   exit_status compute();
   bool await_stage();
-  bool compute_stages(const std::vector<run_stage>& stages, work_loop& loop, std::optional<new_file>& created);
+  bool compute_stages(const std::vector<run_stage>& stages, work_loop& loop, result_writer& writer,
+                      std::optional<new_file>& created);
   void report_counts();
 
   const session& s_;
@@ -151,14 +154,14 @@ bool computation::await_stage() {
 }
 
 /// True if all batches are done; false after a signal.
-bool computation::compute_stages(const std::vector<run_stage>& stages, work_loop& loop,
+bool computation::compute_stages(const std::vector<run_stage>& stages, work_loop& loop, result_writer& writer,
                                  std::optional<new_file>& created) {
   std::optional<write_back> writing_back;
   const std::vector<double> believed = believed_speeds(s_, device_);
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (!await_stage()) return false;
     if (i == 0 && input_ != nullptr) study_.note_stage("input awaited");
-    if (i == 0 && created) created->rename();
+    if (i == 0 && created) created->rename(writer);
     if (i + 1 < stages.size() && input_ != nullptr) input_->begin(stages[i + 1].first, stages[i + 1].last);
     batch_queue queue(s_, settings_.schedule, study_.layout().batches, stages[i].batches, believed);
     if (i == 0 && !settings_.trace.empty()) s_.barrier();
@@ -191,7 +194,7 @@ exit_status computation::compute() {
     study_.note_stage("result file created");
     s_.agree([&] { loop.emplace(s_, a_, device_, layout, writer, shown, counts_.get()); });
     study_.note_stage("buffers made");
-    complete = compute_stages(stages, *loop, created);
+    complete = compute_stages(stages, *loop, writer, created);
     study_.note_stage("batches computed");
     times = loop->times();
     account = loop->account();
@@ -221,6 +224,7 @@ bool is_already_complete(const session& s, const std::string& analysis, const ru
                          const device_hooks& device) {
   beginning found = beginning::fresh;
   s.on_root([&] {
+    check_name_length(settings.out);
     check_output_folder(settings.out, 0);
     const result_layout wanted = begin_layout(analysis, settings, device);
     found = decide_beginning(requested_output(settings), wanted, compared_with::options);

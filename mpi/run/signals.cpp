@@ -1,11 +1,10 @@
 #include "mpi/run/signals.hpp"
 
-#include <fmt/core.h>
-
 #include <array>
 #include <csignal>
 #include <cstddef>
-#include <cstdio>
+
+#include "core/error_output.hpp"
 
 namespace voxherd {
 
@@ -45,7 +44,7 @@ void stop_signals::release() {
 int stop_signals::received() { return depth > 0 ? static_cast<int>(note) : 0; }
 
 void print_stopping(int signal) {
-  fmt::print(stderr, "voxherd: stopping on signal {}; the same command with --resume continues from here\n", signal);
+  print_error_output("voxherd: stopping on signal {}; the same command with --resume continues from here\n", signal);
 }
 
 }  // namespace voxherd

@@ -7,7 +7,10 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/error_output.hpp"
 #include "mpi/result/batch_rows.hpp"
+#include "mpi/result/file_disk.hpp"
+#include "mpi/result/result_check.hpp"
 #include "mpi/result/same_study.hpp"
 #include "mpi/run/run_layout.hpp"
 #include "mpi/run/run_outputs.hpp"
@@ -40,6 +43,26 @@ void count_finished(const session& s, const result_reader& reader, const std::ve
   }
 }
 
+/// The first line of many.
+std::string first_line(const std::string& lines) { return lines.substr(0, lines.find('\n')); }
+
+/// Only the batches of a file can be computed again.
+void check_tables(const std::string& path, const result_damage& damage) {
+  if (damage.tables.empty()) return;
+  throw failure(exit_status::bad_data,
+                fmt::format("{} was damaged: {}; --overwrite starts again", path, first_line(damage.tables)));
+}
+
+/// What `voxherd verify` checks, before the file gets its final name.
+void check_written(const session& s, const std::string& path, const result_layout& layout) {
+  const result_damage damage = check_result(s, path, layout, checked_part::everything);
+  check_tables(path, damage);
+  if (damage.batches.empty()) return;
+  throw failure(exit_status::disk, fmt::format("{} contains other bytes than were written: {}; is the disk broken? "
+                                               "--resume computes such batches again",
+                                               path, first_line(damage.batches)));
+}
+
 }  // namespace
 
 output_request requested_output(const run_settings& s) { return {s.out, s.resume, s.overwrite, s.is_step}; }
@@ -50,13 +73,12 @@ new_file::~new_file() {
 }
 
 result_writer new_file::create(const result_layout& layout) const {
-  result_writer writer = result_writer::create(s_, temporary_, layout);
-  s_.on_root([&] { reserve_blocks(temporary_); });
-  return writer;
+  return result_writer::create(s_, temporary_, layout);
 }
 
-void new_file::rename() {
+void new_file::rename(result_writer& writer) {
   s_.on_root([&] { std::filesystem::rename(temporary_, part_); });
+  writer.renamed_to(part_);
   renamed_ = true;
 }
 
@@ -66,6 +88,7 @@ void log_nothing_to_do(const run_settings& settings) {
 
 beginning study::begin() {
   s_.on_root([&] {
+    check_name_length(settings_.out);
     check_output_folder(settings_.out, 0);
     if (!settings_.dry_run) lock_ = std::make_unique<output_lock>(settings_.out);
     found_ = decide_beginning(requested_output(settings_), layout_);
@@ -86,6 +109,7 @@ std::vector<std::uint64_t> study::pending(item_counts* counts) {
   std::unique_ptr<result_reader> reader;
   s_.agree([&] { reader = std::make_unique<result_reader>(stored); });
   layout_.batches = reader->batches();
+  check_tables(stored, check_result(s_, stored, layout_, checked_part::tables));
   const std::vector<bool> good = verified_batches(s_, *reader);
   if (counts != nullptr) s_.agree([&] { count_finished(s_, *reader, good, *counts); });
   std::vector<std::uint64_t> numbers;
@@ -123,6 +147,7 @@ void study::finish(result_writer& writer, rank_account account, const device_hoo
     if (more.dump().size() < summary_bytes) summary = std::move(more);
   }
   writer.finish(summary.dump());
+  check_written(s_, unfinished_path(settings_.out), layout_);
   s_.on_root([&] {
     give_final_name(settings_.out, settings_.overwrite ? existing_result::replaced : existing_result::kept);
     note_stage("result named");
@@ -137,7 +162,7 @@ void study::note_stage(const char* name) const {
 void study::report(nlohmann::json& summary) const {
   if (!settings_.quiet) {
     const std::string title = settings_.label.empty() ? "" : settings_.label + "\n";
-    fmt::print(stderr, "{}{}", title, summary_table(summary));
+    print_error_output("{}{}", title, summary_table(summary));
   }
   if (settings_.json.empty()) return;
   for (const session::stage& stage : s_.stages())

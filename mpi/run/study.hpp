@@ -23,7 +23,7 @@ class new_file {
   new_file& operator=(const new_file&) = delete;
 
   result_writer create(const result_layout& layout) const;
-  void rename();  ///< to OUT.part. Collective
+  void rename(result_writer& writer);  ///< to OUT.part. Collective
 
  private:
   const session& s_;

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "core/clock.hpp"
+#include "core/error_output.hpp"
 #include "mpi/run/signals.hpp"
 
 namespace voxherd {
@@ -116,8 +117,8 @@ void work_loop::notice_signals() {
     if (session_.is_root()) print_stopping(queue_->stopped_by());
   }
   if (steady::now() - stopped_at_ < grace) return;
-  fmt::print(stderr, "voxherd: rank {} exits with an unfinished batch; the same command with --resume continues\n",
-             session_.rank());
+  print_error_output("voxherd: rank {} exits with an unfinished batch; the same command with --resume continues\n",
+                     session_.rank());
   std::fflush(nullptr);
   // There is no time to finalize MPI or to close the file: every finished batch is already in the file.
   _exit(static_cast<int>(exit_status::interrupted));

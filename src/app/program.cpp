@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/command_line.hpp"
+#include "core/error_output.hpp"
 #include "core/help.hpp"
 #include "core/version.hpp"
 #include "mpi/comm/session.hpp"
@@ -124,7 +125,7 @@ ending attempt(session& s, std::span<const command* const> commands, const std::
 }
 
 void print(const ending& e) {
-  if (!e.message.empty()) fmt::print(stderr, "voxherd: error: {}\n", e.message);
+  if (!e.message.empty()) print_error_output("voxherd: error: {}\n", e.message);
   std::fflush(nullptr);
 }
 

@@ -96,7 +96,13 @@ exit_status run_info(session& s, const info_request& request) {
     if (request.result.empty()) {
       print_program(s);
     } else {
-      print_result(result_reader(request.result));
+      const result_reader result(request.result);
+      try {
+        print_result(result);
+      } catch (const nlohmann::json::exception& e) {
+        throw failure(exit_status::bad_data,
+                      fmt::format("{}: {}; is it a complete copy of a voxherd result?", request.result, e.what()));
+      }
     }
   });
   return exit_status::complete;

@@ -1,7 +1,10 @@
 #include <fmt/core.h>
 
+#include <memory>
+
 #include "core/command.hpp"
 #include "mpi/comm/session.hpp"
+#include "mpi/result/result_check.hpp"
 #include "mpi/result/result_reader.hpp"
 
 namespace voxherd {
@@ -23,40 +26,20 @@ const option_table<verify_request>& verify_options() {
   return table;
 }
 
-/// One line for each batch of this rank's share whose checksum differs from the journal.
-std::string bad_batches(const session& s, const result_reader& result) {
-  std::string lines;
-  for (const batch& b : result.batches()) {
-    if (b.number % static_cast<std::uint64_t>(s.size()) != static_cast<std::uint64_t>(s.rank())) continue;
-    const journal_entry& entry = result.journal()[b.number];
-    if (entry.done != 1) continue;
-    const std::uint64_t found = result.compute_checksum(b);
-    if (found == entry.checksum) continue;
-    lines += fmt::format("batch {} (items {} to {}): checksum {:016x}, expected {:016x} as in the journal\n", b.number,
-                         b.first_item, b.first_item + b.item_count - 1, found, entry.checksum);
-  }
-  return lines;
-}
-
 exit_status run_verify(session& s, const verify_request& request) {
   const std::string& path = request.result;
-  std::string lines;
-  std::uint64_t done = 0, batches = 0;
-  s.agree([&] {
-    const result_reader result(path);
-    lines = bad_batches(s, result);
-    batches = result.batches().size();
-    for (const journal_entry& e : result.journal()) done += e.done == 1 ? 1 : 0;
+  std::unique_ptr<result_reader> result;
+  s.agree([&] { result = std::make_unique<result_reader>(path); });
+  const result_damage damage = check_result(s, path, layout_of(*result), checked_part::everything);
+  s.on_root([&] {
+    std::uint64_t done = 0;
+    for (const journal_entry& e : result->journal()) done += e.done == 1 ? 1 : 0;
+    fmt::print("{}{}", damage.batches, damage.tables);
+    if (!damage.unchecked.empty()) fmt::print("without checksums, from an older version: {}\n", damage.unchecked);
+    fmt::print("{}: {} of {} batches done, {}\n", path, done, result->batches().size(),
+               damage.found() ? "the data have CHANGED since they were written" : "all checksums correct");
   });
-  std::string all;
-  for (const std::string& of_rank : s.gather(lines)) all += of_rank;
-  s.broadcast(all);
-  if (s.is_root()) {
-    fmt::print("{}", all);
-    fmt::print("{}: {} of {} batches done, {}\n", path, done, batches,
-               all.empty() ? "all checksums correct" : "the data have CHANGED since they were written");
-  }
-  return all.empty() ? exit_status::complete : exit_status::bad_data;
+  return damage.found() ? exit_status::bad_data : exit_status::complete;
 }
 
 }  // namespace

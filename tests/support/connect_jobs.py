@@ -18,7 +18,7 @@ class Maps:
             self.connectome = {name: f["connectome"][name][()] for name in f["connectome"]} if "connectome" in f else {}
             self.voxel = f["items/voxel"][()]
             self.configuration = json.loads(f.attrs["configuration"])
-            self.unit = {name: f["maps"][name].attrs["unit"] for name in self.maps}
+            self.unit = {name: f["maps"][name].attrs["unit"].decode() for name in self.maps}
 
     def inside(self, name):
         """Values at the voxels of the mask, in their order."""

@@ -117,7 +117,7 @@ class Maps:
             grids = {name: np.moveaxis(f["maps"][name][()], [0, 2], [2, 0]) for name in f["maps"]}
             self.outside = {name: grid[~mask] for name, grid in grids.items()}
             self.maps = {name: grid[mask] for name, grid in grids.items()}
-            self.unit = {name: f["maps"][name].attrs["unit"] for name in grids}
+            self.unit = {name: f["maps"][name].attrs["unit"].decode() for name in grids}
             self.curves = {name: f["curves"][name][()] for name in f["curves"]}
             self.configuration = json.loads(f.attrs["configuration"])
             self.complete = f.attrs["complete"]

@@ -90,7 +90,7 @@ class Options(ToyJobs):
             f.write("# a comment\nseed = 8\nnx = 9\n")
         self.run_toy(0, "--config", self.path("toy.cfg"), "--seed", 3)
         with h5py.File(self.path("toy.h5"), "r") as f:
-            self.assertIn('"seed":3', f.attrs["configuration"])
+            self.assertIn(b'"seed":3', f.attrs["configuration"])
             self.assertEqual(list(f["image"].attrs["size"]), [9, 16, 14])
 
     def test_an_unknown_key_in_the_config_file_is_an_error(self):

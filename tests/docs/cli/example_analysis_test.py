@@ -73,8 +73,8 @@ class ExampleAnalysis(unittest.TestCase):
 
     def compute(self, ranks, *options, expect=0):
         out = os.path.join(self.folder, f"snr_{ranks}.h5")
-        bvals = () if "--bvals" in options else ("--bvals", f"{self.scan}/bvals")
-        done = self.run_program("snr", "--dwi", f"{self.scan}/data.nii", *bvals, "--bvecs", f"{self.scan}/bvecs", "--mask",
+        gradients = () if "--bvals" in options else ("--bvals", f"{self.scan}/bvals", "--bvecs", f"{self.scan}/bvecs")
+        done = self.run_program("snr", "--dwi", f"{self.scan}/data.nii", *gradients, "--mask",
                                 f"{self.scan}/nodif_brain_mask.nii.gz", "--threads", "1", "--overwrite", "--quiet", "--out", out, *options, ranks=ranks, expect=expect)
         return out if expect == 0 else done.stderr
 
@@ -88,7 +88,7 @@ class ExampleAnalysis(unittest.TestCase):
         expected["SNR"] = expected["mean"] / expected["SD"]
         with h5py.File(out, "r") as file:
             self.assertEqual(set(file["maps"]), {"mean", "SD", "SNR", "status"})
-            self.assertEqual(file["maps/SD"].attrs["unit"], "input")
+            self.assertEqual(file["maps/SD"].attrs["unit"], b"input")
             maps = {name: file["maps"][name][()].transpose(2, 1, 0) for name in file["maps"]}
         self.assertFalse(maps["status"][inside].any())
         for name, values in expected.items():
@@ -120,11 +120,14 @@ class ExampleAnalysis(unittest.TestCase):
         self.assertIn("--backend cpu", self.compute(1, "--backend", "cuda", expect=2))
 
     def test_refuses_a_series_with_one_such_volume(self):
-        bvals = np.loadtxt(f"{self.scan}/bvals").ravel()
-        bvals[np.flatnonzero(bvals <= 50)[1:]] = 1000
-        path = os.path.join(self.folder, "bvals_one_b0")
-        np.savetxt(path, bvals[None], fmt="%g")
-        self.assertIn("--max-b", self.compute(1, "--backend", "cpu", "--bvals", path, expect=65))
+        bvals, bvecs = np.loadtxt(f"{self.scan}/bvals").ravel(), np.loadtxt(f"{self.scan}/bvecs")
+        weighted = np.flatnonzero(bvals <= 50)[1:]
+        bvals[weighted] = 1000
+        bvecs[:, weighted] = [[1], [0], [0]]
+        paths = os.path.join(self.folder, "bvals_one_b0"), os.path.join(self.folder, "bvecs_one_b0")
+        np.savetxt(paths[0], bvals[None], fmt="%g")
+        np.savetxt(paths[1], bvecs, fmt="%g")
+        self.assertIn("--max-b", self.compute(1, "--backend", "cpu", "--bvals", paths[0], "--bvecs", paths[1], expect=65))
 
 
 if __name__ == "__main__":

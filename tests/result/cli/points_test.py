@@ -123,7 +123,7 @@ class PointsInVtk(Ragged):
                 self.assertEqual(found, names)
                 for name in names:
                     np.testing.assert_array_equal(vtk_to_numpy(data.GetArray(name)), f[group][name][()])
-            self.assertEqual(f["VTKHDF"].attrs["coordinates"], "world, RAS+, mm")
+            self.assertEqual(f["VTKHDF"].attrs["coordinates"], b"world, RAS+, mm")
 
     def test_the_lines_drawn_by_paraview_are_all_lines(self):
         out = self.make()

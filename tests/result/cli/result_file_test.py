@@ -36,10 +36,10 @@ class ResultFile(ToyJobs):
     def test_the_root_attributes_state_the_origin(self):
         with h5py.File(self.make("--nz", 5, "--seed", 5), "r") as f:
             self.assertEqual(f.attrs["complete"], 1)
-            self.assertEqual(f.attrs["analysis"], "toy")
+            self.assertEqual(f.attrs["analysis"], b"toy")
             self.assertEqual(json.loads(f.attrs["configuration"]), {"seed": 5, "backend": "cpu"})
             provenance = json.loads(f.attrs["provenance"])
-            self.assertEqual(provenance["version"], f.attrs["voxherd_version"])
+            self.assertEqual(provenance["version"], f.attrs["voxherd_version"].decode())
             self.assertEqual(provenance["ranks"], 2)
             self.assertIn("--seed 5", provenance["command_line"])
             self.assertEqual(json.loads(f["journal/summary"][()].decode())["rank_count"], 2)

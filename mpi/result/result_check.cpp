@@ -1,0 +1,143 @@
+#include "mpi/result/result_check.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
+#include "mpi/result/batch_reading.hpp"
+#include "mpi/result/dataset_checksum.hpp"
+#include "mpi/result/result_polylines.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr int max_depth = 8;
+constexpr hsize_t max_links = 1 << 16;
+
+/// Calls visit(path) for every dataset below a group.
+template <class Visit>
+void visit_datasets(hid_t group, const std::string& path, int depth, const Visit& visit) {
+  H5G_info_t info{};
+  hdf5::checked(H5Gget_info(group, &info), "listing " + path);
+  if (depth > max_depth || info.nlinks > max_links) {
+    throw failure(exit_status::bad_data, fmt::format("group {} is not one of voxherd", path));
+  }
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    char name[256];
+    const auto length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
+    hdf5::checked(length, "listing " + path);
+    const std::string below = path + "/" + name;
+    const hdf5::handle object(H5Oopen(group, name, H5P_DEFAULT), H5Oclose, "opening " + below);
+    if (H5Iget_type(object) == H5I_GROUP) visit_datasets(object, below, depth + 1, visit);
+    if (H5Iget_type(object) == H5I_DATASET) visit(below);
+  }
+}
+
+/// Checks everything but the batches, in a file opened by this process.
+class table_check {
+ public:
+  table_check(hid_t file, const result_layout& layout, bool is_complete) : file_(file), is_complete_(is_complete) {
+    for (const output_spec& o : layout.outputs) in_batches_.insert(dataset_path(o));
+  }
+
+  void run(result_damage& damage) {
+    std::vector<std::string> unchecked;
+    if (hdf5::has_attribute(file_, text_checksum_name)) {
+      compare(file_, text_checksum_name, text_checksum(file_), "the attributes of /", damage.tables);
+    } else {
+      unchecked.emplace_back("the attributes of /");
+    }
+    visit_datasets(file_, "", 0, [&](const std::string& path) {
+      const hdf5::handle dataset = hdf5::open_dataset(file_, path);
+      // Links to datasets that are checked under their own names, and what wrong_polylines() checks.
+      if (path.starts_with("/VTKHDF/") || in_batches_.contains(path)) return;
+      const bool changes = path == journal_path || path == summary_path;
+      if (!hdf5::has_attribute(dataset, checksum_name)) {
+        unchecked.push_back(path);
+      } else if (is_complete_ || !changes) {
+        compare(dataset, checksum_name, read_and_checksum(dataset, path), path, damage.tables);
+      }
+    });
+    damage.unchecked = fmt::format("{}", fmt::join(unchecked, ", "));
+  }
+
+ private:
+  static void compare(hid_t object, const char* name, std::uint64_t found, const std::string& what,
+                      std::string& lines) {
+    std::uint64_t expected = 0;
+    hdf5::read_attribute(object, name, H5T_STD_U64LE, 1, &expected);
+    if (found != expected) lines += fmt::format("{}: checksum {:016x}, expected {:016x}\n", what, found, expected);
+  }
+
+  hid_t file_;
+  bool is_complete_;
+  std::set<std::string> in_batches_;
+};
+
+bool is_complete(hid_t file) {
+  std::uint8_t complete = 0;
+  hdf5::read_attribute(file, "complete", H5T_STD_U8LE, 1, &complete);
+  return complete == 1;
+}
+
+/// A line for each batch of this rank's share whose checksum differs from the journal.
+std::string wrong_batches(const session& s, hid_t file, const result_layout& layout) {
+  const hdf5::handle dataset = hdf5::open_dataset(file, journal_path);
+  std::string lines;
+  for (const batch& b : layout.batches) {
+    if (b.number % static_cast<std::uint64_t>(s.size()) != static_cast<std::uint64_t>(s.rank())) continue;
+    journal_entry entry;
+    const std::uint64_t start[] = {b.number}, count[] = {1};
+    hdf5::read_block(dataset, hdf5::journal_type(), start, count, &entry, journal_path);
+    if (entry.done != 1) continue;
+    const std::uint64_t found = hdf5::batch_checksum(file, layout, b);
+    if (found == entry.checksum) continue;
+    lines += fmt::format("batch {} (items {} to {}): checksum {:016x}, expected {:016x} as in the journal\n", b.number,
+                         b.first_item, b.first_item + b.item_count - 1, found, entry.checksum);
+  }
+  return lines;
+}
+
+std::string of_all_ranks(const session& s, const std::string& lines) {
+  std::string all;
+  for (const std::string& part : s.gather(lines)) all += part;
+  s.broadcast(all);
+  return all;
+}
+
+}  // namespace
+
+result_damage check_result(const session& s, const std::string& path, const result_layout& layout, checked_part part) {
+  result_damage own;
+  s.agree([&] {
+    hdf5::prepare();
+    const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (id < 0) hdf5::fail(exit_status::bad_data, path + " is not a readable HDF5 file");
+    const hdf5::handle file(id, H5Fclose, path);
+    try {
+      if (s.is_root()) table_check(file, layout, is_complete(file)).run(own);
+      for (const std::string& wrong : wrong_polylines(file, layout, s.rank(), s.size()))
+        own.tables += wrong + ": differs from the points of the items\n";
+      if (part == checked_part::everything) own.batches = wrong_batches(s, file, layout);
+    } catch (const failure& f) {
+      throw failure(exit_status::bad_data, fmt::format("{}: damaged: {}", path, f.what()));
+    }
+  });
+  result_damage all{of_all_ranks(s, own.tables), of_all_ranks(s, own.batches), own.unchecked};
+  s.broadcast(all.unchecked);
+  return all;
+}
+
+result_layout layout_of(const result_reader& reader) {
+  result_layout layout;
+  layout.grid = reader.grid();
+  layout.item_voxels = reader.item_voxels();
+  layout.point_offsets = reader.point_offsets();
+  layout.outputs = reader.outputs();
+  layout.batches = reader.batches();
+  return layout;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mpi/comm/session.hpp"
+#include "mpi/result/result_layout.hpp"
+#include "mpi/result/result_reader.hpp"
+
+namespace voxherd {
+
+/// How a file differs from what was written.
+struct result_damage {
+  std::string tables;     ///< a line for each dataset or text that no batch writes
+  std::string batches;    ///< a line for each batch
+  std::string unchecked;  ///< datasets without a checksum, as an older version wrote them
+  bool found() const { return !tables.empty() || !batches.empty(); }
+};
+
+enum class checked_part { tables, everything };
+
+/// Reads the file again and compares it with its checksums; each rank reads its share. The same on every rank.
+/// Collective. Throws failure if the file is not readable.
+result_damage check_result(const session& s, const std::string& path, const result_layout& layout, checked_part part);
+
+/// What check_result() needs to know of a file.
+result_layout layout_of(const result_reader& reader);
+
+}  // namespace voxherd

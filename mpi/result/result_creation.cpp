@@ -1,0 +1,190 @@
+#include "mpi/result/result_creation.hpp"
+
+#include <set>
+
+#include "core/plan.hpp"
+#include "mpi/result/dataset_checksum.hpp"
+#include "mpi/result/file_disk.hpp"
+#include "mpi/result/result_groups.hpp"
+#include "mpi/result/result_polylines.hpp"
+#include "mpi/result/result_reader.hpp"
+
+namespace voxherd {
+
+namespace {
+
+hdf5::handle summary_type() {
+  hdf5::handle type(H5Tcopy(H5T_C_S1), H5Tclose, "HDF5 string type");
+  H5Tset_size(type, summary_bytes);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  return type;
+}
+
+/// A dataset whose content is known when the file is created.
+struct known_dataset {
+  std::string path;
+  hid_t type;
+  std::vector<std::uint64_t> shape;
+  std::span<const std::byte> bytes;
+  std::string unit, meaning;
+};
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& values) {
+  return std::as_bytes(std::span(values));
+}
+
+/// What the known datasets of a file refer to, beside its layout.
+struct first_content {
+  explicit first_content(const result_layout& layout)
+      : journal(layout.batches.size()), first_items(first_items_of(layout.batches)) {}
+  hdf5::handle journal_type = hdf5::journal_type(), summary_type = voxherd::summary_type();
+  std::vector<journal_entry> journal;  // nothing is done
+  std::vector<std::uint64_t> first_items;
+  std::string summary = std::string(summary_bytes, '\0');
+};
+
+std::vector<known_dataset> known_datasets(const result_layout& layout, const first_content& first) {
+  const std::uint64_t items = layout.item_voxels.size(), batches = layout.batches.size();
+  std::vector<known_dataset> all{{journal_path,
+                                  first.journal_type,
+                                  {batches},
+                                  bytes_of(first.journal),
+                                  "1",
+                                  "what each finished batch left: done, XXH64 of its bytes, rank, device time"},
+                                 {"/journal/first_item",
+                                  H5T_STD_U64LE,
+                                  {batches + 1},
+                                  bytes_of(first.first_items),
+                                  "1",
+                                  "first item of each batch; last, the number of items"},
+                                 {summary_path,
+                                  first.summary_type,
+                                  {},
+                                  bytes_of(first.summary),
+                                  "1",
+                                  "times and memory of the run that finished the file, JSON"},
+                                 {"/items/voxel",
+                                  H5T_STD_U64LE,
+                                  {items},
+                                  bytes_of(layout.item_voxels),
+                                  "1",
+                                  "index of each item's voxel in the image, x fastest"}};
+  for (const constant& c : layout.constants) {
+    all.push_back({dataset_path(c), H5T_IEEE_F64LE, c.shape, bytes_of(c.values), c.unit, c.meaning});
+  }
+  if (has_layout(layout.outputs, output_layout::points)) {
+    all.push_back({offset_path,
+                   H5T_STD_I64LE,
+                   {items + 1},
+                   bytes_of(layout.point_offsets),
+                   "1",
+                   "item i has the rows from offset[i] to before offset[i + 1] of the others in this group"});
+  }
+  return all;
+}
+
+hdf5::handle new_described(hid_t file, const std::string& path, hid_t type, std::span<const std::uint64_t> shape,
+                           const std::string& unit, const std::string& meaning) {
+  hdf5::handle dataset = hdf5::new_dataset(file, path, type, shape);
+  hdf5::write_attribute(dataset, "unit", unit);
+  hdf5::write_attribute(dataset, "meaning", meaning);
+  return dataset;
+}
+
+void create_groups(hid_t file, const result_layout& layout) {
+  std::set<std::string> groups{"maps", "samples", "items", "journal", "inputs"};
+  for (const constant& c : layout.constants) groups.insert(c.group);
+  if (has_layout(layout.outputs, output_layout::points)) groups.insert("points");
+  for (const std::string& group : groups) hdf5::new_group(file, group);
+}
+
+void create_datasets(hid_t file, const result_layout& layout, const std::vector<known_dataset>& known) {
+  for (const known_dataset& d : known) {
+    write_checksum(new_described(file, d.path, d.type, d.shape, d.unit, d.meaning), d.bytes);
+  }
+  for (const output_spec& o : layout.outputs) {
+    new_described(file, dataset_path(o), hdf5::file_type(o.type), dataset_shape(o, layout), o.unit, o.meaning);
+  }
+}
+
+void create_tables(const std::string& path, const result_layout& layout, const std::vector<known_dataset>& known) {
+  const hdf5::handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 properties");
+  H5Pset_alignment(access, 64 << 10, 4096);
+  // The format of HDF5 1.8 and later has checksums in all its tables.
+  H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+  const hdf5::handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "HDF5 properties");
+  H5Pset_obj_track_times(creation, false);
+  H5Pset_attr_phase_change(creation, 64, 0);  // keeps the attributes of / in one block
+  hdf5::handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose, "creating " + path);
+  write_file_attributes(file, layout);
+  create_groups(file, layout);
+  create_datasets(file, layout, known);
+  if (polyline_points(layout) != nullptr) {
+    create_polylines(file, layout);
+  } else {
+    write_vtkhdf(file, layout);
+  }
+  hdf5::checked(file.reset(), "creating " + path);
+}
+
+void write_all(hid_t file, const std::string& dataset, hid_t type, const void* values) {
+  hdf5::checked(H5Dwrite(hdf5::open_dataset(file, dataset), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
+                "writing " + dataset);
+}
+
+hdf5::handle open_alone(const std::string& path) {
+  return {H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "opening " + path};
+}
+
+void write_known_data(const std::string& path, const std::vector<known_dataset>& known) {
+  hdf5::handle file = open_alone(path);
+  for (const known_dataset& d : known) write_all(file, d.path, d.type, d.bytes.data());
+  hdf5::checked(file.reset(), "writing " + path);
+}
+
+void write_complete(hid_t file, std::uint8_t complete) {
+  const hdf5::handle a(H5Aopen(file, "complete", H5P_DEFAULT), H5Aclose, "attribute `complete`");
+  hdf5::checked(H5Awrite(a, H5T_STD_U8LE, &complete), "writing attribute `complete`");
+}
+
+void flush(hid_t file, const std::string& path) { hdf5::checked(H5Fflush(file, H5F_SCOPE_GLOBAL), "flushing " + path); }
+
+}  // namespace
+
+void create_result_file(const std::string& path, const result_layout& layout) {
+  hdf5::prepare();
+  const first_content first(layout);
+  const std::vector<known_dataset> known = known_datasets(layout, first);
+  create_tables(path, layout, known);
+  reserve_file(path);
+  write_known_data(path, known);
+  // From here on the tables do not change until the end: the file of a killed run can be read.
+  sync_file(path);
+}
+
+void mark_complete(const std::string& path, const std::string& summary) {
+  hdf5::handle file = open_alone(path);
+  std::string padded = summary;
+  padded.resize(summary_bytes, '\0');
+  write_all(file, summary_path, summary_type(), padded.data());
+  for (const char* dataset : {journal_path, summary_path}) {
+    const hdf5::handle changed = hdf5::open_dataset(file, dataset);
+    if (hdf5::has_attribute(changed, checksum_name)) update_checksum(changed, dataset);
+  }
+  flush(file, path);  // a killed process must not leave a complete file with other checksums
+  write_complete(file, 1);
+  hdf5::checked(file.reset(), "writing " + path);
+  sync_file(path);
+}
+
+void mark_incomplete(const std::string& path) {
+  hdf5::prepare();
+  hdf5::handle file = open_alone(path);
+  std::uint8_t complete = 0;
+  hdf5::read_attribute(file, "complete", H5T_STD_U8LE, 1, &complete);
+  if (complete != 0) write_complete(file, 0);
+  hdf5::checked(file.reset(), "writing " + path);
+}
+
+}  // namespace voxherd
