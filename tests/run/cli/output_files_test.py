@@ -142,7 +142,7 @@ class Replaced(Study):
         os.symlink("loop", self.path("loop"))
         os.makedirs(self.path("f.h5.part", "file"))
         for out, text in (("pipe", "a device or a pipe"), ("loop", "leads back to itself"), ("f.h5", "a folder"),
-                          ("n" * 250, "name too long")):
+                          ("n" * 250, "characters, expected at most")):
             for options in ((), ("--overwrite",)):
                 status, errors = self.tensor(*options, out=out)
                 self.refused(status, errors, 2, "")
