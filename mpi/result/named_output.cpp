@@ -139,6 +139,20 @@ void write_file(const named_output& output, const std::string& path, std::string
   if (error != 0) refuse(output, error);
 }
 
+/// The name behind all symbolic links, also that of a missing file; none for links that lead back to themselves.
+std::optional<std::string> find_link_target(const std::string& path) {
+  constexpr int max_links = 40;  // as in the kernel
+  fs::path at = path;
+  for (int links = 0; links <= max_links; ++links) {
+    std::error_code error;
+    if (find_descriptor(at.string())) return at.string();
+    const fs::path next = fs::read_symlink(at, error);
+    if (error) return at.string();  // not a link, or missing
+    at = next.is_absolute() ? next : at.parent_path() / next;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void check_output(const named_output& output) {
@@ -175,15 +189,7 @@ void write_output(const named_output& output, std::string_view text) {
 }
 
 std::string follow_links(const std::string& path) {
-  constexpr int max_links = 40;  // as in the kernel
-  fs::path at = path;
-  for (int links = 0; links <= max_links; ++links) {
-    std::error_code error;
-    if (find_descriptor(at.string())) return at.string();
-    const fs::path next = fs::read_symlink(at, error);
-    if (error) return at.string();  // not a link, or missing
-    at = next.is_absolute() ? next : at.parent_path() / next;
-  }
+  if (const auto target = find_link_target(path)) return *target;
   throw failure(exit_status::usage, fmt::format("{}: the symbolic link leads back to itself", path));
 }
 
@@ -191,9 +197,11 @@ bool is_same_file(const std::string& a, const std::string& b) {
   if (a.empty() || b.empty()) return false;
   std::error_code error;
   if (fs::equivalent(a, b, error) && !error) return true;
-  const fs::path x = fs::weakly_canonical(fs::absolute(follow_links(a)), error);
+  const auto target_a = find_link_target(a), target_b = find_link_target(b);
+  if (!target_a || !target_b) return false;
+  const fs::path x = fs::weakly_canonical(fs::absolute(*target_a), error);
   if (error) return false;
-  const fs::path y = fs::weakly_canonical(fs::absolute(follow_links(b)), error);
+  const fs::path y = fs::weakly_canonical(fs::absolute(*target_b), error);
   return !error && x == y;
 }
 
