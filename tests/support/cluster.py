@@ -58,6 +58,10 @@ class cluster:
 
     def __enter__(self):
         call("mount", "-t", "tmpfs", "tmpfs", "/run")
+        # Two clusters have equal host names and process numbers, from which Open MPI makes the names of its files.
+        call("mount", "-t", "tmpfs", "tmpfs", "/dev/shm")
+        os.mkdir("/run/tmp")
+        os.environ["TMPDIR"] = "/run/tmp"
         self.write_files()
         self.make_network()
         call("munged", "--force", f"--key-file={files.FOLDER}/munge/key", f"--socket={files.FOLDER}/munge.socket",
