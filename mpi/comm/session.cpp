@@ -108,7 +108,7 @@ void session::end_all_ranks(exit_status status) const {
   std::abort();  // not reached
 }
 
-session::common_ending session::agree_on_ending(exit_status own, bool failed,
+session::common_ending session::agree_on_ending(exit_status own, bool failed, double wait_seconds,
                                                 const std::function<void()>& before_end) const {
   std::array<int, 2> mine{-static_cast<int>(own), failed ? rank_ : INT_MAX}, all{};
   MPI_Request request;
@@ -117,7 +117,7 @@ session::common_ending session::agree_on_ending(exit_status own, bool failed,
   const double start = steady_seconds();
   for (int done = 0; done == 0; usleep(500)) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done == 0 && failed && steady_seconds() - start > 10) {
+    if (done == 0 && failed && steady_seconds() - start > wait_seconds) {
       before_end();
       end_all_ranks(own);
     }

@@ -54,9 +54,10 @@ class session {
     exit_status status;  ///< the largest of all ranks
     bool reports;        ///< this rank prints its message: it is the lowest that failed
   };
-  /// The last collective call of a program. A rank that has `failed` waits ten seconds for the other ranks, which may
-  /// be waiting for it; then it calls `before_end` and ends all ranks.
-  common_ending agree_on_ending(exit_status own, bool failed, const std::function<void()>& before_end) const;
+  /// The end of a program, or of work after which no rank may continue alone. A rank that has `failed` waits so many
+  /// seconds for the other ranks, which may be waiting for it; then it calls `before_end` and ends all ranks.
+  common_ending agree_on_ending(exit_status own, bool failed, double wait_seconds,
+                                const std::function<void()>& before_end) const;
 
   void barrier() const;
 

@@ -55,7 +55,7 @@ void update_checksum(hid_t dataset, const std::string& name) {
 
 std::uint64_t text_checksum(hid_t file) {
   checksum sum;
-  for (const char* name : {"voxherd_version", "analysis", "configuration", "provenance", "contents"}) {
+  for (const char* name : text_names) {
     const std::string text = hdf5::read_text_attribute(file, name);
     sum.add(std::as_bytes(std::span(text)));
   }

@@ -15,6 +15,8 @@ inline constexpr const char* summary_path = "/journal/summary";
 
 /// Attribute of the datasets that are not written in batches: XXH64 of their bytes.
 inline constexpr const char* checksum_name = "checksum";
+/// The texts among the attributes of /.
+inline constexpr const char* text_names[] = {"voxherd_version", "analysis", "configuration", "provenance", "contents"};
 /// Attribute of /: XXH64 of its texts.
 inline constexpr const char* text_checksum_name = "text_checksum";
 
@@ -26,7 +28,7 @@ std::uint64_t read_and_checksum(hid_t dataset, const std::string& name);
 /// Changes the attribute to what the file contains now.
 void update_checksum(hid_t dataset, const std::string& name);
 
-/// XXH64 of the texts of /: version, analysis, configuration, provenance, contents.
+/// XXH64 of the texts of /, in the order of text_names.
 std::uint64_t text_checksum(hid_t file);
 
 }  // namespace voxherd

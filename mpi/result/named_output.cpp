@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/failure.hpp"
@@ -83,9 +84,7 @@ class temporary_file {
     return error;
   }
   int rename_to(const std::string& path) {  ///< 0 or the error number
-    const int error = !output_.overwrite                              ? rename_to_new_name(name_, path)
-                      : std::rename(name_.c_str(), path.c_str()) == 0 ? 0
-                                                                      : errno;
+    const int error = rename_file(name_, path, output_.overwrite ? existing_file::replaced : existing_file::kept);
     renamed_ = error == 0;
     return error;
   }
@@ -203,6 +202,15 @@ bool is_same_file(const std::string& a, const std::string& b) {
   if (error) return false;
   const fs::path y = fs::weakly_canonical(fs::absolute(*target_b), error);
   return !error && x == y;
+}
+
+void check_not_an_input(const named_output& output, const nlohmann::json& provenance) {
+  if (!provenance.contains("inputs")) return;
+  for (const auto& [name, input] : provenance.at("inputs").items()) {
+    if (!input.is_object() || !is_same_file(output.path, input.value("path", ""))) continue;
+    throw failure(exit_status::usage,
+                  fmt::format("{} {} is the input --{}; choose another name", output.option, output.path, name));
+  }
 }
 
 }  // namespace voxherd

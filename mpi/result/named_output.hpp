@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -26,5 +27,8 @@ std::string follow_links(const std::string& path);
 
 /// Whether two paths lead to the same file, also if it does not exist.
 bool is_same_file(const std::string& a, const std::string& b);
+
+/// Throws failure (usage) if the file is an input of `provenance`.
+void check_not_an_input(const named_output& output, const nlohmann::json& provenance);
 
 }  // namespace voxherd

@@ -49,4 +49,9 @@ int rename_to_new_name(const std::string& from, const std::string& to) {
   return error;
 }
 
+int rename_file(const std::string& from, const std::string& to, existing_file existing) {
+  if (existing == existing_file::kept) return rename_to_new_name(from, to);
+  return std::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
 }  // namespace voxherd

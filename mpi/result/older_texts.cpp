@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "mpi/result/dataset_checksum.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -27,11 +29,11 @@ bool has_older_texts(hid_t file) {
   alarm(seconds_to_read);
   try {
     const hdf5::handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, path);
-    for (const char* name : {"voxherd_version", "analysis", "configuration", "provenance", "contents"}) {
+    for (const char* name : text_names) {
       (void)hdf5::read_text_attribute(file, name);
     }
   } catch (const failure&) {
-    // The caller finds it, too, and says what it is.
+    // The caller reads the same texts and reports the error.
   }
   _exit(0);
 }

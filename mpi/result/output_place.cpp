@@ -16,6 +16,8 @@
 
 #include "core/failure.hpp"
 #include "core/readable.hpp"
+#include "mpi/result/mpi_file_name.hpp"
+#include "mpi/result/named_output.hpp"
 #include "mpi/result/new_name.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/same_study.hpp"
@@ -29,16 +31,6 @@ namespace fs = std::filesystem;
 std::string parent_folder(const std::string& out) {
   const fs::path parent = fs::path(out).parent_path();
   return parent.empty() ? "." : parent.string();
-}
-
-/// Throws if the result would replace one of its own inputs.
-void check_not_an_input(const std::string& out, const nlohmann::json& provenance) {
-  if (!provenance.contains("inputs")) return;
-  for (const auto& [name, input] : provenance.at("inputs").items()) {
-    std::error_code ignored;
-    if (!input.is_object() || !fs::equivalent(out, input.value("path", ""), ignored)) continue;
-    throw failure(exit_status::usage, fmt::format("--out {} is the input --{}; choose another name", out, name));
-  }
 }
 
 /// Throws if a file of the result cannot exist under `path`: a folder or a pipe has that name, or it is too long.
@@ -112,7 +104,7 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   const std::string& out = request.out;
   const std::string part = unfinished_path(out);
   const bool has_part = fs::exists(part), has_out = fs::exists(out);
-  check_not_an_input(out, wanted.provenance);
+  check_not_an_input({"--out", out}, wanted.provenance);
   if (request.resume && has_part && has_out && !request.overwrite) {
     throw failure(exit_status::usage, fmt::format("--out {} exists, and {} was left by a stopped run; add --overwrite "
                                                   "to continue it and replace {}, or remove one of them",
@@ -158,6 +150,7 @@ void check_output_folder(const std::string& out, std::uint64_t bytes) {
   if (!fs::is_directory(folder, ignored)) {
     throw failure(exit_status::disk, fmt::format("--out {}: folder {} does not exist; create it first", out, folder));
   }
+  check_name_length(out);
   for (const char* ending : {"", ".part", ".part.new", ".lock"}) check_file_name(out, out + ending);
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
     throw failure(exit_status::disk,
@@ -186,7 +179,7 @@ void check_still_there(const std::string& out) {
   throw failure(exit_status::disk, fmt::format("{} was removed while the run was writing it; start again", part));
 }
 
-void give_final_name(const std::string& out, existing_result if_it_exists) {
+void give_final_name(const std::string& out, existing_file existing) {
   const std::string part = unfinished_path(out);
   check_still_there(out);
   {
@@ -197,9 +190,7 @@ void give_final_name(const std::string& out, existing_result if_it_exists) {
       throw failure(exit_status::internal_error, fmt::format("{}: {} batches are missing at the end", part, missing));
     }
   }
-  const int error = if_it_exists == existing_result::kept         ? rename_to_new_name(part, out)
-                    : std::rename(part.c_str(), out.c_str()) == 0 ? 0
-                                                                  : errno;
+  const int error = rename_file(part, out, existing);
   if (error == EEXIST) {
     throw failure(exit_status::disk, fmt::format("{} was created by another program during the run and is not "
                                                  "replaced; move it, then run the same command with --resume",

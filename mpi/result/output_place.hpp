@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "mpi/result/new_name.hpp"
 #include "mpi/result/result_layout.hpp"
 
 namespace voxherd {
@@ -59,10 +60,8 @@ void remove_leftovers(const std::string& out);
 /// Throws failure (disk) if OUT.part was removed while it is being written.
 void check_still_there(const std::string& out);
 
-enum class existing_result { kept, replaced };
-
-/// Gives a complete OUT.part its final name, after reading it again. Throws failure (disk, ours), also if a file of
-/// that name has appeared since the start and is not to be replaced.
-void give_final_name(const std::string& out, existing_result if_it_exists);
+/// Gives a complete OUT.part its final name, after reading it again. Throws failure (disk, internal_error), also if a
+/// file of that name has appeared since the start and is not to be replaced.
+void give_final_name(const std::string& out, existing_file existing);
 
 }  // namespace voxherd

@@ -100,7 +100,7 @@ std::string wrong_batches(const session& s, hid_t file, const result_layout& lay
   return lines;
 }
 
-std::string of_all_ranks(const session& s, const std::string& lines) {
+std::string gather_lines(const session& s, const std::string& lines) {
   std::string all;
   for (const std::string& part : s.gather(lines)) all += part;
   s.broadcast(all);
@@ -125,7 +125,7 @@ result_damage check_result(const session& s, const std::string& path, const resu
       throw failure(exit_status::bad_data, fmt::format("{}: damaged: {}", path, f.what()));
     }
   });
-  result_damage all{of_all_ranks(s, own.tables), of_all_ranks(s, own.batches), own.unchecked};
+  result_damage all{gather_lines(s, own.tables), gather_lines(s, own.batches), own.unchecked};
   s.broadcast(all.unchecked);
   return all;
 }

@@ -58,7 +58,8 @@ class result_reader {
   std::vector<float> read_items(const std::string& name, std::uint64_t first_item, std::uint64_t count) const;
   /// Rows of an output laid out as points, of any type, as float.
   std::vector<float> read_points(const std::string& name, std::uint64_t first_point, std::uint64_t count) const;
-  /// Rows of an output laid out as items or points, not converted. Throws failure (ours) if T is not the output's type.
+  /// Rows of an output laid out as items or points, not converted. Throws failure (internal_error) if T is not the
+  /// output's type.
   template <class T>
   std::vector<T> read_rows(const std::string& name, std::uint64_t first_row, std::uint64_t count) const;
   /// The same as bytes in the file's type.

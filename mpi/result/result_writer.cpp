@@ -12,6 +12,7 @@
 #include "mpi/result/batch_rows.hpp"
 #include "mpi/result/file_disk.hpp"
 #include "mpi/result/hdf5_handle.hpp"
+#include "mpi/result/mpi_file_name.hpp"
 #include "mpi/result/result_creation.hpp"
 #include "mpi/result/result_polylines.hpp"
 #include "mpi/result/voxel_interval.hpp"

@@ -10,26 +10,19 @@
 namespace voxherd {
 
 void refuse_changed_inputs(const session& s, const run_settings& settings, result_writer& writer) {
-  exit_status status = exit_status::complete;
-  std::string what;
-  s.on_root([&] {
-    try {
+  try {
+    s.on_root([&] {
       if (settings.check_inputs) settings.check_inputs();
-    } catch (const failure& f) {
-      status = f.status;
-      what = f.what();
-    }
-  });
-  s.broadcast(what);
-  s.broadcast(status);
-  if (status == exit_status::complete) return;
-  writer.close();
-  const std::string part = unfinished_path(settings.out);
-  s.on_root([&] {
-    std::error_code ignored;  // the message below is more important
-    std::filesystem::remove(part, ignored);
-  });
-  throw failure(status, fmt::format("{}; {} may contain both versions and was removed", what, part));
+    });
+  } catch (const failure& f) {  // the same on every rank
+    writer.close();
+    const std::string part = unfinished_path(settings.out);
+    s.on_root([&] {
+      std::error_code ignored;  // the message below is more important
+      std::filesystem::remove(part, ignored);
+    });
+    throw failure(f.status, fmt::format("{}; {} may contain both versions and was removed", f.what(), part));
+  }
 }
 
 }  // namespace voxherd

@@ -11,7 +11,6 @@
 
 #include "core/checksum.hpp"
 #include "core/error_output.hpp"
-#include "mpi/result/file_disk.hpp"
 #include "mpi/result/write_back.hpp"
 #include "mpi/run/batch_queue.hpp"
 #include "mpi/run/batch_trace.hpp"
@@ -224,7 +223,6 @@ bool is_already_complete(const session& s, const std::string& analysis, const ru
                          const device_hooks& device) {
   beginning found = beginning::fresh;
   s.on_root([&] {
-    check_name_length(settings.out);
     check_output_folder(settings.out, 0);
     const result_layout wanted = begin_layout(analysis, settings, device);
     found = decide_beginning(requested_output(settings), wanted, compared_with::options);

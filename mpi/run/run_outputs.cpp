@@ -4,15 +4,6 @@
 
 namespace voxherd {
 
-void check_not_an_input(const named_output& output, const nlohmann::json& provenance) {
-  if (!provenance.contains("inputs")) return;
-  for (const auto& [name, input] : provenance.at("inputs").items()) {
-    if (!input.is_object() || !is_same_file(output.path, input.value("path", ""))) continue;
-    throw failure(exit_status::usage,
-                  fmt::format("{} {} is the input --{}; choose another name", output.option, output.path, name));
-  }
-}
-
 named_output json_output(const run_settings& settings) { return {"--json", settings.json, settings.overwrite}; }
 named_output trace_output(const run_settings& settings) { return {"--trace", settings.trace, settings.overwrite}; }
 

@@ -15,9 +15,6 @@ named_output trace_output(const run_settings& settings);
 /// `provenance`, the result or its temporary files, or each other. Changes no file.
 void check_run_outputs(const run_settings& settings, const nlohmann::json& provenance);
 
-/// Throws failure (usage) if the file is an input of `provenance`.
-void check_not_an_input(const named_output& output, const nlohmann::json& provenance);
-
 /// Throws failure (usage) if `path` is a result, named by `result_option`, or a file that a run keeps next to it.
 void check_not_a_result(const std::string& option, const std::string& path, const std::string& result_option,
                         const std::string& result);

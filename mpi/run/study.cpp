@@ -9,7 +9,6 @@
 
 #include "core/error_output.hpp"
 #include "mpi/result/batch_rows.hpp"
-#include "mpi/result/file_disk.hpp"
 #include "mpi/result/result_check.hpp"
 #include "mpi/result/same_study.hpp"
 #include "mpi/run/run_layout.hpp"
@@ -88,7 +87,6 @@ void log_nothing_to_do(const run_settings& settings) {
 
 beginning study::begin() {
   s_.on_root([&] {
-    check_name_length(settings_.out);
     check_output_folder(settings_.out, 0);
     if (!settings_.dry_run) lock_ = std::make_unique<output_lock>(settings_.out);
     found_ = decide_beginning(requested_output(settings_), layout_);
@@ -149,7 +147,7 @@ void study::finish(result_writer& writer, rank_account account, const device_hoo
   writer.finish(summary.dump());
   check_written(s_, unfinished_path(settings_.out), layout_);
   s_.on_root([&] {
-    give_final_name(settings_.out, settings_.overwrite ? existing_result::replaced : existing_result::kept);
+    give_final_name(settings_.out, settings_.overwrite ? existing_file::replaced : existing_file::kept);
     note_stage("result named");
     report(summary);
   });

@@ -131,7 +131,7 @@ void print(const ending& e) {
 
 /// One message and one status for all ranks.
 int leave_together(const session& s, const ending& own) {
-  const auto all = s.agree_on_ending(own.status, !own.message.empty(), [&] { print(own); });
+  const auto all = s.agree_on_ending(own.status, !own.message.empty(), 10, [&] { print(own); });
   if (all.reports) print(own);
   return static_cast<int>(all.status);
 }

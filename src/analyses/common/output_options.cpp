@@ -31,7 +31,7 @@ struct option_files {
 };
 
 /// Every file that the command line or the configuration file names.
-option_files files_of(const command& c, const given_options& given) {
+option_files list_files(const command& c, const given_options& given) {
   option_files files;
   for (const option_spec& spec : c.options()) {
     if (spec.type != option_type::file || !given.has(spec.name)) continue;
@@ -67,7 +67,7 @@ bool may_exist(const given_options& given, const std::string& option) {
 }  // namespace
 
 void check_output_options(const command& c, const given_options& given) {
-  const option_files files = files_of(c, given);
+  const option_files files = list_files(c, given);
   for (const auto* outputs : {&files.results, &files.texts})
     for (const named_file& output : *outputs) check_not_an_input(output, files.inputs);
   check_all_differ(files.results);

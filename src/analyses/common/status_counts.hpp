@@ -19,7 +19,7 @@ class status_counts : public item_counts {
   std::size_t status_;  ///< index of the output
 };
 
-/// Index of the output of that name. Throws failure (ours) if there is none.
+/// Index of the output of that name. Throws failure (internal_error) if there is none.
 std::size_t output_index(const std::vector<output_spec>& outputs, const std::string& name);
 
 }  // namespace voxherd

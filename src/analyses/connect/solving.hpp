@@ -11,7 +11,7 @@
 namespace voxherd {
 
 /// Solves for the fronts [first, first + count), then calls use(first, count): once for all of them, or for halves if
-/// they do not fit in device memory. Throws device_error, failure (ours): not converged.
+/// they do not fit in device memory. Throws device_error, failure (internal_error): not converged.
 template <class Use>
 void solve_fronts(connect::solver& solver, const connect::start_list& all, std::size_t first, std::size_t count,
                   const Use& use) {

@@ -145,9 +145,9 @@ parameter_rule& rule_of(perfusion_settings& o, parameter p) { return o.fit.rules
 
 void check_flow(const char* option, parameter p, double value) {
   if (p <= kp && value < 0)
-    refuse(fmt::format("--{} {}={}: expected 0 or more ml/100 g/min", option, type_name(p), value));
+    refuse(fmt::format("--{} {}={}: expected 0 or more ml/100 g/min", option, parameter_name(p), value));
   if (p > kp && std::fabs(value) > 600)
-    refuse(fmt::format("--{} {}={}: expected -600 to 600 s", option, type_name(p), value));
+    refuse(fmt::format("--{} {}={}: expected -600 to 600 s", option, parameter_name(p), value));
 }
 
 void read_kinds(const perfusion_request& r, fit_settings& fit) {
@@ -183,7 +183,7 @@ void read_bounds(const perfusion_request& r, const given_options& given, perfusi
     check_flow("bounds", v.which, v.other);
     if (v.value >= v.other)
       refuse(fmt::format("--bounds {}={}:{}: expected the smaller value first; --fix fixes a parameter",
-                         type_name(v.which), v.value, v.other));
+                         parameter_name(v.which), v.value, v.other));
     if (v.which == kl && v.value <= 0) refuse(fmt::format("--bounds kl={}:{}: expected more than 0", v.value, v.other));
     parameter_rule& rule = rule_of(o, v.which);
     rule.least = v.value * unit_of_rule(v.which, o);
@@ -201,7 +201,7 @@ void read_starts(const perfusion_request& r, perfusion_settings& o) {
     rule.start = v.value * unit;
     if (o.fit.bounded && (rule.start < rule.least || rule.start > rule.most))
       refuse(fmt::format("--start {}={}: expected {:g} to {:g} {}, its bounds; --bounds widens them",
-                         type_name(v.which), v.value, rule.least / unit, rule.most / unit, unit_of(v.which)));
+                         parameter_name(v.which), v.value, rule.least / unit, rule.most / unit, unit_of(v.which)));
   }
 }
 
@@ -263,7 +263,7 @@ nlohmann::json values_of(const perfusion_settings& o, Pick pick) {
   for (int i = 0; i < parameter_count; ++i) {
     const auto p = static_cast<parameter>(i);
     const double unit = p <= kp ? per_second / o.density_g_per_ml : 1;
-    values[type_name(p)] = pick(o.fit.rules[static_cast<std::size_t>(i)], unit);
+    values[parameter_name(p)] = pick(o.fit.rules[static_cast<std::size_t>(i)], unit);
   }
   return values;
 }

@@ -38,7 +38,8 @@ void share(const session& s, perfusion::fit_settings& fit) { s.broadcast(fit.rul
 void add_tissue(const tissue_fit& fit, nlohmann::json& provenance) {
   if (!fit.fitted) return;
   for (int i = 0; i < perfusion::parameter_count; ++i)
-    provenance[perfusion::type_name(static_cast<perfusion::parameter>(i))] = fit.values[static_cast<std::size_t>(i)];
+    provenance[perfusion::parameter_name(static_cast<perfusion::parameter>(i))] =
+        fit.values[static_cast<std::size_t>(i)];
 }
 
 /// A run that was refused leaves no files.

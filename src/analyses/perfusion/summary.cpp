@@ -92,8 +92,8 @@ void perfusion_counts::report(std::uint64_t items) const {
     for (int i = 0; i < perfusion::parameter_count; ++i) {
       const std::uint64_t count = counts[each_bound + static_cast<std::size_t>(i)];
       if (count > 0)
-        each +=
-            fmt::format("; {} {}", perfusion::type_name(static_cast<perfusion::parameter>(i)), percent(count, fitted));
+        each += fmt::format("; {} {}", perfusion::parameter_name(static_cast<perfusion::parameter>(i)),
+                            percent(count, fitted));
     }
     spdlog::info("at a bound: {} of the fitted voxels{}", percent(counts[any_bound], fitted), each);
   }

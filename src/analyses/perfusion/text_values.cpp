@@ -65,7 +65,7 @@ std::vector<parameter_value> parse_assignments(const list_reader& read, bool ran
     for (const parameter_value& earlier : values)
       if (earlier.which == v.which)
         option::refuse(
-            fmt::format("--{} {}: {} is given twice", read.option, printable(read.list), type_name(v.which)));
+            fmt::format("--{} {}: {} is given twice", read.option, printable(read.list), parameter_name(v.which)));
     values.push_back(v);
   }
   return values;
@@ -73,7 +73,7 @@ std::vector<parameter_value> parse_assignments(const list_reader& read, bool ran
 
 }  // namespace
 
-const char* type_name(parameter p) { return names[p]; }
+const char* parameter_name(parameter p) { return names[p]; }
 const char* unit_of(parameter p) { return p <= kp ? "ml/100g/min" : "s"; }
 
 std::vector<frame_range> parse_frames(const std::string& list, const char* option) {

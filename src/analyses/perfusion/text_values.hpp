@@ -12,7 +12,7 @@
 namespace voxherd::perfusion {
 
 /// "kl", "ka", "kp", "tau_a", "tau_p": the names in options, outputs and log.
-const char* type_name(parameter p);
+const char* parameter_name(parameter p);
 /// "ml/100g/min" or "s".
 const char* unit_of(parameter p);
 

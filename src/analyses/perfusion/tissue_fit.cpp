@@ -39,7 +39,8 @@ std::vector<double> fitted_curve(const time_course& frames, const fit_settings& 
 std::string bounds_text(std::uint8_t at_bound) {
   std::string text;
   for (int i = 0; i < parameter_count; ++i)
-    if ((at_bound >> i & 1) != 0) text += std::string(text.empty() ? "" : ", ") + type_name(static_cast<parameter>(i));
+    if ((at_bound >> i & 1) != 0)
+      text += std::string(text.empty() ? "" : ", ") + parameter_name(static_cast<parameter>(i));
   return text;
 }
 

@@ -19,7 +19,7 @@ struct nifti_reader::state {
     convert = find_converter(header.datatype, header.byte_swapped, header.slope != 1 || header.intercept != 0);
   }
 
-  /// Throws failure (ours) for voxels outside the image.
+  /// Throws failure (internal_error) for voxels outside the image.
   std::uint64_t byte_offset(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count) const {
     const std::uint64_t voxels = header.grid.voxel_count();
     if (volume >= header.volumes || first_voxel > voxels || count > voxels - first_voxel) {
