@@ -88,10 +88,10 @@ class analysis {
   /// Device memory per item of a batch; determines the batch size.
   virtual std::size_t device_bytes_per_item() const = 0;
 
-  /// Called once by each driving thread, after use_device().
+  /// Called once by each device thread, after use_device().
   virtual std::unique_ptr<batch_runner> make_runner() const = 0;
 
-  /// Driving threads that keep the device full: two on a GPU let one batch's tail overlap the next one's start.
+  /// Device threads that keep the device full: two on a GPU let one batch's tail overlap the next one's start.
   virtual int lanes() const { return 1; }
 
   /// Maximum items per batch on a GPU, up to 1 << 20, if memory allows and the user sets no batch size. On CPU ranks

@@ -35,7 +35,7 @@ class staged_input {
 class item_input : public staged_input {
  public:
   virtual std::size_t bytes_per_item() const = 0;
-  /// Fills `rows` with item_count * bytes_per_item() bytes. Called by the talking thread while the device computes, for
+  /// Fills `rows` with item_count * bytes_per_item() bytes. Called by the main thread while the device computes, for
   /// items of a stage that is ready.
   virtual void load(const batch& items, std::span<std::byte> rows) = 0;
 };

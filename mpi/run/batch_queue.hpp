@@ -17,13 +17,13 @@
 
 namespace voxherd {
 
-/// Distributes batches. Ranks ask rank 0, whose talking thread answers as its dealer decides (two-sided messages:
+/// Distributes batches. Ranks ask rank 0, whose main thread answers as its dealer decides (two-sided messages:
 /// one-sided ones wait for the other side's next MPI call, and fail between nodes with the usual Open MPI); near the
 /// end the answer may be delayed. With the other schedules no rank asks: pending batch i of n belongs to rank i mod
 /// size (in_advance) or to rank i size / n (blocks).
 ///
 /// The same messages tell rank 0 of finished batches, signals, failures, and ranks without further work. All calls by
-/// the talking thread; only close() waits.
+/// the main thread; only close() waits.
 class batch_queue {
  public:
   /// `pending`: numbers of the batches to be done, the same on every rank. `believed`: each rank's speed compared with

@@ -12,7 +12,7 @@ namespace voxherd {
 /// Times of the events of a batch, on its rank's steady_seconds(): the content of `--trace`.
 struct batch_times {
   std::uint64_t number = 0, items = 0;
-  std::uint32_t rank = 0, lane = 0;           ///< lane: which of the rank's driving threads computed it
+  std::uint32_t rank = 0, lane = 0;           ///< lane: which of the rank's device threads computed it
   double asked = 0;                           ///< the rank had room for a batch
   double read_begin = 0, read_end = 0;        ///< begins when the rank was granted the batch
   double compute_begin = 0, compute_end = 0;  ///< on the device, including copies to and from it

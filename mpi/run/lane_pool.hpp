@@ -37,7 +37,7 @@ struct work_slot {
 work_slot make_slot(analysis& a, const device_hooks& device, batch_room most,
                     std::span<const std::uint64_t> point_offsets);
 
-/// The rank's driving threads: each computes one batch after another on the device and calls nothing else.
+/// The rank's device threads: each computes one batch after another on the device and calls nothing else.
 class lane_pool {
  public:
   lane_pool(analysis& a, const device_hooks& device);
@@ -47,7 +47,7 @@ class lane_pool {
 
   int lanes() const { return static_cast<int>(threads_.size()); }
   void submit(work_slot* loaded);
-  /// A computed batch, or null. Throws what a driving thread threw.
+  /// A computed batch, or null. Throws what a device thread threw.
   work_slot* take_finished();
   /// Takes back the batches that no thread has started.
   std::vector<work_slot*> take_waiting();

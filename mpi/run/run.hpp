@@ -71,7 +71,7 @@ struct device_hooks {
   std::string kind;
   device_record record;                                             ///< stored in the result's provenance
   std::size_t free_bytes = 0;                                       ///< memory for batches; 0 if the device is the host
-  std::function<void()> enter_thread;                               ///< called first by each driving thread
+  std::function<void()> enter_thread;                               ///< called first by each device thread
   std::function<std::shared_ptr<std::byte>(std::size_t)> allocate;  ///< host memory that copies fast to the device
   std::function<std::size_t()> peak_bytes;                          ///< peak device memory so far
 };

@@ -14,7 +14,7 @@
 
 namespace voxherd {
 
-/// The talking thread of one rank: claims batches, reads their input, passes them to the driving threads, writes their
+/// The main thread of one rank: claims batches, reads their input, passes them to the device threads, writes their
 /// results. It prepares one batch while the device computes, so that the device never waits for a message or a file,
 /// and sleeps when there is nothing to do.
 class work_loop {

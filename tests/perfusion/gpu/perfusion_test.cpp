@@ -37,7 +37,7 @@ TEST_P(PerfusionCuda, EndsAtTheMinimumOfTheCpu) {
   expect_same_ends(there, here, GetParam().settings);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryWay, PerfusionCuda, testing::ValuesIn(every_way_to_fit()),
+INSTANTIATE_TEST_SUITE_P(Fits, PerfusionCuda, testing::ValuesIn(every_way_to_fit()),
                          [](const auto& way) { return std::string(way.param.name); });
 
 class PerfusionCudaBatch : public testing::Test {

@@ -17,7 +17,7 @@ TEST_P(PerfusionCpu, IsEquivalentToReference) {
   expect_equivalent_to_reference(two_threads, GetParam().settings, GetParam().times);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryWay, PerfusionCpu, testing::ValuesIn(every_way_to_fit()),
+INSTANTIATE_TEST_SUITE_P(Fits, PerfusionCpu, testing::ValuesIn(every_way_to_fit()),
                          [](const auto& way) { return std::string(way.param.name); });
 
 TEST(PerfusionBatch, AVoxelsFitDoesNotDependOnItsNeighbours) {

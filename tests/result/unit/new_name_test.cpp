@@ -63,7 +63,7 @@ TEST_P(new_name, TellsWhyItFails) {
   EXPECT_EQ(GetParam()(file("from", "own"), path("missing/to")), ENOENT);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryWay, new_name,
+INSTANTIATE_TEST_SUITE_P(methods, new_name,
                          testing::Values(&rename_to_new_name, &rename_without_replacing, &link_then_unlink,
                                          &check_then_rename));
 
