@@ -16,6 +16,7 @@ namespace voxherd {
 namespace {
 
 constexpr std::uint64_t max_bytes = 16 << 20;
+constexpr std::size_t longest_quote = 40;
 constexpr const char* separators = ", \t;";
 
 struct named_label {
@@ -36,9 +37,9 @@ std::string read_text(const std::string& path) {
 
 named_label parse_line(const std::string& line, const std::string& where) {
   const auto refuse = [&] {
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("{}: found \"{}\", expected a label and a name, e.g. 17 Rolandic_Oper_L", where, printable(line)));
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: found \"{}\", expected a label and a name, e.g. 17 Rolandic_Oper_L", where,
+                              printable(line.substr(0, longest_quote))));
   };
   named_label found{};
   const char* end = line.data() + line.size();
