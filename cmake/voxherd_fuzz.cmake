@@ -3,7 +3,8 @@
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/targets/*.cpp)
 
 # What the targets read with, compiled again for the fuzzer: the rest of the program is not needed.
-set(fuzz_patterns core/*.cpp src/io/*.cpp src/io/gzip/*.cpp src/io/nifti/*.cpp src/scan/gradients.cpp src/tools/cohort/manifest.cpp
+set(fuzz_patterns core/*.cpp src/io/input_file.cpp src/io/number_table.cpp src/io/utf8.cpp src/io/gzip/*.cpp src/io/nifti/nifti_[acfhr]*.cpp
+  src/scan/gradients.cpp src/tools/cohort/manifest.cpp
   src/analyses/connect/region_names.cpp src/analyses/perfusion/frames.cpp src/analyses/perfusion/input_curves.cpp
   src/analyses/perfusion/text_values.cpp mpi/comm/*.cpp mpi/result/*.cpp)
 
@@ -25,7 +26,7 @@ function(voxherd_fuzzers)
     add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${source})
     target_link_libraries(fuzz_${name} PRIVATE voxherd_fuzzed)
     # Runs elsewhere with the libraries in lib/ (tests/fuzz/README.md).
-    target_link_options(fuzz_${name} PRIVATE -fsanitize=${sanitizers} -Wl,--as-needed -static-libstdc++ -static-libgcc)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=${sanitizers} -Wl,--as-needed)
     set_target_properties(fuzz_${name} PROPERTIES BUILD_RPATH $ORIGIN/lib RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
     add_dependencies(fuzz fuzz_${name})
   endforeach()

@@ -1,5 +1,6 @@
 // usage: fuzz_replay TARGET FILE...
-// Gives each file's content to a fuzz target, which aborts if it finds a defect. Files *.h5.gz are inflated.
+// Gives each file's content to a fuzz target, which aborts if it finds a defect. Files *.h5.gz are inflated. Exit
+// status 1: the reader accepted none of them.
 #include <zlib.h>
 
 #include <cstdint>
@@ -11,6 +12,8 @@
 #include <map>
 #include <string>
 #include <vector>
+
+#include "tests/fuzz/targets/input.hpp"
 
 // VOXHERD_FUZZ_TARGETS: TARGET(name) for each file of tests/fuzz/targets.
 #define TARGET(name) extern "C" int fuzz_##name(const std::uint8_t* data, std::size_t size);
@@ -58,5 +61,6 @@ int main(int count, char** words) {
     std::fflush(stdout);
     found->second(reinterpret_cast<const std::uint8_t*>(content.data()), content.size());
   }
-  return 0;
+  std::printf("accepted: %ld\n", voxherd::fuzz::accepted_count);
+  return voxherd::fuzz::accepted_count > 0 ? 0 : 1;
 }

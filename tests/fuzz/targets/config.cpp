@@ -53,7 +53,7 @@ void read_options(const std::vector<std::string>& words) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace voxherd;
   const std::string text(fuzz::as_text(data, size));
-  const fuzz::memory_file file(text);
+  const fuzz::input file(text);
   fuzz::read_options({"--config", file.path()});
   fuzz::accepts([&] {
     const std::vector<std::string> words = split_words(text);

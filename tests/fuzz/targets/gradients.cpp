@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace voxherd;
   const std::string_view text = fuzz::as_text(data, size);
   const std::size_t middle = std::min(text.find('|'), text.size());
-  const fuzz::memory_file bvals(text.substr(0, middle)), bvecs(text.substr(std::min(middle + 1, text.size())));
+  const fuzz::input bvals(text.substr(0, middle)), bvecs(text.substr(std::min(middle + 1, text.size())));
   constexpr std::size_t volumes = 8;
   fuzz::accepts([&] {
     const gradient_table table = read_gradients(bvals.path(), bvecs.path(), volumes);

@@ -56,7 +56,7 @@ void inflate_both(const input_file& file) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace voxherd::fuzz;
-  const memory_file content(as_text(data, size));
+  const input content(as_text(data, size));
   const voxherd::input_file file(content.path());
   if (is_gzip(file)) inflate_both(file);
   return 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,24 +17,37 @@
 
 namespace voxherd::fuzz {
 
-/// A file in memory, with a path.
-class memory_file {
+/// A file with a path that is gone at the end. In memory, except that HDF5 needs a name in a folder.
+class input {
  public:
-  explicit memory_file(std::string_view content) : descriptor_(memfd_create("input", MFD_CLOEXEC)) {
+  explicit input(std::string_view content, bool has_name = false) {
+    if (has_name) {
+      path_ = "/dev/shm/voxherd_fuzz_" + std::to_string(getpid());
+      descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    } else {
+      descriptor_ = memfd_create("input", MFD_CLOEXEC);
+    }
     for (std::size_t done = 0; done < content.size();) {
       const ssize_t n = write(descriptor_, content.data() + done, content.size() - done);
       if (n <= 0) std::abort();
       done += static_cast<std::size_t>(n);
     }
   }
-  ~memory_file() { close(descriptor_); }
-  memory_file(const memory_file&) = delete;
-  memory_file& operator=(const memory_file&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+  ~input() {
+    close(descriptor_);
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+  input(const input&) = delete;
+  input& operator=(const input&) = delete;
+  std::string path() const { return path_.empty() ? "/proc/self/fd/" + std::to_string(descriptor_) : path_; }
 
  private:
-  int descriptor_;
+  int descriptor_ = -1;
+  std::string path_;
 };
+
+/// How often a reader has accepted its input: a corpus of which nothing is accepted tests little.
+inline long accepted_count = 0;
 
 /// Calls a reader. It may refuse the input; that it blames the program is a finding, as is any other exception.
 template <class Reader>
@@ -42,6 +56,7 @@ bool accepts(const Reader& reader) {
   static_cast<void>(quiet);
   try {
     reader();
+    ++accepted_count;
     return true;
   } catch (const failure& f) {
     if (f.status != exit_status::internal_error && *f.what() != '\0') return false;

@@ -7,7 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace voxherd;
-  const fuzz::memory_file content(fuzz::as_text(data, size));
+  const fuzz::input content(fuzz::as_text(data, size));
   fuzz::accepts([&] {
     const nifti_header header = read_nifti_header(content.path());
     const std::uint64_t voxels = header.grid.voxel_count();

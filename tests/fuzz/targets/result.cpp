@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace voxherd;
   static const bool prepared = (use_hdf5_without_file_locks(), true);
   static_cast<void>(prepared);
-  const fuzz::memory_file content(fuzz::as_text(data, size));
+  const fuzz::input content(fuzz::as_text(data, size), true);
   fuzz::accepts([&] {
     const result_reader reader(content.path());
     fuzz::require(reader.journal().size() == reader.batches().size(), "one journal entry per batch");

@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace voxherd::fuzz;
   const std::string_view text = as_text(data, size);
   read_lists(std::string(text.substr(0, text.find('\n'))));
-  const memory_file file(text);
+  const input file(text);
   read_tables(file.path());
   return 0;
 }
