@@ -217,7 +217,7 @@ class Unwritable(Study):
 
     def test_a_lost_standard_output_is_a_disk_error(self):
         result = self.result()
-        manifest = write(self.path("m.tsv"), f"subject\tout\tcommand\na\t{self.path('n.h5')}\ttensor\n")
+        manifest = write(self.path("m.tsv"), f"subject\tout\tcommand\na\t{self.path('n.h5')}\ttensor --dwi x --bvals x --bvecs x\n")
         tensor = ("tensor", "--dwi", "d.nii", "--bvals", "b", "--bvecs", "v", "--out", "n.h5", "--time", 60)
         for words in (("verify", result), ("compare", result, result), ("info", result), ("--version",), ("slurm", *tensor),
                       ("phantom", "score", result, "--truth", self.path("p")), ("cohort", manifest, "--array"),
