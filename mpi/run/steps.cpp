@@ -46,7 +46,9 @@ void step_list::work(const std::string& name, std::function<void(json_values&)> 
   steps_.push_back(std::move(s));
 }
 
-void step_list::run(const std::string& name, maker make, reader after) { run_into("", "", name, make, after); }
+void step_list::run(const std::string& name, maker make, reader after) {
+  run_into("", "", name, std::move(make), std::move(after));
+}
 
 void step_list::run_into(const std::string& file, const std::string& analysis, const std::string& name, maker make,
                          reader after) {
