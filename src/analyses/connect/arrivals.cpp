@@ -136,6 +136,15 @@ std::uint64_t arrival_times::max_items_per_batch() const {
   return std::max<std::uint64_t>(1, std::min(room, shared));
 }
 
+std::size_t cheaper_path(const region_table& t, std::size_t i, std::size_t j) {
+  const std::size_t there = std::min(i, j) * t.regions + std::max(i, j);
+  const std::size_t back = std::max(i, j) * t.regions + std::min(i, j);
+  const auto cost = [&](std::size_t at) {
+    return t.path_end[at] == static_cast<std::uint8_t>(path_end::source) ? t.path_cost[at] : infinite;
+  };
+  return cost(back) < cost(there) ? back : there;
+}
+
 region_table read_region_table(const result_reader& arrivals) {
   region_table t;
   const std::uint64_t fronts = arrivals.item_voxels().size();

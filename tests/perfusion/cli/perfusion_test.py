@@ -82,6 +82,11 @@ class Truth(PerfusionJobs):
         self.assertLessEqual(maps["iterations"].max(), 601)
         self.assertEqual(np.count_nonzero(maps["at_bound"]), 0)
 
+    def test_a_bounded_simplex_from_one_start_is_warned_about(self):
+        for more, warned in (("--bounded yes", True), ("--bounded yes --starts 3", False), ("", False)):
+            self.fit("--solver", "simplex", "--iterations", "1", *more.split())
+            self.assertEqual(self.output.count("add --starts 3"), int(warned), self.output)
+
 
 class Signals(PerfusionJobs):
     @classmethod
