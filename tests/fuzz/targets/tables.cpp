@@ -1,10 +1,10 @@
 // The texts that perfusion and connect read: times, curves, lists in options, names of regions.
 #include <algorithm>
 
-#include "src/analyses/connect/region_names.hpp"
 #include "src/analyses/perfusion/frames.hpp"
 #include "src/analyses/perfusion/input_curves.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
+#include "src/scan/region_names.hpp"
 #include "tests/fuzz/targets/input.hpp"
 
 namespace voxherd::fuzz {
