@@ -55,7 +55,7 @@ ADVICE = [
     (r"numbers in \d+ rows|times must increase|is not after|take .* hours|expected at least the frames", "Give the times of all frames in seconds, in one column or row, in increasing order."),
     (r"columns, expected at least|row of numbers, expected", "A table of curves has time (s), arterial and portal concentration, in this order, and covers all frames."),
     (r"no value above 0", "The agent never arrives. Check the VOI on the series, and the order of the columns in a table of curves."),
-    (r"--[\w-]+ is missing|neither --|none of --", "Add the option. `voxherd COMMAND --help` shows what a command needs."),
+    (r"is missing; see|--[\w-]+ is missing|neither --|none of --", "Add the option. `voxherd COMMAND --help` shows what a command needs."),
     (r"T1", "Check the map and its unit. Voxels of the mask need a T1 between 0.01 and 10 s."),
     (r"^manifest", "Correct the line that is named. Cells are separated by tabs; each subject has one line and its own result ([cohort](commands/cohort.md))."),
     (r"unknown (command|option)|did you mean|unexpected argument", "`voxherd COMMAND --help` lists the options. Options cannot be abbreviated."),

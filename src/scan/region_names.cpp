@@ -18,6 +18,7 @@ namespace voxherd {
 namespace {
 
 constexpr std::uint64_t max_bytes = 16 << 20;
+constexpr std::size_t longest_quote = 40;
 
 struct named_label {
   std::int32_t label;
