@@ -77,7 +77,7 @@ struct device_hooks {
 };
 
 /// Runs the analysis over all ranks into settings.out. Collective; every rank returns the same status:
-/// whole, or interrupted after a signal. Throws failure, the same on every rank; with several ranks a failure during
+/// complete, or interrupted after a signal. Throws failure, the same on every rank; with several ranks a failure during
 /// the work ends all of them with its status and one message (MPI_Abort).
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device);
 

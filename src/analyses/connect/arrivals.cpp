@@ -92,7 +92,7 @@ std::vector<output_spec> arrival_times::outputs() const {
   const std::uint64_t regions = inputs_.labels.size();
   const std::string unit = cost_unit(inputs_.options.how);
   const auto row = [](const char* name, element_type type, std::uint64_t length, std::string of, const char* meaning) {
-    return output_spec{name, type, {length}, output_layout::items, of, meaning};
+    return output_spec{name, type, {length}, output_layout::items, std::move(of), meaning};
   };
   constexpr auto real = element_type::float32, whole = element_type::uint32;
   return {row("arrival", real, inputs_.voxels.size(), unit,

@@ -120,7 +120,7 @@ std::vector<output_spec> path_tracing::outputs() const {
   const std::string unit = cost_unit(inputs_.options.how);
   const auto item = [](const char* name, element_type type, std::vector<std::uint64_t> shape, std::string of,
                        const char* meaning) {
-    return output_spec{name, type, shape, output_layout::items, of, meaning};
+    return output_spec{name, type, std::move(shape), output_layout::items, std::move(of), meaning};
   };
   constexpr auto real = element_type::float32;
   return {item("regions", element_type::int32, {2}, "1", "labels of the regions where the path begins and ends"),

@@ -64,6 +64,8 @@ void check_request(const phantom_request& request, const given_options& given) {
   for (const phantom_kind* kind : kinds) names += (names.empty() ? "" : ", ") + std::string(kind->name);
   const auto found =
       std::find_if(std::begin(kinds), std::end(kinds), [&](const auto* kind) { return request.kind == kind->name; });
+  if (request.kind.empty())
+    option::refuse(fmt::format("phantom: its kind is missing, expected one of {}, e.g. voxherd phantom dwi", names));
   if (found == std::end(kinds)) option::refuse(fmt::format("phantom {}: expected one of {}", request.kind, names));
   for (const phantom_kind* kind : kinds)
     for (const char* name : kind->options)

@@ -286,6 +286,26 @@ class Connectome(ConnectJobs):
         with open(self.path("csv/nodes.tsv"), encoding="utf-8") as file:
             self.assertEqual(file.read().splitlines()[1:], ["1\t2\tBundle_2", "2\t5\tBundle_5", "3\t14\tthe, last"])
 
+    def test_names_may_contain_blanks_and_the_table_a_header(self):
+        names = self.path("names.txt")
+        for table in ("2\tLeft Precentral\textra\n5\tLeft Frontal\n14\tZ\n", "2, Left Precentral, 1\n5,Left Frontal\n14,Z\n",
+                      "index\tname\n2\tLeft Precentral\n5\tLeft Frontal\n14\tZ\n",
+                      "index\tlabel\tname\n1\t2\tLeft Precentral\n2\t5\tLeft Frontal\n3\t14\tZ\n"):
+            with open(names, "w", encoding="utf-8") as file:
+                file.write(table)
+            out = self.make("out.h5", "--connectome", self.ends, "--labels", "2,5,14", "--region-names", names, "--overwrite")
+            self.assertEqual(voxherd("export", out, "--to", "csv", self.path("csv"), "--overwrite")[0], 0)
+            with open(self.path("csv/cost.csv"), encoding="utf-8") as file:
+                self.assertEqual(file.readline().rstrip(), ",Left Precentral,Left Frontal,Z", table)
+
+    def test_a_name_of_several_regions_is_a_warning(self):
+        names = self.path("names.txt")
+        with open(names, "w", encoding="utf-8") as file:
+            file.write("2 A\n5 A\n14 B\n")
+        rc, output = self.launch(self.path("out.h5"), "--connectome", self.ends, "--labels", "2,5,14", "--region-names", names)
+        self.assertEqual(rc, 0, output)
+        self.assertIn("A is the name of several regions", output)
+
     def test_without_names_the_csv_contains_only_numbers(self):
         out = self.make("out.h5", "--connectome", self.ends)
         self.assertEqual(voxherd("export", out, "--to", "csv", self.path("csv"))[0], 0)
@@ -383,7 +403,9 @@ class Places(ConnectJobs):
 class Errors(ConnectJobs):
     def test_wrong_options_are_reported_once_and_nothing_is_written(self):
         ends = self.end_regions(1, 2)
-        self.assert_rejected(USAGE, "neither --from nor --from-point", ranks=2)
+        self.assert_rejected(USAGE, "(--from FILE --to FILE | --from-point X,Y,Z --to-point X,Y,Z | --connectome FILE) is missing",
+                             ranks=2)
+        self.assert_rejected(USAGE, "neither --from nor --from-point", "--to", self.ends)
         self.assert_rejected(USAGE, "neither --to nor --to-point", "--from", self.ends)
         self.assert_rejected(USAGE, "--from-labels has no meaning with --from-point", "--from-point", "1,2,3", *ends[2:])
         self.assert_rejected(USAGE, "--from-point 1,2: expected three numbers", "--from-point", "1,2", *ends[4:])
@@ -433,6 +455,7 @@ class Errors(ConnectJobs):
         rc, output = self.launch(self.path("dry.h5"), "--connectome", self.ends, "--dry-run", ranks=2)
         self.assertEqual(rc, 0, output)
         self.assertIn("14 regions, 1536 voxels where fronts may pass", output)
+        self.assertIn("not included in this estimate: the steps that follow (evaluation, maps)", output)
         self.assertEqual(os.listdir(self.folder), [])
 
 

@@ -157,7 +157,9 @@ class Signals(PerfusionJobs):
         options = ("--signal", "spgr", "--relaxivity", str(R1), "--tr", str(TR_MS), "--flip-angle", str(FLIP), "--t1", "0.65",
                    "--t1-blood", "1.4")
         own = self.fit(*options, scan=s.words("inflow.nii"))
+        self.assertIn("give --arterial-baseline portal", self.output)
         portal = self.fit(*options, "--arterial-baseline", "portal", scan=s.words("inflow.nii"))
+        self.assertNotIn("blood mixes", self.output)
         self.assertLess(own.curves["arterial"].max(), 0.6 * s.arterial.max())
         np.testing.assert_allclose(portal.curves["arterial"][6:], s.arterial[6:], atol=0.01 * s.arterial.max())
 
