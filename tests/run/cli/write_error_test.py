@@ -9,9 +9,9 @@ import unittest
 from result_files import digest
 from toy_jobs import TOY, ToyJobs, mpirun, run, voxherd
 
-FAULTS = os.path.join(os.environ["VOXHERD_TEST_TOOLS"], "write_faults.so")
+FAULTS = os.path.join(os.environ["VOXHERD_TEST_TOOLS"], "file_faults.so")
 if not os.path.exists(FAULTS):
-    print("skipped: needs write_faults.so in the folder named by VOXHERD_TEST_TOOLS")
+    print("skipped: needs file_faults.so in the folder named by VOXHERD_TEST_TOOLS")
     sys.exit(77)
 
 LONGEST_SECONDS = 30  # ten to notice, the rest to start and end processes on a busy machine
