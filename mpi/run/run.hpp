@@ -49,6 +49,7 @@ struct run_settings {
   bool overwrite = false;
   bool dry_run = false;
   bool quiet = false;
+  double stall_minutes = 0;  ///< a run in which no batch is finished for so long ends with `interrupted`; 0: it waits
   std::string label;  ///< name of this step in its progress lines and above its table; "" for a single run
   /// The file is an intermediate step (OUT.scores) that its command removes at the end. If it exists at the start, a
   /// stopped command left it, and messages say so.
@@ -77,7 +78,7 @@ struct device_hooks {
 };
 
 /// Runs the analysis over all ranks into settings.out. Collective; every rank returns the same status:
-/// whole, or interrupted after a signal. Throws failure, the same on every rank; with several ranks a failure during
+/// complete, or interrupted after a signal. Throws failure, the same on every rank; with several ranks a failure during
 /// the work ends all of them with its status and one message (MPI_Abort).
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device);
 

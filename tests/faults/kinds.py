@@ -173,7 +173,7 @@ class SecondJob(Fault):
 
 
 class ReplacedInput(Fault):
-    name, may_refuse, statuses = "replaced-input", True, {COMPLETE, USAGE, BAD_DATA}
+    name, may_refuse, statuses = "replaced-input", True, {COMPLETE, USAGE, BAD_DATA, DISK}
 
     def prepare(self, case):
         case.own_inputs()
