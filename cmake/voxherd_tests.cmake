@@ -41,6 +41,9 @@ function(voxherd_test_tools)
     target_link_libraries(${name} PRIVATE voxherd_program GTest::gtest)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   endforeach()
+  # It replaces this function, with which every analysis is run: run(session, analysis, run_settings, device_hooks).
+  target_link_options(device_faults PRIVATE
+    LINKER:--wrap=_ZN7voxherd3runERKNS_7sessionERNS_8analysisERKNS_12run_settingsERKNS_12device_hooksE)
 endfunction()
 
 # Builds each tests/support/preload/NAME.cpp as NAME.so for LD_PRELOAD, in the folder VOXHERD_TEST_TOOLS.
@@ -61,7 +64,7 @@ function(voxherd_cli_tests)
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/cli/*_test.py)
   # Most cli tests spend their time starting programs. These stop runs midway or compute on several ranks.
   set(use_all_cores bad_inputs_test balance_bench_test changed_inputs_test cohort_test connect_ranks_test connect_real_test
-    geodesic_real_test kill_resume_test mixed_test output_files_test
+    device_faults_test geodesic_real_test kill_resume_test mixed_test output_files_test
     perfusion_ranks_test points_test scaling_bench_test slurm_command_test stall_test write_error_test)
   set(build_programs example_analysis_test)  # take minutes: label slow
   foreach(script IN LISTS scripts)

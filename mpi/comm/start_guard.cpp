@@ -27,7 +27,7 @@ int expected_rank() {
 }
 
 /// One after the other, so that the launcher ends the other ranks before they print the same message.
-double delay_seconds(int rank) { return std::min(0.5 * rank, 30.0); }
+double delay_seconds(int rank) { return std::min(5.0 * rank, 60.0); }
 
 }  // namespace
 

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 from processes import Job
-from studies import SECONDS
+from studies import SECONDS, finished_batches, resumed_batches
 
 # done: no harm. lost: finished work or a file of the user is gone, or --resume is refused. wrong: other bytes. status: ended
 # with a status that is not documented for this. The first that applies, from the right.
@@ -122,6 +122,7 @@ class Case:
             self.complaints.append(("wrong", f"{when}: {wrong}"))
 
     def resume(self):
+        finished = finished_batches(self.study, self.out)
         status, output = self.continue_with("--resume")
         if status != 0 and self.fault.may_refuse and status in self.fault.statuses:
             self.detail += f", refused with {status}"
@@ -130,6 +131,8 @@ class Case:
             self.complaints.append(("lost", f"it cannot be completed: status {status}: {output}"))
             return
         self.compare("after resuming")
+        if finished and not self.fault.may_refuse and resumed_batches(self.out) < finished:
+            self.complaints.append(("lost", f"{finished} batches were finished, {resumed_batches(self.out)} were kept"))
 
     def continue_with(self, option):
         job = Job(self.resume_ranks, self.command(option), os.path.join(self.folder, f"log{option}"))

@@ -6,12 +6,7 @@ import subprocess
 import time
 
 from processes import Job
-from studies import SECONDS, change_image
-
-try:
-    import h5py
-except ImportError:
-    h5py = None
+from studies import SECONDS, change_image, h5py
 
 COMPLETE, USAGE, BAD_DATA, DISK, INTERRUPTED = 0, 2, 65, 74, 75
 

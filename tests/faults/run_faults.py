@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
 from cases import VERDICTS, Case
 from kinds import kinds
 from studies import STUDIES, Studies
