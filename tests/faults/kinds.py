@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from processes import Job
-from studies import SECONDS, change_image, h5py
+from studies import change_image, h5py
 
 COMPLETE, USAGE, BAD_DATA, DISK, INTERRUPTED = 0, 2, 65, 74, 75
 
@@ -15,7 +15,6 @@ class Fault:
     statuses = {COMPLETE}  # of the job, or of the job and its resumed one if it `may_refuse`
     may_refuse = False  # --resume may be refused because the file or the inputs are not what they were
     root = False  # needs root
-    longest = SECONDS
 
     def prepare(self, case):
         """Environment of the job."""
@@ -160,7 +159,7 @@ class SecondJob(Fault):
         case.detail = f"{option or 'no option'}, {ranks} ranks"
 
     def remove(self, case):
-        case.stuck += self.second.finish(SECONDS)
+        case.finish(self.second, "the second job")
         case.detail += f", status {self.second.status}"
         case.others.append((self.second.status, self.second.output()))
         if COMPLETE not in (self.second.status, case.status):

@@ -65,14 +65,15 @@ class Job:
         time.sleep(max(0, self.started + fraction * seconds - time.monotonic()))
 
     def finish(self, seconds):
-        """Waits until all processes have ended; kills those that have not after so long, and returns what they did."""
+        """Waits until all processes have ended. Kills those that have not after so long, and returns the verdict on that
+        ("launcher" if only mpirun hangs) and what they did."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if self.process.poll() is not None and not self.processes():
                 self.ended = time.monotonic()
-                return ""
+                return None
             time.sleep(0.02)
-        stuck = self.describe()
+        stuck = ("hung" if self.ranks() else "launcher", self.describe())
         self.signal(self.processes(), signal.SIGKILL)
         self.process.wait()
         return stuck

@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from cases import VERDICTS, Case
+from cases import HARMLESS, VERDICTS, Case
 from kinds import kinds
 from studies import STUDIES, Studies
 
@@ -101,7 +101,7 @@ def main():
     print_table(cases)
     for name in skipped:
         print(f"skipped: {name}: needs root and mount namespaces", file=sys.stderr)
-    if not cases or any(case.verdict != "done" for case in cases):
+    if not cases or any(case.verdict not in HARMLESS for case in cases):
         return 1
     return 77 if skipped else 0
 
