@@ -6,8 +6,9 @@ import subprocess
 from processes import Job
 from studies import SECONDS, finished_batches, resumed_batches
 
-# done: no harm. launcher: mpirun hangs after all ranks have ended, a defect of Open MPI 4.1.4. lost: finished work or a file of the user is gone, or --resume is refused. wrong: other bytes. status: ended
-# with a status that is not documented for this. The first that applies, from the right.
+# done: no harm. launcher: mpirun hangs after all ranks have ended, a defect of Open MPI 4.1.4. status: ended with a status
+# that is not documented for this, or left files. lost: finished work or a file of the user is gone, or the run cannot be
+# completed. wrong: other bytes. A case gets the last that applies.
 VERDICTS = ["done", "launcher", "status", "lost", "wrong", "crashed", "hung"]
 HARMLESS = {"done", "launcher"}
 CRASHES = {128 + n for n in (4, 6, 7, 8, 11)} | {70}

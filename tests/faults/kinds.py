@@ -67,10 +67,11 @@ class FileError(Fault):
         file = case.chance.choice([image, case.out]) if self.calls == "read" else case.out
         count, rank = case.chance.choice(["1", ""]), case.chance.choice([str(int(case.choice * case.ranks)), ""])
         rank = rank if case.ranks > 1 else ""
-        case.detail = f"{errno.errorcode[error]} {os.path.basename(file)} {'once' if count else 'from then on'} rank {rank or 'all'}"
-        return {"LD_PRELOAD": case.faults_library, "VOXHERD_FAULT_FILE": file.replace(".h5", "."), "VOXHERD_FAULT_CALLS": self.calls,
-                "VOXHERD_FAULT_BEGIN": self.switch, "VOXHERD_FAULT_ERRNO": str(error),
-                **({"VOXHERD_FAULT_COUNT": count} if count else {}), **({"VOXHERD_FAULT_RANK": rank} if rank else {})}
+        times = "once" if count else "from then on"
+        case.detail = f"{errno.errorcode[error]} {os.path.basename(file)} {times} rank {rank or 'all'}"
+        return {"LD_PRELOAD": case.faults_library, "VOXHERD_FAULT_FILE": file.replace(".h5", "."),
+                "VOXHERD_FAULT_CALLS": self.calls, "VOXHERD_FAULT_BEGIN": self.switch, "VOXHERD_FAULT_ERRNO": str(error),
+                "VOXHERD_FAULT_COUNT": count, "VOXHERD_FAULT_RANK": rank}
 
     def strike(self, case, job):
         open(self.switch, "w").close()

@@ -74,10 +74,11 @@ def print_table(cases):
 def write_report(path, cases):
     with open(path, "w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["number", "kind", "analysis", "ranks", "resumed on", "fraction", "late", "status", "seconds", "verdict", "detail"])
+        writer.writerow(["number", "kind", "analysis", "ranks", "resumed on", "fraction", "late", "status", "seconds", "verdict",
+                         "detail"])
         for c in cases:
-            writer.writerow([c.number, c.fault.name, c.study.name, c.ranks, c.resume_ranks, f"{c.fraction:.3f}", int(c.was_late), c.status,
-                             f"{c.seconds:.1f}", c.verdict, c.detail])
+            writer.writerow([c.number, c.fault.name, c.study.name, c.ranks, c.resume_ranks, f"{c.fraction:.3f}", int(c.was_late),
+                             c.status, f"{c.seconds:.1f}", c.verdict, c.detail])
 
 
 def main():

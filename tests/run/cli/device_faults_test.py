@@ -30,8 +30,8 @@ class DeviceFaults(unittest.TestCase):
         """Status, output, and number of failed calls."""
         log = out + ".faults"
         words = self.studies.command(study, self.studies.inputs, out, *options)
-        job = Job(ranks, [FAULTY, *words[1:]], out + ".log", {"VOXHERD_DEVICE_FAULT": fault, "VOXHERD_DEVICE_FAULT_CALL": str(number),
-                                                              "VOXHERD_DEVICE_FAULT_LOG": log})
+        job = Job(ranks, [FAULTY, *words[1:]], out + ".log",
+                  {"VOXHERD_DEVICE_FAULT": fault, "VOXHERD_DEVICE_FAULT_CALL": str(number), "VOXHERD_DEVICE_FAULT_LOG": log})
         self.assertIsNone(job.finish(SECONDS))
         failed = 0
         if os.path.exists(log):
