@@ -121,7 +121,8 @@ class Case:
     def compare(self, when, other_input=False):
         wrong = self.studies.difference(self.study, self.out, self.study.reference)
         if wrong and other_input:
-            wrong = self.studies.difference(self.study, self.out, self.studies.changed_reference(self.study))
+            changed = self.studies.difference(self.study, self.out, self.studies.changed_reference(self.study))
+            wrong = changed and f"{wrong}; and {changed}"
         if wrong:
             self.complaints.append(("wrong", f"{when}: {wrong}"))
 
