@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <fstream>
+#include <set>
 #include <sstream>
+
+#include "core/required_options.hpp"
 
 namespace voxherd {
 
@@ -33,21 +36,35 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return distance[a.size()][b.size()];
 }
 
-/// The name that was probably meant, "" if none is close.
+/// The name that was probably meant, "" if none is close: the only one that starts so, or the nearest.
 std::string nearest_name(const std::string& wrong, const std::vector<std::string>& names) {
+  std::vector<std::string> longer;
+  for (const std::string& name : names)
+    if (wrong.size() >= 2 && name.starts_with(wrong)) longer.push_back(name);
+  if (longer.size() == 1) return longer.front();
   std::string nearest;
   for (const std::string& name : names)
     if (nearest.empty() || edit_distance(wrong, name) < edit_distance(wrong, nearest)) nearest = name;
   return nearest.empty() || edit_distance(wrong, nearest) > 2 ? "" : nearest;
 }
 
+/// British option names in American spelling, which is accepted too.
+std::string american(std::string name) {
+  for (const auto& [british, spelling] : {std::pair{"fibre", "fiber"}, {"haemato", "hemato"}, {"centre", "center"}})
+    if (const auto at = name.find(british); at != std::string::npos)
+      name.replace(at, std::string(british).size(), spelling);
+  return name;
+}
+
 po::options_description boost_options(const command& c) {
   po::options_description all;
   for (const option_spec& spec : c.options()) {
-    auto* const value = po::value<std::vector<std::string>>();
-    if (spec.many) value->multitoken();
-    if (!spec.takes_value()) value->zero_tokens();
-    all.add_options()(spec.name.c_str(), value);
+    for (const std::string& name : std::set<std::string>{spec.name, american(spec.name)}) {
+      auto* const value = po::value<std::vector<std::string>>();
+      if (spec.many) value->multitoken();
+      if (!spec.takes_value()) value->zero_tokens();
+      all.add_options()(name.c_str(), value);
+    }
   }
   all.add_options()(unexpected, po::value<std::vector<std::string>>());
   return all;
@@ -63,7 +80,8 @@ po::positional_options_description positional_options(const command& c) {
 
 const option_spec& find_spec(const command& c, const std::string& name) {
   const auto& all = c.options();
-  return *std::find_if(all.begin(), all.end(), [&](const option_spec& spec) { return spec.name == name; });
+  return *std::find_if(all.begin(), all.end(),
+                       [&](const option_spec& spec) { return spec.name == name || american(spec.name) == name; });
 }
 
 std::string unknown_option(const command& c, const po::unknown_option& e) {
@@ -100,13 +118,22 @@ bool has_empty(const std::vector<std::string>& words) {
   return std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.empty(); });
 }
 
+/// Users of other programs give the first input without its option.
+[[noreturn]] void refuse_unexpected(const command& c, const std::string& word) {
+  const auto& all = c.options();
+  const auto first = std::find_if(all.begin(), all.end(), [&](const option_spec& spec) {
+    return spec.type == option_type::file && is_required(c, spec) && spec.name != "out";
+  });
+  option::refuse(fmt::format("unexpected argument '{}'; {}usage: voxherd {} {}", word,
+                             first == all.end() ? "" : fmt::format("did you mean --{} {}? ", first->name, word), c.name,
+                             c.usage));
+}
+
 /// Adds what was parsed, unless an earlier source has given the option.
 void add_values(const command& c, const po::parsed_options& parsed, const given_options& earlier,
                 given_options& given) {
   for (const auto& option : parsed.options) {
-    if (option.string_key == unexpected)
-      option::refuse(
-          fmt::format("unexpected argument '{}'; usage: voxherd {} {}", option.value.front(), c.name, c.usage));
+    if (option.string_key == unexpected) refuse_unexpected(c, option.value.front());
     const option_spec& spec = find_spec(c, option.string_key);
     if (spec.takes_value() && has_empty(option.value)) refuse_empty(spec);
     if (earlier.has(spec.name)) continue;
@@ -175,6 +202,7 @@ given_options parse_command_line(const command& c, const std::vector<std::string
     option::refuse(fmt::format("{}; see voxherd {} --help", e.what(), c.name));
   }
   if (given.has("config")) read_config_file(c, options, given);
+  check_required(c, given);
   given.command_line = fmt::format("voxherd {}", c.name);
   for (const std::string& word : words) given.command_line += ' ' + word;
   return given;

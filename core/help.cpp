@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/required_options.hpp"
 #include "core/version.hpp"
 
 namespace voxherd {
@@ -190,23 +191,6 @@ std::string identifier(std::string name) {
 
 bool is_positional(const command& c, const std::string& name) {
   return fmt::format(",{},", c.positional).find(fmt::format(",{},", name)) != std::string::npos;
-}
-
-/// A required option is outside brackets in the usage line. Alternatives are in parentheses, or a command has several
-/// forms, separated by bars: none of those is always required.
-bool is_required(const command& c, const option_spec& spec) {
-  const std::string_view usage = c.usage;
-  const std::string word = fmt::format("--{} ", spec.name);
-  if (is_positional(c, spec.name)) return !usage.starts_with('[');
-  bool found = false, has_forms = false;
-  int depth = 0;
-  for (std::size_t i = 0; i < usage.size(); ++i) {
-    if (usage[i] == '[' || usage[i] == '(') ++depth;
-    if (usage[i] == ']' || usage[i] == ')') --depth;
-    has_forms = has_forms || (depth == 0 && usage[i] == '|');
-    found = found || (depth == 0 && usage.substr(i).starts_with(word));
-  }
-  return found && !has_forms;
 }
 
 nlohmann::ordered_json boutiques_input(const command& c, const option_spec& spec) {

@@ -23,6 +23,21 @@ std::string limits_text(const option_spec& spec) {
 
 bool is_within(const range& r, double value) { return (value >= r.min && value <= r.max) || (r.or_zero && value == 0); }
 
+/// " (600 ms is 0.6 s)", if the value is in range in a unit that is often confused with the option's; else "".
+std::string likely_mistake(const option_spec& spec, double value) {
+  struct confused {
+    const char *unit, *other;
+    double factor;
+  };
+  for (const confused& c : {confused{"s", "ms", 0.001}, {"s", "min", 60}, {"ms", "s", 1000}, {"mm", "m", 1000}})
+    if (spec.unit == c.unit && value != 0 && is_within(*spec.limits, value * c.factor))
+      return fmt::format(" ({:g} {} is {:g} {})", value, c.other, value * c.factor, c.unit);
+  const bool is_fraction = spec.unit.empty() && spec.limits->min >= 0 && spec.limits->max <= 1;
+  if (is_fraction && value > 1 && is_within(*spec.limits, value / 100))
+    return fmt::format(" ({:g} % is {:g})", value, value / 100);
+  return "";
+}
+
 /// The complete text as a number.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
@@ -58,7 +73,7 @@ long long parse_integer(const option_spec& spec, const std::string& text) {
 double parse_real(const option_spec& spec, const std::string& text) {
   const auto value = parse_number<double>(text);
   if (!value) refuse_value(spec, text, "a number, " + limits_text(spec));
-  if (!is_within(*spec.limits, *value)) refuse_value(spec, text, limits_text(spec));
+  if (!is_within(*spec.limits, *value)) refuse_value(spec, text, limits_text(spec) + likely_mistake(spec, *value));
   return *value;
 }
 

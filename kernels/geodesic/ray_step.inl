@@ -50,12 +50,13 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
     }
   }
 
-  const place<number> to = moved(s.at, move);
+  place<number> to = moved(s.at, move);
   transform(job_.field.axes, move, chord);
   const number chord_mm = lane::sqrt(dot(chord, chord));
+  step_lengths<number> lengths{chord_mm, metric_step, lane::max(fastest_step, chord_mm)};
   number stop = 0.0f, FA = s.FA, speed = s.speed;
   if (tracing()) {
-    enter_voxels(to, stop, FA, speed);
+    enter_voxels(to, stop, FA, speed, lengths);
     for (int i = 0; i < lanes; ++i) {
       if (!get(active_, i)) continue;
       const std::uint32_t all = account_[i].steps_of_ray();
@@ -64,16 +65,16 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
     }
   } else {
     stop = find_stops(to, chord, chord_mm, energy, drift);
-    enter_voxels(to, stop, FA, speed);
+    enter_voxels(to, stop, FA, speed, lengths);
     if (rays.stop_at_loops) look_for_loop(to, stop);
     stop = lane::select(stop == 0.0f && s.steps + 1.0f >= static_cast<float>(rays.max_steps),
                         number(static_cast<float>(static_cast<int>(stop_reason::length))), stop);
   }
 
   const mask on = active_ && detail::counted(stop);
-  s.length_mm += lane::select(on, chord_mm, number(0.0f));
-  s.metric_length += lane::select(on, metric_step, number(0.0f));
-  s.fastest_length += lane::select(on, lane::max(fastest_step, chord_mm), number(0.0f));
+  s.length_mm += lane::select(on, lengths.chord_mm, number(0.0f));
+  s.metric_length += lane::select(on, lengths.metric, number(0.0f));
+  s.fastest_length += lane::select(on, lengths.fastest, number(0.0f));
   s.FA_sum += lane::select(on, s.FA, number(0.0f));
   s.weakest = lane::select(on, lane::min(s.weakest, s.relative), s.weakest);
   s.drift = lane::select(on, lane::max(s.drift, drift), s.drift);
@@ -123,10 +124,11 @@ VOXHERD_FUNCTION inline auto ray_tracer<Form>::find_stops(const place<number>& t
   return lane::select(energy > 0.0f && chord_mm < 2.0f * rays.step_mm, stop, code(stop_reason::numbers));
 }
 
-/// Walks lanes that leave their voxel through the voxels that they enter.
+/// Walks lanes that leave their voxel through the voxels that they enter. The last step of a fibre that ends in a
+/// target region is cut at the region's face.
 template <class Form>
-VOXHERD_FUNCTION inline void ray_tracer<Form>::enter_voxels(const place<number>& to, number& stop, number& FA,
-                                                            number& speed) {
+VOXHERD_FUNCTION inline void ray_tracer<Form>::enter_voxels(place<number>& to, number& stop, number& FA, number& speed,
+                                                            step_lengths<number>& lengths) {
   mask changed = mask(false);
   for (int a = 0; a < 3; ++a) changed = changed || !(nearest(to, a) == state_.voxel[a]);
   changed = changed && active_ && stop == 0.0f;
@@ -150,13 +152,38 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::enter_voxels(const place<number>&
           job_.field.facts[voxel[0] + size[0] * (voxel[1] + static_cast<std::ptrdiff_t>(size[1]) * voxel[2])];
       put(FA, i, facts.FA);
       put(speed, i, facts.speed);
-      if (tracing()) return true;
+      if (tracing()) {
+        if (!ends_fibre(i, facts.regions)) return true;
+        if (is_target(account_[i], facts.regions)) cut_step(i, voxel, to, lengths);
+        return false;
+      }
       float why = enter(account_[i], facts.regions);
       if (why == 0 && facts.FA < job_.rays.min_FA) why = static_cast<float>(static_cast<int>(stop_reason::FA));
       put(stop, i, why);
+      if (why == static_cast<float>(static_cast<int>(stop_reason::target))) cut_step(i, voxel, to, lengths);
       return why == 0;
     });
   }
+}
+
+/// Replaces the step's end by the point where it enters the voxel. Lengths are interpolated linearly; FA, weakest and
+/// drift are those of the step's start and need no change.
+template <class Form>
+VOXHERD_FUNCTION inline void ray_tracer<Form>::cut_step(int lane, const int (&voxel)[3], place<number>& to,
+                                                        step_lengths<number>& lengths) const {
+  const float part = cut_at_face(state_.at, voxel, lane, to);
+  put(lengths.chord_mm, lane, part * get(lengths.chord_mm, lane));
+  put(lengths.metric, lane, part * get(lengths.metric, lane));
+  put(lengths.fastest, lane, part * get(lengths.fastest, lane));
+}
+
+/// While a fibre is traced again: whether the voxel's regions ended its ray when it was scored. They cannot have ended
+/// it before its last step.
+template <class Form>
+VOXHERD_FUNCTION inline bool ray_tracer<Form>::ends_fibre(int lane, std::uint32_t regions) const {
+  const fibre_account& account = account_[lane];
+  if (get(state_.steps, lane) + 1.0f < static_cast<float>(account.steps_of_ray())) return false;
+  return (regions & region::exclude) != 0 || is_target(account, regions);
 }
 
 /// Evaluates the regions of a voxel that a ray enters: the code of its stop, or 0.
@@ -169,9 +196,8 @@ VOXHERD_FUNCTION inline float ray_tracer<Form>::enter(fibre_account& account, st
   }
   // Cortical labels are often outside a white-matter mask: the step that leaves it may still reach them.
   pass_includes(account, regions);
-  const std::uint32_t target = regions >> region::target_shift;
-  if (job_.rays.targets && target != 0 && target != account.own_target) {
-    account.reach(target);
+  if (is_target(account, regions)) {
+    account.reach(regions >> region::target_shift);
     return code(stop_reason::target);
   }
   return (regions & region::inside) == 0 ? code(stop_reason::mask) : 0;

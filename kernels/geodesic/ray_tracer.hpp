@@ -3,6 +3,7 @@
 #include "kernels/geodesic/directions.hpp"
 #include "kernels/geodesic/forms.hpp"
 #include "kernels/geodesic/ray.hpp"
+#include "kernels/geodesic/region_face.hpp"
 #include "kernels/geodesic/trace_job.hpp"
 #include "kernels/geodesic/voxel_walk.hpp"
 
@@ -129,8 +130,8 @@ class ray_tracer {
     const voxel_facts facts = job_.field.facts[voxel];
     put(state_.FA, lane, facts.FA);
     put(state_.speed, lane, facts.speed);
-    if (tracing()) return account.steps_of_ray() > 0;
     account.own_target = facts.regions >> region::target_shift;
+    if (tracing()) return account.steps_of_ray() > 0;
     if (account.ray == 0) pass_includes(account, facts.regions);
     account.excluded = (facts.regions & region::exclude) != 0;
     if (account.excluded) return stop_at_start(account, stop_reason::exclude);
@@ -157,8 +158,16 @@ class ray_tracer {
   VOXHERD_FUNCTION void step();
   VOXHERD_FUNCTION number find_stops(const place<number>& to, const number (&chord)[3], number chord_mm, number energy,
                                      number drift) const;
-  VOXHERD_FUNCTION void enter_voxels(const place<number>& to, number& stop, number& FA, number& speed);
+  VOXHERD_FUNCTION void enter_voxels(place<number>& to, number& stop, number& FA, number& speed,
+                                     step_lengths<number>& lengths);
+  VOXHERD_FUNCTION void cut_step(int lane, const int (&voxel)[3], place<number>& to,
+                                 step_lengths<number>& lengths) const;
+  VOXHERD_FUNCTION bool ends_fibre(int lane, std::uint32_t regions) const;
   VOXHERD_FUNCTION float enter(fibre_account& account, std::uint32_t regions) const;
+  VOXHERD_FUNCTION bool is_target(const fibre_account& account, std::uint32_t regions) const {
+    const std::uint32_t target = regions >> region::target_shift;
+    return job_.rays.targets && target != 0 && target != account.own_target;
+  }
   VOXHERD_FUNCTION void look_for_loop(const place<number>& to, number& stop);
 
   VOXHERD_FUNCTION void write_scores(int lane) const;

@@ -20,6 +20,10 @@ struct seed {
 
 /// What pass one keeps of each fibre. Regions are targets that it joins: of one-way rays the seed's own and the one
 /// reached; of two-way rays those reached along -u and +u.
+///
+/// A ray that ends in a target region ends on the region's face (5e-5 voxel inside). Of the step that is cut there, the
+/// three lengths get the part up to the face, in proportion to the length of its straight chord. The step counts as one
+/// in `steps` and `mean_FA`; `weakest` and `drift` are evaluated where steps begin.
 struct fibre_scores {
   static constexpr output table[] = {
       {"verdict", element_type::uint8, 1, "code", "0 accepted; else why not", output_layout::items},

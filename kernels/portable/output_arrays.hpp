@@ -11,6 +11,7 @@ namespace voxherd {
 template <std::size_t Size>
 struct output_name {
   char text[Size] = {};
+  // NOLINTNEXTLINE(google-explicit-constructor): put<"name"> converts
   constexpr output_name(const char (&name)[Size]) {
     for (std::size_t i = 0; i < Size; ++i) text[i] = name[i];
   }

@@ -6,8 +6,8 @@
 
 namespace voxherd {
 
-/// Outcome of a voxel: the codes in every analysis's `status` map. All other outputs are zero unless `fitted`. The
-/// numbers are part of the file format: append new codes, never renumber.
+/// Outcome of a voxel: the codes in every analysis's `status` map. All other outputs are zero unless `fitted` or
+/// `not_physical`. The numbers are part of the file format: append new codes, never renumber.
 enum class voxel_status : std::uint8_t {
   fitted = 0,
   all_zero = 1,          ///< every sample is zero
@@ -19,15 +19,17 @@ enum class voxel_status : std::uint8_t {
   no_baseline = 7,       ///< no signal before the contrast agent
   no_t1 = 8,             ///< T1 before the agent is unknown or out of bounds
   saturated = 9,         ///< most samples are brighter than any concentration of the agent allows
+  not_physical = 10,     ///< fitted, and the outputs are kept, but the mean diffusivity is negative
 };
 
 struct voxel_status_text {
   voxel_status status;
   std::string_view meaning;
+  bool keeps_outputs = false;  ///< the voxel has values although it is not `fitted`
 };
 
-inline constexpr std::array<voxel_status_text, 10> voxel_status_texts{{
-    {voxel_status::fitted, "fitted"},
+inline constexpr std::array<voxel_status_text, 11> voxel_status_texts{{
+    {voxel_status::fitted, "fitted", true},
     {voxel_status::all_zero, "all samples zero"},
     {voxel_status::constant, "all samples equal"},
     {voxel_status::not_finite, "a sample is NaN or infinite"},
@@ -37,6 +39,7 @@ inline constexpr std::array<voxel_status_text, 10> voxel_status_texts{{
     {voxel_status::no_baseline, "no signal before the agent"},
     {voxel_status::no_t1, "T1 unknown or out of bounds"},
     {voxel_status::saturated, "most samples brighter than any concentration allows"},
+    {voxel_status::not_physical, "negative mean diffusivity, not physical", true},
 }};
 
 }  // namespace voxherd

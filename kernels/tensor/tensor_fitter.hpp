@@ -215,10 +215,11 @@ VOXHERD_FUNCTION inline double fractional_anisotropy(const double (&l)[3]) {
 /// Stores item `i` of a batch's outputs.
 VOXHERD_FUNCTION inline void store(const tensor_fit& fit, std::size_t i, const output_arrays<tensor_outputs>& out) {
   const double(&l)[3] = fit.eigen.value;
+  const auto MD = static_cast<float>((l[0] + l[1] + l[2]) / 3);
   out.put<"tensor">(i, fit.tensor);
   out.put<"S0">(i, fit.S0);
   out.put<"FA">(i, fractional_anisotropy(l));
-  out.put<"MD">(i, (l[0] + l[1] + l[2]) / 3);
+  out.put<"MD">(i, MD);
   out.put<"AD">(i, l[0]);
   out.put<"RD">(i, (l[1] + l[2]) / 2);
   out.put<"V1">(i, fit.eigen.vector[0]);
@@ -228,7 +229,8 @@ VOXHERD_FUNCTION inline void store(const tensor_fit& fit, std::size_t i, const o
   out.put<"L2">(i, l[1]);
   out.put<"L3">(i, l[2]);
   out.put<"residual">(i, fit.residual);
-  out.put<"status">(i, fit.status);
+  // Here, not in the fit: a bootstrap also draws replicates of these voxels.
+  out.put<"status">(i, MD < 0 ? voxel_status::not_physical : fit.status);
 }
 
 }  // namespace voxherd

@@ -45,7 +45,7 @@ class handle {
     return *this;
   }
 
-  operator hid_t() const { return id_; }
+  operator hid_t() const { return id_; }  // NOLINT(google-explicit-constructor): for calls of HDF5
   herr_t reset() { return id_ < 0 ? 0 : close_(std::exchange(id_, H5I_INVALID_HID)); }
 
  private:

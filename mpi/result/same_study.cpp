@@ -36,10 +36,9 @@ std::optional<std::string> options_differ(const result_reader& stored, const res
 
 void refuse(const result_reader& stored, const std::optional<std::string>& difference) {
   if (!difference) return;
-  throw failure(
-      exit_status::usage,
-      fmt::format("--resume: {} belongs to a different study ({}); use the same options and inputs, or --overwrite",
-                  stored.path(), *difference));
+  throw failure(exit_status::usage,
+                fmt::format("{} belongs to a different study ({}); use the same options and inputs, or --overwrite",
+                            stored.path(), *difference));
 }
 
 }  // namespace
@@ -53,7 +52,7 @@ std::optional<std::string> first_difference(const nlohmann::json& stored, const 
     for (const auto& [key, value] : now.items()) keys.insert(key);
     for (const std::string& key : keys) {
       const nlohmann::json nothing;
-      const auto difference =
+      auto difference =
           first_difference(stored.contains(key) ? stored.at(key) : nothing, now.contains(key) ? now.at(key) : nothing,
                            where.empty() ? key : where + "." + key);
       if (difference) return difference;
@@ -61,7 +60,7 @@ std::optional<std::string> first_difference(const nlohmann::json& stored, const 
   }
   if (stored.is_array() && now.is_array() && stored.size() == now.size()) {
     for (std::size_t i = 0; i < now.size(); ++i) {
-      if (const auto d = first_difference(stored[i], now[i], fmt::format("{}[{}]", where, i))) return d;
+      if (auto d = first_difference(stored[i], now[i], fmt::format("{}[{}]", where, i))) return d;
     }
   }
   return fmt::format("{}: {} in the file, {} now", where, shown(stored), shown(now));

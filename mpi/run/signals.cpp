@@ -44,7 +44,9 @@ void stop_signals::release() {
 int stop_signals::received() { return depth > 0 ? static_cast<int>(note) : 0; }
 
 void print_stopping(int signal) {
-  print_error_output("voxherd: stopping on signal {}; the same command with --resume continues from here\n", signal);
+  const char* name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGUSR1";
+  print_error_output(
+      "voxherd: stopping on signal {}; finished batches are kept, the same command with --resume continues\n", name);
 }
 
 }  // namespace voxherd

@@ -1,5 +1,8 @@
 #include "mpi/run/steps.hpp"
 
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
 #include <filesystem>
 #include <utility>
 
@@ -29,6 +32,11 @@ void check_trace(const run_settings& step, const std::string& out, const nlohman
   check_not_a_result("--trace", step.trace, "--out", out);
 }
 
+/// The later steps work on this one's results, which a dry run does not have.
+void log_not_estimated(const std::vector<std::string>& later) {
+  if (!later.empty()) spdlog::info("not included in this estimate: the steps that follow ({})", fmt::join(later, ", "));
+}
+
 }  // namespace
 
 void step_list::work(const std::string& name, std::function<void(json_values&)> what) {
@@ -38,7 +46,9 @@ void step_list::work(const std::string& name, std::function<void(json_values&)> 
   steps_.push_back(std::move(s));
 }
 
-void step_list::run(const std::string& name, maker make, reader after) { run_into("", "", name, make, after); }
+void step_list::run(const std::string& name, maker make, reader after) {
+  run_into("", "", name, std::move(make), std::move(after));
+}
 
 void step_list::run_into(const std::string& file, const std::string& analysis, const std::string& name, maker make,
                          reader after) {
@@ -69,6 +79,11 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
   const auto settings_of = [&](const step_list::step& step) {
     const bool is_kept = !step.kept_file.empty();
     return step_settings(settings, step.name, is_kept ? step.kept_file : settings.out + "." + step.name, is_kept);
+  };
+  const auto remaining_names = [&](const step_list::step& step) {
+    std::vector<std::string> names;
+    for (const step_list::step* later = &step + 1; later <= &steps.steps_.back(); ++later) names.push_back(later->name);
+    return names;
   };
   const auto remove_intermediate_files = [&] {
     s.on_root([&] {
@@ -108,6 +123,7 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
       if (step.is_last) how.also_in_summary = summary;
       const std::unique_ptr<voxherd::analysis> computed = step.make ? step.make() : nullptr;
       const exit_status status = step.make ? run(s, *computed, how, device) : write_known(s, step.known(), how, device);
+      if (settings.dry_run) log_not_estimated(remaining_names(step));
       if (status != exit_status::complete || settings.dry_run) return status;
       if (step.after) step.after(how.out, summary);
       s.note_stage(step.name + ": step ended");

@@ -53,7 +53,7 @@ std::optional<help_format> find_help_format(const std::vector<std::string>& word
 exit_status dispatch(session& s, std::span<const command* const> commands, const std::vector<std::string>& words) {
   const std::string first = words.empty() ? "--help" : words.front();
   const std::vector<std::string> rest(words.empty() ? words.end() : words.begin() + 1, words.end());
-  if (first == "--version") {
+  if (first == "--version" || first == "version") {
     if (s.is_root()) fmt::print("voxherd {}\n", version);
     return exit_status::complete;
   }

@@ -14,7 +14,9 @@ std::size_t place_tensors(const image_grid& grid, std::span<const std::uint64_t>
   std::size_t left = 0;
   for (std::size_t i = 0; i < voxels.size(); ++i) {
     const float* d6 = tensors.data() + 6 * i;
-    if (status[i] != static_cast<std::uint8_t>(voxel_status::fitted) || !(d6[0] + d6[3] + d6[5] > 0)) {
+    const auto outcome = static_cast<voxel_status>(status[i]);
+    const bool fitted = outcome == voxel_status::fitted || outcome == voxel_status::not_physical;
+    if (!fitted || !(d6[0] + d6[3] + d6[5] > 0)) {
       ++left;
       continue;
     }

@@ -8,6 +8,8 @@
 
 #include "core/command.hpp"
 #include "mpi/result/output_place.hpp"
+#include "mpi/result/result_reader.hpp"
+#include "mpi/result/same_study.hpp"
 #include "mpi/run/signals.hpp"
 #include "src/analyses/ballstick/options.hpp"
 #include "src/analyses/common/run_options.hpp"
@@ -126,6 +128,23 @@ ballstick_request make_ballstick_request(const bedpostx_request& request, const 
   return b;
 }
 
+/// A finished folder is kept, so the flags must be those that made it. A folder of FSL has no record of its flags.
+void check_finished_folder(const bedpostx_request& request, const subject_files& f) {
+  if (!fs::exists(result_path(f))) return;
+  nlohmann::json now = nlohmann::json::object();
+  add_stored(ballstick_options(), make_ballstick_request(request, f), now);
+  const result_reader finished(result_path(f));
+  nlohmann::json stored = nlohmann::json::object();  // without what the run adds, such as the device
+  for (const auto& [name, value] : finished.configuration().items())
+    if (now.contains(name)) stored[name] = value;
+  const auto difference = first_difference(stored, now, "");
+  if (difference)
+    throw failure(exit_status::usage,
+                  fmt::format("{}: finished with other flags ({}); use the same flags, or --overwrite "
+                              "to repeat the estimation",
+                              printable(f.out), *difference));
+}
+
 void log_ignored_flags(const bedpostx_request& request) {
   if (request.no_difference.empty()) return;
   spdlog::info("these flags of FSL have no effect here: {}", fmt::join(request.no_difference, ", "));
@@ -178,6 +197,7 @@ exit_status run_bedpostx(session& s, const bedpostx_request& request) {
     s.broadcast(*path);
   s.broadcast(f.is_started);
   if (f.dwi.empty()) {
+    s.on_root([&] { check_finished_folder(request, f); });
     spdlog::info("{} is finished ({} exists): nothing to do; --overwrite repeats the estimation", f.out,
                  finished_marker);
     return exit_status::complete;

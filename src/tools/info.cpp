@@ -14,6 +14,7 @@
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_layout.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "src/analyses/common/status_counts.hpp"
 
 namespace voxherd {
 
@@ -71,6 +72,19 @@ void print_outputs(const result_reader& r) {
     fmt::print("  {:<{}} {:<{}} {:<{}} {}\n", name, width[0], type, width[1], unit, width[2], meaning);
 }
 
+/// Prints how many voxels have each code of the status map.
+void print_status_counts(const result_reader& r) {
+  if (!r.complete() || !r.has("status") || r.output("status").type != element_type::uint8) return;
+  std::array<std::uint64_t, status_counts::codes> counts{};
+  std::uint64_t items = 0;
+  for (const batch& part : r.batches()) {
+    for (const std::byte code : r.read_batch("status", part)) ++counts[static_cast<std::size_t>(code)];
+    items += part.item_count;
+  }
+  for (std::size_t code = 0; code < counts.size(); ++code)
+    if (counts[code] > 0) fmt::print("status     {}\n", describe_status(code, counts[code], items));
+}
+
 void print_result(const result_reader& r) {
   std::uint64_t done = 0;
   for (const journal_entry& e : r.journal()) done += e.done == 1 ? 1 : 0;
@@ -84,6 +98,7 @@ void print_result(const result_reader& r) {
                         : fmt::format("{} in the mask", r.item_voxels().size()));
   fmt::print("contents\n");
   print_outputs(r);
+  print_status_counts(r);
   fmt::print("configuration\n{}\nprovenance\n{}\n", r.configuration().dump(2), r.provenance().dump(2));
   if (!r.summary().is_null()) {
     fmt::print("run        {:.1f} s on {} ranks, {:.1f} items/s\n", r.summary().at("seconds").get<double>(),

@@ -1,6 +1,9 @@
 #include "kernels/ballstick/ballstick.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
 
 #include "core/command.hpp"
 #include "src/analyses/ballstick/options.hpp"
@@ -83,6 +86,27 @@ void check_measurements(const ballstick::settings& settings, const gradient_tabl
             dwi, gradients.size(), weighted, needed, needed));
 }
 
+/// Number of shells: groups of b-values above 50 s/mm2 that are less than 200 s/mm2 apart.
+std::size_t count_shells(const gradient_table& gradients) {
+  std::vector<double> b = gradients.b_s_per_mm2;
+  std::sort(b.begin(), b.end());
+  std::size_t shells = 0;
+  double previous = 0;
+  for (const double value : b) {
+    if (value <= 50) continue;
+    shells += shells == 0 || value - previous >= 200 ? 1 : 0;
+    previous = value;
+  }
+  return shells;
+}
+
+void warn_about_one_shell(const ballstick::settings& settings, const gradient_table& gradients) {
+  if (settings.model != ballstick::diffusion_model::gamma || count_shells(gradients) > 1) return;
+  spdlog::warn(
+      "the series has one shell, which does not determine both d and d_std of model 2: their maps will be noisy; "
+      "--model 1 (bedpostx: -model 1) fits d alone");
+}
+
 }  // namespace
 
 exit_status run_ballstick(session& s, const ballstick_request& request) {
@@ -92,6 +116,7 @@ exit_status run_ballstick(session& s, const ballstick_request& request) {
 
   dwi_series dwi(s, request.series, request.run.host_memory_bytes());
   check_measurements(settings, dwi.gradients(), request.series.dwi);
+  warn_about_one_shell(settings, dwi.gradients());
   add_stored(ballstick_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
 

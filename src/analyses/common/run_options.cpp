@@ -29,6 +29,16 @@ nlohmann::json start_provenance(const session& s, const std::string& command_lin
   return p;
 }
 
+/// A result is an HDF5 file, also if its name promises another format.
+void check_ending(const std::string& out) {
+  for (const char* ending : {".nii", ".nii.gz", ".tck", ".trk", ".trx", ".csv"})
+    if (out.ends_with(ending))
+      option::refuse(
+          fmt::format("--out {}: a result is an HDF5 file, expected a name such as result.h5; voxherd export "
+                      "writes {} files from it",
+                      out, ending));
+}
+
 }  // namespace
 
 const option_table<run_request>& run_options() {
@@ -69,6 +79,7 @@ const option_table<run_request>& run_options() {
 
 run_settings make_run_settings(const session& s, const run_request& request) {
   if (request.out.empty()) option::refuse("--out is missing: the name of the result file");
+  check_ending(request.out);
   run_settings settings;
   s.on_root([&] { settings.out = follow_links(request.out); });
   s.broadcast(settings.out);

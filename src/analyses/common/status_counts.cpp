@@ -12,13 +12,23 @@ namespace voxherd {
 
 namespace {
 
-std::string_view status_meaning(std::size_t code) {
+voxel_status_text find_text(std::size_t code) {
   for (const auto& text : voxel_status_texts)
-    if (static_cast<std::size_t>(text.status) == code) return text.meaning;
-  return "unknown code";
+    if (static_cast<std::size_t>(text.status) == code) return text;
+  return {static_cast<voxel_status>(code), "unknown code"};
 }
 
 }  // namespace
+
+std::string describe_status(std::size_t code, std::uint64_t count, std::uint64_t items) {
+  const voxel_status_text text = find_text(code);
+  if (text.status == voxel_status::fitted) return fmt::format("{} of {} voxels fitted", count, items);
+  if (text.keeps_outputs)
+    return fmt::format("{} of {} voxels: {} (status {}); their outputs are kept as fitted", count, items, text.meaning,
+                       code);
+  return fmt::format("{} of {} voxels not fitted: {} (status {}); their outputs are 0", count, items, text.meaning,
+                     code);
+}
 
 std::size_t output_index(const std::vector<output_spec>& outputs, const std::string& name) {
   const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const output_spec& o) { return o.name == name; });
@@ -36,11 +46,9 @@ void status_counts::add(std::uint64_t item_count, std::span<const std::span<cons
 
 void status_counts::report(std::uint64_t items) const {
   for (std::size_t code = 1; code < codes; ++code) {
-    if (counts[code] == 0) continue;
-    spdlog::warn("{} of {} voxels not fitted: {} (status {}); their outputs are 0", counts[code], items,
-                 status_meaning(code), code);
+    if (counts[code] > 0) spdlog::warn("{}", describe_status(code, counts[code], items));
   }
-  spdlog::info("{} of {} voxels fitted", counts[0], items);
+  spdlog::info("{}", describe_status(0, counts[0], items));
 }
 
 }  // namespace voxherd

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/analysis.hpp"
 
 namespace voxherd {
 
-/// Counts fitted voxels and, by reason, voxels that were not fitted: the codes of the output `status`.
+/// Counts fitted voxels and, by reason, the others: the codes of the output `status`.
 class status_counts : public item_counts {
  public:
   static constexpr std::size_t codes = 256;
@@ -18,6 +19,9 @@ class status_counts : public item_counts {
  private:
   std::size_t status_;  ///< index of the output
 };
+
+/// "251 of 190506 voxels: negative mean diffusivity, not physical (status 10); ...": one line of the log and of `info`.
+std::string describe_status(std::size_t code, std::uint64_t count, std::uint64_t items);
 
 /// Index of the output of that name. Throws failure (internal_error) if there is none.
 std::size_t output_index(const std::vector<output_spec>& outputs, const std::string& name);

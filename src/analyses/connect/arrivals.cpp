@@ -92,7 +92,7 @@ std::vector<output_spec> arrival_times::outputs() const {
   const std::uint64_t regions = inputs_.labels.size();
   const std::string unit = cost_unit(inputs_.options.how);
   const auto row = [](const char* name, element_type type, std::uint64_t length, std::string of, const char* meaning) {
-    return output_spec{name, type, {length}, output_layout::items, of, meaning};
+    return output_spec{name, type, {length}, output_layout::items, std::move(of), meaning};
   };
   constexpr auto real = element_type::float32, whole = element_type::uint32;
   return {row("arrival", real, inputs_.voxels.size(), unit,
@@ -134,6 +134,15 @@ std::uint64_t arrival_times::max_items_per_batch() const {
   const std::uint64_t room = (std::uint64_t{256} << 20) / (sizeof(float) * inputs_.voxels.size());
   const std::uint64_t shared = std::clamp<std::uint64_t>(inputs_.labels.size() / 16, 16, 127);
   return std::max<std::uint64_t>(1, std::min(room, shared));
+}
+
+std::size_t cheaper_path(const region_table& t, std::size_t i, std::size_t j) {
+  const std::size_t there = std::min(i, j) * t.regions + std::max(i, j);
+  const std::size_t back = std::max(i, j) * t.regions + std::min(i, j);
+  const auto cost = [&](std::size_t at) {
+    return t.path_end[at] == static_cast<std::uint8_t>(path_end::source) ? t.path_cost[at] : infinite;
+  };
+  return cost(back) < cost(there) ? back : there;
 }
 
 region_table read_region_table(const result_reader& arrivals) {

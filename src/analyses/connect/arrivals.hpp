@@ -36,6 +36,12 @@ struct region_table {
   std::vector<std::uint8_t> path_end;  ///< connect::path_end
 };
 
+/// The path of a pair is traced twice, from either region back to the other. Returns the element of the table with the
+/// one that costs less when integrated along it, the same for (i, j) and (j, i). Neighbouring regions need this: the
+/// stencil of a voxel with a sharp tensor can reach the other region across voxels with different tensors. The arrival
+/// time there is then too low, and the path that starts there is a detour.
+std::size_t cheaper_path(const region_table& table, std::size_t i, std::size_t j);
+
 /// By one process, from the step's file. Throws failure.
 region_table read_region_table(const result_reader& arrivals);
 

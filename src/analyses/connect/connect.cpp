@@ -16,7 +16,8 @@ exit_status run_connect(session& s, const connect_request& request) {
 
 extern const command connect_command = make_command<connect_options, run_connect>(
     {"connect", "least-cost paths: a pathway between two regions, or a connectome",
-     "(--dwi FILE --bvals FILE --bvecs FILE | --tensor FILE) (--from FILE --to FILE | --connectome FILE) --out FILE",
+     "(--dwi FILE --bvals FILE --bvecs FILE | --tensor FILE) (--from FILE --to FILE | --from-point X,Y,Z "
+     "--to-point X,Y,Z | --connectome FILE) --out FILE",
      ""});
 
 }  // namespace voxherd

@@ -13,6 +13,9 @@ namespace {
 
 constexpr float infinite = std::numeric_limits<float>::infinity();
 
+/// A larger ratio of path_cost to cost is counted in the log.
+constexpr double max_path_excess = 1.5;
+
 /// Asymmetry of a pair's two paths: 0 if neither exists, 2 (the largest possible value) if only one does.
 double asymmetry(double there, double back) {
   if (std::isinf(there) || std::isinf(back)) return there == back ? 0 : 2;
@@ -70,6 +73,10 @@ std::vector<constant> make_matrices(const region_table& t, const std::vector<std
   const auto at = [](const std::vector<float>& of) {
     return [&of](std::size_t there, std::size_t) { return static_cast<double>(of[there]); };
   };
+  const auto along_path = [&](const std::vector<float>& of) {
+    return
+        [&](std::size_t there, std::size_t) { return static_cast<double>(of[cheaper_path(t, there / n, there % n)]); };
+  };
   constant list{"labels", {n}, {}, "1", "label of each row and column", "connectome"};
   list.values.assign(labels.begin(), labels.end());
   return {
@@ -77,16 +84,41 @@ std::vector<constant> make_matrices(const region_table& t, const std::vector<std
       matrix("cost", unit, "of the cheapest path from the region (row) to the region (column); infinite: none",
              at(t.cost)),
       matrix("mean_cost", unit, "mean cost of the cheapest path to each of the column's voxels", at(t.mean_cost)),
-      matrix("length_mm", "mm", "length of the cheapest path", at(t.length_mm)),
+      matrix("length_mm", "mm", "length of the cheaper of the paths traced from either region",
+             along_path(t.length_mm)),
       matrix("mean_speed", "mm/" + unit, "length_mm over cost; 0 where there is no path",
              [&](std::size_t there, std::size_t) {
                const double cost = t.cost[there];
-               return cost > 0 && std::isfinite(cost) ? t.length_mm[there] / cost : 0.0;
+               return cost > 0 && std::isfinite(cost) ? t.length_mm[cheaper_path(t, there / n, there % n)] / cost : 0.0;
              }),
-      matrix("path_cost", unit, "cost integrated along the cheapest path, to be compared with cost", at(t.path_cost)),
+      matrix("path_cost", unit, "cost integrated along that path, to be compared with cost", along_path(t.path_cost)),
       matrix("asymmetry", "1", "difference of the costs there and back over their mean: how exact they are",
              [&](std::size_t there, std::size_t back) { return asymmetry(t.cost[there], t.cost[back]); })};
 }
+
+namespace {
+
+/// How far the costs along the paths are from the arrival times that they should attain.
+void log_path_costs(const region_table& t) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < t.regions; ++i) {
+    for (std::size_t j = i + 1; j < t.regions; ++j) {
+      const std::size_t at = cheaper_path(t, i, j);
+      if (t.cost[at] > 0 && std::isfinite(t.path_cost[at])) ratios.push_back(t.path_cost[at] / t.cost[at]);
+    }
+  }
+  if (ratios.empty()) return;
+  std::sort(ratios.begin(), ratios.end());
+  spdlog::info("path_cost over cost: median {:.3g}, largest {:.3g}", ratios[ratios.size() / 2], ratios.back());
+  const auto above = ratios.end() - std::upper_bound(ratios.begin(), ratios.end(), max_path_excess);
+  if (above > 0)
+    spdlog::warn(
+        "{} of {} paths cost more than {} times the arrival time; do not rely on cost and length of these "
+        "pairs (compare path_cost with cost), or give a smaller --max-ratio or a larger --smooth",
+        above, ratios.size(), max_path_excess);
+}
+
+}  // namespace
 
 void log_connectome(const region_table& t, const std::string& unit) {
   std::vector<double> costs, asymmetries;
@@ -106,6 +138,7 @@ void log_connectome(const region_table& t, const std::string& unit) {
   spdlog::info("cost {:.4g} to {:.4g} {}, median {:.4g}; asymmetry median {:.2g} %, largest {:.2g} %", costs.front(),
                costs.back(), unit, costs[costs.size() / 2], 100 * asymmetries[asymmetries.size() / 2],
                100 * asymmetries.back());
+  log_path_costs(t);
 }
 
 }  // namespace voxherd

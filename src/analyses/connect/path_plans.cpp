@@ -49,7 +49,7 @@ std::vector<planned_path> plan_paths(const pathway& p, const connect_inputs& inp
     paths.push_back({{inputs.labels[0], inputs.labels[1]},
                      {0, 1},
                      {first.steps, second.steps},
-                     true,
+                     path_form::through_voxel,
                      voxels[i],
                      p.total[voxels[i]],
                      (first.cost + second.cost) * scale,
@@ -64,14 +64,15 @@ std::vector<planned_path> plan_paths(const region_table& t, const connect_inputs
   std::size_t joined = 0;
   for (std::uint32_t i = 0; i < t.regions; ++i) {
     for (std::uint32_t j = i + 1; j < t.regions; ++j) {
-      const std::size_t at = i * t.regions + j;
-      if (t.reached[at] == 0) continue;
+      const std::size_t at = cheaper_path(t, i, j);
+      if (t.reached[i * t.regions + j] == 0) continue;
       ++joined;
       if (t.path_end[at] != static_cast<std::uint8_t>(path_end::source)) continue;
+      const auto front = static_cast<std::uint32_t>(at / t.regions);
       paths.push_back({{inputs.labels[i], inputs.labels[j]},
-                       {i, i},
+                       {front, front},
                        {t.path_steps[at], 0},
-                       false,
+                       front == j ? path_form::from_voxel : path_form::to_voxel,
                        t.best_voxel[at],
                        t.cost[at],
                        t.path_cost[at],

@@ -66,7 +66,7 @@ class path_runner final : public batch_runner {
     std::vector<std::uint64_t> offsets{0};
     std::vector<way> ways;
     for (std::size_t i = items.first_item; i < items.first_item + items.item_count; ++i) {
-      for (std::size_t part = 0; part < (paths_[i].through ? 2u : 1u); ++part) {
+      for (std::size_t part = 0; part < (paths_[i].form == path_form::through_voxel ? 2u : 1u); ++part) {
         const auto at = std::lower_bound(fronts.begin(), fronts.end(), paths_[i].fronts[part]);
         if (at == fronts.end() || *at != paths_[i].fronts[part]) continue;
         asked.push_back({static_cast<std::uint32_t>(at - fronts.begin()), paths_[i].voxel});
@@ -83,9 +83,14 @@ class path_runner final : public batch_runner {
             position + 3 * (offsets_[ways[w].path] - batch_begin));
   }
 
-  /// Both parts lead from the voxel back to a region. The first is reversed, and the voxel is written only once.
+  /// All parts lead from the voxel back to a region. Those before the voxel are reversed, and the voxel is written only
+  /// once.
   void place(const way& w, std::span<const float> points, float* to) const {
     const std::size_t count = points.size() / 3;
+    if (paths_[w.path].form == path_form::from_voxel) {
+      std::copy(points.begin(), points.end(), to);
+      return;
+    }
     if (w.part == 0) {
       for (std::size_t p = 0; p < count; ++p) std::copy_n(points.data() + 3 * (count - 1 - p), 3, to + 3 * p);
       return;
@@ -115,7 +120,7 @@ std::vector<output_spec> path_tracing::outputs() const {
   const std::string unit = cost_unit(inputs_.options.how);
   const auto item = [](const char* name, element_type type, std::vector<std::uint64_t> shape, std::string of,
                        const char* meaning) {
-    return output_spec{name, type, shape, output_layout::items, of, meaning};
+    return output_spec{name, type, std::move(shape), output_layout::items, std::move(of), meaning};
   };
   constexpr auto real = element_type::float32;
   return {item("regions", element_type::int32, {2}, "1", "labels of the regions where the path begins and ends"),

@@ -10,19 +10,28 @@
 
 namespace voxherd {
 
-/// A fibre between two regions: the path from a voxel back to the front of the first region and, if the fibre passes
-/// through that voxel, also the path back to the front of the second one.
+/// Which part of a fibre is traced from its voxel back to a front.
+enum class path_form : std::uint32_t {
+  to_voxel,       ///< all: it starts at the front and ends at the voxel
+  from_voxel,     ///< all: it starts at the voxel and ends at the front
+  through_voxel,  ///< two paths, to the first and the second front
+};
+
+/// A fibre between two regions: the path from a voxel back to the front of one region and, if the fibre passes through
+/// that voxel, also the path back to the front of the second one.
 struct planned_path {
   std::array<std::int32_t, 2> labels{};   ///< of the regions where it starts and ends
-  std::array<std::uint32_t, 2> fronts{};  ///< of the two paths; the second is used if `through`
+  std::array<std::uint32_t, 2> fronts{};  ///< of the two paths; the second only of `through_voxel`
   std::array<std::uint32_t, 2> steps{};
-  bool through = false;
+  path_form form = path_form::to_voxel;
   std::uint32_t voxel = 0;
   float cost = 0;       ///< by arrival times
   float path_cost = 0;  ///< along the fibre
   float length_mm = 0;
 
-  std::uint64_t points() const { return std::uint64_t{steps[0]} + 1 + (through ? steps[1] : 0); }
+  std::uint64_t points() const {
+    return std::uint64_t{steps[0]} + 1 + (form == path_form::through_voxel ? steps[1] : 0);
+  }
 };
 
 /// Paths through the pathway's voxels, at most `count` of them, evenly chosen from the lowest to the highest cost. On

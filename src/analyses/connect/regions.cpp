@@ -8,11 +8,11 @@
 #include <cmath>
 #include <map>
 
-#include "src/analyses/connect/region_names.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/grid_space.hpp"
 #include "src/scan/label_image.hpp"
+#include "src/scan/region_names.hpp"
 
 namespace voxherd {
 

@@ -17,7 +17,9 @@ exit_status run_geodesic(session& s, const geodesic_request& request) {
 
 extern const command geodesic_command = make_command<geodesic_options, run_geodesic>(
     {"geodesic", "ranked geodesic connections between regions; streamlines for comparison",
-     "(--dwi FILE --bvals FILE --bvecs FILE | --tensor FILE) --seed-image FILE [--targets FILE] --out FILE", ""},
+     "(--dwi FILE --bvals FILE --bvecs FILE | --tensor FILE) (--seed-image FILE | --seed-points FILE) "
+     "[--targets FILE | --connectome FILE] --out FILE",
+     ""},
     fibre_outputs);
 
 }  // namespace voxherd

@@ -4,6 +4,8 @@
 
 #include "src/analyses/geodesic/regions.hpp"
 #include "src/analyses/geodesic/seeding.hpp"
+#include "src/io/fingerprint.hpp"
+#include "src/scan/region_names.hpp"
 
 namespace voxherd {
 
@@ -22,6 +24,15 @@ seeding_settings make_seeding(const geodesic_request& request) {
   return {request.seeding.kind, request.seeding.per_voxel, request.rays.random_seed, request.seeding.labels};
 }
 
+/// Names of the matrices' rows: of the targets, after that of the seeds if they are a row.
+std::vector<std::string> name_rows(const std::string& path, const std::vector<std::int64_t>& labels, bool has_seeds,
+                                   nlohmann::json& provenance) {
+  std::vector<std::string> names = read_region_names(path, {labels.begin(), labels.end()});
+  if (has_seeds) names.insert(names.begin(), "seeds");
+  provenance["region-names"] = fingerprint(path);
+  return names;
+}
+
 void share(const session& s, geodesic_inputs& in) {
   s.broadcast(in.regions);
   s.broadcast(in.target_labels);
@@ -38,14 +49,18 @@ geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& r
                                              {rays.form == geodesic::ray_form::finsler4, false});
   s.note_stage("tensors there");
   geodesic_inputs in;
+  nlohmann::json names;
   in.provenance = tensors.provenance;
   s.on_root([&] {
     const region_words regions = read_regions(request.regions, tensors, in.provenance);
     in.regions = regions.words();
     in.target_labels = regions.target_labels();
+    if (!request.regions.region_names.empty())
+      names = name_rows(request.regions.region_names, in.target_labels, !*rays.two_way, in.provenance);
     in.seeds = read_seeds(request.seeding.points, request.seeding.image, make_seeding(request), tensors, in.provenance);
   });
   share(s, in);
+  s.broadcast(names);
   fill_in_lengths(tensors.grid, rays);
   const ray_choice choice = make_ray_choice(rays);
   in.grid = tensors.grid;
@@ -59,6 +74,7 @@ geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& r
   in.selection = choice.selection;
   in.connectome = request.is_connectome();
   in.configuration = make_configuration(request, rays);
+  if (!names.is_null()) in.configuration["region-names"] = names;
   spdlog::info("{} seeds with {} directions each: {} fibres", in.seeds.size(), in.rays.directions_per_seed,
                in.seeds.size() * in.rays.directions_per_seed);
   return in;

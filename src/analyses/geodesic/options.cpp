@@ -29,8 +29,6 @@ bool has_points(const seeding_request& r) { return !r.points.empty(); }
 bool has_cone(const ray_request& r) { return r.directions == direction_kind::cone; }
 
 void check_seeding(const seeding_request& r, const given_options& given) {
-  if (r.points.empty() && r.image.empty())
-    refuse("neither --seed-points nor --seed-image is given: a text file of x y z, or a mask or parcellation");
   if (!r.points.empty() && !r.image.empty()) refuse("--seed-points and --seed-image exclude each other; give one");
   if (!r.points.empty()) {
     for (const char* name : {"seed-labels", "seeding", "seeds-per-voxel"})
@@ -53,7 +51,7 @@ void check_regions(const region_request& r, const given_options& given) {
     for (const char* name : {"targets", "target-labels"})
       refuse_given(given, name, "with --connectome, whose labels are all targets");
   } else if (r.targets.empty()) {
-    refuse_given(given, "target-labels", "without --targets");
+    for (const char* name : {"target-labels", "region-names"}) refuse_given(given, name, "without --targets");
   }
 }
 
@@ -140,7 +138,9 @@ const option_table<region_request>& region_options() {
       {"target-labels", &T::target_labels, parse_labels,
        {.text = "labels of --targets, e.g. 3,17", .value = "LIST", .standard = "all above 0", .stored = always}},
       {"connectome", &T::connectome, text_kind::file,
-       {"parcellation: all labels are targets, fibres run both ways, and matrices between the labels are written"}}});
+       {"parcellation: all labels are targets, fibres run both ways, and matrices between the labels are written"}},
+      {"region-names", &T::region_names, text_kind::file,
+       {"names of the targets in the matrices: text, one region per line: label, name"}}});
   // clang-format on
   return table;
 }

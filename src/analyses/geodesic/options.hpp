@@ -39,6 +39,7 @@ struct region_request {
   std::string targets;                      ///< file; "" for none
   std::vector<std::int32_t> target_labels;  ///< empty: all of the file
   std::string connectome;                   ///< file; "" for none
+  std::string region_names;                 ///< file; "" for none
 };
 
 /// Values that depend on the form or the voxel size are empty or 0 until with_defaults() and fill_in_lengths().

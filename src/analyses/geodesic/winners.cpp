@@ -84,7 +84,8 @@ winners::winners(const geodesic_inputs& inputs, const geodesic::field& field, co
 
 std::vector<output_spec> fibre_outputs() {
   const auto point = [](std::string name, std::vector<std::uint64_t> shape, std::string unit, std::string meaning) {
-    return output_spec{name, element_type::float32, shape, output_layout::points, unit, meaning};
+    return output_spec{std::move(name),       element_type::float32, std::move(shape),
+                       output_layout::points, std::move(unit),       std::move(meaning)};
   };
   std::vector<output_spec> all = output_specs<geodesic::fibre_scores>();
   all.push_back({"fibre",

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/options.hpp"
 #include "src/analyses/perfusion/frames.hpp"
@@ -88,6 +89,42 @@ std::vector<double> table_curve(const perfusion_settings& o, const inflow_files&
   return read_curve(files.curve, 1, option, time_s);
 }
 
+double mean_of(const std::vector<double>& values, std::size_t begin, std::size_t end) {
+  return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                         values.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
+         static_cast<double>(end - begin);
+}
+
+/// In the last frames the agent is mixed in the blood, so that artery and portal vein contain the same.
+void compare_late_inputs(const perfusion_settings& o, const time_course& f, const conversion& convert) {
+  constexpr double max_ratio = 1.5;
+  const std::size_t frames = f.frames(), late = std::max<std::size_t>(1, frames / 5);
+  const double artery = mean_of(f.arterial, frames - late, frames), vein = mean_of(f.portal, frames - late, frames);
+  if (artery <= 0 || vein <= 0 || std::max(artery, vein) <= max_ratio * std::min(artery, vein)) return;
+  const bool is_inflow = artery < vein && convert.needs_t1() && o.arterial_S0 == arterial_baseline::own &&
+                         !o.arterial.voi.empty() && !o.portal.voi.empty();
+  spdlog::warn(
+      "mean of the last {} frames: arterial curve {:.3g}, portal curve {:.3g} {}; blood mixes, so that they "
+      "should agree within a factor of {}; {}",
+      late, artery, vein, concentration_unit(convert), max_ratio,
+      is_inflow ? "if inflow brightens the aorta before the agent, give --arterial-baseline portal"
+                : "are the VOIs and the units of both curves right?");
+}
+
+/// Concentrations are about 0 before the agent arrives.
+void refuse_assumed_concentrations(const perfusion_settings& o, const std::vector<double>& tissue) {
+  constexpr std::size_t first_frames = 3;
+  constexpr double max_part_of_peak = 0.3;
+  if (!o.signal_is_assumed || tissue.size() <= first_frames) return;
+  const double start = mean_of(tissue, 0, first_frames), peak = *std::max_element(tissue.begin(), tissue.end());
+  if (peak <= 0 || start <= max_part_of_peak * peak) return;
+  option::refuse(
+      fmt::format("the mean of the mask is {:.4g} in frames 0 to {}, its peak {:.4g}, but a concentration starts "
+                  "near 0: if the series is a signal, give --signal spgr, linear or ct; otherwise --signal "
+                  "concentration",
+                  start, first_frames - 1, peak));
+}
+
 void find_inputs(const perfusion_settings& o, const voi_curves& from, const looked_regions& regions,
                  perfusion_findings& found) {
   time_course& f = found.frames;
@@ -117,6 +154,7 @@ void find_inputs(const perfusion_settings& o, const voi_curves& from, const look
     spdlog::warn("the portal curve peaks at {:.4g} s, before the arterial one at {:.4g} s; are the two swapped?",
                  f.time_s[static_cast<std::size_t>(peak(f.portal))],
                  f.time_s[static_cast<std::size_t>(peak(f.arterial))]);
+  if (o.model == inflow_model::dual) compare_late_inputs(o, f, found.convert);
 }
 
 }  // namespace
@@ -135,6 +173,7 @@ void find_in_series(const perfusion_settings& o, const looked_rows& looked, cons
   find_inputs(o, from, regions, found);
   const region_signal tissue = from.signal_of(o.delay_roi.empty() ? "the mask" : "--delay-roi", regions.tissue);
   found.tissue = from.curve_of(tissue, tissue, 0);
+  refuse_assumed_concentrations(o, found.tissue);
   found.configuration["skipped-frames"] = text_of_skipped(f.counts);
   if (f.spacing_s() > 0) {
     spdlog::info("{} frames, {:.4g} s apart; {} are fitted", f.frames(), f.spacing_s(), f.counted());

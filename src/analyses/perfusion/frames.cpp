@@ -40,8 +40,9 @@ void check_units(const std::string& source, const std::vector<double>& times) {
     refuse(fmt::format("{}: the frames take {:.4g} hours, expected at most {}; give times in seconds, not in ms",
                        source, duration / s_per_hour, max_hours));
   const double spacing = duration / static_cast<double>(times.size() - 1);
-  if (spacing > 120 || spacing < 0.1)
-    spdlog::warn("frames are {:.3g} s apart on average; are the times in seconds?", spacing);
+  if (spacing > 60 || spacing < 0.2)
+    spdlog::warn("{}: frames are {:.3g} s apart on average; are the times in {}? expected seconds", source, spacing,
+                 spacing > 60 ? "milliseconds" : "minutes");
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ constexpr std::uint64_t min_frames = 6;
 
 /// A VOI is matched by voxel index, so a VOI at another position belongs to another image.
 std::vector<std::uint64_t> read_region(const std::string& path, const nifti_header& image) {
-  const std::vector<std::uint64_t> voxels = voxels_inside(path, image);
+  std::vector<std::uint64_t> voxels = voxels_inside(path, image);
   const nifti_header h = read_nifti_header(path);
   const auto& side = image.grid.voxel_size_mm;
   const auto& n = image.grid.size;

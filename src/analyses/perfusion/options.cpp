@@ -68,7 +68,7 @@ option_table<perfusion_request> signal_options() {
       {"signal", &T::signal, {{"concentration", signal_kind::concentration}, {"linear", signal_kind::linear},
                               {"spgr", signal_kind::spoiled_echo}, {"ct", signal_kind::ct}},
        {.text = "what the series contains; linear: MR, R1 proportional to signal; spgr: spoiled gradient echo; ct: HU",
-        .stored = always}},
+        .standard = "concentration", .stored = always}},
       {"baseline", &T::baseline, parse_baseline,
        {.text = "first and last frame before the agent, counted from 0, e.g. 0,6", .value = "LIST",
         .standard = "detected"}},

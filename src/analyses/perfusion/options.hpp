@@ -32,7 +32,7 @@ struct perfusion_request {
   std::string arterial_voi, portal_voi, arterial_curve, portal_curve, curves;
   double haematocrit = 0, density_g_per_ml = 1;
 
-  perfusion::signal_kind signal = perfusion::signal_kind::concentration;
+  std::optional<perfusion::signal_kind> signal;  ///< none: concentration
   std::optional<perfusion::frame_range> baseline;
   arterial_baseline arterial_S0 = arterial_baseline::own;
   std::optional<double> relaxivity, repetition_ms, flip_degrees, t1_s, vfa_repetition_ms, t1_blood_s;
@@ -62,7 +62,8 @@ struct perfusion_settings {
   std::vector<perfusion::frame_range> skipped;
   std::optional<perfusion::frame_range> baseline;  ///< none: detected
 
-  perfusion::conversion convert;  ///< all but the baseline
+  perfusion::conversion convert;   ///< all but the baseline
+  bool signal_is_assumed = false;  ///< no --signal
   double t1_map_unit_s = 1;
   double t1_blood_s = 0;  ///< 0: from the map or the flip angles
   arterial_baseline arterial_S0 = arterial_baseline::own;

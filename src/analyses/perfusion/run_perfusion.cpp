@@ -1,6 +1,7 @@
 #include "src/analyses/perfusion/run_perfusion.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <filesystem>
 #include <stdexcept>
@@ -25,6 +26,13 @@ void check_settings(const perfusion_settings& o, const perfusion_findings& found
                                                   "--starts",
                                                   e.what()));
   }
+}
+
+void warn_about_start(const perfusion::fit_settings& fit) {
+  if (fit.solver == perfusion::solver_kind::simplex && fit.bounded && fit.starts == 0)
+    spdlog::warn(
+        "--solver simplex --bounded yes: from a single start the simplex stops at a bound in many voxels, with "
+        "costs far above the least; add --starts 3");
 }
 
 void share(const session& s, tissue_fit& fit) {
@@ -61,6 +69,7 @@ exit_status run_perfusion(session& s, const perfusion_request& request) {
   tissue_fit tissue;
   s.on_root([&] {
     check_settings(o, found, d);
+    warn_about_start(o.fit);
     tissue = fit_tissue(o, found);
     if (o.delays == delay_choice::two_stage) take_delays(tissue, o);
   });

@@ -16,13 +16,10 @@ using option::refuse_given;
 
 void read_frames(const perfusion_request& r, const given_options& given, perfusion_settings& o) {
   o.dynamic = r.dynamic;
-  if (o.dynamic.empty()) refuse("--dynamic is missing: the dynamic series, NIfTI");
   o.times = r.times;
   if (r.spacing_s) {
     if (!o.times.empty()) refuse_given(given, "spacing", "with --times");
     o.spacing_s = *r.spacing_s;
-  } else if (o.times.empty()) {
-    refuse("neither --times nor --spacing is given: the times of the frames, in seconds");
   }
   o.mask = r.mask;
   o.skipped = r.skipped;
@@ -113,7 +110,8 @@ void refuse_t1(const given_options& given, const std::string& reason) {
 
 void read_signal(const perfusion_request& r, const given_options& given, perfusion_settings& o) {
   conversion& c = o.convert;
-  c.signal = r.signal;
+  c.signal = r.signal.value_or(signal_kind::concentration);
+  o.signal_is_assumed = !r.signal;
   const std::string with =
       fmt::format("with --signal {}", given.has("signal") ? given.values.at("signal").front() : "concentration");
   if (c.signal == signal_kind::concentration) refuse_given(given, "baseline", with);
@@ -288,6 +286,7 @@ perfusion_settings make_perfusion_settings(const perfusion_request& r, const giv
 }
 
 void add_configuration(perfusion_request request, const perfusion_settings& o, nlohmann::json& c) {
+  request.signal = o.convert.signal;
   request.discretisation = o.fit.discretisation;
   request.starts = o.fit.starts;
   request.iterations = o.fit.max_iterations;

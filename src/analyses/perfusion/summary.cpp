@@ -95,7 +95,13 @@ void perfusion_counts::report(std::uint64_t items) const {
         each += fmt::format("; {} {}", perfusion::parameter_name(static_cast<perfusion::parameter>(i)),
                             percent(count, fitted));
     }
-    spdlog::info("at a bound: {} of the fitted voxels{}", percent(counts[any_bound], fitted), each);
+    const std::string text =
+        fmt::format("at a bound: {} of the fitted voxels{}", percent(counts[any_bound], fitted), each);
+    if (2 * counts[any_bound] > fitted) {
+      spdlog::warn("{}; are times, signal and input curves right? --bounds changes bounds", text);
+    } else {
+      spdlog::info("{}", text);
+    }
   }
   constexpr const char* meanings[] = {"converged", "reached the largest number of iterations",
                                       "found no further descent", "had equations without a solution"};

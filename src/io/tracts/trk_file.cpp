@@ -19,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "fibre files are writt
 
 constexpr std::size_t header_bytes = 1000, name_bytes = 20, max_columns = 10;
 
-/// The arrays that fit, narrow ones first.
+/// The arrays that fit: first the regions that a fibre joins, then the narrow ones.
 struct trk_columns {
   std::vector<fibre_array> arrays;
   std::vector<std::string> names;  ///< one per column
@@ -27,8 +27,9 @@ struct trk_columns {
 
 trk_columns select_columns(const std::vector<fibre_array>& arrays, const char* what) {
   std::vector<fibre_array> by_width = arrays;
+  const auto rank = [](const fibre_array& a) { return a.name == "regions" ? 0 : a.width; };
   std::stable_sort(by_width.begin(), by_width.end(),
-                   [](const fibre_array& a, const fibre_array& b) { return a.width < b.width; });
+                   [&](const fibre_array& a, const fibre_array& b) { return rank(a) < rank(b); });
   trk_columns c;
   std::vector<std::string> left_out;
   for (const fibre_array& a : by_width) {

@@ -100,13 +100,20 @@ std::vector<subject_status> gather_statuses(const session& s, const std::vector<
   return all;
 }
 
+/// The words after the batch script's name that give its tasks the same subjects.
+std::string script_words(const cohort_request& request) {
+  std::string words = quoted_word(request.manifest);
+  if (!request.words_template.empty()) words += " --template " + quoted_word(request.words_template);
+  return words;
+}
+
 void report(const cohort_request& request, const std::vector<subject_status>& all) {
   const std::string &manifest = request.manifest, &json = request.json;
   if (request.array) {
     const std::string list = array_list(tasks_to_submit(all));
     if (!list.empty()) fmt::print("{}\n", list);
   } else if (json != "-") {
-    fmt::print("{}", cohort_text(manifest, all));
+    fmt::print("{}", cohort_text(manifest, script_words(request), all));
   }
   if (json.empty()) return;
   const std::string text = cohort_json(manifest, all).dump(2) + '\n';

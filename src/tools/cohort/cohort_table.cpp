@@ -62,7 +62,8 @@ std::vector<std::size_t> tasks_to_repair(const std::vector<subject_status>& all)
   return tasks_where(all, [](const subject_status& s) { return s.state == "failed" && !s.resubmit; });
 }
 
-std::string cohort_text(const std::string& manifest, const std::vector<subject_status>& all) {
+std::string cohort_text(const std::string& manifest, const std::string& script_words,
+                        const std::vector<subject_status>& all) {
   std::size_t width = 7;
   double gpu_hours = 0, core_hours = 0;
   for (const subject_status& s : all) {
@@ -83,8 +84,7 @@ std::string cohort_text(const std::string& manifest, const std::vector<subject_s
   text += fmt::format("so far {:.4g} GPU hours, {:.4g} CPU core hours\n", gpu_hours, core_hours);
   const auto submit = tasks_to_submit(all), repair = tasks_to_repair(all);
   if (!submit.empty())
-    text +=
-        fmt::format("to submit: sbatch --array={} slurm/cohort.sbatch {}\n", array_list(submit), quoted_word(manifest));
+    text += fmt::format("to submit: sbatch --array={} slurm/cohort.sbatch {}\n", array_list(submit), script_words);
   if (!repair.empty())
     text += fmt::format("to repair first (they would fail again as they are): --array={}\n", array_list(repair));
   return text;

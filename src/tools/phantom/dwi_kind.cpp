@@ -33,6 +33,11 @@ exit_status run(session& s, const phantom_request& request) {
   p.noise.seed = request.seed;
   p.snr = request.snr;
   if (request.fibres) p.fibres = *request.fibres;
+  p.crossing_degrees = request.crossing_degrees;
+  if (p.crossing_degrees.size() > p.size[2])
+    option::refuse(
+        fmt::format("--crossings: {} angles, expected at most one for each of {} slices; give a larger --size",
+                    p.crossing_degrees.size(), p.size[2]));
   p.compressed = request.gz;
   p.threads = phantom_option::threads(s, request);
 
@@ -50,6 +55,6 @@ exit_status run(session& s, const phantom_request& request) {
 
 }  // namespace
 
-const phantom_kind dwi_phantom_kind{"dwi", {"bvalues", "directions", "b0", "fibres", "snr"}, run};
+const phantom_kind dwi_phantom_kind{"dwi", {"bvalues", "directions", "b0", "fibres", "crossings", "snr"}, run};
 
 }  // namespace voxherd

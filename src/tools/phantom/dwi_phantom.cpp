@@ -5,17 +5,33 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "src/tools/phantom/crossings.hpp"
 #include "src/tools/phantom/phantom_files.hpp"
 
 namespace voxherd {
 
 namespace {
 
+/// The truth of each voxel: a brain, or blocks of crossing fibres.
+struct dwi_content {
+  std::function<tissue(std::uint64_t voxel)> at;
+  std::function<int(std::uint64_t voxel)> end_at;
+};
+
+dwi_content make_content(const dwi_phantom_settings& p) {
+  if (!p.crossing_degrees.empty())
+    return {[all = crossings(p.size, p.crossing_degrees, p.fibres)](std::uint64_t voxel) { return all.at(voxel); },
+            [](std::uint64_t) { return 0; }};
+  const anatomy brain(p.size, p.brain_size, p.fibres);
+  return {[brain](std::uint64_t voxel) { return brain.at(voxel); },
+          [brain](std::uint64_t voxel) { return brain.end_at(voxel); }};
+}
+
 image_grid make_grid(const dwi_phantom_settings& p) {
   return phantom_grid(p.size, {p.voxel_size_mm, p.voxel_size_mm, p.voxel_size_mm});
 }
 
-void write_data(const session& s, const dwi_phantom_settings& p, const anatomy& brain, const gradient_table& g,
+void write_data(const session& s, const dwi_phantom_settings& p, const dwi_content& brain, const gradient_table& g,
                 const std::string& folder) {
   noise_settings noise = p.noise;
   noise.deviation = white_matter_S0 / p.snr;
@@ -34,12 +50,12 @@ struct truth_map {
   std::string name;
   std::uint64_t volumes;
   float display_max;
-  std::function<double(const anatomy&, std::uint64_t voxel, std::uint64_t volume)> value;
+  std::function<double(const dwi_content&, std::uint64_t voxel, std::uint64_t volume)> value;
 };
 
 template <class Value>
 auto tissue_table(Value value) {
-  return [value](const anatomy& brain, std::uint64_t voxel, std::uint64_t volume) -> double {
+  return [value](const dwi_content& brain, std::uint64_t voxel, std::uint64_t volume) -> double {
     return value(brain.at(voxel), volume);
   };
 }
@@ -52,7 +68,7 @@ std::vector<truth_map> truth_maps(std::size_t fibres) {
       {"truth/d", 1, 3e-3f, tissue_table([](const tissue& t, std::uint64_t) { return t.d_mm2_per_s; })},
       {"truth/S0", 1, 2000, tissue_table([](const tissue& t, std::uint64_t) { return t.S0; })},
       {"truth/ends", 1, 14,
-       [](const anatomy& brain, std::uint64_t voxel, std::uint64_t) -> double { return brain.end_at(voxel); }},
+       [](const dwi_content& brain, std::uint64_t voxel, std::uint64_t) -> double { return brain.end_at(voxel); }},
   };
   for (std::size_t j = 0; j < fibres; ++j) {
     maps.push_back({fmt::format("truth/f{}", j + 1), 1, 1,
@@ -82,6 +98,7 @@ void write_texts(const dwi_phantom_settings& p, const gradient_table& g, const s
   for (const gradient_shell& shell : p.shells)
     j["shells"].push_back({{"b_s_per_mm2", shell.b_s_per_mm2}, {"directions", shell.directions}});
   j["most_fibres"] = p.fibres;
+  if (!p.crossing_degrees.empty()) j["crossing_degrees"] = p.crossing_degrees;
   j["noise"] = p.noise.kind == noise_kind::none ? "none" : p.noise.kind == noise_kind::gaussian ? "gaussian" : "rician";
   if (p.noise.kind != noise_kind::none) j["snr"] = p.snr;
   j["seed"] = p.noise.seed;
@@ -116,7 +133,7 @@ const std::vector<dwi_phantom_settings>& dwi_phantom_presets() {
 void write_dwi_phantom(const session& s, const dwi_phantom_settings& p, const std::string& folder) {
   make_phantom_folder(s, folder);
   const gradient_table g = make_gradients(p.b0_volumes, p.shells);
-  const anatomy brain(p.size, p.brain_size, p.fibres);
+  const dwi_content brain = make_content(p);
   write_data(s, p, brain, g, folder);
   s.agree([&] {
     const auto maps = truth_maps(p.fibres);

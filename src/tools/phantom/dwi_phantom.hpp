@@ -19,8 +19,9 @@ struct dwi_phantom_settings {
   std::size_t b0_volumes = 0;
   std::vector<gradient_shell> shells;
   std::size_t fibres = 3;
-  double snr = 30;       ///< white-matter signal at b=0 divided by the standard deviation of the noise
-  noise_settings noise;  ///< the deviation is derived from snr
+  std::vector<double> crossing_degrees;  ///< instead of a brain, a block of crossing fibres for each angle
+  double snr = 30;                       ///< white-matter signal at b=0 divided by the standard deviation of the noise
+  noise_settings noise;                  ///< the deviation is derived from snr
   bool compressed = false;
   int threads = 1;
 

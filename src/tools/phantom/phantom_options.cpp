@@ -41,6 +41,14 @@ std::vector<std::uint64_t> parse_directions(const std::string& text, const char*
   return values;
 }
 
+std::vector<double> parse_crossings(const std::string& text, const char* option) {
+  constexpr auto expected = "angles above 0 and up to 90 degrees, e.g. 30,60,90";
+  const auto angles = phantom_option::numbers<double>(option, text, ',', expected);
+  for (const double a : angles)
+    if (!(a > 0 && a <= 90)) phantom_option::refuse(option, text, expected);
+  return angles;
+}
+
 std::vector<double> parse_flip_angles(const std::string& text, const char* option) {
   constexpr auto expected = "2 to 16 angles from 0.1 to 90 degrees, e.g. 2,5,10,15";
   const auto angles = phantom_option::numbers<double>(option, text, ',', expected);
@@ -56,6 +64,8 @@ void check_request(const phantom_request& request, const given_options& given) {
   for (const phantom_kind* kind : kinds) names += (names.empty() ? "" : ", ") + std::string(kind->name);
   const auto found =
       std::find_if(std::begin(kinds), std::end(kinds), [&](const auto* kind) { return request.kind == kind->name; });
+  if (request.kind.empty())
+    option::refuse(fmt::format("phantom: its kind is missing, expected one of {}, e.g. voxherd phantom dwi", names));
   if (found == std::end(kinds)) option::refuse(fmt::format("phantom {}: expected one of {}", request.kind, names));
   for (const phantom_kind* kind : kinds)
     for (const char* name : kind->options)
@@ -95,6 +105,9 @@ const option_table<phantom_request>& phantom_options() {
        {.text = "volumes without weighting", .standard = "from the preset"}},
       {"fibres", &T::fibres, range{1, max_phantom_fibres},
        {.text = "largest number of fibres in a voxel", .standard = "from the preset"}},
+      {"crossings", &T::crossing_degrees, parse_crossings,
+       {.text = "instead of a brain: one block of slices per angle; all fibres of a voxel cross at it",
+        .value = "LIST", .unit = "degrees"}},
       {"snr", &T::snr, range{0.000001, 1e9},
        {"signal of white matter at b=0 over the standard deviation of the noise"}}})
     .group("Perfusion phantom (liver)", {

@@ -29,7 +29,7 @@ struct phantom_request {
   bool gz = false, overwrite = false;
   int threads = 0;
 
-  std::vector<double> b_values;
+  std::vector<double> b_values, crossing_degrees;
   std::vector<std::uint64_t> directions;
   std::optional<std::size_t> b0_volumes, fibres;
   double snr = 30;

@@ -110,15 +110,13 @@ bool ends(bundle (*bundle_at)(const place&), const place& at, const direction3& 
 }
 
 void set_fibres(const place& at, std::size_t most, tissue& t) {
-  static constexpr double share[max_phantom_fibres][max_phantom_fibres] = {
-      {0.72, 0, 0}, {0.42, 0.32, 0}, {0.32, 0.26, 0.2}};
   std::array<bundle, max_phantom_fibres> here{};
   for (const auto bundle_at : bundles) {
     const bundle b = bundle_at(at);
     if (b.depth > 0 && t.fibres < most) here[t.fibres++] = b;
   }
   for (std::size_t i = 0; i < t.fibres; ++i) {
-    t.fraction[i] = share[t.fibres - 1][i] * (0.8 + 0.2 * here[i].depth);
+    t.fraction[i] = largest_fractions[t.fibres - 1][i] * (0.8 + 0.2 * here[i].depth);
     t.direction[i] = here[i].direction;
   }
   for (std::size_t i = 1; i < t.fibres; ++i)
@@ -143,7 +141,7 @@ tissue anatomy::at(std::uint64_t voxel) const {
   if (here.radius < cortex) set_fibres(here, fibres_, t);
   const double coil = 1 + 0.1 * here.u[0] + 0.05 * here.u[1];  // receive sensitivity, so that S0 differs everywhere
   if (t.fibres > 0) {
-    t.S0 = white_matter_S0 * coil, t.d_mm2_per_s = 1.3e-3;
+    t.S0 = white_matter_S0 * coil, t.d_mm2_per_s = white_matter_d_mm2_per_s;
   } else if (here.radius >= fluid || in_ventricle(here)) {
     t.S0 = 1800 * coil, t.d_mm2_per_s = 3.0e-3;
   } else {

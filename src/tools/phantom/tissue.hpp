@@ -10,6 +10,11 @@ namespace voxherd {
 
 /// White-matter signal without diffusion weighting; the reference of the signal-to-noise ratio.
 constexpr double white_matter_S0 = 800;
+constexpr double white_matter_d_mm2_per_s = 1.3e-3;
+
+/// Volume fractions in a voxel of one, two or three fibres, on the axes of the bundles.
+constexpr double largest_fractions[max_phantom_fibres][max_phantom_fibres] = {
+    {0.72, 0, 0}, {0.42, 0.32, 0}, {0.32, 0.26, 0.2}};
 
 /// The phantom's anatomy: an ellipsoid "brain" of grey matter in a shell of fluid, two ventricles, and bundles that are
 /// straight, cross at 60 to 90 degrees (a third one through both), fan out, and kiss. The shapes are fixed in

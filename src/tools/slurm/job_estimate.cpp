@@ -58,9 +58,11 @@ std::optional<job_estimate> estimate_job(session& s, const slurm_job& job, std::
   return scale_to_job(job, *found);
 }
 
-void settle_limits(slurm_job& job, const std::optional<job_estimate>& estimate) {
+void settle_limits(slurm_job& job, const std::optional<job_estimate>& estimate, const std::string& why_none) {
   if (job.time_s == 0) {
-    if (!estimate) option::refuse("--time is missing and cannot be estimated; give it, e.g. --time 1:00:00");
+    if (!estimate)
+      option::refuse(
+          fmt::format("--time is missing, and cannot be estimated: {}; or give it, e.g. --time 1:00:00", why_none));
     const double wanted = estimate->seconds * spare_time + overhead_s + static_cast<double>(job.signal_before_s);
     job.time_s = static_cast<long long>(std::ceil(wanted / 600) * 600);
   }

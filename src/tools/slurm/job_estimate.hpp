@@ -21,9 +21,9 @@ struct job_estimate {
 /// failure if the job would fail for other reasons. Collective.
 std::optional<job_estimate> estimate_job(session& s, const slurm_job& job, std::string& why_none);
 
-/// Sets the limits that were not given, time and memory, with a margin. Throws failure (usage) if the time is missing
-/// and there is no estimate.
-void settle_limits(slurm_job& job, const std::optional<job_estimate>& estimate);
+/// Sets the limits that were not given, time and memory, with a margin. Throws failure (usage), with `why_none`, if the
+/// time is missing and there is no estimate.
+void settle_limits(slurm_job& job, const std::optional<job_estimate>& estimate, const std::string& why_none);
 
 /// The estimate as printed lines, without "# ".
 std::vector<std::string> estimate_lines(const slurm_job& job, const std::optional<job_estimate>& estimate,

@@ -15,7 +15,7 @@ exit_status run_slurm(session& s, const slurm_request& request) {
   std::string why_none;
   const auto estimate = estimate_job(s, job, why_none);
   s.on_root([&] {
-    settle_limits(job, estimate);
+    settle_limits(job, estimate, why_none);
     const auto lines = estimate_lines(job, estimate, why_none);
     const std::string text = job_script(job, lines);
     if (request.script.empty()) {

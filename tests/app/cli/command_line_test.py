@@ -67,6 +67,26 @@ class InvalidCommandLines(ToyJobs):
         self.expect(2, ["--nonsense"], "verify", "a", "--nonsense=")
         self.expect(2, ["unknown option --resul;", "did you mean --result?"], "verify", "--resul", "a")
 
+    def test_everything_that_is_missing_is_named_at_once(self):
+        self.expect(2, ["tensor: --dwi FILE, --bvals FILE, --bvecs FILE, --out FILE are missing"], "tensor")
+        self.expect(2, ["tensor: --out FILE is missing"], "tensor", "--dwi", "a", "--bvals", "b", "--bvecs", "c", ranks=2)
+        self.expect(2, ["(--dwi FILE --bvals FILE --bvecs FILE | --tensor FILE), ", "--out FILE are missing"], "geodesic")
+        self.expect(2, ["phantom: its kind is missing, expected one of dwi, liver, score"], "phantom")
+
+    def test_an_input_without_its_option_is_suggested_with_it(self):
+        self.expect(2, ["unexpected argument 'data.nii.gz'; did you mean --dwi data.nii.gz?"], "tensor", "data.nii.gz")
+
+    def test_a_value_in_another_unit_is_explained(self):
+        given = ("perfusion", "--dynamic", "d", "--times", "t", "--curves", "c", "--out", "o")
+        for option, value, expected in (("tr", "0.004", "0.1 to 10000 ms (0.004 s is 4 ms)"),
+                                        ("t1", "600", "0.01 to 10 s (600 ms is 0.6 s)"),
+                                        ("haematocrit", "42", "0 to 0.9 (42 % is 0.42)"), ("t1", "-1", "0.01 to 10 s\n")):
+            self.expect(2, [f"--{option} {value}: expected {expected}"], *given, f"--{option}={value}")
+
+    def test_the_version_is_a_word_or_an_option(self):
+        self.assertEqual(voxherd("version")[1], voxherd("--version")[1])
+        self.assertRegex(voxherd("version")[1], r"^voxherd \d+\.\d+\.\d+\n$")
+
 
 class Options(ToyJobs):
     def run_toy(self, status, *options):

@@ -78,13 +78,22 @@ class Configs(unittest.TestCase):
         for name, value in read_settings("ballstick-bedpostx.cfg").items():
             self.assertEqual(str(defaults[name]), value, name)
 
+    def test_american_spellings_are_accepted_in_files_and_on_the_command_line(self):
+        path = os.path.join(self.folder, "american.cfg")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("fibers = 9\n")
+        for words in (("--config", path), ("--fibers", "9"), ("--fibers=9",)):
+            rc, output = self.dry_run("ballstick", *words)
+            self.assertEqual(rc, 2, output)
+            self.assertIn("--fibres 9: expected 1 to 4", output)
+
     def test_a_misspelt_setting_is_rejected(self):
         path = os.path.join(self.folder, "wrong.cfg")
         with open(path, "w", encoding="utf-8") as file:
-            file.write("fibers = 2\n")
+            file.write("fibress = 2\n")
         rc, output = self.dry_run("ballstick", "--config", path)
         self.assertEqual(rc, 2, output)
-        self.assertIn("fibers", output)
+        self.assertIn("did you mean --fibres?", output)
 
 
 if __name__ == "__main__":

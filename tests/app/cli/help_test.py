@@ -33,9 +33,10 @@ class Text(unittest.TestCase):
         self.assertEqual(headings, ["Input", "Fit", "Output", "Running", "Help"])
 
     def test_an_unknown_option_is_answered_with_the_nearest(self):
-        done = subprocess.run([VOXHERD, "ballstick", "--fibers", "2"], capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("did you mean --fibres?", done.stderr)
+        for typed in ("--fibrse", "--fib"):
+            done = subprocess.run([VOXHERD, "ballstick", typed, "2"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("did you mean --fibres?", done.stderr)
 
     def test_an_unknown_format_is_refused(self):
         done = subprocess.run([VOXHERD, "tensor", "--help=html"], capture_output=True, text=True, timeout=60)

@@ -86,11 +86,26 @@ class Bedpostx(unittest.TestCase):
             "--ard-weight", "0.5", "--model", "1", "--seed", "3", "--out", self.path("b.h5"), *ON_ONE_CORE)
         self.assertIn("the same bytes", run("compare", self.path("b.h5"), f"{self.out}/voxherd.h5").stdout)
 
+    def test_one_shell_is_a_warning_for_models_that_need_more(self):
+        self.assertNotIn("one shell", self.bedpostx(*QUICK, "--dry-run").stderr)
+        shutil.rmtree(self.subject)
+        run("phantom", "dwi", "--out", self.subject, "--size", "4x4x3", "--directions", "12", "--bvalues", "1000",
+            "--threads", "1")
+        self.assertIn("the series has one shell", self.bedpostx(*QUICK).stderr)
+        self.assertNotIn("one shell", self.bedpostx(*QUICK, "-model", "1", "--overwrite").stderr)
+
     def test_a_finished_folder_is_not_changed(self):
         self.bedpostx(*QUICK)
         before = contents(self.out)
-        output = self.bedpostx("-n", "3").stderr
-        self.assertIn("is finished", output)
+        self.assertIn("is finished", self.bedpostx(*QUICK).stderr)
+        self.assertEqual(contents(self.out), before)
+
+    def test_a_finished_folder_is_refused_with_other_flags(self):
+        self.bedpostx(*QUICK)
+        before = contents(self.out)
+        output = self.bedpostx(*QUICK[2:], "-n", "3", ranks=2, expect=2).stderr
+        self.assertIn("finished with other flags (fibres: 2 in the file, 3 now)", output)
+        self.assertIn("--fibres 7: expected 1 to", self.bedpostx("-n", "7", expect=2).stderr)
         self.assertEqual(contents(self.out), before)
         self.bedpostx(*QUICK[2:], "-n", "1", "--overwrite")
         self.assertEqual(self.configuration()["fibres"], 1)

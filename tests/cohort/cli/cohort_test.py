@@ -247,6 +247,12 @@ class Cohort(Folder):
 
 
 class Manifests(Folder):
+    def test_the_line_to_submit_contains_the_template(self):
+        self.write("cohort.tsv", "subject\tout", "a\ta.h5")
+        template = "tensor --dwi {subject}.nii --bvals b --bvecs v"
+        shown = call(self.folder, "cohort", "cohort.tsv", "--template", template).stdout
+        self.assertIn(f"to submit: sbatch --array=1 slurm/cohort.sbatch cohort.tsv --template '{template}'\n", shown)
+
     def refusal(self, *lines, template=None, status=65):
         self.write("cohort.tsv", *lines)
         done = call(self.folder, "cohort", "cohort.tsv", *(["--template", template] if template else []))
@@ -282,7 +288,7 @@ class Manifests(Folder):
 
     def test_an_invalid_command_line_fails_only_its_own_subject(self):
         self.write("cohort.tsv", "subject\tout\tcommand", "a\ta.h5\ttensr --dwi x", "b\tb.h5\ttensor --dwii x",
-                   "c\tc.h5\tinfo", "d\td.h5\ttensor --dwi x")
+                   "c\tc.h5\tinfo", "d\td.h5\ttensor --dwi x --bvals x --bvecs x")
         table = self.table()
         details = [table["subjects"][name]["detail"] for name in "abcd"]
         self.assertIn("line 2 of the manifest (a): unknown command `tensr`", details[0])

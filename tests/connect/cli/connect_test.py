@@ -165,6 +165,69 @@ class Pathway(ConnectJobs):
         np.testing.assert_array_equal(back.maps["pathway"], self.result.maps["pathway"])
 
 
+def smoothed(values, times):
+    for _ in range(times):
+        for axis in range(3):
+            values = (np.roll(values, 1, axis) + 2 * values + np.roll(values, -1, axis)) / 4
+    return values
+
+
+@needs_nibabel
+class Neighbours(ConnectJobs):
+    """16 regions side by side in noisy, curved fibres. Stencils reach across voxels whose tensors point elsewhere."""
+    SIZE = (20, 20, 10)
+
+    def save(self, name, values):
+        nibabel.save(nibabel.Nifti1Image(values, np.diag([2, 2, 2, 1])), self.path(name))
+        return self.path(name)
+
+    def tensors(self):
+        random = np.random.default_rng(2)
+        fibre = smoothed(random.normal(size=(*self.SIZE, 3)), 4)
+        fibre /= np.linalg.norm(fibre, axis=-1, keepdims=True)
+        size = 2e-4 * np.exp(0.5 * smoothed(random.normal(size=(*self.SIZE, 1, 1)), 1))
+        d = size * (np.eye(3) + 2 * fibre[..., :, None] * fibre[..., None, :])
+        return self.save("tensors.nii", np.stack([d[..., i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))],
+                                                 -1).astype(np.float32))
+
+    def regions(self, gap):
+        """16 blocks of 5 x 5 x 6 voxels that touch, or that have `gap` voxels between them."""
+        labels = np.zeros(self.SIZE, np.int16)
+        for i in range(16):
+            x, y = 5 * (i // 4), 5 * (i % 4)
+            labels[x + gap:x + 5, y + gap:y + 5, 2:8] = i + 1
+        return self.save(f"regions{gap}.nii", labels)
+
+    def test_paths_of_neighbouring_regions_cost_at_most_twice_the_arrival_time(self):
+        tensors = self.tensors()
+        for gap in (0, 1):
+            out, arrivals, paths = (self.path(f"{name}{gap}.h5") for name in ("out", "arrivals", "paths"))
+            labels = self.regions(gap)
+            rc, output = self.launch(out, "--connectome", labels, "--arrivals", arrivals, "--paths", paths,
+                                     scan=("--tensor", tensors, "--tensor-from", "mrtrix"))
+            self.assertEqual(rc, 0, output)
+            m, rows, off = Maps(out).connectome, Maps(arrivals).samples, ~np.eye(16, dtype=bool)
+            # From one side only, some paths are detours.
+            self.assertGreater((rows["path_cost"][off] / rows["cost"][off]).max(), 2.5)
+            self.assertLess((m["path_cost"][off] / ((m["cost"] + m["cost"].T) / 2)[off]).max(), 2)
+            np.testing.assert_array_equal(m["path_cost"], np.minimum(rows["path_cost"], rows["path_cost"].T))
+            asymmetry = m["asymmetry"][np.triu_indices(16, 1)]
+            self.assertIn(f"largest {100 * asymmetry.max():.2g} %", output)
+            self.assertRegex(output, r"asymmetry median [\d.]+ %")
+            self.assertIn("path_cost over cost: median", output)
+            self.check_fibres(Result(paths), nibabel.load(labels).get_fdata().astype(int), m["path_cost"])
+
+    def check_fibres(self, fibres, labels, path_cost):
+        """Each begins and ends in the regions that it names, whichever of them it was traced from."""
+        self.assertEqual(len(fibres), 120)
+        for i, fibre in enumerate(fibres):
+            first, last = fibres.samples["regions"][i]
+            self.assertLess(first, last)
+            ends = [labels[tuple(np.rint(place / 2).astype(int))] for place in (fibre[0], fibre[-1])]
+            self.assertEqual(ends, [first, last])
+            self.assertEqual(fibres.samples["path_cost"][i], path_cost[first - 1, last - 1])
+
+
 class Connectome(ConnectJobs):
     def test_matrices_maps_and_rows_are_consistent(self):
         arrivals, paths = self.path("arrivals.h5"), self.path("paths.h5")
@@ -173,8 +236,12 @@ class Connectome(ConnectJobs):
         r, rows, fibres = Maps(self.path("out.h5")), Maps(arrivals).samples, Result(paths)
         m = r.connectome
         self.assertEqual(m["labels"].tolist(), list(range(1, 15)))
-        for name in ("cost", "mean_cost", "length_mm", "path_cost"):
+        for name in ("cost", "mean_cost"):
             np.testing.assert_array_equal(m[name], rows[name])
+        cheaper = rows["path_cost"] <= rows["path_cost"].T
+        for name in ("length_mm", "path_cost"):
+            np.testing.assert_array_equal(m[name], m[name].T)
+            np.testing.assert_array_equal(m[name][cheaper], rows[name][cheaper])
         off = ~np.eye(14, dtype=bool)
         self.assertTrue((np.diag(m["cost"]) == 0).all() and (m["cost"][off] > 0).all())
         self.assertTrue((m["mean_cost"] >= m["cost"]).all())
@@ -192,7 +259,9 @@ class Connectome(ConnectJobs):
         self.assertGreater(len(pairs), 85)
         for (i, j), cost, length in zip(pairs, fibres.samples["cost"], fibres.samples["length_mm"]):
             self.assertLess(i, j)
-            self.assertEqual((cost, length), (m["cost"][i - 1, j - 1], m["length_mm"][i - 1, j - 1]))
+            there = rows["path_cost"][i - 1, j - 1] <= rows["path_cost"][j - 1, i - 1]
+            self.assertEqual((cost, length), (m["cost"][(i - 1, j - 1) if there else (j - 1, i - 1)],
+                                              m["length_mm"][i - 1, j - 1]))
 
     def test_the_least_cost_partner_of_each_end_is_that_of_its_bundle(self):
         # A straight bundle, a fan, and two arcs that touch; with a sharpened metric, since bundles have edges and
@@ -216,6 +285,26 @@ class Connectome(ConnectJobs):
         self.assertEqual(len(lines), 4)
         with open(self.path("csv/nodes.tsv"), encoding="utf-8") as file:
             self.assertEqual(file.read().splitlines()[1:], ["1\t2\tBundle_2", "2\t5\tBundle_5", "3\t14\tthe, last"])
+
+    def test_names_may_contain_blanks_and_the_table_a_header(self):
+        names = self.path("names.txt")
+        for table in ("2\tLeft Precentral\textra\n5\tLeft Frontal\n14\tZ\n", "2, Left Precentral, 1\n5,Left Frontal\n14,Z\n",
+                      "index\tname\n2\tLeft Precentral\n5\tLeft Frontal\n14\tZ\n",
+                      "index\tlabel\tname\n1\t2\tLeft Precentral\n2\t5\tLeft Frontal\n3\t14\tZ\n"):
+            with open(names, "w", encoding="utf-8") as file:
+                file.write(table)
+            out = self.make("out.h5", "--connectome", self.ends, "--labels", "2,5,14", "--region-names", names, "--overwrite")
+            self.assertEqual(voxherd("export", out, "--to", "csv", self.path("csv"), "--overwrite")[0], 0)
+            with open(self.path("csv/cost.csv"), encoding="utf-8") as file:
+                self.assertEqual(file.readline().rstrip(), ",Left Precentral,Left Frontal,Z", table)
+
+    def test_a_name_of_several_regions_is_a_warning(self):
+        names = self.path("names.txt")
+        with open(names, "w", encoding="utf-8") as file:
+            file.write("2 A\n5 A\n14 B\n")
+        rc, output = self.launch(self.path("out.h5"), "--connectome", self.ends, "--labels", "2,5,14", "--region-names", names)
+        self.assertEqual(rc, 0, output)
+        self.assertIn("A is the name of several regions", output)
 
     def test_without_names_the_csv_contains_only_numbers(self):
         out = self.make("out.h5", "--connectome", self.ends)
@@ -314,7 +403,9 @@ class Places(ConnectJobs):
 class Errors(ConnectJobs):
     def test_wrong_options_are_reported_once_and_nothing_is_written(self):
         ends = self.end_regions(1, 2)
-        self.assert_rejected(USAGE, "neither --from nor --from-point", ranks=2)
+        self.assert_rejected(USAGE, "(--from FILE --to FILE | --from-point X,Y,Z --to-point X,Y,Z | --connectome FILE) is missing",
+                             ranks=2)
+        self.assert_rejected(USAGE, "neither --from nor --from-point", "--to", self.ends)
         self.assert_rejected(USAGE, "neither --to nor --to-point", "--from", self.ends)
         self.assert_rejected(USAGE, "--from-labels has no meaning with --from-point", "--from-point", "1,2,3", *ends[2:])
         self.assert_rejected(USAGE, "--from-point 1,2: expected three numbers", "--from-point", "1,2", *ends[4:])
@@ -364,6 +455,7 @@ class Errors(ConnectJobs):
         rc, output = self.launch(self.path("dry.h5"), "--connectome", self.ends, "--dry-run", ranks=2)
         self.assertEqual(rc, 0, output)
         self.assertIn("14 regions, 1536 voxels where fronts may pass", output)
+        self.assertIn("not included in this estimate: the steps that follow (evaluation, maps)", output)
         self.assertEqual(os.listdir(self.folder), [])
 
 

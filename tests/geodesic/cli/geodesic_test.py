@@ -32,6 +32,27 @@ class Ranks(GeodesicJobs):
             rc, output, _ = voxherd("compare", one, other)
             self.assertEqual(rc, 0, output)
 
+    def test_matrices_have_the_names_of_the_regions(self):
+        names = self.path("names.tsv")
+        with open(names, "w", encoding="utf-8") as file:
+            file.write("index\tname\n" + "".join(f"{i}\tLeft bundle {i}\n" for i in range(1, 15)))
+        regions = [f"Left bundle {i}" for i in range(1, 15)]
+        for more, expected in ((("--connectome", self.ends), regions), (("--targets", self.ends), ["seeds", *regions])):
+            out = self.make("out.h5", "--seed-image", self.ends, *more, "--directions", "4", "--region-names", names,
+                            "--overwrite", ranks=2)
+            self.assertEqual(voxherd("export", out, "--to", "csv", self.path("csv"), "--overwrite")[0], 0)
+            with open(self.path("csv/count.csv"), encoding="utf-8") as file:
+                self.assertEqual(file.readline().rstrip().split(","), ["", *expected])
+
+    @unittest.skipIf(nibabel is None, "python3-nibabel is not installed")
+    def test_trk_contains_the_regions_that_each_fibre_joins(self):
+        out = self.make("out.h5", "--seed-image", self.ends, "--connectome", self.ends, "--directions", "8")
+        self.assertEqual(voxherd("export", out, "--to", "trk", self.path("out.trk"))[0], 0)
+        fibres = nibabel.streamlines.load(self.path("out.trk")).tractogram.data_per_streamline
+        with h5py.File(out, "r") as file:
+            regions = np.concatenate([fibres["regions_1"], fibres["regions_2"]], axis=1)
+            np.testing.assert_array_equal(regions, file["samples/regions"][()])
+
     def test_the_counts_of_the_log_add_up(self):
         for two_way in (False, True):
             table = self.path("times.json")
@@ -139,7 +160,7 @@ class Nothing(GeodesicJobs):
 class Errors(GeodesicJobs):
     def test_errors_are_reported_once_and_nothing_is_written(self):
         seeds = ("--seed-image", self.ends)
-        self.assert_rejected(USAGE, "neither --seed-points nor --seed-image", ranks=2)
+        self.assert_rejected(USAGE, "(--seed-image FILE | --seed-points FILE) is missing", ranks=2)
         self.assert_rejected(USAGE, "--target-labels", *seeds, "--target-labels", "3")
         self.assert_rejected(BAD_DATA, "99", *seeds, "--targets", self.ends, "--target-labels", "99", ranks=3)
         self.assert_rejected(MISSING, "none.nii", *seeds, "--targets", self.path("none.nii"))

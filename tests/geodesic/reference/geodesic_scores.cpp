@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/geodesic/region_face.hpp"
 #include "tests/portable/reference/jacobi_eigen.hpp"
 
 namespace voxherd::reference {
@@ -76,10 +77,11 @@ class fibre_scorer {
       if (rays_.max_drift > 0 && drift > rays_.max_drift) return stop_reason::drift;
 
       std::size_t entered = voxel;
-      const stop_reason on_the_way = enter_voxels(ray, s.x, to.x, entered);
+      double part = 1;
+      const stop_reason on_the_way = enter_voxels(ray, s.x, to.x, entered, part);
       if (on_the_way == stop_reason::mask || on_the_way == stop_reason::FA) return on_the_way;
-      count(voxel, norm(chord), std::sqrt(energy) * dt, drift);
-      places.push_back(to.x);
+      count(voxel, norm(chord), std::sqrt(energy) * dt, drift, part);
+      places.push_back(s.x + part * chord);
       ++fibre_.steps[ray];
       voxel = entered, s = to, last_chord = chord;
       if (on_the_way != stop_reason::none) return on_the_way;
@@ -110,7 +112,31 @@ class fibre_scorer {
     return FA < rays_.min_FA ? stop_reason::FA : stop_reason::none;
   }
 
-  stop_reason enter_voxels(int ray, const vec3& from, const vec3& to, std::size_t& voxel) {
+  /// The longest part of the segment, of a thousand and then finer, whose end is not yet in the cube.
+  static double part_before(const vec3& a, const vec3& b, const voxel_index& voxel, double half) {
+    const auto is_inside = [&](double part) {
+      bool inside = true;
+      for (std::size_t d = 0; d < 3; ++d)
+        inside = inside && std::abs(a[d] + part * (b[d] - a[d]) - double(voxel[d])) <= half;
+      return inside;
+    };
+    double after = 0;
+    for (int i = 0; i <= 1000 && after == 0; ++i)
+      if (is_inside(i / 1000.0)) after = i / 1000.0;
+    if (after == 0) return -1;
+    double before = after - 1e-3;
+    for (int i = 0; i < 40; ++i) (is_inside((before + after) / 2) ? after : before) = (before + after) / 2;
+    return after;
+  }
+
+  /// Part of the step that belongs to a fibre that ends in the voxel: up to end_inside_face behind its face.
+  double part_up_to(const vec3& from, const vec3& to, const voxel_index& voxel) const {
+    const vec3 a = facts_.grid.voxel(from), b = facts_.grid.voxel(to);
+    const double part = part_before(a, b, voxel, 0.5 - double(end_inside_face));
+    return part >= 0 ? part : std::max(0.0, part_before(a, b, voxel, 0.5));
+  }
+
+  stop_reason enter_voxels(int ray, const vec3& from, const vec3& to, std::size_t& voxel, double& part) {
     const auto crossed = voxels_crossed(facts_.grid.voxel(from), facts_.grid.voxel(to));
     for (std::size_t i = 1; i < crossed.size(); ++i) {
       const std::size_t n = facts_.voxel_number(crossed[i]);
@@ -120,6 +146,7 @@ class fibre_scorer {
       const std::uint32_t target = facts_.regions[n] >> region::target_shift;
       if (rays_.targets && target != 0 && target != own_target_) {
         reached_[ray] = target;
+        part = part_up_to(from, to, crossed[i]);
         return stop_reason::target;
       }
       if (why != stop_reason::none) return why;
@@ -134,11 +161,12 @@ class fibre_scorer {
         passed_.push_back(i);
   }
 
-  void count(std::size_t voxel, double chord_mm, double metric_step, double drift) {
+  /// `part` of the step belongs to the fibre.
+  void count(std::size_t voxel, double chord_mm, double metric_step, double drift, double part) {
     const double fastest = std::max(metric_step * facts_.speed[voxel], double(rays_.step_mm));
-    fibre_.length_mm += chord_mm;
-    fibre_.metric_length += metric_step;
-    fastest_ += std::max(fastest, chord_mm);
+    fibre_.length_mm += part * chord_mm;
+    fibre_.metric_length += part * metric_step;
+    fastest_ += part * std::max(fastest, chord_mm);
     fibre_.weakest = std::min(fibre_.weakest, rays_.step_mm / fastest);
     fibre_.mean_FA += facts_.FA[voxel];
     fibre_.drift = std::max(fibre_.drift, drift);

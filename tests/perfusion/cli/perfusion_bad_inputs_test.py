@@ -34,8 +34,8 @@ class BadInputs(PerfusionJobs):
     # The series and its frames
 
     def test_a_missing_series_time_or_input_is_requested(self):
-        self.assert_rejected(USAGE, "--dynamic is missing", scan=self.given(dynamic=None))
-        self.assert_rejected(USAGE, "neither --times nor --spacing", scan=self.given(times=None))
+        self.assert_rejected(USAGE, "--dynamic FILE is missing", scan=self.given(dynamic=None))
+        self.assert_rejected(USAGE, "(--times FILE | --spacing S) is missing", scan=self.given(times=None))
         self.assert_rejected(USAGE, "--spacing has no meaning with --times", "--spacing", "2")
         self.assert_rejected(USAGE, "neither --arterial-voi nor --arterial-curve", scan=self.given(arterial_voi=None))
         self.assert_rejected(USAGE, "or give --model arterial", scan=self.given(portal_voi=None))
@@ -82,6 +82,19 @@ class BadInputs(PerfusionJobs):
             self.assert_rejected(BAD_DATA, f"ms.txt: the frames take {hours} hours, expected at most 6; give times in seconds",
                                  scan=self.given(times=save("ms.txt", times * factor)))
         self.assert_rejected(BAD_DATA, "--spacing: the frames take", "--spacing", "3000", scan=self.given(times=None))
+
+    def test_times_in_other_units_are_a_warning_that_names_them(self):
+        for factor, unit in ((1 / 60, "minutes"), (30, "milliseconds")):
+            rc, output = self.launch(self.path("out.h5"), "--overwrite",
+                                     scan=self.given(times=self.study.save_times("unit.txt", self.study.times * factor)))
+            self.assertEqual(rc, 0, output)
+            self.assertIn(f"are the times in {unit}? expected seconds", output)
+
+    def test_a_raw_signal_needs_the_option_that_says_so(self):
+        signal = self.image("signal.nii", 150 + 40 * self.study.concentration)
+        self.assert_rejected(USAGE, "if the series is a signal, give --signal", scan=self.given(dynamic=signal))
+        rc, output = self.launch(self.path("out.h5"), "--signal", "concentration", scan=self.given(dynamic=signal))
+        self.assertEqual(rc, 0, output)
 
     def test_missing_frames_cannot_be_skipped_or_used_as_a_baseline(self):
         self.assert_rejected(USAGE, "frame 48, but the series has frames 0 to 47", "--skip-frames", "40-48")

@@ -82,6 +82,11 @@ class Truth(PerfusionJobs):
         self.assertLessEqual(maps["iterations"].max(), 601)
         self.assertEqual(np.count_nonzero(maps["at_bound"]), 0)
 
+    def test_a_bounded_simplex_from_one_start_is_warned_about(self):
+        for more, warned in (("--bounded yes", True), ("--bounded yes --starts 3", False), ("", False)):
+            self.fit("--solver", "simplex", "--iterations", "1", *more.split())
+            self.assertEqual(self.output.count("add --starts 3"), int(warned), self.output)
+
 
 class Signals(PerfusionJobs):
     @classmethod
@@ -152,7 +157,9 @@ class Signals(PerfusionJobs):
         options = ("--signal", "spgr", "--relaxivity", str(R1), "--tr", str(TR_MS), "--flip-angle", str(FLIP), "--t1", "0.65",
                    "--t1-blood", "1.4")
         own = self.fit(*options, scan=s.words("inflow.nii"))
+        self.assertIn("give --arterial-baseline portal", self.output)
         portal = self.fit(*options, "--arterial-baseline", "portal", scan=s.words("inflow.nii"))
+        self.assertNotIn("blood mixes", self.output)
         self.assertLess(own.curves["arterial"].max(), 0.6 * s.arterial.max())
         np.testing.assert_allclose(portal.curves["arterial"][6:], s.arterial[6:], atol=0.01 * s.arterial.max())
 

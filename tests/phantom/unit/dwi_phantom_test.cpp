@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "kernels/phantom/dwi_samples.hpp"
+#include "src/tools/phantom/crossings.hpp"
 #include "src/tools/phantom/dwi_phantom.hpp"
+#include "src/tools/phantom/tissue.hpp"
 
 namespace {
 
@@ -16,6 +19,38 @@ const dwi_phantom_settings& preset(const std::string& name) {
 }
 
 anatomy brain_of(const dwi_phantom_settings& p) { return anatomy(p.size, p.brain_size, p.fibres); }
+
+double degrees_between(const direction3& a, const direction3& b) {
+  const double cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  return std::acos(std::fmin(1, std::fabs(cosine))) * 180 / std::numbers::pi;
+}
+
+TEST(Crossings, AllFibresOfABlockCrossAtItsAngle) {
+  const std::array<std::uint64_t, 3> size{5, 4, 7};
+  const std::vector<double> degrees{20, 55, 90};
+  for (std::size_t fibres = 1; fibres <= 3; ++fibres) {
+    const crossings all(size, degrees, fibres);
+    for (std::uint64_t v = 0; v < 140; ++v) {
+      const tissue t = all.at(v);
+      const double expected = degrees[v / 20 < 3 ? 0 : v / 20 < 5 ? 1 : 2];
+      ASSERT_EQ(t.fibres, fibres);
+      for (std::size_t i = 0; i < fibres; ++i) {
+        EXPECT_NEAR(std::hypot(t.direction[i][0], t.direction[i][1], t.direction[i][2]), 1, 1e-12);
+        for (std::size_t j = 0; j < i; ++j)
+          EXPECT_NEAR(degrees_between(t.direction[i], t.direction[j]), expected, 1e-6);
+      }
+    }
+  }
+}
+
+TEST(Crossings, OrientationsAreUniform) {
+  const crossings all({20, 20, 20}, {90}, 1);
+  std::array<double, 3> square{};
+  for (std::uint64_t v = 0; v < 8000; ++v)
+    for (std::size_t c = 0; c < 3; ++c) square[c] += all.at(v).direction[0][c] * all.at(v).direction[0][c] / 8000;
+  // The variance of a squared component is 4/45.
+  for (const double s : square) EXPECT_NEAR(s, 1.0 / 3, 4 * std::sqrt(4.0 / 45 / 8000));
+}
 
 TEST(DwiPhantom, PresetsHaveTheSizesOfTheirModels) {
   EXPECT_EQ(preset("clinical").size, (std::array<std::uint64_t, 3>{96, 96, 30}));

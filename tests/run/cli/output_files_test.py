@@ -110,7 +110,7 @@ class Replaced(Study):
 
     def test_tables_of_tools_replace_a_file_only_with_overwrite(self):
         result = self.result()
-        manifest = write(self.path("m.tsv"), f"subject\tout\tcommand\na\t{result}\ttensor\n")
+        manifest = write(self.path("m.tsv"), f"subject\tout\tcommand\na\t{result}\ttensor --dwi x --bvals x --bvecs x\n")
         tensor = ("tensor", "--dwi", "d.nii", "--bvals", "b", "--bvecs", "v", "--out", self.path("n.h5"), "--time", 60)
         for words, option, overwrite in (
                 (("phantom", "score", result, "--truth", self.path("p")), "--json", "--overwrite"),
@@ -210,9 +210,14 @@ class Unwritable(Study):
             status, errors = self.tensor(option, self.path("p", "bvecs", "x"))
             self.refused(status, errors, 74, "Not a directory")
 
+    def test_a_result_is_not_named_like_a_file_of_another_format(self):
+        for name in ("o.nii.gz", "o.tck"):
+            status, errors = self.tensor(out=name)
+            self.refused(status, errors, 2, f"{name}: a result is an HDF5 file, expected a name such as result.h5")
+
     def test_a_lost_standard_output_is_a_disk_error(self):
         result = self.result()
-        manifest = write(self.path("m.tsv"), f"subject\tout\tcommand\na\t{self.path('n.h5')}\ttensor\n")
+        manifest = write(self.path("m.tsv"), f"subject\tout\tcommand\na\t{self.path('n.h5')}\ttensor --dwi x --bvals x --bvecs x\n")
         tensor = ("tensor", "--dwi", "d.nii", "--bvals", "b", "--bvecs", "v", "--out", "n.h5", "--time", 60)
         for words in (("verify", result), ("compare", result, result), ("info", result), ("--version",), ("slurm", *tensor),
                       ("phantom", "score", result, "--truth", self.path("p")), ("cohort", manifest, "--array"),

@@ -136,6 +136,7 @@ class AgainstMrtrixOnABrain(unittest.TestCase):
             done = run("tensor", "--dwi", series + ".nii.gz", "--bvals", series + ".bval", "--bvecs", series + ".bvec",
                        "--mask", f"{BRAIN}/ref_mrtrix3/brain_mask.nii.gz", "--out", out, "--backend", "cpu")
             cls.log = done.stdout + done.stderr
+            cls.info = run("info", out).stdout
             cls.maps = Maps(out)
         cls.white = image(BRAIN, "ref_mrtrix3", "wm_mask_fa025.nii.gz") > 0
         cls.inside = image(BRAIN, "ref_mrtrix3", "brain_mask.nii.gz") > 0
@@ -157,10 +158,21 @@ class AgainstMrtrixOnABrain(unittest.TestCase):
         size = np.linalg.norm(expected, axis=(1, 2))
         self.assertLess(np.percentile(error / size, 99), 1e-4)
 
+    def test_negative_mean_diffusivities_are_flagged_and_kept(self):
+        flagged = self.maps["status"] == 10
+        np.testing.assert_array_equal(flagged, self.maps["MD"] < 0)
+        self.assertEqual(flagged.sum(), 251)
+        line = f"251 of {self.inside.sum()} voxels: negative mean diffusivity, not physical (status 10); " \
+               "their outputs are kept as fitted"
+        self.assertIn(line, self.log)
+        self.assertIn(f"status     {line}", self.info)
+        theirs = image(BRAIN, "ref_mrtrix3", "md.nii.gz")[flagged]
+        self.assertLess(np.median(np.abs(self.maps["MD"][flagged] / theirs - 1)), 1e-3)
+
     def test_unfitted_voxels_are_counted_and_zero(self):
         status = self.maps["status"]
-        failed = (status != 0) & self.inside
-        self.assertIn(f"{(self.inside & ~failed).sum()} of {self.inside.sum()} voxels fitted", self.log)
+        self.assertIn(f"{(self.inside & (status == 0)).sum()} of {self.inside.sum()} voxels fitted", self.log)
+        failed = (status != 0) & (status != 10) & self.inside
         self.assertLess(failed.sum(), 20)
         for name in ["FA", "S0", "tensor", "residual"]:
             self.assertFalse(np.any(self.maps[name][failed]), name)

@@ -33,4 +33,6 @@ TEST_F(TensorCuda, FitWithGradientDeviationIsEquivalentToReference) {
   expect_equivalent_to_reference(gpu, {tensor_weighting::iterated, 2, true});
 }
 
+TEST_F(TensorCuda, FlagsNegativeMeanDiffusivityAndKeepsTheValues) { reference::expect_flags_negative_diffusivity(gpu); }
+
 }  // namespace

@@ -30,6 +30,10 @@ TEST(TensorCpu, FitWithGradientDeviationIsEquivalentToReference) {
   expect_equivalent_to_reference(two_threads, {tensor_weighting::iterated, 2, true});
 }
 
+TEST(TensorCpu, FlagsNegativeMeanDiffusivityAndKeepsTheValues) {
+  reference::expect_flags_negative_diffusivity(two_threads);
+}
+
 TEST(TensorCpu, RecoversATensorFromNoiseFreeSignals) {
   const gradient_table g = reference::two_shells();
   const std::array<double, 6> truth{1.1e-3, 2e-4, -1e-4, 7e-4, 5e-5, 4e-4};
