@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -144,14 +147,28 @@ void add_values(const command& c, const po::parsed_options& parsed, const given_
   }
 }
 
-void read_config_file(const command& c, const po::options_description& options, given_options& given) {
-  const std::string path = given.values.at("config").front();
+std::string read_config_text(const std::string& path) {
+  constexpr off_t max_bytes = 1 << 20;
   struct stat found {};
   if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
     option::refuse(fmt::format("--config {}: is {}, expected a text file", path,
                                S_ISDIR(found.st_mode) ? "a folder" : "not a regular file"));
   std::ifstream file(path);
-  if (!file) throw failure(exit_status::missing_input, fmt::format("--config {}: cannot be opened", path));
+  if (!file)
+    throw failure(exit_status::missing_input,
+                  fmt::format("--config {}: cannot be opened: {}; check the name given", path, std::strerror(errno)));
+  if (found.st_size > max_bytes)
+    option::refuse(fmt::format("--config {}: is {} bytes long, expected a text file of options (at most {})", path,
+                               found.st_size, max_bytes));
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (text.find('\0') != std::string::npos)
+    option::refuse(fmt::format("--config {}: contains binary data, expected a text file of options", path));
+  return text;
+}
+
+void read_config_file(const command& c, const po::options_description& options, given_options& given) {
+  const std::string path = given.values.at("config").front();
+  std::istringstream file(read_config_text(path));
   try {
     const given_options from_line = given;
     const po::parsed_options parsed = po::parse_config_file(file, options);
@@ -161,6 +178,10 @@ void read_config_file(const command& c, const po::options_description& options, 
     add_values(c, parsed, from_line, given);
   } catch (const po::unknown_option& e) {
     option::refuse(fmt::format("--config {}: {}", path, unknown_option(c, e)));
+  } catch (const po::invalid_config_file_syntax& e) {
+    constexpr std::size_t longest_quote = 40;
+    option::refuse(
+        fmt::format("--config {}: found \"{}\", expected name = value", path, e.tokens().substr(0, longest_quote)));
   } catch (const po::error& e) {
     option::refuse(fmt::format("--config {}: {}", path, e.what()));
   }

@@ -69,7 +69,10 @@ output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
   int tries_left = 20;  // one second: is_being_written() holds the lock for a moment
   while (true) {
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file_ < 0) throw failure(exit_status::disk, fmt::format("{}: {}", path_, std::strerror(errno)));
+    if (file_ < 0)
+      throw failure(exit_status::disk,
+                    fmt::format("--out {}: {} cannot be created: {}; choose a folder that you may write to", out, path_,
+                                std::strerror(errno)));
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
       const int why = errno;
       if (why != EWOULDBLOCK) {

@@ -83,12 +83,12 @@ bool is_complete(hid_t file) {
   return complete == 1;
 }
 
-/// A line for each batch of this rank's share whose checksum differs from the journal.
-std::string wrong_batches(const session& s, hid_t file, const result_layout& layout) {
+/// A line for each batch of a rank's share whose checksum differs from the journal.
+std::string wrong_batches(hid_t file, const result_layout& layout, int rank, int ranks) {
   const hdf5::handle dataset = hdf5::open_dataset(file, journal_path);
   std::string lines;
   for (const batch& b : layout.batches) {
-    if (b.number % static_cast<std::uint64_t>(s.size()) != static_cast<std::uint64_t>(s.rank())) continue;
+    if (b.number % static_cast<std::uint64_t>(ranks) != static_cast<std::uint64_t>(rank)) continue;
     journal_entry entry;
     const std::uint64_t start[] = {b.number}, count[] = {1};
     hdf5::read_block(dataset, hdf5::journal_type(), start, count, &entry, journal_path);
@@ -110,25 +110,30 @@ std::string gather_lines(const session& s, const std::string& lines) {
 
 }  // namespace
 
+result_damage check_share(const std::string& path, const result_layout& layout, checked_part part, int rank,
+                          int ranks) {
+  result_damage own;
+  hdf5::prepare();
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (id < 0) hdf5::fail(exit_status::bad_data, path + " is not a readable HDF5 file");
+  const hdf5::handle file(id, H5Fclose, path);
+  try {
+    if (rank == 0) table_check(file, layout, is_complete(file)).run(own);
+    for (const std::string& wrong : wrong_polylines(file, layout, rank, ranks))
+      own.tables += wrong + ": differs from the points of the items\n";
+    if (part == checked_part::everything) own.batches = wrong_batches(file, layout, rank, ranks);
+  } catch (const hdf5::disk_failure& f) {
+    throw failure(exit_status::disk, fmt::format("{}: {}", path, f.what()));
+  } catch (const failure& f) {
+    check_readable(path);
+    throw failure(exit_status::bad_data, fmt::format("{}: damaged: {}", path, f.what()));
+  }
+  return own;
+}
+
 result_damage check_result(const session& s, const std::string& path, const result_layout& layout, checked_part part) {
   result_damage own;
-  s.agree([&] {
-    hdf5::prepare();
-    const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (id < 0) hdf5::fail(exit_status::bad_data, path + " is not a readable HDF5 file");
-    const hdf5::handle file(id, H5Fclose, path);
-    try {
-      if (s.is_root()) table_check(file, layout, is_complete(file)).run(own);
-      for (const std::string& wrong : wrong_polylines(file, layout, s.rank(), s.size()))
-        own.tables += wrong + ": differs from the points of the items\n";
-      if (part == checked_part::everything) own.batches = wrong_batches(s, file, layout);
-    } catch (const hdf5::disk_failure& f) {
-      throw failure(exit_status::disk, fmt::format("{}: {}", path, f.what()));
-    } catch (const failure& f) {
-      check_readable(path);
-      throw failure(exit_status::bad_data, fmt::format("{}: damaged: {}", path, f.what()));
-    }
-  });
+  s.agree([&] { own = check_share(path, layout, part, s.rank(), s.size()); });
   result_damage all{gather_lines(s, own.tables), gather_lines(s, own.batches), own.unchecked};
   s.broadcast(all.unchecked);
   return all;

@@ -23,6 +23,9 @@ enum class checked_part { tables, everything };
 /// Collective. Throws failure if the file is not readable.
 result_damage check_result(const session& s, const std::string& path, const result_layout& layout, checked_part part);
 
+/// The part of check_result() that one of several ranks does.
+result_damage check_share(const std::string& path, const result_layout& layout, checked_part part, int rank, int ranks);
+
 /// What check_result() needs to know of a file.
 result_layout layout_of(const result_reader& reader);
 

@@ -18,6 +18,7 @@
 #include "core/command_line.hpp"
 #include "core/error_output.hpp"
 #include "core/help.hpp"
+#include "core/one_line.hpp"
 #include "core/version.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
@@ -125,7 +126,7 @@ ending attempt(session& s, std::span<const command* const> commands, const std::
 }
 
 void print(const ending& e) {
-  if (!e.message.empty()) print_error_output("voxherd: error: {}\n", e.message);
+  if (!e.message.empty()) print_error_output("voxherd: error: {}\n", one_line(e.message));
   std::fflush(nullptr);
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/failure.hpp"
+#include "core/one_line.hpp"
 
 namespace voxherd {
 
@@ -25,15 +26,7 @@ namespace {
 
 std::string printable(const std::string& path) {
   constexpr std::size_t longest = 300;
-  std::string text;
-  for (const char c : path) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code < 0x20 || code == 0x7f) {
-      text += fmt::format("\\x{:02x}", code);
-    } else {
-      text += c;
-    }
-  }
+  std::string text = one_line(path);
   if (text.empty()) return "(empty file name)";
   if (text.size() > longest) text = text.substr(0, longest / 2) + "..." + text.substr(text.size() - longest / 2);
   return text;

@@ -115,7 +115,7 @@ std::map<std::int32_t, std::string> read_table(const std::string& path) {
     if (!found)
       throw failure(exit_status::bad_data, fmt::format("{}: found \"{}\", expected a label and a name, e.g. 17 "
                                                        "Rolandic_Oper_L",
-                                                       where, printable(line)));
+                                                       where, printable(line.substr(0, longest_quote))));
     if (!names.emplace(found->label, found->name).second)
       throw failure(exit_status::bad_data,
                     fmt::format("{}: label {} already has a name, expected one line per label", where, found->label));

@@ -8,6 +8,7 @@
 
 #include "core/options.hpp"
 #include "src/analyses/perfusion/frames.hpp"
+#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
@@ -89,6 +90,14 @@ std::vector<double> table_curve(const perfusion_settings& o, const inflow_files&
   return read_curve(files.curve, 1, option, time_s);
 }
 
+void check_agent_arrives(const perfusion_settings& o, const inflow_files& files, const char* name,
+                         const std::vector<double>& curve) {
+  if (*std::max_element(curve.begin(), curve.end()) > 0) return;
+  const std::string& file = !files.voi.empty() ? files.voi : files.curve.empty() ? o.curves : files.curve;
+  refuse(
+      fmt::format("{}: the {} curve has no value above 0, expected the agent's concentration", printable(file), name));
+}
+
 double mean_of(const std::vector<double>& values, std::size_t begin, std::size_t end) {
   return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(begin),
                          values.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
@@ -144,11 +153,8 @@ void find_inputs(const perfusion_settings& o, const voi_curves& from, const look
   }
   for (auto* curve : {&f.arterial, &f.portal})
     for (double& c : *curve) c /= 1 - o.haematocrit;
-  for (const auto& [name, curve] : {std::pair{"arterial", &f.arterial}, std::pair{"portal", &f.portal}}) {
-    if (o.model == inflow_model::arterial && curve == &f.portal) continue;
-    if (*std::max_element(curve->begin(), curve->end()) <= 0)
-      refuse(fmt::format("the {} curve has no value above 0, expected the agent's concentration", name));
-  }
+  check_agent_arrives(o, o.arterial, "arterial", f.arterial);
+  if (o.model != inflow_model::arterial) check_agent_arrives(o, o.portal, "portal", f.portal);
   const auto peak = [](const std::vector<double>& c) { return std::max_element(c.begin(), c.end()) - c.begin(); };
   if (o.model == inflow_model::dual && peak(f.portal) < peak(f.arterial))
     spdlog::warn("the portal curve peaks at {:.4g} s, before the arterial one at {:.4g} s; are the two swapped?",

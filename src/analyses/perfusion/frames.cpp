@@ -25,7 +25,8 @@ double median(std::vector<double> values) {
 void check_times(const number_table& table, const std::vector<double>& times) {
   for (std::size_t i = 0; i < times.size(); ++i) {
     const std::size_t line = table.row_line[std::min(i / table.columns, table.rows - 1)];
-    if (!std::isfinite(times[i])) refuse(fmt::format("{}: line {}: {}, expected a number", table.name, line, times[i]));
+    if (!std::isfinite(times[i]))
+      refuse(fmt::format("{}: line {}: found {}, expected a number", table.name, line, times[i]));
     if (i > 0 && times[i] <= times[i - 1])
       refuse(fmt::format("{}: line {}: frame {} is at {} s, not after frame {} at {} s; times must increase",
                          table.name, line, i, times[i], i - 1, times[i - 1]));

@@ -21,7 +21,8 @@ void check_t1_map(const nifti_header& map, double unit_s, const std::vector<std:
   const std::string name = printable(map.path);
   if (t1_s.empty())
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: T1 is above 0 in none of the mask's {} voxels", name, mask.size()));
+                  fmt::format("{}: T1 is above 0 in none of the mask's {} voxels, expected a map of T1 in s or ms",
+                              name, mask.size()));
   const auto middle = t1_s.begin() + static_cast<std::ptrdiff_t>(t1_s.size() / 2);
   std::nth_element(t1_s.begin(), middle, t1_s.end());
   if (*middle < 0.01 || *middle > 10)

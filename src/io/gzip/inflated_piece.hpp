@@ -47,8 +47,9 @@ struct inflated_piece {
   void release(piece_buffers& buffers);
 
   std::size_t count() const { return marked_count + plain_count; }
-  const std::uint16_t* symbols() const { return marked.get() + deflate_window; }
-  const std::uint8_t* bytes() const { return plain.get() + deflate_window; }
+  // Null if the piece has none.
+  const std::uint16_t* symbols() const { return marked ? marked.get() + deflate_window : nullptr; }
+  const std::uint8_t* bytes() const { return plain ? plain.get() + deflate_window : nullptr; }
   /// Computes the last 32 KiB after this piece, given the 32 KiB before it.
   void find_window(const byte_window& before, byte_window& after) const;
   /// How many of those bytes belong to the last member, given the same number before the piece.

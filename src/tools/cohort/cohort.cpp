@@ -62,11 +62,18 @@ std::string read_text(const session& s, const std::string& path) {
     if (std::filesystem::is_directory(path, ignored))
       throw failure(exit_status::missing_input,
                     fmt::format("{}: it is a directory, expected a table of subjects", path));
+    constexpr std::size_t max_bytes = 64 << 20;
     std::ifstream file(path);
-    text.assign(std::istreambuf_iterator<char>(file), {});
+    text.resize(max_bytes + 1);
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
     if (!file.is_open() || file.bad())
       throw failure(exit_status::missing_input,
                     fmt::format("{}: cannot read the file: {}", path, std::strerror(errno)));
+    if (text.size() > max_bytes || text.find('\0') != std::string::npos)
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}: {}, expected a text file: a table of subjects", path,
+                                text.size() > max_bytes ? "has more than 64 MiB" : "contains binary data"));
   });
   s.broadcast(text);
   return text;

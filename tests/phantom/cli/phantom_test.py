@@ -167,6 +167,16 @@ class Phantom(unittest.TestCase):
         done = run("phantom", "score", self.path("q", "truth"), "--truth", self.path("p"), expect=65)
         self.assertIn("has 10 x 10 x 10 voxels, expected 20 x 20 x 12", done.stderr)
 
+    def test_a_result_or_truth_that_cannot_be_read_is_named(self):
+        self.make("p")
+        result = self.path("bad.h5")
+        for content, status in ((None, 66), (b"not HDF5", 65)):
+            if content is not None:
+                with open(result, "wb") as file:
+                    file.write(content)
+            self.assertIn("bad.h5", run("phantom", "score", result, "--truth", self.path("p"), expect=status).stderr)
+        self.assertIn("nowhere", run("phantom", "score", self.path("p", "truth"), "--truth", self.path("nowhere"), expect=66).stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,55 @@
+# tests/fuzz/targets/NAME.cpp: programs for libFuzzer (clang, preset fuzz, target fuzz), and the replay of the corpora in
+# tests/fuzz/corpus/NAME as unit tests.
+file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/targets/*.cpp)
+
+# What the targets read with, compiled again for the fuzzer: the rest of the program is not needed.
+set(fuzz_patterns core/*.cpp src/io/input_file.cpp src/io/number_table.cpp src/io/utf8.cpp src/io/gzip/*.cpp src/io/nifti/nifti_[acfhr]*.cpp
+  src/scan/gradients.cpp src/tools/cohort/manifest.cpp
+  src/scan/region_names.cpp src/analyses/perfusion/frames.cpp src/analyses/perfusion/input_curves.cpp
+  src/analyses/perfusion/text_values.cpp mpi/comm/*.cpp mpi/result/*.cpp)
+
+function(voxherd_fuzzers)
+  set(sanitizers fuzzer,address,undefined)
+  string(REPLACE fuzzer fuzzer-no-link without_main ${sanitizers})
+  list(TRANSFORM fuzz_patterns PREPEND ${PROJECT_SOURCE_DIR}/)
+  file(GLOB sources CONFIGURE_DEPENDS ${fuzz_patterns})
+  add_library(voxherd_fuzzed STATIC EXCLUDE_FROM_ALL ${sources})
+  target_include_directories(voxherd_fuzzed PUBLIC ${PROJECT_SOURCE_DIR})
+  target_include_directories(voxherd_fuzzed SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
+  target_compile_definitions(voxherd_fuzzed PRIVATE VOXHERD_VERSION="${PROJECT_VERSION}")
+  target_compile_options(voxherd_fuzzed PUBLIC -fsanitize=${without_main} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_libraries(voxherd_fuzzed PUBLIC voxherd_flags nlohmann_json::nlohmann_json Boost::program_options fmt::fmt spdlog::spdlog
+    nifti2 isal ZLIB::ZLIB Threads::Threads parallel_hdf5 MPI::MPI_C)
+  add_custom_target(fuzz)
+  foreach(source IN LISTS fuzz_targets)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${source})
+    target_link_libraries(fuzz_${name} PRIVATE voxherd_fuzzed)
+    # Runs elsewhere with the libraries in lib/ (tests/fuzz/README.md).
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=${sanitizers} -Wl,--as-needed)
+    set_target_properties(fuzz_${name} PROPERTIES BUILD_RPATH $ORIGIN/lib RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+    add_dependencies(fuzz fuzz_${name})
+  endforeach()
+endfunction()
+
+function(voxherd_fuzz_replay)
+  set(list "")
+  foreach(source IN LISTS fuzz_targets)
+    get_filename_component(name ${source} NAME_WE)
+    string(APPEND list "TARGET(${name}) ")
+    set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=fuzz_${name})
+    file(GLOB inputs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}/*)
+    add_test(NAME unit.fuzz_${name} COMMAND fuzz_replay ${name} ${inputs})
+    set_tests_properties(unit.fuzz_${name} PROPERTIES LABELS unit TIMEOUT 60)
+  endforeach()
+  add_executable(fuzz_replay ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp ${fuzz_targets})
+  target_compile_definitions(fuzz_replay PRIVATE "VOXHERD_FUZZ_TARGETS=${list}")
+  target_link_libraries(fuzz_replay PRIVATE voxherd_program ZLIB::ZLIB)
+endfunction()
+
+option(VOXHERD_FUZZ "build the fuzzers instead of the replay of their corpora; needs clang" OFF)
+if(VOXHERD_FUZZ)
+  voxherd_fuzzers()
+else()
+  voxherd_fuzz_replay()
+endif()

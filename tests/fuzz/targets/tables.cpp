@@ -1,0 +1,46 @@
+// The texts that perfusion and connect read: times, curves, lists in options, names of regions.
+#include <algorithm>
+
+#include "src/analyses/perfusion/frames.hpp"
+#include "src/analyses/perfusion/input_curves.hpp"
+#include "src/analyses/perfusion/text_values.hpp"
+#include "src/scan/region_names.hpp"
+#include "tests/fuzz/targets/input.hpp"
+
+namespace voxherd::fuzz {
+
+namespace {
+
+void read_lists(const std::string& text) {
+  accepts([&] {
+    for (const auto& [first, last] : perfusion::parse_frames(text, "o")) require(first <= last, "frames are in order");
+  });
+  accepts([&] { perfusion::parse_numbers(text, "o"); });
+  accepts([&] { perfusion::parse_values(text, "o"); });
+  accepts([&] { perfusion::parse_ranges(text, "o"); });
+}
+
+void read_tables(const std::string& path) {
+  perfusion_settings settings;
+  settings.times = path;
+  accepts([&] {
+    const std::vector<double> times = read_frame_times(settings, 4, "series");
+    require(std::is_sorted(times.begin(), times.end()), "times increase");
+  });
+  accepts([&] { require(read_curve(path, 1, "o", {0, 10, 20}).size() == 3, "a value for each time"); });
+  accepts([&] { require(read_curve(path, 2, "o", {0, 10, 20}).size() == 3, "a value for each time"); });
+  accepts([&] { require(read_region_names(path, {1, 3, 17}).size() == 3, "a name for each region"); });
+}
+
+}  // namespace
+
+}  // namespace voxherd::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace voxherd::fuzz;
+  const std::string_view text = as_text(data, size);
+  read_lists(std::string(text.substr(0, text.find('\n'))));
+  const input file(text);
+  read_tables(file.path());
+  return 0;
+}
