@@ -41,6 +41,9 @@ function(voxherd_test_tools)
     target_link_libraries(${name} PRIVATE voxherd_program GTest::gtest)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   endforeach()
+  # It replaces this function, with which every analysis is run: run(session, analysis, run_settings, device_hooks).
+  target_link_options(device_faults PRIVATE
+    LINKER:--wrap=_ZN7voxherd3runERKNS_7sessionERNS_8analysisERKNS_12run_settingsERKNS_12device_hooksE)
 endfunction()
 
 # Builds each tests/support/preload/NAME.cpp as NAME.so for LD_PRELOAD, in the folder VOXHERD_TEST_TOOLS.
@@ -61,8 +64,8 @@ function(voxherd_cli_tests)
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/cli/*_test.py)
   # Most cli tests spend their time starting programs. These stop runs midway or compute on several ranks.
   set(use_all_cores bad_inputs_test balance_bench_test changed_inputs_test cohort_test connect_ranks_test connect_real_test
-    geodesic_real_test kill_resume_test mixed_test output_files_test
-    perfusion_ranks_test points_test scaling_bench_test slurm_command_test write_error_test)
+    device_faults_test geodesic_real_test kill_resume_test mixed_test output_files_test
+    perfusion_ranks_test points_test scaling_bench_test slurm_command_test stall_test write_error_test)
   set(build_programs example_analysis_test)  # take minutes: label slow
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)
@@ -82,6 +85,18 @@ function(voxherd_cli_tests)
     set_tests_properties(cli.${name} PROPERTIES LABELS ${labels} TIMEOUT ${timeout} SKIP_RETURN_CODE 77 PROCESSORS ${processors}
       ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/support;VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_TEST_TOOLS=${PROJECT_BINARY_DIR}/tests;VOXHERD_DATA=${VOXHERD_DATA};OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
   endforeach()
+endfunction()
+
+# Random faults (tests/faults): a short leg with a fixed seed, and a long one with a new seed each time (label slow).
+function(voxherd_fault_tests)
+  find_program(VOXHERD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  set(program ${VOXHERD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/faults/run_faults.py --program $<TARGET_FILE:voxherd> --tools ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME faults.short COMMAND ${program} --count 26 --seed 14)
+  add_test(NAME faults.long COMMAND ${program} --count 500 --report ${PROJECT_BINARY_DIR}/faults.csv)
+  set_tests_properties(faults.short PROPERTIES LABELS faults TIMEOUT 1200)
+  set_tests_properties(faults.long PROPERTIES LABELS slow TIMEOUT 21600)
+  set_tests_properties(faults.short faults.long PROPERTIES SKIP_RETURN_CODE 77 PROCESSORS 2
+    ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/support")
 endfunction()
 
 # Runs each tests/*/slurm/*_test.py, which starts its own SLURM cluster in namespaces; skipped if they are not permitted.

@@ -18,8 +18,8 @@ struct tensor_settings {
 };
 
 /// Outputs of a tensor fit; all but `status` are zero if that is neither `fitted` nor `not_physical`. FA exceeds 1 if
-/// noise makes an eigenvalue negative. If MD is negative, the status is `not_physical` and the values stay as fitted, as
-/// FSL's dtifit and MRtrix write them.
+/// noise makes an eigenvalue negative. If MD is negative, the status is `not_physical` and the values stay as fitted,
+/// as FSL's dtifit and MRtrix write them.
 struct tensor_outputs {
   static constexpr output table[] = {
       {"tensor", element_type::float32, 6, "mm2/s",

@@ -8,7 +8,7 @@
 
 namespace voxherd {
 
-void agree_or_end(const session& s, const std::function<void()>& work) {
+void agree_or_end(const session& s, const std::function<void()>& work, const std::function<void()>& before_end) {
   constexpr double wait_seconds = 5;
   std::optional<failure> own;
   try {
@@ -18,6 +18,7 @@ void agree_or_end(const session& s, const std::function<void()>& work) {
   }
   if (own && s.size() == 1) throw failure(*own);
   const auto print = [&] {
+    if (before_end) before_end();
     print_error_output("voxherd: error: {} (on rank {} of {}, host {})\n", own->what(), s.rank(), s.size(), s.host());
   };
   const session::common_ending all =

@@ -6,8 +6,9 @@
 
 namespace voxherd {
 
-/// Runs collective work of a library, in which other ranks may wait for ever for one that has failed: if it throws on
-/// any rank, one message is printed and all ranks end within seconds. A single rank throws.
-void agree_or_end(const session& s, const std::function<void()>& work);
+/// Runs work after whose failure ranks may wait for ever for others, as in a library's collective calls: if it throws
+/// on any rank, that rank calls `before_end`, one message is printed and all ranks end within seconds. A single rank
+/// throws.
+void agree_or_end(const session& s, const std::function<void()>& work, const std::function<void()>& before_end = {});
 
 }  // namespace voxherd

@@ -20,6 +20,7 @@
 
 #include "core/clock.hpp"
 #include "mpi/comm/communicators.hpp"
+#include "mpi/comm/start_guard.hpp"
 
 namespace voxherd {
 
@@ -77,6 +78,7 @@ session::session(int* argc, char*** argv) : handles_(std::make_unique<communicat
   open_standard_streams();
   // A write beyond `ulimit -f` then fails with EFBIG, which is reported, instead of killing the process.
   std::signal(SIGXFSZ, SIG_IGN);
+  const start_guard guard;
   int provided = 0;
   MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_dup(MPI_COMM_WORLD, &handles_->world);

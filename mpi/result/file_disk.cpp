@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "core/failure.hpp"
 #include "core/readable.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 class open_file {
  public:
-  explicit open_file(const std::string& path) : number_(open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+  explicit open_file(const std::string& path, int access = O_RDWR) : number_(open(path.c_str(), access | O_CLOEXEC)) {
     if (number_ < 0) throw failure(exit_status::disk, fmt::format("{}: {}", path, std::strerror(errno)));
   }
   ~open_file() { close(number_); }
@@ -54,5 +55,13 @@ void sync_file(const std::string& path) {
 }
 
 void check_writable(const std::string& path) { (void)open_file(path); }
+
+void check_readable(const std::string& path) {
+  constexpr std::size_t part = 1 << 20;
+  const open_file file(path, O_RDONLY);
+  std::vector<char> bytes(part);
+  if (pread(file.number(), bytes.data(), part, 0) >= 0) return;
+  throw failure(exit_status::disk, fmt::format("reading {}: {}", path, std::strerror(errno)));
+}
 
 }  // namespace voxherd

@@ -14,4 +14,8 @@ void sync_file(const std::string& path);
 /// Throws failure (disk) if this process cannot open the file for writing.
 void check_writable(const std::string& path);
 
+/// Throws failure (disk) if the first part of the file, where HDF5 has its tables, cannot be read. HDF5 may report an
+/// object as missing when reading it failed.
+void check_readable(const std::string& path);
+
 }  // namespace voxherd

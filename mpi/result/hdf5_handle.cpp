@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "mpi/result/result_reader.hpp"
 
@@ -22,9 +23,26 @@ herr_t collect(unsigned, const H5E_error2_t* error, void* words) {
   return 0;
 }
 
-std::string innermost_message() {
+std::vector<std::string> error_words() {
   std::vector<std::string> words;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &words);
+  return words;
+}
+
+/// HDF5 quotes the errno of most failed system calls.
+bool is_disk_error(const std::vector<std::string>& words) {
+  constexpr std::array<int, 5> reasons{EIO, ESTALE, ENODEV, ENXIO, ETIMEDOUT};
+  constexpr std::string_view label = "errno = ";
+  for (const std::string& w : words) {
+    const auto at = w.find(label);
+    if (at == w.npos) continue;
+    const int why = std::atoi(w.c_str() + at + label.size());
+    if (std::find(reasons.begin(), reasons.end(), why) != reasons.end()) return true;
+  }
+  return false;
+}
+
+std::string innermost_message(const std::vector<std::string>& words) {
   for (const std::string& w : words) {
     if (w.find("NO_SPACE") != w.npos || w.find("No space left") != w.npos) return "No space left on device";
     if (w.find("QUOTA") != w.npos) return "Disk quota exceeded";
@@ -81,8 +99,10 @@ void prepare() {
 }
 
 void fail(exit_status status, const std::string& what) {
-  const std::string words = innermost_message();
-  throw failure(status, fmt::format("{}: {}", what, words));
+  const std::vector<std::string> words = error_words();
+  const std::string message = fmt::format("{}: {}", what, innermost_message(words));
+  if (is_disk_error(words)) throw disk_failure(message);
+  throw failure(status, message);
 }
 
 handle new_group(hid_t parent, const std::string& name) {

@@ -16,7 +16,13 @@ namespace voxherd::hdf5 {
 /// Turns off the error messages of HDF5. Call before any other function of HDF5.
 void prepare();
 
-/// Throws failure with `what` and the innermost error of HDF5, MPI-IO or the operating system.
+/// The operating system could not read or write: the content of the file is not to blame.
+struct disk_failure : failure {
+  explicit disk_failure(const std::string& message) : failure(exit_status::disk, message) {}
+};
+
+/// Throws failure with `what` and the innermost error of HDF5, MPI-IO or the operating system; disk_failure if the
+/// disk failed.
 [[noreturn]] void fail(exit_status status, const std::string& what);
 
 /// Returns a non-negative result; otherwise fails with status disk.

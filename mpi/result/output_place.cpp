@@ -117,8 +117,9 @@ beginning decide_beginning(const output_request& request, const result_layout& w
     try {
       compare(result_reader(part), wanted);
       return beginning::resumed;
-    } catch (const failure&) {
-      if (!request.overwrite) throw;
+    } catch (const failure& f) {
+      // A file that cannot be read now may be good.
+      if (!request.overwrite || f.status == exit_status::disk) throw;
       return beginning::fresh;
     }
   }

@@ -7,6 +7,7 @@
 
 #include "mpi/result/batch_reading.hpp"
 #include "mpi/result/dataset_checksum.hpp"
+#include "mpi/result/file_disk.hpp"
 #include "mpi/result/result_polylines.hpp"
 
 namespace voxherd {
@@ -121,7 +122,10 @@ result_damage check_share(const std::string& path, const result_layout& layout, 
     for (const std::string& wrong : wrong_polylines(file, layout, rank, ranks))
       own.tables += wrong + ": differs from the points of the items\n";
     if (part == checked_part::everything) own.batches = wrong_batches(file, layout, rank, ranks);
+  } catch (const hdf5::disk_failure& f) {
+    throw failure(exit_status::disk, fmt::format("{}: {}", path, f.what()));
   } catch (const failure& f) {
+    check_readable(path);
     throw failure(exit_status::bad_data, fmt::format("{}: damaged: {}", path, f.what()));
   }
   return own;

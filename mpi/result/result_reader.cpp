@@ -10,6 +10,7 @@
 #include "core/failure.hpp"
 #include "core/plan.hpp"
 #include "mpi/result/batch_reading.hpp"
+#include "mpi/result/file_disk.hpp"
 #include "mpi/result/hdf5_handle.hpp"
 #include "mpi/result/older_texts.hpp"
 #include "mpi/result/result_layout.hpp"
@@ -185,7 +186,10 @@ result_reader::result_reader(const std::string& path) : state_(std::make_unique<
     check_shapes(s.file, s.layout);
     if (s.journal.size() != s.layout.batches.size())
       bad(path, "the length of /journal/batches does not match the plan");
+  } catch (const hdf5::disk_failure& f) {
+    throw failure(exit_status::disk, fmt::format("{}: {}", path, f.what()));
   } catch (const failure& f) {
+    check_readable(path);
     bad(path, f.what());
   } catch (const nlohmann::json::exception& e) {
     bad(path, e.what());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include "core/checksum.hpp"
 #include "core/plan.hpp"
@@ -61,10 +62,16 @@ result_writer result_writer::create(const session& s, const std::string& path, c
   s.on_root([&] { create_result_file(path, layout); });
   auto w = std::make_unique<state>(s, path, layout);
   w->open();
-  s.agree([&] {
+  const auto write_rest = [&] {
     write_polylines(w->file, layout, s.rank(), s.size());
     sync_file(path);
-  });
+  };
+  // After a failed write HDF5's collective close hangs, so that no rank may leave by an exception.
+  const auto remove_file = [&] {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  };
+  agree_or_end(s, write_rest, remove_file);
   return result_writer(std::move(w));
 }
 
@@ -90,7 +97,7 @@ void result_writer::state::open() {
     const hdf5::handle access = parallel_access(*ranks);
     file = {H5Fopen(mpi_name->name().c_str(), H5F_ACC_RDWR, access), H5Fclose, "opening " + path};
   });
-  ranks->agree([&] { open_datasets(); });
+  agree_or_end(*ranks, [&] { open_datasets(); });
 }
 
 void result_writer::state::open_datasets() {
@@ -180,7 +187,7 @@ void result_writer::renamed_to(const std::string& path) { state_->path = path; }
 
 void result_writer::finish(const std::string& summary) {
   state& s = *state_;
-  s.ranks->agree([&] { sync_file(s.path); });
+  agree_or_end(*s.ranks, [&] { sync_file(s.path); });
   close();
   s.ranks->on_root([&] { mark_complete(s.path, summary); });
 }

@@ -12,6 +12,7 @@ constexpr int tag_note = 1, tag_failure = 2;
 
 // to rank 0
 constexpr std::int64_t wants_batch = 1, has_done = 2, has_left = 3;
+constexpr std::int64_t first_activity = 16;  // and a batch_activity
 // from rank 0
 constexpr std::int64_t grants = 4, nothing_left = 5, all_have_left = 6;
 // both directions
@@ -60,6 +61,9 @@ void batch_queue::poll() {
 }
 
 void batch_queue::receive(int from, note n) {
+  if (n.kind >= first_activity)
+    return watch_->note(from, static_cast<batch_activity>(n.kind - first_activity),
+                        static_cast<std::uint64_t>(n.value));
   switch (n.kind) {
     case wants_batch:
       dealer_->ask(from);
@@ -120,6 +124,12 @@ std::optional<std::uint64_t> batch_queue::take() {
   return number;
 }
 
+void batch_queue::report_activity(batch_activity activity, std::uint64_t number) {
+  if (watch_ == nullptr) return;
+  const note n{first_activity + static_cast<std::int64_t>(activity), static_cast<std::int64_t>(number)};
+  session_->is_root() ? receive(0, n) : send(0, n.kind, n.value);
+}
+
 void batch_queue::report_done(std::uint64_t number) {
   if (session_->is_root()) return count_done(0, number);
   send(0, has_done, static_cast<std::int64_t>(number));
@@ -128,6 +138,7 @@ void batch_queue::report_done(std::uint64_t number) {
 void batch_queue::count_done(int rank, std::uint64_t number) {
   ++batches_done_;
   items_done_ += plan_[number].item_count;
+  if (watch_ != nullptr) watch_->note_finished(rank, number);
   if (!dealer_) return;
   dealer_->done(rank, number, steady_seconds());
   if (dealer_->has_waiting()) answer_waiting();

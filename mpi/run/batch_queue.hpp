@@ -14,6 +14,7 @@
 #include "mpi/comm/session.hpp"
 #include "mpi/run/dealer.hpp"
 #include "mpi/run/run.hpp"
+#include "mpi/run/stall_watch.hpp"
 
 namespace voxherd {
 
@@ -31,6 +32,9 @@ class batch_queue {
   batch_queue(const session& s, schedule_kind schedule, std::span<const batch> plan,
               const std::vector<std::uint64_t>& pending, std::vector<double> believed = {});
 
+  /// Rank 0's `watch`, which outlives the queue, learns what every rank does. Not null on the other ranks either.
+  void report_to(stall_watch* watch) { watch_ = watch; }
+
   void poll();  ///< sends and receives messages; on rank 0 throws another rank's failure
   bool settle() { return messages_.deliver(); }  ///< true when all own messages have been delivered
 
@@ -39,6 +43,7 @@ class batch_queue {
   std::optional<std::uint64_t> take();  ///< the number of a granted batch
   bool exhausted() const { return exhausted_; }
 
+  void report_activity(batch_activity activity, std::uint64_t number);
   void report_done(std::uint64_t number);
   void report_failure(const failure& f);
   /// This rank has received `signal`: no rank gets another batch.
@@ -73,7 +78,8 @@ class batch_queue {
   std::vector<batch> plan_;
   std::deque<std::uint64_t> own_;   ///< schedules without requests: this rank's remaining batches
   std::unique_ptr<dealer> dealer_;  ///< rank 0, dynamic
-  double answered_at_ = 0;          ///< seconds on steady_seconds()
+  stall_watch* watch_ = nullptr;
+  double answered_at_ = 0;  ///< seconds on steady_seconds()
   std::size_t pending_in_all_;
   channel messages_;
   std::deque<std::uint64_t> granted_;

@@ -20,6 +20,7 @@
 #include "mpi/run/run_outputs.hpp"
 #include "mpi/run/signals.hpp"
 #include "mpi/run/staged_input.hpp"
+#include "mpi/run/stall_watch.hpp"
 #include "mpi/run/study.hpp"
 #include "mpi/run/work_loop.hpp"
 
@@ -156,13 +157,18 @@ bool computation::await_stage() {
 bool computation::compute_stages(const std::vector<run_stage>& stages, work_loop& loop, result_writer& writer,
                                  std::optional<new_file>& created) {
   std::optional<write_back> writing_back;
+  std::optional<stall_watch> watch;
+  if (settings_.stall_minutes > 0)
+    watch.emplace(s_, settings_.stall_minutes, s_.gather(s_.host()), unfinished_path(settings_.out));
   const std::vector<double> believed = believed_speeds(s_, device_);
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (!await_stage()) return false;
+    if (watch) watch->note_progress();
     if (i == 0 && input_ != nullptr) study_.note_stage("input awaited");
     if (i == 0 && created) created->rename(writer);
     if (i + 1 < stages.size() && input_ != nullptr) input_->begin(stages[i + 1].first, stages[i + 1].last);
     batch_queue queue(s_, settings_.schedule, study_.layout().batches, stages[i].batches, believed);
+    if (watch) queue.report_to(&*watch);
     if (i == 0 && !settings_.trace.empty()) s_.barrier();
     if (i == 0) work_started_ = steady_seconds();
     if (i == 0 && s_.node_rank() == 0) writing_back.emplace(unfinished_path(settings_.out));

@@ -82,10 +82,12 @@ bool work_loop::load_next() {
   slot->items = plan_[*number];
   slot->times = {.number = *number, .items = slot->items.item_count, .asked = wanted_since_};
   wanted_since_ = 0;
+  queue_->report_activity(batch_activity::reading, *number);
   slot->times.read_begin = steady_seconds();
   if (item_input* input = analysis_.input()) input->load(slot->items, slot->input_rows());
   slot->times.read_end = steady_seconds();
   account_.reading_seconds += slot->times.read_end - slot->times.read_begin;
+  queue_->report_activity(batch_activity::computing, *number);
   lanes_.submit(slot);
   return true;
 }
@@ -93,6 +95,7 @@ bool work_loop::load_next() {
 bool work_loop::write_next() {
   work_slot* slot = lanes_.take_finished();
   if (slot == nullptr) return false;
+  queue_->report_activity(batch_activity::writing, slot->items.number);
   slot->times.write_begin = steady_seconds();
   const auto spans = slot->output_spans();
   const std::vector<std::span<const std::byte>> outputs(spans.begin(), spans.end());

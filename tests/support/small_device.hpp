@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "core/analysis.hpp"
 #include "core/device.hpp"
+#include "tests/support/forwarded_analysis.hpp"
 
 namespace voxherd::toy {
 
@@ -16,22 +16,13 @@ struct small_device_log {
 };
 
 /// An analysis on a device whose memory has room for `max_items` items at once. Both arguments outlive it.
-class small_device final : public voxherd::analysis {
+class small_device final : public forwarded_analysis {
  public:
   small_device(voxherd::analysis& inner, std::uint64_t max_items, small_device_log& log)
-      : inner_(inner), max_items_(max_items), log_(log) {}
+      : forwarded_analysis(inner), max_items_(max_items), log_(log) {}
 
-  std::string name() const override { return inner_.name(); }
-  const image_grid& grid() const override { return inner_.grid(); }
-  const std::vector<std::uint64_t>& item_voxels() const override { return inner_.item_voxels(); }
-  std::vector<output_spec> outputs() const override { return inner_.outputs(); }
-  std::vector<constant> constants() const override { return inner_.constants(); }
-  std::vector<std::uint64_t> point_offsets() const override { return inner_.point_offsets(); }
-  bool may_be_empty() const override { return inner_.may_be_empty(); }
-  item_input* input() override { return inner_.input(); }
-  std::size_t device_bytes_per_item() const override { return inner_.device_bytes_per_item(); }
   std::unique_ptr<batch_runner> make_runner() const override {
-    return std::make_unique<runner>(inner_.make_runner(), max_items_, log_);
+    return std::make_unique<runner>(inner().make_runner(), max_items_, log_);
   }
 
  private:
@@ -58,7 +49,6 @@ class small_device final : public voxherd::analysis {
     small_device_log& log_;
   };
 
-  voxherd::analysis& inner_;
   std::uint64_t max_items_;
   small_device_log& log_;
 };

@@ -67,6 +67,9 @@ const option_table<run_request>& run_options() {
       {"host-memory", &T::host_memory_gb, range{0.000001, 1000000},
        {.text = "memory of a node for compressed images; if they need more, they are read in several passes",
         .unit = "GB"}},
+      {"stall-minutes", &T::stall_minutes, range{0, 100000},
+       {.text = "stop with status 75 if no batch is finished for so long, and print what each rank does; 0: never",
+        .unit = "min"}},
       {"dry-run", &T::dry_run, {"check everything, print memory, disk space and time, and compute nothing"}},
       {"quiet", &T::quiet, {"print only warnings and errors"}},
       {"config", text_kind::file, {"read options from FILE, one `name = value` per line"}}});
@@ -87,6 +90,7 @@ run_settings make_run_settings(const session& s, const run_request& request) {
   settings.overwrite = request.overwrite;
   settings.dry_run = request.dry_run;
   settings.quiet = request.quiet;
+  settings.stall_minutes = request.stall_minutes;
   settings.json = request.json;
   settings.trace = request.trace;
   if (settings.quiet && s.is_root()) spdlog::set_level(spdlog::level::warn);

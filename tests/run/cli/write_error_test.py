@@ -1,5 +1,6 @@
 """Disks that fail or fill up during a run: one message with the system's reason, status 74, and nothing lost."""
 import errno
+import json
 import os
 import resource
 import subprocess
@@ -7,29 +8,29 @@ import sys
 import unittest
 
 from result_files import digest
-from toy_jobs import TOY, ToyJobs, mpirun, run, voxherd
+from toy_jobs import TOY, VOXHERD, ToyJobs, mpirun, run, voxherd
 
-FAULTS = os.path.join(os.environ["VOXHERD_TEST_TOOLS"], "write_faults.so")
+FAULTS = os.path.join(os.environ["VOXHERD_TEST_TOOLS"], "file_faults.so")
 if not os.path.exists(FAULTS):
-    print("skipped: needs write_faults.so in the folder named by VOXHERD_TEST_TOOLS")
+    print("skipped: needs file_faults.so in the folder named by VOXHERD_TEST_TOOLS")
     sys.exit(77)
 
 LONGEST_SECONDS = 30  # ten to notice, the rest to start and end processes on a busy machine
 BATCHES = ("--batch", 40, "--slowest-ms", 10)
 
 
-def toy(ranks, out, *options, **more):
+def toy(ranks, out, *options, command="toy", **more):
     """The toy's exit status and error output; without mpirun for one rank."""
-    words = ["toy", "--quiet", "--threads", "1", "--out", out, *map(str, options)]
-    command = [TOY, *words] if ranks == 1 else mpirun(ranks, TOY, *words)
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=LONGEST_SECONDS, **more)
+    words = [command, "--quiet", "--threads", "1", "--out", out, *map(str, options)]
+    launch = [TOY, *words] if ranks == 1 else mpirun(ranks, TOY, *words)
+    done = subprocess.run(launch, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=LONGEST_SECONDS, **more)
     return done.returncode, done.stderr
 
 
-def faults(file, after, error, rank=None):
-    """An environment in which writes to files with `file` in their path fail."""
+def faults(file, after, error, rank=None, calls="write"):
+    """An environment in which writes to (or reads of) files with `file` in their path fail."""
     variables = {"LD_PRELOAD": FAULTS, "VOXHERD_FAULT_FILE": file, "VOXHERD_FAULT_AFTER": str(after),
-                 "VOXHERD_FAULT_ERRNO": str(error)}
+                 "VOXHERD_FAULT_ERRNO": str(error), "VOXHERD_FAULT_CALLS": calls}
     if rank is not None:
         variables["VOXHERD_FAULT_RANK"] = str(rank)
     return {**os.environ, **variables}
@@ -78,12 +79,64 @@ class WriteErrors(ToyJobs):
                 rc, output = toy(3, out, *BATCHES, env=faults(out + ".part", after, error, broken_rank))
                 self.check_failed_and_resume(out, rc, output, os.strerror(error))
 
+    def test_a_disk_that_fails_while_lines_are_written_ends_all_ranks(self):
+        for after in range(27, 48, 2):  # rank 0 writes them with calls 29 to 44
+            out = self.path(f"lines{after}.h5")
+            rc, output = toy(3, out, "--batch", 100, env=faults(out + ".part", after, errno.EDQUOT, 0), command="ragged")
+            with self.subTest(after=after):
+                self.check_failed(out, rc, output, os.strerror(errno.EDQUOT))
+        rc, output = run(2, out, "--resume", command="ragged")
+        self.assertEqual(rc, 0, output)
+        self.assertEqual(voxherd("verify", out)[0], 0)
+
     def test_a_limit_of_the_file_size_is_reported(self):
         out = self.path("limited.h5")
         limit = 6 << 20  # more than the files of Open MPI
         rc, output = toy(1, out, "--nz", 200, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         self.check_failed(out, rc, output, "File too large")
         self.assertFalse(os.path.exists(out + ".lock"))
+
+
+class ReadErrors(ToyJobs):
+    """Of the result itself, which is read before it is resumed and before it gets its name."""
+
+    def check_failed(self, rc, output):
+        """The message, which has the reason unless Open MPI reads the file: it reports a failed read as an empty one."""
+        self.assertEqual(rc, 74, output)
+        messages = [line for line in output.splitlines() if line.startswith("voxherd: error: ")]
+        self.assertEqual(len(messages), 1, output)
+        return messages[0]
+
+    def fail_each_read(self, out, *options):
+        """Lets every 25th read of the run fail, until a run needs fewer reads; their number."""
+        for after in range(0, 2000, 25):
+            rc, output = toy(1, out, *options, env=faults(out + ".part", after, errno.EIO, calls="read"))
+            if rc == 0:
+                return after
+            with self.subTest(after=after):
+                self.check_failed(rc, output)
+                self.assertFalse(os.path.exists(out))
+        self.fail("the run never succeeded")
+
+    def test_any_failing_read_of_the_result_ends_the_run_with_74_and_loses_nothing(self):
+        expected = self.reference()
+        for name, kept, options in (("new", 0, ["--overwrite"]), ("resumed", 4, ["--resume"]),
+                                    ("both", 4, ["--resume", "--overwrite"])):
+            out = self.path(f"{name}.h5")
+            rc, output = toy(1, out, "--batch", 400, "--break-at", 4)
+            self.assertEqual(rc, 70, output)
+            self.assertGreater(self.fail_each_read(out, "--batch", 400, *options, "--json", self.path(f"{name}.json")), 0)
+            self.assertEqual(digest(out), expected)
+            with open(self.path(f"{name}.json")) as file:
+                self.assertGreaterEqual(json.load(file)["resumed_batches"], kept)
+
+    def test_a_result_that_cannot_be_read_is_not_called_damaged(self):
+        self.reference()
+        path = self.path("reference.h5")
+        for command in ("verify", "info"):
+            done = subprocess.run([VOXHERD, command, path], capture_output=True, text=True, timeout=LONGEST_SECONDS,
+                                  env=faults(path, 10, errno.EIO, calls="read"))
+            self.assertIn(os.strerror(errno.EIO), self.check_failed(done.returncode, done.stderr))
 
 
 class LostMessages(ToyJobs):

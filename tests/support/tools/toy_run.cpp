@@ -1,4 +1,6 @@
 // The toy analyses as a program, for tests that stop and kill it.
+#include <unistd.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -32,6 +34,40 @@ class failing_runner : public toy::runner {
   bool loses_device_;
 };
 
+[[noreturn]] void hang() {
+  while (true) pause();
+}
+
+/// A batch never ends.
+class hanging_analysis : public toy::analysis {
+ public:
+  class runner : public toy::runner {
+   public:
+    explicit runner(const hanging_analysis& a) : toy::runner(a), analysis_(a) {}
+    void run(const batch& items, std::span<const std::byte> input,
+             std::span<const std::span<std::byte>> outputs) override {
+      if (items.number == analysis_.hangs_at_ && !analysis_.in_reading_) hang();
+      toy::runner::run(items, input, outputs);
+    }
+
+   private:
+    const hanging_analysis& analysis_;
+  };
+
+  hanging_analysis(std::array<std::uint64_t, 3> size, std::chrono::microseconds slowest, std::uint64_t hangs_at,
+                   bool in_reading)
+      : analysis(size, slowest), hangs_at_(hangs_at), in_reading_(in_reading) {}
+  void load(const batch& items, std::span<std::byte> input) override {
+    if (items.number == hangs_at_ && in_reading_) hang();
+    analysis::load(items, input);
+  }
+  std::unique_ptr<batch_runner> make_runner() const override { return std::make_unique<runner>(*this); }
+
+ private:
+  std::uint64_t hangs_at_;
+  bool in_reading_;
+};
+
 class failing_analysis : public toy::analysis {
  public:
   failing_analysis(std::array<std::uint64_t, 3> size, std::chrono::microseconds slowest, long long breaks_at,
@@ -48,8 +84,8 @@ class failing_analysis : public toy::analysis {
 
 struct toy_request {
   std::uint64_t nx = 20, ny = 16, nz = 14;
-  long long slowest_ms = 0, seed = 1, break_at = -1, slow_rank = -1;
-  bool lose_device = false;
+  long long slowest_ms = 0, seed = 1, break_at = -1, hang_at = -1, slow_rank = -1;
+  bool lose_device = false, hang_in_reading = false;
   run_request run;
 };
 
@@ -65,6 +101,8 @@ const option_table<toy_request>& toy_options() {
       {"seed", &T::seed, at_least(0), {.text = "a stored option", .stored = always}},
       {"break-at", &T::break_at, at_least(-1), {"batch whose computation fails"}},
       {"lose-device", &T::lose_device, {"it fails as when a GPU is lost"}},
+      {"hang-at", &T::hang_at, at_least(-1), {"batch whose computation never ends"}},
+      {"hang-in-reading", &T::hang_in_reading, {"reading its input never ends instead"}},
       {"slow-rank", &T::slow_rank, at_least(-1), {"rank whose batches take ten times as long"}}})
     .include(&T::run, run_options());
   // clang-format on
@@ -75,9 +113,15 @@ exit_status run_toy(session& s, const toy_request& request) {
   run_settings settings = make_run_settings(s, request.run);
   add_stored(toy_options(), request, settings.configuration);
   const long long times = request.slow_rank == s.rank() ? 10 : 1;
-  failing_analysis a({request.nx, request.ny, request.nz}, times * std::chrono::milliseconds(request.slowest_ms),
-                     request.break_at, request.lose_device);
-  return run(s, a, settings, hooks_for(choose_device(s, request.run)));
+  const std::chrono::milliseconds slowest(times * request.slowest_ms);
+  const std::array<std::uint64_t, 3> size{request.nx, request.ny, request.nz};
+  const device_hooks hooks = hooks_for(choose_device(s, request.run));
+  if (request.hang_at >= 0) {
+    hanging_analysis a(size, slowest, static_cast<std::uint64_t>(request.hang_at), request.hang_in_reading);
+    return run(s, a, settings, hooks);
+  }
+  failing_analysis a(size, slowest, request.break_at, request.lose_device);
+  return run(s, a, settings, hooks);
 }
 
 constexpr command toy_command =

@@ -1,0 +1,111 @@
+"""Short runs of every analysis, each with one fault at a random moment, then resumed and compared with the undisturbed
+result: nothing is lost, nothing is wrong, nothing hangs, nothing crashes.
+
+The seed determines every choice. Exit status: 1 if a fault did harm, otherwise 77 if a kind of fault was skipped."""
+import argparse
+import collections
+import csv
+import os
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from cases import HARMLESS, VERDICTS, Case
+from kinds import kinds
+from studies import STUDIES, Studies
+
+INSIDE = "VOXHERD_FAULTS_INSIDE"
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--count", type=int, default=26, help="number of faults")
+    p.add_argument("--seed", type=int, help="of the choices; a random one that is printed if it is missing")
+    p.add_argument("--first", type=int, default=0, help="number of the first fault, to repeat one of them")
+    p.add_argument("--minutes", type=float, default=1e9, help="begin no fault after this time")
+    p.add_argument("--kinds", help="only these kinds of faults, separated by commas")
+    p.add_argument("--report", help="a line for each fault (CSV)")
+    p.add_argument("--program", default=os.environ.get("VOXHERD", "build/voxherd"))
+    p.add_argument("--tools", default=os.environ.get("VOXHERD_TEST_TOOLS", "build/tests"), help="folder with file_faults.so")
+    return p.parse_args()
+
+
+def enter_namespace():
+    """Runs this program again where its mounts are invisible to others and end with it; False if it may not."""
+    if INSIDE in os.environ:
+        return os.environ[INSIDE] == "yes"
+    unshare = shutil.which("unshare")
+    may_mount = os.geteuid() == 0 and unshare and os.system("unshare --mount true 2>/dev/null") == 0
+    os.environ[INSIDE] = "yes" if may_mount else "no"
+    words = [sys.executable, "-u", *sys.argv]
+    if may_mount:
+        os.execv(unshare, [unshare, "--mount", *words])
+    return False
+
+
+def choose_kinds(names, may_mount):
+    """Kinds to use, and the names of those that are skipped."""
+    chosen = [k for k in kinds() if not names or k.name in names.split(",")]
+    if not chosen:
+        sys.exit(f"run_faults.py: error: --kinds {names}: expected names from {', '.join(k.name for k in kinds())}")
+    return [k for k in chosen if may_mount or not k.root], [k.name for k in chosen if k.root and not may_mount]
+
+
+def print_table(cases):
+    print(f"\n{'kind':<20}{'faults':>8}" + "".join(f"{v:>9}" for v in VERDICTS))
+    rows = collections.defaultdict(collections.Counter)
+    for case in cases:
+        rows[case.fault.name][case.verdict] += 1
+        rows["all"][case.verdict] += 1
+    for name in [*(n for n in rows if n != "all"), *(["all"] if cases else [])]:
+        print(f"{name:<20}{sum(rows[name].values()):>8}" + "".join(f"{rows[name][v]:>9}" for v in VERDICTS))
+    if len(cases) > 1:
+        quartiles = statistics.quantiles([case.fraction for case in cases], n=4)
+        late = sum(case.was_late for case in cases)
+        print("moments, as fractions of the run: quartiles " + ", ".join(f"{q:.2f}" for q in quartiles)
+              + f"; {late} came after the end")
+
+
+def write_report(path, cases):
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["number", "kind", "analysis", "ranks", "resumed on", "fraction", "late", "status", "seconds", "verdict",
+                         "detail"])
+        for c in cases:
+            writer.writerow([c.number, c.fault.name, c.study.name, c.ranks, c.resume_ranks, f"{c.fraction:.3f}", int(c.was_late),
+                             c.status, f"{c.seconds:.1f}", c.verdict, c.detail])
+
+
+def main():
+    options = arguments()
+    may_mount = enter_namespace()
+    chosen, skipped = choose_kinds(options.kinds, may_mount)
+    seed = int.from_bytes(os.urandom(4), "little") if options.seed is None else options.seed
+    print(f"seed {seed}")
+    began, cases = time.monotonic(), []
+    with tempfile.TemporaryDirectory(prefix="voxherd_faults_") as folder:
+        studies = Studies(os.path.abspath(options.program), folder)
+        for number in range(options.first, options.first + options.count):
+            if time.monotonic() - began > 60 * options.minutes:
+                break
+            case = Case(number, random.Random(f"{seed} {number}"), chosen[number % len(chosen)], STUDIES, studies, options.tools)
+            case.run()
+            print(case)
+            cases.append(case)
+            if options.report:
+                write_report(options.report, cases)
+    print_table(cases)
+    for name in skipped:
+        print(f"skipped: {name}: needs root and mount namespaces", file=sys.stderr)
+    if not cases or any(case.verdict not in HARMLESS for case in cases):
+        return 1
+    return 77 if skipped else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

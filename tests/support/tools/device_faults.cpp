@@ -1,0 +1,86 @@
+// voxherd with devices that fail, for every analysis and backend: calls of the analysis's runner fail as they do when a
+// CUDA call fails.
+//
+// VOXHERD_DEVICE_FAULT       memory: about a third of the calls find too little device memory, unless they are for one
+//                            item; lost: the device is lost at one call
+// VOXHERD_DEVICE_FAULT_CALL  memory: seed of the choice; lost: number of that call, counted on each rank
+// VOXHERD_DEVICE_FAULT_LOG   gets one line for each call that fails
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <string_view>
+
+#include "core/device.hpp"
+#include "mpi/run/run.hpp"
+#include "src/app/program.hpp"
+#include "tests/support/forwarded_analysis.hpp"
+#include "tests/support/toy_analysis.hpp"
+
+namespace voxherd {
+
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::atomic<std::uint64_t> calls{0};
+
+bool memory_is_short(std::uint64_t call, std::uint64_t seed, std::uint64_t items) {
+  return items > 1 && toy::mixed(1000 * seed + call) % 3 == 0;
+}
+
+/// A kernel may have written some of the results before the call fails.
+void scribble(std::span<const std::span<std::byte>> outputs) {
+  for (const auto& o : outputs) std::fill(o.begin(), o.end(), std::byte{0x55});
+}
+
+class faulty_runner final : public batch_runner {
+ public:
+  explicit faulty_runner(std::unique_ptr<batch_runner> inner) : inner_(std::move(inner)) {}
+
+  void run(const batch& items, std::span<const std::byte> input,
+           std::span<const std::span<std::byte>> outputs) override {
+    const std::uint64_t call = calls++;
+    const std::string_view fault = variable("VOXHERD_DEVICE_FAULT");
+    const std::uint64_t number = std::strtoull(variable("VOXHERD_DEVICE_FAULT_CALL").data(), nullptr, 10);
+    const bool is_lost = fault == "lost" && call >= number;
+    if (is_lost || (fault == "memory" && memory_is_short(call, number, items.item_count))) {
+      scribble(outputs);
+      std::ofstream(std::string(variable("VOXHERD_DEVICE_FAULT_LOG")), std::ios::app) << fault << '\n';
+      if (is_lost) throw device_error("CUDA: simulated: unspecified launch failure");
+      throw device_out_of_memory("CUDA: simulated: out of memory");
+    }
+    inner_->run(items, input, outputs);
+  }
+  void release_memory() override { inner_->release_memory(); }
+
+ private:
+  std::unique_ptr<batch_runner> inner_;
+};
+
+class faulty_analysis final : public toy::forwarded_analysis {
+ public:
+  using forwarded_analysis::forwarded_analysis;
+  std::unique_ptr<batch_runner> make_runner() const override {
+    return std::make_unique<faulty_runner>(inner().make_runner());
+  }
+};
+
+}  // namespace
+
+// The linker calls the first instead of voxherd::run, which is the second (--wrap).
+#define VOXHERD_RUN "_ZN7voxherd3runERKNS_7sessionERNS_8analysisERKNS_12run_settingsERKNS_12device_hooksE"
+exit_status real_run(const session& s, analysis& a, const run_settings& settings,
+                     const device_hooks& device) asm("__real_" VOXHERD_RUN);
+exit_status run_with_faults(const session& s, analysis& a, const run_settings& settings,
+                            const device_hooks& device) asm("__wrap_" VOXHERD_RUN);
+exit_status run_with_faults(const session& s, analysis& a, const run_settings& settings, const device_hooks& device) {
+  faulty_analysis faulty(a);
+  return real_run(s, faulty, settings, device);
+}
+
+}  // namespace voxherd
+
+int main(int argc, char** argv) { return voxherd::run_program(argc, argv, voxherd::all_commands()); }
