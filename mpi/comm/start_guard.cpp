@@ -32,8 +32,10 @@ double delay_seconds(int rank) { return std::min(5.0 * rank, 60.0); }
 }  // namespace
 
 start_guard::start_guard() {
+  // The thread must not read the environment, which MPI_Init changes meanwhile.
   const double seconds = limit_seconds();
-  if (seconds > 0) thread_ = std::thread([this, seconds] { wait(seconds); });
+  const int rank = expected_rank();
+  if (seconds > 0) thread_ = std::thread([this, seconds, rank] { wait(seconds, rank); });
 }
 
 start_guard::~start_guard() {
@@ -46,15 +48,15 @@ start_guard::~start_guard() {
   thread_.join();
 }
 
-void start_guard::wait(double seconds) {
+void start_guard::wait(double seconds, int rank) {
   std::unique_lock lock(mutex_);
-  const std::chrono::duration<double> longest(seconds + delay_seconds(expected_rank()));
+  const std::chrono::duration<double> longest(seconds + delay_seconds(rank));
   if (changed_.wait_for(lock, longest, [this] { return started_; })) return;
   print_error_output(
       "voxherd: error: MPI has not started after {:g} s (rank {}): another rank has died or does not run, or a node "
-      "does "
-      "not answer; start again, with --resume if OUT.part exists (VOXHERD_START_SECONDS is the limit; 0: none)\n",
-      seconds, expected_rank());
+      "does not "
+      "answer; start again, with --resume if OUT.part exists (VOXHERD_START_SECONDS is the limit; 0: none)\n",
+      seconds, rank);
   _exit(static_cast<int>(exit_status::interrupted));
 }
 

@@ -17,7 +17,7 @@ class start_guard {
   start_guard& operator=(const start_guard&) = delete;
 
  private:
-  void wait(double seconds);
+  void wait(double seconds, int rank);
 
   std::mutex mutex_;
   std::condition_variable changed_;

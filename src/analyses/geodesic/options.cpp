@@ -29,6 +29,8 @@ bool has_points(const seeding_request& r) { return !r.points.empty(); }
 bool has_cone(const ray_request& r) { return r.directions == direction_kind::cone; }
 
 void check_seeding(const seeding_request& r, const given_options& given) {
+  if (r.points.empty() && r.image.empty())
+    refuse("neither --seed-points nor --seed-image is given: a text file of x y z, or a mask or parcellation");
   if (!r.points.empty() && !r.image.empty()) refuse("--seed-points and --seed-image exclude each other; give one");
   if (!r.points.empty()) {
     for (const char* name : {"seed-labels", "seeding", "seeds-per-voxel"})

@@ -20,6 +20,8 @@ void read_frames(const perfusion_request& r, const given_options& given, perfusi
   if (r.spacing_s) {
     if (!o.times.empty()) refuse_given(given, "spacing", "with --times");
     o.spacing_s = *r.spacing_s;
+  } else if (o.times.empty()) {
+    refuse("neither --times nor --spacing is given: the times of the frames, in seconds");
   }
   o.mask = r.mask;
   o.skipped = r.skipped;
