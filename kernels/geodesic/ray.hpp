@@ -23,12 +23,6 @@ struct ray_state {
   Number length_mm, metric_length, fastest_length, weakest, FA_sum, drift;  ///< of the fibre
 };
 
-/// Lengths of one step: in the world, in the metric, and the longest world length that this metric length allows.
-template <class Number>
-struct step_lengths {
-  Number chord_mm, metric, fastest;
-};
-
 /// One of a fibre's two rays.
 struct ray_account {
   std::uint32_t steps, reached;

@@ -4,47 +4,65 @@
 
 namespace voxherd::geodesic {
 
-template <class Form>
-VOXHERD_FUNCTION inline void ray_tracer<Form>::write_scores(int lane) const {
-  const fibre_account& account = account_[lane];
-  const score_arrays& out = job_.scores;
+namespace detail {
+
+/// Sums of one fibre.
+struct fibre_sums {
+  float length_mm, metric_length, fastest_length, weakest, FA_sum, drift;
+};
+
+VOXHERD_FUNCTION inline verdict judge(const trace_job& job, const fibre_account& account, float length_mm,
+                                      float measure) {
+  const ray_settings& rays = job.rays;
+  if (account.excluded) return verdict::excluded;
+  if (account.included != (1u << rays.includes) - 1) return verdict::include_missed;
+  if (rays.targets && (account.forth.reached == 0 || (rays.two_way && account.back.reached == 0)))
+    return verdict::no_target;
+  if (account.forth.steps + account.back.steps == 0 || length_mm < rays.min_length_mm) return verdict::too_short;
+  return measure >= rays.min_measure ? verdict::accepted : verdict::below_measure;
+}
+
+/// Writes all outputs of a fibre. On a GPU it is not inlined: it runs once per fibre, and inlined it needs registers in
+/// the loop over the steps.
+#if defined(__CUDACC__)
+__noinline__
+#endif
+    VOXHERD_FUNCTION inline void
+    write_scores(const trace_job& job, const fibre_account account, const fibre_sums sums) {
+  const score_arrays& out = job.scores;
   const std::uint64_t n = account.slot;
   const float steps = static_cast<float>(account.forth.steps + account.back.steps);
-  const float length_mm = get(state_.length_mm, lane), fastest = get(state_.fastest_length, lane);
-  const float metric_length = get(state_.metric_length, lane) * job_.unit_length;
-  const float relative = steps > 0 ? length_mm / fastest : 0.0f;
-  const float weakest = steps > 0 ? get(state_.weakest, lane) : 0.0f;
-  float measure = steps > 0 ? length_mm / metric_length : 0.0f;
-  if (job_.rays.measure == measure_kind::relative) measure = relative;
-  if (job_.rays.measure == measure_kind::weakest) measure = weakest;
+  const float metric_length = sums.metric_length * job.unit_length;
+  const float relative = steps > 0 ? sums.length_mm / sums.fastest_length : 0.0f;
+  const float weakest = steps > 0 ? sums.weakest : 0.0f;
+  float measure = steps > 0 ? sums.length_mm / metric_length : 0.0f;
+  if (job.rays.measure == measure_kind::relative) measure = relative;
+  if (job.rays.measure == measure_kind::weakest) measure = weakest;
   const stop_reason stops[2] = {account.forth.stop, account.back.stop};
   const std::uint32_t steps_taken[2] = {account.forth.steps, account.back.steps};
-  const std::uint32_t regions[2] = {job_.rays.two_way ? account.back.reached : account.own_target,
+  const std::uint32_t regions[2] = {job.rays.two_way ? account.back.reached : account.own_target,
                                     account.forth.reached};
   out.put<"stops">(n, stops);
   out.put<"steps">(n, steps_taken);
   out.put<"regions">(n, regions);
   out.put<"measure">(n, measure);
-  out.put<"length_mm">(n, length_mm);
+  out.put<"length_mm">(n, sums.length_mm);
   out.put<"metric_length">(n, metric_length);
   out.put<"relative">(n, relative);
   out.put<"weakest">(n, weakest);
-  out.put<"mean_FA">(n, steps > 0 ? get(state_.FA_sum, lane) / steps : 0.0f);
-  out.put<"drift">(n, get(state_.drift, lane));
-  out.put<"verdict">(n, judge(lane, measure));
+  out.put<"mean_FA">(n, steps > 0 ? sums.FA_sum / steps : 0.0f);
+  out.put<"drift">(n, sums.drift);
+  out.put<"verdict">(n, judge(job, account, sums.length_mm, measure));
 }
 
+}  // namespace detail
+
 template <class Form>
-VOXHERD_FUNCTION inline verdict ray_tracer<Form>::judge(int lane, float measure) const {
-  const fibre_account& account = account_[lane];
-  const ray_settings& rays = job_.rays;
-  if (account.excluded) return verdict::excluded;
-  if (account.included != (1u << rays.includes) - 1) return verdict::include_missed;
-  if (rays.targets && (account.forth.reached == 0 || (rays.two_way && account.back.reached == 0)))
-    return verdict::no_target;
-  if (account.forth.steps + account.back.steps == 0 || get(state_.length_mm, lane) < rays.min_length_mm)
-    return verdict::too_short;
-  return measure >= rays.min_measure ? verdict::accepted : verdict::below_measure;
+VOXHERD_FUNCTION inline void ray_tracer<Form>::write_scores(int lane) const {
+  const ray_state<number>& s = state_;
+  detail::write_scores(job_, account_[lane],
+                       {get(s.length_mm, lane), get(s.metric_length, lane), get(s.fastest_length, lane),
+                        get(s.weakest, lane), get(s.FA_sum, lane), get(s.drift, lane)});
 }
 
 /// Writes the points of the fibre that are at this step of its current ray.

@@ -53,10 +53,10 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   place<number> to = moved(s.at, move);
   transform(job_.field.axes, move, chord);
   const number chord_mm = lane::sqrt(dot(chord, chord));
-  step_lengths<number> lengths{chord_mm, metric_step, lane::max(fastest_step, chord_mm)};
+  number part = 1.0f;  // of the step; lengths are interpolated linearly
   number stop = 0.0f, FA = s.FA, speed = s.speed;
   if (tracing()) {
-    enter_voxels(to, stop, FA, speed, lengths);
+    enter_voxels(to, stop, FA, speed, part);
     for (int i = 0; i < lanes; ++i) {
       if (!get(active_, i)) continue;
       const std::uint32_t all = account_[i].steps_of_ray();
@@ -65,16 +65,16 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
     }
   } else {
     stop = find_stops(to, chord, chord_mm, energy, drift);
-    enter_voxels(to, stop, FA, speed, lengths);
+    enter_voxels(to, stop, FA, speed, part);
     if (rays.stop_at_loops) look_for_loop(to, stop);
     stop = lane::select(stop == 0.0f && s.steps + 1.0f >= static_cast<float>(rays.max_steps),
                         number(static_cast<float>(static_cast<int>(stop_reason::length))), stop);
   }
 
   const mask on = active_ && detail::counted(stop);
-  s.length_mm += lane::select(on, lengths.chord_mm, number(0.0f));
-  s.metric_length += lane::select(on, lengths.metric, number(0.0f));
-  s.fastest_length += lane::select(on, lengths.fastest, number(0.0f));
+  s.length_mm += lane::select(on, part * chord_mm, number(0.0f));
+  s.metric_length += lane::select(on, part * metric_step, number(0.0f));
+  s.fastest_length += lane::select(on, part * lane::max(fastest_step, chord_mm), number(0.0f));
   s.FA_sum += lane::select(on, s.FA, number(0.0f));
   s.weakest = lane::select(on, lane::min(s.weakest, s.relative), s.weakest);
   s.drift = lane::select(on, lane::max(s.drift, drift), s.drift);
@@ -125,10 +125,10 @@ VOXHERD_FUNCTION inline auto ray_tracer<Form>::find_stops(const place<number>& t
 }
 
 /// Walks lanes that leave their voxel through the voxels that they enter. The last step of a fibre that ends in a
-/// target region is cut at the region's face.
+/// target region is cut at the region's face; `part` of it is left. FA, weakest and drift are those of its start.
 template <class Form>
 VOXHERD_FUNCTION inline void ray_tracer<Form>::enter_voxels(place<number>& to, number& stop, number& FA, number& speed,
-                                                            step_lengths<number>& lengths) {
+                                                            number& part) {
   mask changed = mask(false);
   for (int a = 0; a < 3; ++a) changed = changed || !(nearest(to, a) == state_.voxel[a]);
   changed = changed && active_ && stop == 0.0f;
@@ -154,27 +154,17 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::enter_voxels(place<number>& to, n
       put(speed, i, facts.speed);
       if (tracing()) {
         if (!ends_fibre(i, facts.regions)) return true;
-        if (is_target(account_[i], facts.regions)) cut_step(i, voxel, to, lengths);
+        if (is_target(account_[i], facts.regions)) put(part, i, cut_at_face(state_.at, voxel, i, to));
         return false;
       }
       float why = enter(account_[i], facts.regions);
       if (why == 0 && facts.FA < job_.rays.min_FA) why = static_cast<float>(static_cast<int>(stop_reason::FA));
       put(stop, i, why);
-      if (why == static_cast<float>(static_cast<int>(stop_reason::target))) cut_step(i, voxel, to, lengths);
+      if (why == static_cast<float>(static_cast<int>(stop_reason::target)))
+        put(part, i, cut_at_face(state_.at, voxel, i, to));
       return why == 0;
     });
   }
-}
-
-/// Replaces the step's end by the point where it enters the voxel. Lengths are interpolated linearly; FA, weakest and
-/// drift are those of the step's start and need no change.
-template <class Form>
-VOXHERD_FUNCTION inline void ray_tracer<Form>::cut_step(int lane, const int (&voxel)[3], place<number>& to,
-                                                        step_lengths<number>& lengths) const {
-  const float part = cut_at_face(state_.at, voxel, lane, to);
-  put(lengths.chord_mm, lane, part * get(lengths.chord_mm, lane));
-  put(lengths.metric, lane, part * get(lengths.metric, lane));
-  put(lengths.fastest, lane, part * get(lengths.fastest, lane));
 }
 
 /// While a fibre is traced again: whether the voxel's regions ended its ray when it was scored. They cannot have ended

@@ -158,10 +158,7 @@ class ray_tracer {
   VOXHERD_FUNCTION void step();
   VOXHERD_FUNCTION number find_stops(const place<number>& to, const number (&chord)[3], number chord_mm, number energy,
                                      number drift) const;
-  VOXHERD_FUNCTION void enter_voxels(place<number>& to, number& stop, number& FA, number& speed,
-                                     step_lengths<number>& lengths);
-  VOXHERD_FUNCTION void cut_step(int lane, const int (&voxel)[3], place<number>& to,
-                                 step_lengths<number>& lengths) const;
+  VOXHERD_FUNCTION void enter_voxels(place<number>& to, number& stop, number& FA, number& speed, number& part);
   VOXHERD_FUNCTION bool ends_fibre(int lane, std::uint32_t regions) const;
   VOXHERD_FUNCTION float enter(fibre_account& account, std::uint32_t regions) const;
   VOXHERD_FUNCTION bool is_target(const fibre_account& account, std::uint32_t regions) const {
@@ -171,7 +168,6 @@ class ray_tracer {
   VOXHERD_FUNCTION void look_for_loop(const place<number>& to, number& stop);
 
   VOXHERD_FUNCTION void write_scores(int lane) const;
-  VOXHERD_FUNCTION verdict judge(int lane, float measure) const;
   VOXHERD_FUNCTION void write_point(int lane, std::uint32_t step) const;
 
   const trace_job& job_;
