@@ -8,7 +8,8 @@
 ///   start(at, v, q, E): q for the index velocity v, scaled so that the energy E = v^T G v is 1;
 ///   read(at): the field at a position;
 ///   rates(sample, q, velocity, force): dx/dt and dq/dt;
-///   energy(sample, q, velocity): E, constant along a geodesic.
+///   energy(sample, q, velocity): E, constant along a geodesic;
+///   follows_axis: whether it is a streamline; fills_registers: whether a step needs all registers of a GPU thread.
 namespace voxherd::geodesic {
 
 /// q = p = G v; x' = D p, p' = -1/2 grad(p^T D p). Needs neither the inverse nor Christoffel symbols; E is exactly
@@ -18,7 +19,7 @@ struct hamiltonian_form {
   using number = typename Reader::number;
   // Read when p is known, so that derivatives can be contracted immediately; rk2-frozen reads the same voxels twice.
   using sample = place<number>;
-  static constexpr bool follows_axis = false;
+  static constexpr bool follows_axis = false, fills_registers = false;
   Reader reader;
 
   VOXHERD_FUNCTION void start(const place<number>& at, const number (&v)[3], number (&p)[3]) const {
@@ -59,7 +60,7 @@ struct christoffel_form {
   struct sample {
     number value[24];  ///< D, then d_x G, d_y G, d_z G
   };
-  static constexpr bool follows_axis = false;
+  static constexpr bool follows_axis = false, fills_registers = true;
   Reader reader;
 
   VOXHERD_FUNCTION void start(const place<number>& at, const number (&direction)[3], number (&v)[3]) const {
@@ -104,7 +105,7 @@ struct streamline_form {
   struct sample {
     number tensor[6];
   };
-  static constexpr bool follows_axis = true;
+  static constexpr bool follows_axis = true, fills_registers = false;
   Reader reader;
 
   VOXHERD_FUNCTION void start(const place<number>&, const number (&v)[3], number (&q)[3]) const {
@@ -135,7 +136,7 @@ struct finsler4_form {
   struct sample {
     number quartic[quartic_size], derivative[3][quartic_size];
   };
-  static constexpr bool follows_axis = false;
+  static constexpr bool follows_axis = false, fills_registers = false;
   Reader reader;
 
   VOXHERD_FUNCTION void start(const place<number>& at, const number (&direction)[3], number (&v)[3]) const {

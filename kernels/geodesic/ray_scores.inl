@@ -22,13 +22,8 @@ VOXHERD_FUNCTION inline verdict judge(const trace_job& job, const fibre_account&
   return measure >= rays.min_measure ? verdict::accepted : verdict::below_measure;
 }
 
-/// Writes all outputs of a fibre. On a GPU it is not inlined: it runs once per fibre, and inlined it needs registers in
-/// the loop over the steps.
-#if defined(__CUDACC__)
-__noinline__
-#endif
-    VOXHERD_FUNCTION inline void
-    write_scores(const trace_job& job, const fibre_account account, const fibre_sums sums) {
+/// Writes all outputs of a fibre.
+VOXHERD_FUNCTION inline void write_scores(const trace_job& job, const fibre_account& account, const fibre_sums& sums) {
   const score_arrays& out = job.scores;
   const std::uint64_t n = account.slot;
   const float steps = static_cast<float>(account.forth.steps + account.back.steps);
@@ -55,14 +50,30 @@ __noinline__
   out.put<"verdict">(n, judge(job, account, sums.length_mm, measure));
 }
 
+#if defined(__CUDACC__)
+#define VOXHERD_NOT_INLINED __noinline__
+#else
+#define VOXHERD_NOT_INLINED
+#endif
+/// The same as a function of its own: inlined into the loop over the steps, it would need registers there.
+VOXHERD_NOT_INLINED VOXHERD_FUNCTION inline void write_scores_apart(const trace_job& job, const fibre_account account,
+                                                                    const fibre_sums sums) {
+  write_scores(job, account, sums);
+}
+#undef VOXHERD_NOT_INLINED
+
 }  // namespace detail
 
 template <class Form>
 VOXHERD_FUNCTION inline void ray_tracer<Form>::write_scores(int lane) const {
   const ray_state<number>& s = state_;
-  detail::write_scores(job_, account_[lane],
-                       {get(s.length_mm, lane), get(s.metric_length, lane), get(s.fastest_length, lane),
-                        get(s.weakest, lane), get(s.FA_sum, lane), get(s.drift, lane)});
+  const detail::fibre_sums sums{get(s.length_mm, lane), get(s.metric_length, lane), get(s.fastest_length, lane),
+                                get(s.weakest, lane),   get(s.FA_sum, lane),        get(s.drift, lane)};
+  if constexpr (Form::fills_registers) {
+    detail::write_scores_apart(job_, account_[lane], sums);
+  } else {
+    detail::write_scores(job_, account_[lane], sums);
+  }
 }
 
 /// Writes the points of the fibre that are at this step of its current ray.

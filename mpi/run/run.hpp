@@ -50,7 +50,7 @@ struct run_settings {
   bool dry_run = false;
   bool quiet = false;
   double stall_minutes = 0;  ///< a run in which no batch is finished for so long ends with `interrupted`; 0: it waits
-  std::string label;  ///< name of this step in its progress lines and above its table; "" for a single run
+  std::string label;         ///< name of this step in its progress lines and above its table; "" for a single run
   /// The file is an intermediate step (OUT.scores) that its command removes at the end. If it exists at the start, a
   /// stopped command left it, and messages say so.
   bool is_step = false;
