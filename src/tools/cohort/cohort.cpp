@@ -120,7 +120,7 @@ void report(const cohort_request& request, const std::vector<subject_status>& al
     const std::string list = array_list(tasks_to_submit(all));
     if (!list.empty()) fmt::print("{}\n", list);
   } else if (json != "-") {
-    fmt::print("{}", cohort_text(manifest, script_words(request), all));
+    fmt::print("{}", cohort_text(script_words(request), all));
   }
   if (json.empty()) return;
   const std::string text = cohort_json(manifest, all).dump(2) + '\n';

@@ -62,8 +62,7 @@ std::vector<std::size_t> tasks_to_repair(const std::vector<subject_status>& all)
   return tasks_where(all, [](const subject_status& s) { return s.state == "failed" && !s.resubmit; });
 }
 
-std::string cohort_text(const std::string& manifest, const std::string& script_words,
-                        const std::vector<subject_status>& all) {
+std::string cohort_text(const std::string& script_words, const std::vector<subject_status>& all) {
   std::size_t width = 7;
   double gpu_hours = 0, core_hours = 0;
   for (const subject_status& s : all) {

@@ -17,8 +17,7 @@ std::vector<std::size_t> tasks_to_repair(const std::vector<subject_status>& all)
 
 /// The printed table: one line per subject, the totals, and what to submit; `script_words`: what follows the batch
 /// script's name there.
-std::string cohort_text(const std::string& manifest, const std::string& script_words,
-                        const std::vector<subject_status>& all);
+std::string cohort_text(const std::string& script_words, const std::vector<subject_status>& all);
 
 nlohmann::json cohort_json(const std::string& manifest, const std::vector<subject_status>& all);
 
