@@ -39,7 +39,8 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return distance[a.size()][b.size()];
 }
 
-/// The name that was probably meant, "" if none is close: the only one that starts so, or the nearest.
+/// The name that was probably meant: the only one of which `wrong` is the beginning, or the nearest; "" if none is
+/// close.
 std::string nearest_name(const std::string& wrong, const std::vector<std::string>& names) {
   std::vector<std::string> longer;
   for (const std::string& name : names)

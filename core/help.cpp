@@ -189,10 +189,6 @@ std::string identifier(std::string name) {
   return name;
 }
 
-bool is_positional(const command& c, const std::string& name) {
-  return fmt::format(",{},", c.positional).find(fmt::format(",{},", name)) != std::string::npos;
-}
-
 nlohmann::ordered_json boutiques_input(const command& c, const option_spec& spec) {
   nlohmann::ordered_json input{{"id", identifier(spec.name)}, {"name", spec.name}, {"description", spec.help}};
   const bool is_number = spec.type == option_type::integer || spec.type == option_type::real;
@@ -209,7 +205,7 @@ nlohmann::ordered_json boutiques_input(const command& c, const option_spec& spec
   if (spec.repeats) input["list"] = true;
   input["optional"] = !is_required(c, spec);
   input["value-key"] = value_key(spec);
-  if (!is_positional(c, spec.name)) input["command-line-flag"] = fmt::format("--{}", spec.name);
+  if (!is_positional(c, spec)) input["command-line-flag"] = fmt::format("--{}", spec.name);
   // A default in words ("3; power 1") depends on other options: the program chooses it.
   if (is_number && !spec.standard.empty() && spec.standard.find_first_not_of("0123456789.e-+") == std::string::npos) {
     input["default-value"] = nlohmann::ordered_json::parse(spec.standard);
@@ -231,7 +227,7 @@ std::string boutiques_text(const command& c) {
       if (spec.name == name) line += fmt::format(" {}", value_key(spec));
   nlohmann::ordered_json inputs = nlohmann::ordered_json::array(), outputs = nlohmann::ordered_json::array();
   for (const option_spec& spec : c.options()) {
-    if (!is_positional(c, spec.name)) line += fmt::format(" {}", value_key(spec));
+    if (!is_positional(c, spec)) line += fmt::format(" {}", value_key(spec));
     inputs.push_back(boutiques_input(c, spec));
     if (spec.name == "out")
       outputs.push_back({{"id", "result"},

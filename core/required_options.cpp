@@ -60,9 +60,12 @@ bool is_given(const command& c, const std::string& part, const given_options& gi
 
 }  // namespace
 
+bool is_positional(const command& c, const option_spec& spec) {
+  return fmt::format(",{},", c.positional).find(fmt::format(",{},", spec.name)) != std::string::npos;
+}
+
 bool is_required(const command& c, const option_spec& spec) {
-  const std::string positional = fmt::format(",{},", c.positional);
-  if (positional.find("," + spec.name + ",") != std::string::npos) return c.usage[0] != '[';
+  if (is_positional(c, spec)) return c.usage[0] != '[';
   const auto parts = required_parts(c);
   return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) { return names(part, spec); });
 }

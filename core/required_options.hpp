@@ -4,6 +4,9 @@
 
 namespace voxherd {
 
+/// Whether the option takes plain words of the command line.
+bool is_positional(const command& c, const option_spec& spec);
+
 /// Whether a command always needs the option: in its usage line it is outside brackets and parentheses, or it is the
 /// first plain word. A command with several forms, separated by bars, always needs none.
 bool is_required(const command& c, const option_spec& spec);

@@ -98,17 +98,18 @@ void check_agent_arrives(const perfusion_settings& o, const inflow_files& files,
       fmt::format("{}: the {} curve has no value above 0, expected the agent's concentration", printable(file), name));
 }
 
-double mean_of(const std::vector<double>& values, std::size_t begin, std::size_t end) {
+double mean_between(const std::vector<double>& values, std::size_t begin, std::size_t end) {
   return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(begin),
                          values.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
          static_cast<double>(end - begin);
 }
 
-/// In the last frames the agent is mixed in the blood, so that artery and portal vein contain the same.
+/// In the last frames the agent is mixed with the blood, so that artery and portal vein have the same concentration.
 void compare_late_inputs(const perfusion_settings& o, const time_course& f, const conversion& convert) {
   constexpr double max_ratio = 1.5;
   const std::size_t frames = f.frames(), late = std::max<std::size_t>(1, frames / 5);
-  const double artery = mean_of(f.arterial, frames - late, frames), vein = mean_of(f.portal, frames - late, frames);
+  const double artery = mean_between(f.arterial, frames - late, frames),
+               vein = mean_between(f.portal, frames - late, frames);
   if (artery <= 0 || vein <= 0 || std::max(artery, vein) <= max_ratio * std::min(artery, vein)) return;
   const bool is_inflow = artery < vein && convert.needs_t1() && o.arterial_S0 == arterial_baseline::own &&
                          !o.arterial.voi.empty() && !o.portal.voi.empty();
@@ -125,7 +126,7 @@ void refuse_assumed_concentrations(const perfusion_settings& o, const std::vecto
   constexpr std::size_t first_frames = 3;
   constexpr double max_part_of_peak = 0.3;
   if (!o.signal_is_assumed || tissue.size() <= first_frames) return;
-  const double start = mean_of(tissue, 0, first_frames), peak = *std::max_element(tissue.begin(), tissue.end());
+  const double start = mean_between(tissue, 0, first_frames), peak = *std::max_element(tissue.begin(), tissue.end());
   if (peak <= 0 || start <= max_part_of_peak * peak) return;
   option::refuse(
       fmt::format("the mean of the mask is {:.4g} in frames 0 to {}, its peak {:.4g}, but a concentration starts "

@@ -145,7 +145,7 @@ TEST_P(GeodesicCudaRegions, AcceptTheSameFibresAsTheCpu) {
   EXPECT_EQ(got.steps, expected.steps);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, GeodesicCudaRegions, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Rays, GeodesicCudaRegions, testing::Bool());
 
 /// The batches of a run have no influence.
 TEST(GeodesicCudaScores, AreTheSameBytesForAnyBatches) {
