@@ -137,19 +137,19 @@ class round_worker {
       lists_.entry[(round + 1) % 2][atomicAdd(lists_.count[(round + 1) % 3], 1u)] = entry;
   }
 
-  /// Each warp reserves places for its own share, which needs no barrier.
+  /// The first warp alone: mostly it is one entry per lane, and no barrier is needed.
   __device__ void put_on_list(std::uint32_t round) const {
     const front_view& f = visit_.front;
-    if (waits() && threadIdx.x < f.fronts && threadIdx.x < gathered_fronts && s_.earliest[threadIdx.x] < unreached)
-      team_.lower(f.least[(round + 1) % 3] + threadIdx.x, s_.earliest[threadIdx.x]);
-    const std::uint32_t count = min(s_.woken_count, collected), lane = threadIdx.x % 32;
-    for (std::uint32_t first = threadIdx.x - lane; first < count; first += threads) {
-      const std::uint32_t share = min(count - first, 32u);
-      std::uint32_t place = 0;
-      if (lane == 0) place = atomicAdd(lists_.count[(round + 1) % 3], share);
-      place = __shfl_sync(0xffffffffu, place, 0);
-      if (lane < share) __stcg(lists_.entry[(round + 1) % 2] + place + lane, s_.woken[first + lane]);
-    }
+    std::uint32_t thread;  // read again: a register that held it during the visits would be one too many
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    if (waits() && thread < f.fronts && thread < gathered_fronts && s_.earliest[thread] < unreached)
+      team_.lower(f.least[(round + 1) % 3] + thread, s_.earliest[thread]);
+    if (thread >= 32) return;
+    const std::uint32_t count = min(s_.woken_count, collected);
+    std::uint32_t place = 0;
+    if (thread == 0 && count > 0) place = atomicAdd(lists_.count[(round + 1) % 3], count);
+    std::uint32_t* to = lists_.entry[(round + 1) % 2] + __shfl_sync(0xffffffffu, place, 0);
+    for (std::uint32_t i = thread; i < count; i += 32) __stcg(to + i, s_.woken[i]);
   }
 
   const visit_type& visit_;
