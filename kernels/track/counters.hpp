@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/portable/function.hpp"
+
+namespace voxherd::track {
+
+/// Integer sums over the accepted streamlines of one group; null for what is not wanted. On a GPU many threads add to
+/// the same arrays; sums of integers do not depend on the order.
+struct counters {
+  std::uint32_t* density = nullptr;   ///< by place: streamlines that visit it, each counted once
+  std::uint64_t* length = nullptr;    ///< by place: sum of their steps from the seed at the first visit
+  std::uint32_t* accepted = nullptr;  ///< by seed of the group
+  std::uint32_t* hits = nullptr;      ///< by seed and region: streamlines that reach it
+  std::uint64_t* hit_length = nullptr;
+  std::uint64_t* walked = nullptr;  ///< steps of all streamlines when they were first drawn
+};
+
+VOXHERD_FUNCTION inline void add(std::uint32_t* to, std::uint32_t value) {
+  if (to == nullptr) return;
+#if defined(__CUDA_ARCH__)
+  atomicAdd(to, value);
+#else
+  *to += value;
+#endif
+}
+
+VOXHERD_FUNCTION inline void add(std::uint64_t* to, std::uint64_t value) {
+  if (to == nullptr) return;
+#if defined(__CUDA_ARCH__)
+  atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
+#else
+  *to += value;
+#endif
+}
+
+/// Element `i` of an array that may be null.
+template <class T>
+VOXHERD_FUNCTION T* element(T* array, std::size_t i) {
+  return array == nullptr ? nullptr : array + i;
+}
+
+}  // namespace voxherd::track

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "kernels/track/tracker.hpp"
+#include "kernels/track/walker.hpp"
+
+namespace voxherd::track {
+
+/// The streamlines of a call of track(), in the memory of the device.
+struct track_job {
+  field_view field;
+  walk_settings how;
+  group_plan plan;
+  const seed* seeds;
+  std::uint32_t regions;
+  std::uint64_t first_group;
+  std::uint64_t first, end;  ///< numbers of the streamlines
+  counters out;              ///< of the first group
+};
+
+/// Takes one streamline after another from a queue: decides which halves count, and repeats those with the same random
+/// numbers to count their voxels. Nothing of a streamline is stored. Without conditions one pass is enough.
+class lane_walker {
+ public:
+  VOXHERD_FUNCTION lane_walker(const track_job& job, const stamped_table<visit_entry>& visits,
+                               const stamped_table<cell_entry>& cells)
+      : job_(&job), walker_(job.field, job.how, visits, cells) {}
+
+  /// One step. Queue: next() returns the next streamline's number, at least `end` if none is left. Returns false then.
+  template <class Queue>
+  VOXHERD_FUNCTION bool advance(Queue& queue) {
+    if (!busy_) {
+      const std::uint64_t number = queue.next();
+      if (number >= job_->end) return false;
+      begin(number);
+      return true;
+    }
+    if (walker_.advance()) return true;
+    end_pass();
+    return true;
+  }
+
+ private:
+  VOXHERD_FUNCTION void begin(std::uint64_t number) {
+    const std::uint64_t group = number / job_->plan.per_group, from = number / job_->plan.per_seed;
+    walk_output out;
+    out.to = group_row(job_->out, group - job_->first_group, job_->field.places, job_->plan.seed_rows(), job_->regions);
+    out.seed_row = static_cast<std::uint32_t>(from - job_->plan.first_seed(group));
+    out.regions = job_->regions;
+    walker_.begin(job_->seeds[from], static_cast<std::uint32_t>(number % job_->plan.per_seed),
+                  job_->how.has_conditions() ? 0 : 3, out);
+    busy_ = true;
+    first_pass_ = true;
+  }
+
+  VOXHERD_FUNCTION void end_pass() {
+    const walk_output& out = walker_.output();
+    if (first_pass_) add(out.to.walked, walker_.walked());
+    const bool was_counted = walker_.counting() != 0;
+    const unsigned counted = walker_.counted();
+    if (!was_counted && counted != 0) {
+      first_pass_ = false;
+      const walk_output same = out;
+      const seed from = walker_.origin();
+      walker_.begin(from, walker_.number(), counted, same);
+      return;
+    }
+    if (was_counted) add(element(out.to.accepted, out.seed_row), 1u);
+    busy_ = false;
+  }
+
+  const track_job* job_;
+  walker walker_;
+  bool busy_ = false, first_pass_ = true;
+};
+
+/// Keys that one streamline may put into each table.
+inline std::uint32_t max_visits(const walk_settings& how, std::uint32_t regions) {
+  return 2 * static_cast<std::uint32_t>(how.max_points) + regions;
+}
+inline std::uint32_t max_cells(const walk_settings& how) {
+  return how.loop_check ? static_cast<std::uint32_t>(how.max_points) : 1;
+}
+
+}  // namespace voxherd::track

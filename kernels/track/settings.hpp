@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/portable/function.hpp"
+
+namespace voxherd::track {
+
+/// Which fibre of a sample the first step of a half follows, among those above the fibre threshold unless it says
+/// otherwise. None above: fibre 1.
+enum class first_fibre : std::uint8_t {
+  strongest,  ///< fibre 1, whatever its fraction
+  equal,      ///< each with the same probability
+  weighted,   ///< with a probability in proportion to its fraction
+  any,        ///< each of all fibres, also below the threshold, with the same probability
+};
+
+enum class waypoint_rule : std::uint8_t {
+  all,  ///< every waypoint mask must be passed
+  one,  ///< one of them is enough
+};
+
+constexpr std::int32_t direction_unit = 32767;  ///< length of a unit direction in its integers
+constexpr std::uint32_t fraction_unit = 65535;  ///< a volume fraction of 1
+constexpr int max_waypoints = 13;
+constexpr std::uint32_t max_regions = 65535;
+
+/// How streamlines are drawn and accepted. Lengths are in whole steps, directions and fractions in integers, so that a
+/// decision never depends on rounding.
+struct walk_settings {
+  std::int32_t samples = 1, fibres = 1;
+  float step_voxels[3] = {};    ///< along each image axis, of a step in direction 1 / direction_unit; negative: flipped
+  float radius_voxels[3] = {};  ///< of the ball around the seed's centre in which streamlines start
+  bool random_start = false;
+  std::int32_t min_dot = 0;        ///< the product of two directions in turn must be larger, whatever its sign
+  std::uint32_t min_fraction = 0;  ///< fibres must be above it to be chosen
+  std::int32_t max_points = 1000;  ///< of a half, with the start
+  std::int32_t min_steps = 0;      ///< a half with fewer is rejected
+  bool loop_check = false;         ///< end a half that enters a cell of 5^3 voxels against its last direction there
+  bool stop_by_fraction = false;   ///< go on with a probability of the fibre's fraction
+  bool half_weight_ends = false;   ///< draw the first and the last sample half as often as the others, as FSL does
+  first_fibre first = first_fibre::strongest;
+  std::uint64_t random_seed = 0;
+  bool avoid = false;           ///< there are masks to avoid
+  std::uint32_t waypoints = 0;  ///< number of masks
+  waypoint_rule rule = waypoint_rule::all;
+  bool ordered = false;    ///< waypoints must be passed in their order
+  bool each_half = false;  ///< each half must fulfil the rule alone
+  bool network = false;    ///< a half must reach another region than its seed's
+
+  /// Whether a streamline may be rejected, so that it is known only at its end whether it counts.
+  VOXHERD_FUNCTION bool has_conditions() const { return avoid || waypoints > 0 || network || min_steps > 0; }
+};
+
+}  // namespace voxherd::track

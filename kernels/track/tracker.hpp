@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "core/device.hpp"
+#include "kernels/track/counters.hpp"
+#include "kernels/track/field.hpp"
+
+namespace voxherd::track {
+
+/// Streamlines are numbered seed after seed and cut into groups of equal size, which are the items of the run.
+struct group_plan {
+  std::uint64_t seeds = 0, per_seed = 0;
+  std::uint64_t per_group = 1;
+
+  VOXHERD_FUNCTION std::uint64_t streamlines() const { return seeds * per_seed; }
+  VOXHERD_FUNCTION std::uint64_t groups() const { return (streamlines() + per_group - 1) / per_group; }
+  VOXHERD_FUNCTION std::uint64_t first_seed(std::uint64_t group) const { return group * per_group / per_seed; }
+  /// Seeds that a group may have a part of.
+  VOXHERD_FUNCTION std::uint64_t seed_rows() const {
+    const std::uint64_t touched = (per_group + per_seed - 2) / per_seed + 1;
+    return touched < seeds ? touched : seeds;
+  }
+};
+
+/// What a tracker reads, in host memory that outlives it.
+struct track_input {
+  std::int32_t size[3] = {};
+  std::span<const voxel_info> voxels;
+  std::span<const packed_fibre> fibres;
+  std::uint32_t places = 0, regions = 0;
+  std::span<const seed> seeds;
+  walk_settings how;
+  group_plan plan;
+};
+
+/// Draws streamlines on one device; used by one thread. Throws device_error; device_out_of_memory where fewer groups
+/// may fit.
+class tracker {
+ public:
+  virtual ~tracker() = default;
+
+  /// Sums of groups [first, first + count), one row per group in each array of `out`.
+  virtual void track(std::uint64_t first, std::size_t count, const counters& out) = 0;
+
+  /// Frees the device memory that is kept from one call to the next.
+  virtual void release_memory() {}
+};
+
+/// After use_device(d).
+std::unique_ptr<tracker> make_tracker(const device& d, const track_input& input);
+
+/// The arrays of group number `row` of those that begin at `first`.
+VOXHERD_FUNCTION inline counters group_row(const counters& first, std::size_t row, std::size_t places,
+                                           std::size_t seed_rows, std::size_t regions) {
+  counters c;
+  c.density = element(first.density, row * places);
+  c.length = element(first.length, row * places);
+  c.accepted = element(first.accepted, row * seed_rows);
+  c.hits = element(first.hits, row * seed_rows * regions);
+  c.hit_length = element(first.hit_length, row * seed_rows * regions);
+  c.walked = element(first.walked, row);
+  return c;
+}
+
+}  // namespace voxherd::track

@@ -1,0 +1,135 @@
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "kernels/track/backends.hpp"
+#include "kernels/track/lane.hpp"
+
+namespace voxherd::track {
+
+namespace {
+
+/// Streamlines that one thread draws in turns, so that the samples of one arrive while the others compute.
+constexpr std::size_t lanes_per_thread = 8;
+
+/// The streamlines of a thread, taken from all threads' a few at a time: neighbours read the same voxels.
+struct portion_queue {
+  static constexpr std::uint64_t portion = 64;
+  std::atomic<std::uint64_t>& shared;
+  std::uint64_t at = 0, end = 0;
+
+  std::uint64_t next() {
+    if (at == end) {
+      at = shared.fetch_add(portion, std::memory_order_relaxed);
+      end = at + portion;
+    }
+    return at++;
+  }
+};
+
+/// Counts of one thread.
+struct own_counts {
+  std::vector<std::uint32_t> density, accepted, hits;
+  std::vector<std::uint64_t> length, hit_length, walked;
+
+  own_counts(const counters& wanted, std::size_t places, std::size_t seeds, std::size_t regions)
+      : density(wanted.density == nullptr ? 0 : places),
+        accepted(wanted.accepted == nullptr ? 0 : seeds),
+        hits(wanted.hits == nullptr ? 0 : seeds * regions),
+        length(wanted.length == nullptr ? 0 : places),
+        hit_length(wanted.hit_length == nullptr ? 0 : seeds * regions),
+        walked(wanted.walked == nullptr ? 0 : 1) {}
+
+  counters view() {
+    counters c;
+    const auto data = [](auto& v) { return v.empty() ? nullptr : v.data(); };
+    c.density = data(density), c.length = data(length), c.accepted = data(accepted);
+    c.hits = data(hits), c.hit_length = data(hit_length), c.walked = data(walked);
+    return c;
+  }
+
+  void add_to(const counters& all) const {
+    const auto sum = [](const auto& own, auto* to) {
+      for (std::size_t i = 0; i < own.size(); ++i) to[i] += own[i];
+    };
+    sum(density, all.density), sum(length, all.length), sum(accepted, all.accepted);
+    sum(hits, all.hits), sum(hit_length, all.hit_length), sum(walked, all.walked);
+  }
+};
+
+void set_zero(const counters& c, std::size_t places, std::size_t seeds, std::size_t regions) {
+  const auto zero = [](auto* array, std::size_t count) {
+    if (array != nullptr) std::fill_n(array, count, 0);
+  };
+  zero(c.density, places), zero(c.length, places), zero(c.accepted, seeds);
+  zero(c.hits, seeds * regions), zero(c.hit_length, seeds * regions), zero(c.walked, 1);
+}
+
+class cpu_tracker final : public tracker {
+ public:
+  cpu_tracker(const device& d, const track_input& in) : in_(in), threads_(d.threads) {}
+
+  void track(std::uint64_t first, std::size_t count, const counters& out) override {
+    const std::size_t seeds = in_.plan.seed_rows();
+    for (std::size_t row = 0; row < count; ++row) {
+      const counters group = group_row(out, row, in_.places, seeds, in_.regions);
+      set_zero(group, in_.places, seeds, in_.regions);
+      track_group(first + row, group);
+    }
+  }
+
+ private:
+  void track_group(std::uint64_t group, const counters& sums) const {
+    track_job job{};
+    job.field = {{in_.size[0], in_.size[1], in_.size[2]}, in_.voxels.data(), in_.fibres.data(), in_.places};
+    job.how = in_.how;
+    job.plan = in_.plan;
+    job.seeds = in_.seeds.data();
+    job.regions = in_.regions;
+    job.first_group = group;
+    job.first = group * in_.plan.per_group;
+    job.end = std::min(job.first + in_.plan.per_group, in_.plan.streamlines());
+    std::atomic<std::uint64_t> next{job.first};
+#pragma omp parallel num_threads(threads_)
+    {
+      own_counts own(sums, in_.places, in_.plan.seed_rows(), in_.regions);
+      track_job own_job = job;
+      own_job.out = own.view();
+      draw(own_job, portion_queue{next});
+#pragma omp critical(voxherd_track_sum)
+      own.add_to(sums);
+    }
+  }
+
+  static void draw(const track_job& job, portion_queue queue) {
+    const std::uint32_t visits = table_entries(max_visits(job.how, job.regions)),
+                        cells = table_entries(max_cells(job.how));
+    std::vector<visit_entry> visit_memory(lanes_per_thread * visits);
+    std::vector<cell_entry> cell_memory(lanes_per_thread * cells);
+    std::vector<lane_walker> lanes;
+    for (std::size_t i = 0; i < lanes_per_thread; ++i)
+      lanes.emplace_back(job, stamped_table<visit_entry>{visit_memory.data() + i * visits, visits - 1, 0},
+                         stamped_table<cell_entry>{cell_memory.data() + i * cells, cells - 1, 0});
+    for (bool any = true; any;) {
+      any = false;
+      for (lane_walker& lane : lanes) any |= lane.advance(queue);
+    }
+  }
+
+  track_input in_;
+  int threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<tracker> make_tracker_cpu(const device& d, const track_input& input) {
+  return std::make_unique<cpu_tracker>(d, input);
+}
+
+std::unique_ptr<tracker> make_tracker(const device& d, const track_input& input) {
+  return d.kind == backend::cuda ? make_tracker_cuda(input) : make_tracker_cpu(d, input);
+}
+
+}  // namespace voxherd::track

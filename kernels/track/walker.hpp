@@ -1,0 +1,304 @@
+#pragma once
+
+#include "kernels/portable/draws.hpp"
+#include "kernels/track/acceptance.hpp"
+#include "kernels/track/counters.hpp"
+#include "kernels/track/field.hpp"
+#include "kernels/track/stamped_table.hpp"
+
+namespace voxherd::track {
+
+/// Where the counts of a walker's streamline go.
+struct walk_output {
+  counters to;
+  std::uint32_t seed_row = 0;  ///< of the seed in its group
+  std::uint32_t regions = 0;   ///< columns of `hits`
+};
+
+/// Draws one streamline, point after point: two halves from the same start in opposite directions through random
+/// samples of the posterior (Behrens 2003, Magn Reson Med 50:1077; several fibres: Behrens 2007, NeuroImage 34:144).
+/// All random numbers follow from the seed value, the seed's voxel, the streamline's number, the half and the step.
+class walker {
+ public:
+  VOXHERD_FUNCTION walker(const field_view& field, const walk_settings& how, const stamped_table<visit_entry>& visits,
+                          const stamped_table<cell_entry>& cells)
+      : field_(&field), how_(&how), visits_(visits), cells_(cells) {}
+
+  /// `counting`: the halves to be counted, as counted_halves() returns; 0: only decide which to count.
+  VOXHERD_FUNCTION void begin(const seed& from, std::uint32_t number, unsigned counting, const walk_output& out) {
+    seed_ = from;
+    number_ = number;
+    counting_ = counting;
+    out_ = out;
+    has_first_ = false;
+    passed_ = 0;
+    walked_ = 0;
+    last_place_ = -1;
+    visits_.clear();
+    place_start();
+    begin_half(0);
+  }
+
+  /// Makes one step, or begins the next half. Returns false when the streamline is complete.
+  VOXHERD_FUNCTION bool advance() {
+    if (!moving_) return end_half();
+    step();
+    return true;
+  }
+
+  VOXHERD_FUNCTION unsigned counting() const { return counting_; }
+  VOXHERD_FUNCTION unsigned counted() const { return counted_halves(fate_[0], fate_[1]); }
+  VOXHERD_FUNCTION std::uint64_t walked() const { return walked_; }
+  VOXHERD_FUNCTION const seed& origin() const { return seed_; }
+  VOXHERD_FUNCTION std::uint32_t number() const { return number_; }
+  VOXHERD_FUNCTION const walk_output& output() const { return out_; }
+
+  // For tests against the reference.
+  VOXHERD_FUNCTION int half() const { return half_; }
+  VOXHERD_FUNCTION bool moving() const { return moving_; }
+  VOXHERD_FUNCTION std::int32_t point() const { return point_; }
+  VOXHERD_FUNCTION float position(int axis) const { return position_[axis]; }
+  VOXHERD_FUNCTION half_fate fate(int half) const { return fate_[half]; }
+
+ private:
+  /// What a block of four random words is for.
+  enum class purpose : std::uint32_t { sample = 0, choice = 1, start = 2 };
+
+  VOXHERD_FUNCTION philox4x32_ctr_t words(purpose why, std::int32_t step) const {
+    const std::uint32_t code = (static_cast<std::uint32_t>(step) << 3) | (static_cast<std::uint32_t>(half_) << 2) |
+                               static_cast<std::uint32_t>(why);
+    return draw_words(how_->random_seed, seed_.index, static_cast<std::uint64_t>(number_) << 32 | code);
+  }
+
+  /// In [0, 1), exact.
+  VOXHERD_FUNCTION static float to_share(std::uint32_t word) {
+    return static_cast<float>(word >> 8) * 5.9604644775390625e-8f;
+  }
+
+  /// An integer below `count`.
+  VOXHERD_FUNCTION static std::uint32_t pick(std::uint32_t word, std::uint32_t count) {
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(word) * count >> 32);
+  }
+
+  /// The seed's centre, or a point uniform in a ball around it.
+  VOXHERD_FUNCTION void place_start() {
+    half_ = 0;
+    float offset[3] = {};
+    for (std::int32_t attempt = 0; how_->random_start; ++attempt) {
+      const philox4x32_ctr_t w = words(purpose::start, attempt);
+      for (int d = 0; d < 3; ++d) offset[d] = lane::fma(2.0f, to_share(w.v[d]), -1.0f);
+      const float square = lane::fma(offset[0], offset[0], lane::fma(offset[1], offset[1], offset[2] * offset[2]));
+      if (square <= 1.0f) break;
+    }
+    for (int d = 0; d < 3; ++d)
+      start_[d] = lane::fma(offset[d], how_->radius_voxels[d], static_cast<float>(seed_.voxel[d]));
+  }
+
+  VOXHERD_FUNCTION void begin_half(int half) {
+    half_ = half;
+    point_ = 0;
+    for (int d = 0; d < 3; ++d) position_[d] = start_[d];
+    record_ = {};
+    passed_before_ = passed_;
+    if (half == 1 && how_->each_half) passed_ = 0;
+    has_travel_ = half == 1 && has_first_;
+    travel_ = -first_;
+    cells_.clear();
+    arrive();
+  }
+
+  VOXHERD_FUNCTION bool end_half() {
+    record_.steps = point_;
+    record_.passed = passed_;
+    fate_[half_] = judge(record_, *how_);
+    if (record_.avoided) passed_ = passed_before_;
+    walked_ += static_cast<std::uint64_t>(point_);
+    if (half_ == 1 || counting_ == 1) return false;
+    begin_half(1);
+    return true;
+  }
+
+  VOXHERD_FUNCTION bool counts() const { return (counting_ >> half_ & 1u) != 0; }
+
+  VOXHERD_FUNCTION static std::int32_t nearest(float position) {
+    return static_cast<std::int32_t>(lane::floor(position + 0.5f));
+  }
+
+  VOXHERD_FUNCTION voxel_info look_up(std::int32_t x, std::int32_t y, std::int32_t z) const {
+    const bool in_image =
+        x >= 0 && y >= 0 && z >= 0 && x < field_->size[0] && y < field_->size[1] && z < field_->size[2];
+    if (!in_image) return {-1, 0};
+    const auto row =
+        static_cast<std::size_t>(z) * static_cast<std::size_t>(field_->size[1]) + static_cast<std::size_t>(y);
+    return field_->voxels[row * static_cast<std::size_t>(field_->size[0]) + static_cast<std::size_t>(x)];
+  }
+
+  /// Whether the half may go on in its cell; remembers the direction there.
+  VOXHERD_FUNCTION bool enter_cell() {
+    std::uint32_t key = 0;
+    for (int d = 2; d >= 0; --d) {
+      const auto cells = static_cast<std::uint32_t>(field_->size[d]) / 5 + 3;
+      const auto cell = static_cast<std::int32_t>(lane::floor(lane::fma(position_[d], 0.2f, 0.5f))) + 1;
+      key = key * cells + static_cast<std::uint32_t>(cell);
+    }
+    bool added = false;
+    cell_entry& last = cells_.find(key, added);
+    if (!added && dot({last.x, last.y, last.z}, travel_) < 0) return false;
+    last.x = static_cast<std::int16_t>(travel_.x);
+    last.y = static_cast<std::int16_t>(travel_.y);
+    last.z = static_cast<std::int16_t>(travel_.z);
+    return true;
+  }
+
+  /// Adds the point, tests the masks there, and draws the sample of the next step.
+  VOXHERD_FUNCTION void arrive() {
+    moving_ = false;
+    if (point_ > 0 && how_->loop_check && !enter_cell()) {
+      --point_;  // the point is not part of the half
+      return;
+    }
+    const voxel_info at = look_up(nearest(position_[0]), nearest(position_[1]), nearest(position_[2]));
+    if ((at.marks & mark::avoid) != 0) record_.avoided = true;
+    if (point_ > 0) pass(at.marks);
+    if (counts()) count(at);
+    // A rejected half is repeated only up to its first step, which the other one needs.
+    const bool needed = counting_ == 0 ? !record_.avoided : counts() || point_ == 0;
+    const bool stopped = point_ > 0 && (at.marks & mark::stop) != 0;
+    if (needed && !stopped && (at.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) draw_sample();
+  }
+
+  VOXHERD_FUNCTION void pass(std::uint32_t marks) {
+    const std::uint32_t here = marks >> mark::first_waypoint & ((1u << how_->waypoints) - 1);
+    const std::uint32_t region = marks >> mark::region;
+    if (region != 0 && region != seed_.region) record_.other_region = true;
+    if (here == 0) return;
+    for (std::uint32_t k = 0; k < how_->waypoints; ++k) {
+      if ((here >> k & 1u) == 0) continue;
+      const std::uint32_t before = (1u << k) - 1;
+      if ((passed_ & before) != before) record_.out_of_order = true;
+      passed_ |= 1u << k;
+    }
+  }
+
+  VOXHERD_FUNCTION void count(const voxel_info& at) {
+    const std::uint32_t region = at.marks >> mark::region;
+    bool first_visit = false;
+    if (out_.regions > 0 && point_ > 0 && region != 0 && region != seed_.region) {
+      (void)visits_.find(field_->places + region, first_visit);
+      if (first_visit) {
+        const std::size_t column = static_cast<std::size_t>(out_.seed_row) * out_.regions + region - 1;
+        add(element(out_.to.hits, column), 1u);
+        add(element(out_.to.hit_length, column), static_cast<std::uint64_t>(point_));
+      }
+    }
+    if (at.place < 0 || at.place == last_place_) return;
+    last_place_ = at.place;
+    (void)visits_.find(static_cast<std::uint32_t>(at.place), first_visit);
+    if (!first_visit) return;
+    add(element(out_.to.density, static_cast<std::size_t>(at.place)), 1u);
+    add(element(out_.to.length, static_cast<std::size_t>(at.place)), static_cast<std::uint64_t>(point_));
+  }
+
+  /// One of the eight voxels around the point, with the probabilities of linear interpolation, and one of its samples.
+  VOXHERD_FUNCTION void draw_sample() {
+    const philox4x32_ctr_t w = words(purpose::sample, point_);
+    std::int32_t voxel[3];
+    for (int d = 0; d < 3; ++d) {
+      const float low = lane::floor(position_[d]);
+      voxel[d] = static_cast<std::int32_t>(low) + (to_share(w.v[d]) < position_[d] - low ? 1 : 0);
+    }
+    const voxel_info drawn = look_up(voxel[0], voxel[1], voxel[2]);
+    if ((drawn.marks & mark::inside) == 0) return;
+    const auto samples = static_cast<std::uint32_t>(how_->samples);
+    const std::uint32_t sample =
+        how_->half_weight_ends
+            ? static_cast<std::uint32_t>((static_cast<std::uint64_t>(w.v[3]) * (samples - 1) + 0x80000000u) >> 32)
+            : pick(w.v[3], samples);
+    fibres_ = field_->fibres +
+              (static_cast<std::size_t>(drawn.place) * samples + sample) * static_cast<std::size_t>(how_->fibres);
+#if !defined(__CUDA_ARCH__)
+    __builtin_prefetch(fibres_);
+#endif
+    moving_ = true;
+  }
+
+  VOXHERD_FUNCTION bool is_above(int fibre) const { return fibres_[fibre].fraction > how_->min_fraction; }
+
+  VOXHERD_FUNCTION int choose_first(std::uint32_t word) const {
+    if (how_->fibres == 1 || how_->first == first_fibre::strongest) return 0;
+    if (how_->first == first_fibre::any) return static_cast<int>(pick(word, static_cast<std::uint32_t>(how_->fibres)));
+    const bool weighted = how_->first == first_fibre::weighted;
+    std::uint32_t total = 0;
+    for (int k = 0; k < how_->fibres; ++k)
+      if (is_above(k)) total += weighted ? fibres_[k].fraction : 1u;
+    std::uint32_t left = pick(word, total);
+    for (int k = 0; k < how_->fibres; ++k) {
+      if (!is_above(k)) continue;
+      const std::uint32_t own = weighted ? fibres_[k].fraction : 1u;
+      if (left < own) return k;
+      left -= own;
+    }
+    return 0;
+  }
+
+  /// The fibre closest to the direction of travel among those above the threshold.
+  VOXHERD_FUNCTION int choose_closest() const {
+    int closest = 0;
+    std::int32_t largest = -1;
+    for (int k = 0; k < how_->fibres; ++k) {
+      if (!is_above(k)) continue;
+      const std::int32_t product = dot(fibres_[k].axis(), travel_), size = product < 0 ? -product : product;
+      if (size > largest) closest = k, largest = size;
+    }
+    return closest;
+  }
+
+  VOXHERD_FUNCTION void step() {
+    moving_ = false;
+    philox4x32_ctr_t w{};
+    if (point_ == 0 || how_->stop_by_fraction) w = words(purpose::choice, point_);
+    const packed_fibre fibre = fibres_[point_ == 0 ? choose_first(w.v[0]) : choose_closest()];
+    direction next = fibre.axis();
+    if (next.is_zero()) return;
+    if (how_->stop_by_fraction && fibre.fraction <= w.v[2] >> 16) return;
+    if (has_travel_) {
+      const std::int32_t product = dot(next, travel_);
+      if ((product < 0 ? -product : product) <= how_->min_dot) return;
+      if (product < 0) next = -next;
+    } else if ((w.v[1] >> 31) != 0) {
+      next = -next;
+    }
+    if (half_ == 0 && point_ == 0) first_ = next, has_first_ = true;
+    travel_ = next;
+    has_travel_ = true;
+    const std::int32_t components[3] = {next.x, next.y, next.z};
+    for (int d = 0; d < 3; ++d)
+      position_[d] = lane::fma(static_cast<float>(components[d]), how_->step_voxels[d], position_[d]);
+    ++point_;
+    arrive();
+  }
+
+  const field_view* field_;
+  const walk_settings* how_;
+  stamped_table<visit_entry> visits_;
+  stamped_table<cell_entry> cells_;
+  walk_output out_;
+  seed seed_{};
+  std::uint32_t number_ = 0;
+  unsigned counting_ = 0;
+  std::uint64_t walked_ = 0;
+
+  int half_ = 0;
+  std::int32_t point_ = 0;  ///< number of the current point of the half; 0: the start
+  bool moving_ = false;     ///< a sample for the next step is drawn
+  bool has_first_ = false, has_travel_ = false;
+  direction first_, travel_;
+  float start_[3] = {}, position_[3] = {};
+  const packed_fibre* fibres_ = nullptr;
+  std::int32_t last_place_ = -1;
+  std::uint32_t passed_ = 0, passed_before_ = 0;
+  half_record record_;
+  half_fate fate_[2] = {half_fate::reject, half_fate::reject};
+};
+
+}  // namespace voxherd::track

@@ -1,0 +1,176 @@
+#include "src/analyses/track/inputs.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/io/fingerprint.hpp"
+#include "src/io/input_file.hpp"
+#include "src/scan/grid_space.hpp"
+#include "src/scan/label_image.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace mark = track::mark;
+using track::voxel_info;
+
+/// Voxels that a step or a start can reach from a voxel with samples, along each axis.
+std::array<std::int64_t, 3> reach(const track_request& request, const image_grid& grid) {
+  std::array<std::int64_t, 3> voxels{};
+  const double mm = std::max(static_cast<double>(request.step_mm), request.radius_mm);
+  for (std::size_t d = 0; d < 3; ++d) voxels[d] = static_cast<std::int64_t>(std::ceil(mm / grid.voxel_size_mm[d]));
+  return voxels;
+}
+
+/// Numbers the voxels with samples, then those within reach of them, where a streamline that leaves may end.
+void number_places(const image_grid& grid, const std::array<std::int64_t, 3>& far, track_inputs& in) {
+  in.voxels.assign(grid.voxel_count(), {-1, 0});
+  in.place_voxels = in.samples.voxels;
+  for (std::size_t i = 0; i < in.place_voxels.size(); ++i)
+    in.voxels[in.place_voxels[i]] = {static_cast<std::int32_t>(i), mark::inside};
+  std::int64_t n[3];
+  for (std::size_t d = 0; d < 3; ++d) n[d] = static_cast<std::int64_t>(grid.size[d]);
+  const std::vector<std::uint64_t> inside = in.place_voxels;
+  for (const std::uint64_t voxel : inside) {
+    const auto v = static_cast<std::int64_t>(voxel);
+    const std::int64_t at[3] = {v % n[0], v / n[0] % n[1], v / (n[0] * n[1])};
+    const auto low = [&](std::size_t d) { return std::max<std::int64_t>(0, at[d] - far[d]); };
+    const auto high = [&](std::size_t d) { return std::min(n[d] - 1, at[d] + far[d]); };
+    for (std::int64_t z = low(2); z <= high(2); ++z)
+      for (std::int64_t y = low(1); y <= high(1); ++y)
+        for (std::int64_t x = low(0); x <= high(0); ++x) {
+          const auto other = static_cast<std::size_t>((z * n[1] + y) * n[0] + x);
+          if (in.voxels[other].place >= 0) continue;
+          in.voxels[other].place = static_cast<std::int32_t>(in.place_voxels.size());
+          in.place_voxels.push_back(other);
+        }
+  }
+}
+
+/// Sets a bit in the voxels of each mask. `bit`: of the first one; the next masks have the same, or the following bits.
+void set_marks(const std::vector<std::string>& paths, const char* option, std::uint32_t bit, bool own_bits,
+               const image_grid& grid, track_inputs& in) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({}))
+      in.voxels[v].marks |= own_bits ? bit << i : bit;
+    in.provenance[paths.size() == 1 ? option : fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
+  }
+}
+
+track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t region) {
+  const auto at = [](std::uint64_t n) { return static_cast<std::int32_t>(n); };
+  const auto& n = grid.size;
+  return {{at(voxel % n[0]), at(voxel / n[0] % n[1]), at(voxel / (n[0] * n[1]))},
+          static_cast<std::uint32_t>(voxel),
+          region};
+}
+
+/// Seeds of a mask, or of a parcellation's regions one after another; those without samples are left out.
+void read_seeds(const track_request& request, const image_grid& grid, track_inputs& in) {
+  const bool network = !request.network.empty();
+  const std::string& path = network ? request.network : request.seed_image;
+  const label_image image = read_labels(path, grid, network ? label_kind::labels : label_kind::mask);
+  in.provenance[network ? "network" : "seed-image"] = fingerprint(path);
+  if (network) in.labels.assign(image.values.begin(), image.values.end());
+  if (in.labels.size() > track::max_regions)
+    throw failure(exit_status::bad_data, fmt::format("{}: has {} labels, expected at most {}", printable(path),
+                                                     in.labels.size(), track::max_regions));
+  std::size_t outside = 0;
+  for (const std::uint64_t v : image.voxels_with({})) {
+    std::uint32_t region = 0;
+    if (network) {
+      const auto found = std::lower_bound(image.values.begin(), image.values.end(), image.label[v]);
+      region = static_cast<std::uint32_t>(found - image.values.begin()) + 1;
+      in.voxels[v].marks |= region << mark::region;
+    }
+    if ((in.voxels[v].marks & mark::inside) != 0) {
+      in.seeds.push_back(seed_at(grid, v, region));
+    } else {
+      ++outside;
+    }
+  }
+  if (in.seeds.empty())
+    throw failure(exit_status::bad_data, fmt::format("{}: none of its {} voxels has samples; is it of this subject?",
+                                                     printable(path), outside));
+  if (outside > 0)
+    spdlog::info("{}: {} of {} voxels have no samples; ignored", printable(path), outside, outside + in.seeds.size());
+  std::stable_sort(in.seeds.begin(), in.seeds.end(),
+                   [](const track::seed& a, const track::seed& b) { return a.region < b.region; });
+}
+
+void refuse_large_image(const image_grid& grid) {
+  constexpr std::uint64_t max_voxels = 0x7fffffff;
+  if (grid.voxel_count() > max_voxels)
+    throw failure(exit_status::bad_data,
+                  fmt::format("the image has {} voxels, expected at most {}", grid.voxel_count(), max_voxels));
+}
+
+std::uint64_t bytes_per_group(const track_inputs& in) {
+  return in.place_voxels.size() * (sizeof(std::uint32_t) + (in.lengths ? sizeof(std::uint64_t) : 0));
+}
+
+}  // namespace
+
+track::track_input track_inputs::view() const {
+  track::track_input view;
+  for (std::size_t d = 0; d < 3; ++d) view.size[d] = static_cast<std::int32_t>(samples.grid.size[d]);
+  view.voxels = voxels;
+  view.fibres = samples.packed();
+  view.places = static_cast<std::uint32_t>(place_voxels.size());
+  view.regions = static_cast<std::uint32_t>(labels.size());
+  view.seeds = seeds;
+  view.how = how;
+  view.plan = plan;
+  return view;
+}
+
+track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes) {
+  constexpr std::uint64_t min_streamlines = 1 << 16, max_groups = 256, max_bytes = std::uint64_t{4} << 30;
+  track::group_plan plan{seeds, per_seed, 1};
+  const std::uint64_t room =
+      std::clamp<std::uint64_t>(max_bytes / std::max<std::uint64_t>(1, row_bytes), 1, max_groups);
+  const std::uint64_t total = plan.streamlines();
+  plan.per_group = std::max(min_streamlines, (total + room - 1) / room);
+  plan.per_group = std::clamp<std::uint64_t>(plan.per_group, 1, std::max<std::uint64_t>(1, total));
+  // Counts of a group are 32-bit.
+  plan.per_group = std::min<std::uint64_t>(plan.per_group, 0xffffffff);
+  return plan;
+}
+
+track_inputs read_track_inputs(const session& s, const track_request& request, const device& d) {
+  track_inputs in{read_posterior_samples(s, request.samples, d.threads), {}, {}, {}, {}, {}, {}, 0, false, {}, {}};
+  s.note_stage("samples there");
+  const image_grid& grid = in.samples.grid;
+  in.provenance = in.samples.provenance;
+  in.step_mm = static_cast<double>(request.step_mm);
+  in.lengths = request.lengths;
+  s.on_root([&] {
+    refuse_large_image(grid);
+    number_places(grid, reach(request, grid), in);
+    set_marks(request.avoid, "avoid", mark::avoid, false, grid, in);
+    set_marks(request.stop, "stop", mark::stop, false, grid, in);
+    set_marks(request.waypoints, "waypoints", 1u << mark::first_waypoint, true, grid, in);
+    read_seeds(request, grid, in);
+  });
+  s.broadcast(in.voxels);
+  s.broadcast(in.place_voxels);
+  s.broadcast(in.seeds);
+  s.broadcast(in.labels);
+  s.broadcast(in.provenance);
+  const double side[3] = {grid.voxel_size_mm[0], grid.voxel_size_mm[1], grid.voxel_size_mm[2]};
+  in.how = make_walk_settings(request, side, determinant(grid_space(grid).axes_mm) > 0);
+  in.how.samples = in.samples.samples;
+  in.how.fibres = in.samples.fibres;
+  in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in));
+  in.configuration = nlohmann::json::object();
+  add_stored(track_options(), request, in.configuration);
+  spdlog::info("{} seed voxels with {} streamlines each: {} streamlines through {} samples of {} fibres",
+               in.seeds.size(), request.per_seed, in.plan.streamlines(), in.how.samples, in.how.fibres);
+  return in;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "core/device.hpp"
+#include "kernels/track/tracker.hpp"
+#include "src/analyses/track/options.hpp"
+#include "src/analyses/track/samples.hpp"
+
+namespace voxherd {
+
+/// Inputs of `voxherd track`; the same on every rank.
+struct track_inputs {
+  posterior_samples samples;
+  std::vector<track::voxel_info> voxels;    ///< (nz, ny, nx)
+  std::vector<std::uint64_t> place_voxels;  ///< linear index of each place's voxel; those with samples come first
+  std::vector<track::seed> seeds;           ///< by region, then by voxel
+  std::vector<std::int64_t> labels;         ///< of a network's region number i + 1; empty without one
+  track::walk_settings how;
+  track::group_plan plan;
+  double step_mm = 0;
+  bool lengths = false;
+  nlohmann::json provenance, configuration;
+
+  track::track_input view() const;
+};
+
+/// Collective. Throws failure, the same on every rank.
+track_inputs read_track_inputs(const session& s, const track_request& request, const device& d);
+
+/// Cuts streamlines into groups of at least 2^16, for at most 256 rows of counts of `row_bytes` each, or 4 GB of them.
+/// Depends on the inputs only.
+track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes);
+
+}  // namespace voxherd

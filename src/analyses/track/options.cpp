@@ -1,0 +1,128 @@
+#include "src/analyses/track/options.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+namespace voxherd {
+
+namespace {
+
+using option::refuse;
+using option::refuse_given;
+using track::first_fibre;
+using track::waypoint_rule;
+
+void check_request(const track_request& r, const given_options& given) {
+  if (!r.seed_image.empty() && !r.network.empty())
+    refuse("--seed-image and --network exclude each other; --network seeds all of its labels");
+  if (r.waypoints.size() > static_cast<std::size_t>(track::max_waypoints))
+    refuse(fmt::format("--waypoints is given {} files, expected at most {}", r.waypoints.size(), track::max_waypoints));
+  if (r.waypoints.empty())
+    for (const char* name : {"waypoint-rule", "each-half"}) refuse_given(given, name, "without --waypoints");
+  if (r.ordered && r.waypoints.size() < 2)
+    refuse(fmt::format("--ordered has no meaning with {} --waypoints; give at least two", r.waypoints.size()));
+  if (r.ordered && r.rule == waypoint_rule::one) refuse("--ordered has no meaning with --waypoint-rule or");
+}
+
+const option_table<track_request>& drawing_options() {
+  using T = track_request;
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .group("Input", {
+      {"samples", &T::samples, text_kind::file,
+       {"posterior samples of fibre directions: a result of ballstick, or a folder of bedpostX"}},
+      {"seed-image", &T::seed_image, text_kind::file, {"mask whose voxels are seeds"}},
+      {"network", &T::network, text_kind::file,
+       {"parcellation whose labelled voxels are seeds; matrices between its labels are written"}},
+      {"samples-per-seed", &T::per_seed, range{1, 1e9}, {.text = "streamlines per seed voxel", .stored = always}},
+      {"seed-radius", &T::radius_mm, range{0, 100},
+       {.text = "streamlines start anywhere in a ball of this radius around the voxel's centre", .unit = "mm",
+        .stored = always}},
+      {"seed", &T::random_seed, at_least(0), {.text = "random seed", .stored = always}}})
+    .group("Streamlines", {
+      {"step-length", &T::step_mm, range{0.01, 100}, {.text = "step length", .unit = "mm", .stored = always}},
+      {"max-steps", &T::max_steps, range{4, 1'000'000}, {.text = "points of a streamline, half of them on each side of the seed",
+        .stored = always}},
+      {"curvature", &T::curvature, range{0, 1},
+       {.text = "a half ends where the cosine between two steps is not above this", .stored = always}},
+      {"fibre-threshold", &T::fibre_threshold, range{0, 1},
+       {.text = "fibres with a volume fraction above this are followed", .stored = always}},
+      {"first-fibre", &T::first, {{"strongest", first_fibre::strongest}, {"equal", first_fibre::equal},
+                                  {"weighted", first_fibre::weighted}, {"any", first_fibre::any}},
+       {.text = "fibre of the first step: fibre 1, one of those above the threshold (equal, or weighted by their "
+                "fraction), or any", .stored = always}},
+      {"loop-check", &T::loop_check,
+       {.text = "end a half that enters a cell of 5 x 5 x 5 voxels against its last direction there", .stored = always}},
+      {"stop-by-fraction", &T::stop_by_fraction,
+       {.text = "continue at each step only with a probability of the fibre's volume fraction", .stored = always}},
+      {"end-samples", &T::ends, {{"full", end_weights::full}, {"half", end_weights::half}},
+       {.text = "draw the first and last sample as often as the others, or half as often, as FSL does",
+        .stored = always}}});
+  // clang-format on
+  return table;
+}
+
+const option_table<track_request>& acceptance_options() {
+  using T = track_request;
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .group("Masks", {
+      {"avoid", &T::avoid, text_kind::file, {.text = "masks: a half that touches one is rejected", .many = true}},
+      {"stop", &T::stop, text_kind::file, {.text = "masks: a half ends at its first point in one", .many = true}},
+      {"waypoints", &T::waypoints, text_kind::file,
+       {.text = "masks that a streamline must pass; up to 13", .many = true}},
+      {"waypoint-rule", &T::rule, {{"and", waypoint_rule::all}, {"or", waypoint_rule::one}},
+       {.text = "pass all --waypoints, or one of them", .stored = always}},
+      {"ordered", &T::ordered, {.text = "pass the --waypoints in the order given", .stored = always}},
+      {"each-half", &T::each_half,
+       {.text = "each half must fulfil the rule alone", .stored = always}},
+      {"min-length", &T::min_length_mm, range{0, 100000},
+       {.text = "shorter halves are rejected", .unit = "mm", .stored = always}}})
+    .group("Results", {
+      {"lengths", &T::lengths,
+       {.text = "also write path lengths: their sum and mean per voxel, and between regions", .stored = always}}});
+  // clang-format on
+  return table;
+}
+
+}  // namespace
+
+const option_table<track_request>& track_options() {
+  using T = track_request;
+  static const option_table<T> table = option_table<T>()
+                                           .append(option_table<T>(drawing_options()))
+                                           .append(option_table<T>(acceptance_options()))
+                                           .include(&T::run, run_options())
+                                           .check(check_request);
+  return table;
+}
+
+track::walk_settings make_walk_settings(const track_request& r, const double (&voxel_mm)[3], bool flipped) {
+  track::walk_settings how;
+  const auto step = static_cast<double>(r.step_mm);
+  constexpr double unit = track::direction_unit;
+  for (int d = 0; d < 3; ++d) {
+    how.step_voxels[d] = static_cast<float>(step / (unit * voxel_mm[d]) * (flipped && d == 0 ? -1 : 1));
+    how.radius_voxels[d] = static_cast<float>(r.radius_mm / voxel_mm[d]);
+  }
+  how.random_start = r.radius_mm > 0;
+  how.min_dot = static_cast<std::int32_t>(std::floor(static_cast<double>(r.curvature) * unit * unit));
+  how.min_fraction = static_cast<std::uint32_t>(static_cast<double>(r.fibre_threshold) * track::fraction_unit);
+  how.max_points = r.max_steps / 2;
+  how.min_steps = static_cast<std::int32_t>(std::ceil(static_cast<double>(r.min_length_mm) / step - 1e-4));
+  how.loop_check = r.loop_check;
+  how.stop_by_fraction = r.stop_by_fraction;
+  how.half_weight_ends = r.ends == end_weights::half;
+  how.first = r.first;
+  how.random_seed = r.random_seed;
+  how.avoid = !r.avoid.empty();
+  how.waypoints = static_cast<std::uint32_t>(r.waypoints.size());
+  how.rule = r.rule;
+  how.ordered = r.ordered;
+  how.each_half = r.each_half;
+  how.network = !r.network.empty();
+  return how;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/analysis.hpp"
+#include "kernels/track/field.hpp"
+#include "mpi/comm/node_memory.hpp"
+#include "mpi/comm/session.hpp"
+
+namespace voxherd {
+
+/// Posterior samples of fibre directions, packed, in memory shared by the ranks of a node.
+struct posterior_samples {
+  image_grid grid;
+  std::vector<std::uint64_t> voxels;  ///< linear indices of the voxels with samples, increasing
+  std::int32_t fibres = 0, samples = 0;
+  nlohmann::json provenance;  ///< of the input files
+  node_memory memory;
+
+  std::span<const track::packed_fibre> packed() const {
+    const auto bytes = memory.bytes();
+    return {reinterpret_cast<const track::packed_fibre*>(bytes.data()), bytes.size() / sizeof(track::packed_fibre)};
+  }
+};
+
+/// From a result of ballstick, or from a folder of bedpostX (merged_th1samples, ..., nodif_brain_mask). Collective.
+/// Throws failure (missing_input, bad_data), the same on every rank.
+posterior_samples read_posterior_samples(const session& s, const std::string& path, int threads);
+
+}  // namespace voxherd

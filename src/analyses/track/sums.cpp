@@ -1,0 +1,136 @@
+#include "src/analyses/track/sums.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <numeric>
+
+namespace voxherd {
+
+namespace {
+
+constexpr const char* density_meaning = "accepted streamlines that visit the voxel, each counted once";
+constexpr const char* accepted_meaning = "accepted streamlines that start in the voxel; 0 outside the seeds";
+
+template <class T>
+void add_row(const result_reader& groups, const char* name, std::uint64_t group, std::vector<std::uint64_t>& sums) {
+  const std::vector<T> row = groups.read_rows<T>(name, group, 1);
+  for (std::size_t i = 0; i < row.size(); ++i) sums[i] += row[i];
+}
+
+/// Adds the rows of a group's seeds to those of their regions.
+template <class T>
+void add_hits(const result_reader& groups, const char* name, std::uint64_t group, const track_inputs& in,
+              std::vector<std::uint64_t>& sums) {
+  const std::vector<T> rows = groups.read_rows<T>(name, group, 1);
+  const std::size_t regions = in.labels.size(), first = in.plan.first_seed(group);
+  for (std::size_t i = 0; i < rows.size() && first + i / regions < in.seeds.size(); ++i)
+    sums[(in.seeds[first + i / regions].region - 1) * regions + i % regions] += rows[i];
+}
+
+double share(std::uint64_t part, std::uint64_t all) {
+  return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
+}
+
+/// 32 bits while they cannot overflow, which more programs can read.
+known_output count_map(const char* name, const std::vector<std::uint64_t>& values, const track_inputs& in,
+                       const char* meaning) {
+  if (in.plan.streamlines() > 0xffffffff) return known_map(name, values, "1", meaning);
+  return known_map(name, std::vector<std::uint32_t>(values.begin(), values.end()), "1", meaning);
+}
+
+constant number(const char* name, std::uint64_t value, const char* meaning) {
+  return {name, {1}, {static_cast<double>(value)}, "1", meaning, "streamlines"};
+}
+
+}  // namespace
+
+std::uint64_t track_sums::all_accepted() const {
+  return std::accumulate(accepted.begin(), accepted.end(), std::uint64_t{0});
+}
+
+track_sums add_groups(const result_reader& groups, const track_inputs& in) {
+  track_sums sums;
+  const std::size_t places = in.place_voxels.size(), regions = in.labels.size();
+  sums.density.resize(places);
+  sums.length.resize(in.lengths ? places : 0);
+  sums.accepted.resize(in.seeds.size());
+  sums.hits.resize(regions * regions);
+  sums.hit_length.resize(in.lengths ? regions * regions : 0);
+  for (std::uint64_t g = 0; g < in.plan.groups(); ++g) {
+    add_row<std::uint32_t>(groups, "density", g, sums.density);
+    if (in.lengths) add_row<std::uint64_t>(groups, "length", g, sums.length);
+    sums.walked += groups.read_rows<std::uint64_t>("walked", g, 1).front();
+    const auto accepted = groups.read_rows<std::uint32_t>("accepted", g, 1);
+    const std::size_t first = in.plan.first_seed(g);
+    for (std::size_t i = 0; i < accepted.size() && first + i < in.seeds.size(); ++i)
+      sums.accepted[first + i] += accepted[i];
+    if (regions > 0) add_hits<std::uint32_t>(groups, "hits", g, in, sums.hits);
+    if (regions > 0 && in.lengths) add_hits<std::uint64_t>(groups, "hit_length", g, in, sums.hit_length);
+  }
+  return sums;
+}
+
+void log_sums(const track_sums& sums, const track_inputs& in) {
+  const std::uint64_t all = in.plan.streamlines(), accepted = sums.all_accepted();
+  spdlog::info("{} of {} streamlines accepted ({:.3g} %); {:.1f} steps per streamline", accepted, all,
+               100 * share(accepted, all), share(sums.walked, all));
+}
+
+std::vector<known_output> make_track_maps(const track_sums& sums, const track_inputs& in,
+                                          const std::vector<std::uint64_t>& voxels) {
+  std::vector<std::uint64_t> density, accepted(voxels.size());
+  std::vector<double> length_sum;
+  std::vector<float> mean_length;
+  std::vector<std::uint64_t> by_voxel(in.voxels.size());
+  for (std::size_t i = 0; i < in.seeds.size(); ++i) by_voxel[in.seeds[i].index] = sums.accepted[i];
+  for (std::size_t i = 0; i < voxels.size(); ++i) {
+    const auto place = static_cast<std::size_t>(in.voxels[voxels[i]].place);
+    density.push_back(sums.density[place]);
+    accepted[i] = by_voxel[voxels[i]];
+    if (!in.lengths) continue;
+    length_sum.push_back(static_cast<double>(sums.length[place]) * in.step_mm);
+    mean_length.push_back(static_cast<float>(share(sums.length[place], sums.density[place]) * in.step_mm));
+  }
+  std::vector<known_output> maps = {count_map("density", density, in, density_meaning),
+                                    count_map("accepted", accepted, in, accepted_meaning)};
+  if (!in.lengths) return maps;
+  maps.push_back(
+      known_map("length_sum", length_sum, "mm", "density times mean_length: the density with distance correction"));
+  maps.push_back(known_map("mean_length", mean_length, "mm",
+                           "mean length of their paths from the seed to the first point in the voxel"));
+  return maps;
+}
+
+std::vector<constant> make_track_constants(const track_sums& sums, const track_inputs& in) {
+  std::vector<constant> all = {number("started", in.plan.streamlines(), "streamlines"),
+                               number("waytotal", sums.all_accepted(), "accepted streamlines"),
+                               number("steps", sums.walked, "steps of all streamlines")};
+  const std::uint64_t n = in.labels.size();
+  if (n == 0) return all;
+  const auto add = [&](const char* name, std::vector<std::uint64_t> shape, const char* unit, const char* meaning,
+                       const auto& value) {
+    constant c{name, std::move(shape), {}, unit, meaning, "connectome"};
+    const std::size_t size = c.shape.size() == 1 ? n : n * n;
+    for (std::size_t i = 0; i < size; ++i) c.values.push_back(static_cast<double>(value(i)));
+    all.push_back(std::move(c));
+  };
+  add("labels", {n}, "1", "label of each row and column", [&](std::size_t i) { return in.labels[i]; });
+  std::vector<std::uint64_t> accepted(n);
+  for (std::size_t i = 0; i < in.seeds.size(); ++i) accepted[in.seeds[i].region - 1] += sums.accepted[i];
+  add("waytotal", {n}, "1", "accepted streamlines from each region", [&](std::size_t i) { return accepted[i]; });
+  add("count", {n, n}, "1", "accepted streamlines from a region (row) that reach another (column)",
+      [&](std::size_t i) { return sums.hits[i]; });
+  if (in.lengths)
+    add("mean_length_mm", {n, n}, "mm", "mean length of their paths to its first point; 0 without streamlines",
+        [&](std::size_t i) { return share(sums.hit_length[i], sums.hits[i]) * in.step_mm; });
+  return all;
+}
+
+std::vector<output_spec> track_outputs() {
+  const auto map = [](const char* name, const char* meaning) {
+    return output_spec{name, element_type::uint32, {}, output_layout::volume, "1", meaning};
+  };
+  return {map("density", density_meaning), map("accepted", accepted_meaning)};
+}
+
+}  // namespace voxherd

@@ -1,0 +1,47 @@
+#include <algorithm>
+
+#include "core/command.hpp"
+#include "mpi/run/steps.hpp"
+#include "src/analyses/common/run_options.hpp"
+#include "src/analyses/track/groups.hpp"
+#include "src/analyses/track/sums.hpp"
+
+namespace voxherd {
+
+exit_status run_track(session& s, const track_request& request) {
+  run_settings how = make_run_settings(s, request.run);
+  const device d = choose_device_of_one_kind(s, request.run);
+  const track_inputs in = read_track_inputs(s, request, d);
+  how.configuration = in.configuration;
+  how.provenance["inputs"] = in.provenance;
+
+  std::vector<std::uint64_t> voxels = in.place_voxels;
+  std::sort(voxels.begin(), voxels.end());
+  track_sums sums;
+  step_list steps;
+  steps.run(
+      "groups", [&] { return std::make_unique<streamline_groups>(in, d); },
+      [&](const std::string& file, nlohmann::json& summary) {
+        s.on_root([&] {
+          sums = add_groups(result_reader(file), in);
+          log_sums(sums, in);
+        });
+        summary["streamlines"] = in.plan.streamlines();
+      });
+  steps.known_result("maps", [&] {
+    known_result result{"track", in.samples.grid, voxels, {}, {}};
+    s.on_root([&] {
+      result.outputs = make_track_maps(sums, in, voxels);
+      result.constants = make_track_constants(sums, in);
+    });
+    return result;
+  });
+  return run_steps(s, "track", steps, how, hooks_for(d));
+}
+
+extern const command track_command = make_command<track_options, run_track>(
+    {"track", "probabilistic streamlines through posterior samples: densities, networks",
+     "--samples FILE (--seed-image FILE | --network FILE) --out FILE", ""},
+    track_outputs);
+
+}  // namespace voxherd
