@@ -111,7 +111,8 @@ class walker {
     record_.steps = point_;
     record_.passed = passed_;
     fate_[half_] = judge(record_, *how_);
-    if (record_.avoided) passed_ = passed_before_;
+    // What such a half passed does not help the other one.
+    if (record_.avoided || (how_->ordered && record_.out_of_order)) passed_ = passed_before_;
     walked_ += static_cast<std::uint64_t>(point_);
     if (half_ == 1 || counting_ == 1) return false;
     begin_half(1);

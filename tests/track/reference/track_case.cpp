@@ -1,0 +1,95 @@
+#include "tests/track/reference/track_case.hpp"
+
+#include <cmath>
+
+namespace voxherd::track {
+
+track_case::track_case(std::array<std::int32_t, 3> box, std::int32_t samples, std::int32_t fibre_count)
+    : size(box),
+      voxels(static_cast<std::size_t>(box[0]) * static_cast<std::size_t>(box[1]) * static_cast<std::size_t>(box[2])),
+      fibres(voxels.size() * static_cast<std::size_t>(samples) * static_cast<std::size_t>(fibre_count)) {
+  how.samples = samples;
+  how.fibres = fibre_count;
+  for (float& step : how.step_voxels) step = 0.5f / direction_unit;
+  how.min_dot = static_cast<std::int32_t>(0.2 * direction_unit * direction_unit);
+  how.min_fraction = static_cast<std::uint32_t>(0.01 * fraction_unit);
+  how.random_seed = 12345;
+  std::int32_t place = 0;
+  for (int z = 0; z < box[2]; ++z)
+    for (int y = 0; y < box[1]; ++y)
+      for (int x = 0; x < box[0]; ++x) {
+        const bool outermost = x == 0 || y == 0 || z == 0 || x == box[0] - 1 || y == box[1] - 1 || z == box[2] - 1;
+        voxels[index(x, y, z)] = {place++, outermost ? 0 : mark::inside};
+      }
+}
+
+std::size_t track_case::index(int x, int y, int z) const {
+  return static_cast<std::size_t>((z * size[1] + y) * size[0] + x);
+}
+
+void track_case::set_fibre(int k, double fraction, const direction_at& at) {
+  for (int z = 0; z < size[2]; ++z)
+    for (int y = 0; y < size[1]; ++y)
+      for (int x = 0; x < size[0]; ++x)
+        for (int s = 0; s < how.samples; ++s) {
+          const std::array<double, 3> d = at(x, y, z, s);
+          const auto whole = [&](std::size_t i) {
+            return static_cast<std::int16_t>(std::lround(d[i] * direction_unit));
+          };
+          const std::size_t row = index(x, y, z) * static_cast<std::size_t>(how.samples) + static_cast<std::size_t>(s);
+          fibres[row * static_cast<std::size_t>(how.fibres) + static_cast<std::size_t>(k)] = {
+              whole(0), whole(1), whole(2), static_cast<std::uint16_t>(std::lround(fraction * fraction_unit))};
+        }
+}
+
+void track_case::add_seed(int x, int y, int z, std::uint32_t region) {
+  seeds.push_back({{x, y, z}, static_cast<std::uint32_t>(index(x, y, z)), region});
+}
+
+field_view track_case::view() const {
+  return {{size[0], size[1], size[2]}, voxels.data(), fibres.data(), static_cast<std::uint32_t>(voxels.size())};
+}
+
+track_input track_case::input(std::uint64_t per_seed, std::uint64_t per_group) const {
+  track_input in;
+  for (std::size_t d = 0; d < 3; ++d) in.size[d] = size[d];
+  in.voxels = voxels;
+  in.fibres = fibres;
+  in.places = static_cast<std::uint32_t>(voxels.size());
+  in.regions = regions;
+  in.seeds = seeds;
+  in.how = how;
+  in.plan = {seeds.size(), per_seed, per_group};
+  return in;
+}
+
+case_counts count_on_cpu(const track_case& c, std::uint64_t per_seed, std::uint64_t per_group, int threads) {
+  const track_input in = c.input(per_seed, per_group);
+  const std::size_t places = in.places, rows = in.plan.seed_rows(), groups = in.plan.groups();
+  std::vector<std::uint32_t> density(groups * places), accepted(groups * rows), hits(groups * rows * c.regions);
+  std::vector<std::uint64_t> length(groups * places), hit_length(hits.size()), walked(groups);
+  counters out{density.data(), length.data(), accepted.data(), hits.data(), hit_length.data(), walked.data()};
+  device d;
+  d.threads = threads;
+  make_tracker(d, in)->track(0, groups, out);
+
+  case_counts sums;
+  sums.density.resize(places), sums.length.resize(places), sums.accepted.resize(c.seeds.size());
+  sums.hits.resize(c.regions * c.regions), sums.hit_length.resize(c.regions * c.regions);
+  for (std::size_t g = 0; g < groups; ++g) {
+    sums.walked += walked[g];
+    for (std::size_t i = 0; i < places; ++i) sums.density[i] += density[g * places + i];
+    for (std::size_t i = 0; i < places; ++i) sums.length[i] += length[g * places + i];
+    for (std::size_t i = 0; i < rows && in.plan.first_seed(g) + i < c.seeds.size(); ++i) {
+      const seed& from = c.seeds[in.plan.first_seed(g) + i];
+      sums.accepted[in.plan.first_seed(g) + i] += accepted[g * rows + i];
+      for (std::size_t r = 0; r < c.regions; ++r) {
+        sums.hits[(from.region - 1) * c.regions + r] += hits[(g * rows + i) * c.regions + r];
+        sums.hit_length[(from.region - 1) * c.regions + r] += hit_length[(g * rows + i) * c.regions + r];
+      }
+    }
+  }
+  return sums;
+}
+
+}  // namespace voxherd::track

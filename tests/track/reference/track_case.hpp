@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "kernels/track/tracker.hpp"
+
+namespace voxherd::track {
+
+/// A box of voxels of which each has samples, except in its outermost layer.
+struct track_case {
+  track_case(std::array<std::int32_t, 3> box, std::int32_t samples, std::int32_t fibres);
+
+  std::size_t index(int x, int y, int z) const;
+  /// Sets fibre k of every sample in every voxel: unit vector and volume fraction.
+  using direction_at = std::function<std::array<double, 3>(int x, int y, int z, int sample)>;
+  void set_fibre(int k, double fraction, const direction_at& at);
+  /// Sets bits of a voxel's marks.
+  void set_marks(int x, int y, int z, std::uint32_t bits) { voxels[index(x, y, z)].marks |= bits; }
+  void add_seed(int x, int y, int z, std::uint32_t region = 0);
+
+  field_view view() const;
+  track_input input(std::uint64_t per_seed, std::uint64_t per_group) const;
+
+  std::array<std::int32_t, 3> size;
+  walk_settings how;  ///< step 0.5 voxel, curvature 0.2
+  std::uint32_t regions = 0;
+  std::vector<voxel_info> voxels;
+  std::vector<packed_fibre> fibres;
+  std::vector<seed> seeds;
+};
+
+/// Counts over all groups, on `threads` CPU threads.
+struct case_counts {
+  std::vector<std::uint64_t> density, length, accepted, hits, hit_length;
+  std::uint64_t walked = 0;
+  bool operator==(const case_counts&) const = default;
+};
+case_counts count_on_cpu(const track_case& c, std::uint64_t per_seed, std::uint64_t per_group, int threads);
+
+}  // namespace voxherd::track

@@ -1,0 +1,223 @@
+#include "tests/track/reference/track_reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "kernels/portable/draws.hpp"
+
+namespace voxherd::track {
+
+namespace {
+
+using vector = std::array<double, 3>;
+using cell = std::array<long, 3>;
+
+double product(const vector& a, const vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+vector negative(const vector& a) { return {-a[0], -a[1], -a[2]}; }
+double share_of_word(std::uint32_t word) { return (word >> 8) / 16777216.0; }
+
+struct fibre {
+  vector axis;
+  double fraction;
+};
+
+class drawing {
+ public:
+  drawing(const track_case& c, const seed& from, std::uint32_t number) : c_(c), from_(from), number_(number) {}
+
+  reference_streamline run() {
+    reference_streamline s;
+    start_ = draw_start();
+    s.half[0].passed.assign(c_.how.waypoints, false);
+    follow(0, s.half[0]);
+    const fate first = judge_half(s.half[0]);
+    const bool forgotten = s.half[0].avoided || (c_.how.ordered && s.half[0].out_of_order);
+    s.half[1].passed = forgotten || c_.how.each_half ? std::vector<bool>(c_.how.waypoints) : s.half[0].passed;
+    follow(1, s.half[1]);
+    const fate second = judge_half(s.half[1]);
+    s.counted[1] = second == fate::yes;
+    s.counted[0] = first == fate::yes || (first == fate::later && second == fate::yes);
+    return s;
+  }
+
+ private:
+  enum class fate { no, later, yes };
+
+  std::array<std::uint32_t, 4> words(int half, std::uint32_t what, std::size_t step) const {
+    const std::uint64_t place =
+        static_cast<std::uint64_t>(number_) << 32 | step << 3 | static_cast<std::uint64_t>(half) << 2 | what;
+    const philox4x32_ctr_t w = draw_words(c_.how.random_seed, from_.index, place);
+    return {w.v[0], w.v[1], w.v[2], w.v[3]};
+  }
+
+  vector draw_start() const {
+    vector offset{};
+    for (std::size_t attempt = 0; c_.how.random_start; ++attempt) {
+      const auto w = words(0, 2, attempt);
+      for (std::size_t d = 0; d < 3; ++d) offset[d] = 2 * share_of_word(w[d]) - 1;
+      if (product(offset, offset) <= 1) break;
+    }
+    for (std::size_t d = 0; d < 3; ++d)
+      offset[d] = offset[d] * static_cast<double>(c_.how.radius_voxels[d]) + from_.voxel[d];
+    return offset;
+  }
+
+  voxel_info look(long x, long y, long z) const {
+    if (x < 0 || y < 0 || z < 0 || x >= c_.size[0] || y >= c_.size[1] || z >= c_.size[2]) return {-1, 0};
+    return c_.voxels[c_.index(static_cast<int>(x), static_cast<int>(y), static_cast<int>(z))];
+  }
+  voxel_info at(const vector& p) const { return look(std::lround(p[0]), std::lround(p[1]), std::lround(p[2])); }
+
+  std::optional<std::vector<fibre>> draw_fibres(const vector& p, int half, std::size_t step) const {
+    const auto w = words(half, 0, step);
+    long v[3];
+    for (std::size_t d = 0; d < 3; ++d)
+      v[d] = static_cast<long>(std::floor(p[d])) + (share_of_word(w[d]) < p[d] - std::floor(p[d]) ? 1 : 0);
+    const voxel_info drawn = look(v[0], v[1], v[2]);
+    if ((drawn.marks & mark::inside) == 0) return {};
+    const double u = w[3] / 4294967296.0, n = c_.how.samples;
+    const auto sample =
+        static_cast<std::size_t>(c_.how.half_weight_ends ? std::floor(u * (n - 1) + 0.5) : std::floor(u * n));
+    std::vector<fibre> all;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(c_.how.fibres); ++k) {
+      const packed_fibre& f = c_.fibres[(static_cast<std::size_t>(drawn.place) * static_cast<std::size_t>(n) + sample) *
+                                            static_cast<std::size_t>(c_.how.fibres) +
+                                        k];
+      all.push_back({{f.x / 32767.0, f.y / 32767.0, f.z / 32767.0}, f.fraction / 65535.0});
+    }
+    return all;
+  }
+
+  fibre choose(const std::vector<fibre>& all, bool first, const vector& travel, std::uint32_t word) const {
+    std::vector<fibre> above;
+    for (const fibre& f : all)
+      if (f.fraction > c_.how.min_fraction / 65535.0) above.push_back(f);
+    if (all.size() == 1) return all[0];
+    if (!first) {
+      if (above.empty()) return all[0];
+      return *std::max_element(above.begin(), above.end(), [&](const fibre& a, const fibre& b) {
+        return std::abs(product(a.axis, travel)) < std::abs(product(b.axis, travel));
+      });
+    }
+    const double u = word / 4294967296.0;
+    const auto number = [&](std::size_t n) { return static_cast<std::size_t>(u * static_cast<double>(n)); };
+    if (c_.how.first == first_fibre::any) return all[number(all.size())];
+    if (c_.how.first == first_fibre::strongest || above.empty()) return all[0];
+    if (c_.how.first == first_fibre::equal) return above[number(above.size())];
+    double total = 0;
+    for (const fibre& f : above) total += f.fraction;
+    double left = u * total;
+    for (const fibre& f : above) {
+      if (left < f.fraction) return f;
+      left -= f.fraction;
+    }
+    return above.back();
+  }
+
+  /// The direction of the next step; none: the half ends here.
+  std::optional<vector> next_direction(const std::vector<fibre>& all, int half, std::size_t step,
+                                       const std::optional<vector>& travel) const {
+    const auto w = words(half, 1, step);
+    const fibre f = choose(all, step == 0, travel.value_or(vector{}), w[0]);
+    if (f.axis == vector{}) return {};
+    if (c_.how.stop_by_fraction && std::lround(f.fraction * 65535) <= static_cast<long>(w[2] >> 16)) return {};
+    if (!travel) return w[1] >> 31 != 0 ? negative(f.axis) : f.axis;
+    const double turn = product(f.axis, *travel);
+    if (std::abs(turn) * 32767.0 * 32767.0 <= c_.how.min_dot + 1e-3) return {};
+    return turn < 0 ? negative(f.axis) : f.axis;
+  }
+
+  void test_masks(std::uint32_t marks, bool is_start, reference_half& h) const {
+    if ((marks & mark::avoid) != 0) h.avoided = true;
+    if (is_start) return;
+    for (std::size_t k = 0; k < h.passed.size(); ++k) {
+      if ((marks >> (mark::first_waypoint + static_cast<int>(k)) & 1u) == 0) continue;
+      for (std::size_t before = 0; before < k; ++before) h.out_of_order = h.out_of_order || !h.passed[before];
+      h.passed[k] = true;
+    }
+    const std::uint32_t region = marks >> mark::region;
+    if (region != 0 && region != from_.region) h.other_region = true;
+  }
+
+  void follow(int half, reference_half& h) {
+    std::optional<vector> travel;
+    if (half == 1 && first_) travel = negative(*first_);
+    std::map<cell, vector> cells;
+    vector p = start_;
+    for (std::size_t n = 0; n < static_cast<std::size_t>(c_.how.max_points); ++n) {
+      if (n > 0 && (at(h.points.back()).marks & mark::inside) == 0) return;
+      if (n > 0 && c_.how.loop_check) {
+        const cell here = {static_cast<long>(std::floor(p[0] / 5 + 0.5)), static_cast<long>(std::floor(p[1] / 5 + 0.5)),
+                           static_cast<long>(std::floor(p[2] / 5 + 0.5))};
+        if (cells.count(here) > 0 && product(cells[here], *travel) < 0) return;
+        cells[here] = *travel;
+      }
+      h.points.push_back(p);
+      test_masks(at(p).marks, n == 0, h);
+      if (n > 0 && (at(p).marks & mark::stop) != 0) return;
+      if ((at(p).marks & mark::inside) == 0) return;
+      const auto fibres = draw_fibres(p, half, n);
+      if (!fibres) return;
+      const auto next = next_direction(*fibres, half, n, travel);
+      if (!next) return;
+      if (half == 0 && n == 0) first_ = next;
+      travel = next;
+      for (std::size_t d = 0; d < 3; ++d) p[d] += (*next)[d] * 32767.0 * static_cast<double>(c_.how.step_voxels[d]);
+    }
+  }
+
+  fate judge_half(const reference_half& h) const {
+    const walk_settings& how = c_.how;
+    if (h.avoided || static_cast<std::int32_t>(h.points.size()) - 1 < how.min_steps) return fate::no;
+    if (how.network && !h.other_region) return fate::no;
+    if (how.waypoints == 0) return fate::yes;
+    const auto passed = static_cast<std::uint32_t>(std::count(h.passed.begin(), h.passed.end(), true));
+    if (passed == 0 || (how.ordered && h.out_of_order)) return fate::no;
+    if (how.rule == waypoint_rule::one || passed == how.waypoints) return fate::yes;
+    return how.each_half ? fate::no : fate::later;
+  }
+
+  const track_case& c_;
+  const seed& from_;
+  std::uint32_t number_;
+  vector start_{};
+  std::optional<vector> first_;
+};
+
+}  // namespace
+
+reference_streamline draw_reference(const track_case& c, const seed& from, std::uint32_t number) {
+  return drawing(c, from, number).run();
+}
+
+case_counts count_reference(const track_case& c, std::uint64_t per_seed) {
+  case_counts sums;
+  sums.density.resize(c.voxels.size()), sums.length.resize(c.voxels.size()), sums.accepted.resize(c.seeds.size());
+  sums.hits.resize(c.regions * c.regions), sums.hit_length.resize(c.regions * c.regions);
+  for (std::size_t i = 0; i < c.seeds.size(); ++i)
+    for (std::uint64_t number = 0; number < per_seed; ++number) {
+      const reference_streamline s = draw_reference(c, c.seeds[i], static_cast<std::uint32_t>(number));
+      if (s.counted[0] || s.counted[1]) ++sums.accepted[i];
+      std::set<std::size_t> visited;
+      std::set<std::uint32_t> reached;
+      for (std::size_t half = 0; half < 2; ++half) {
+        sums.walked += s.half[half].points.size() - 1;
+        for (std::size_t n = 0; s.counted[half] && n < s.half[half].points.size(); ++n) {
+          const auto& p = s.half[half].points[n];
+          const std::size_t v = c.index(static_cast<int>(std::lround(p[0])), static_cast<int>(std::lround(p[1])),
+                                        static_cast<int>(std::lround(p[2])));
+          if (visited.insert(v).second) ++sums.density[v], sums.length[v] += n;
+          const std::uint32_t region = c.voxels[v].marks >> mark::region, own = c.seeds[i].region;
+          if (n == 0 || region == 0 || region == own || c.regions == 0 || !reached.insert(region).second) continue;
+          ++sums.hits[(own - 1) * c.regions + region - 1];
+          sums.hit_length[(own - 1) * c.regions + region - 1] += n;
+        }
+      }
+    }
+  return sums;
+}
+
+}  // namespace voxherd::track

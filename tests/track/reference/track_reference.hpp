@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "tests/track/reference/track_case.hpp"
+
+namespace voxherd::track {
+
+struct reference_half {
+  std::vector<std::array<double, 3>> points;  ///< in voxels; the first one is the start
+  bool avoided = false, out_of_order = false, other_region = false;
+  std::vector<bool> passed;  ///< waypoints so far
+};
+
+struct reference_streamline {
+  std::array<reference_half, 2> half;
+  std::array<bool, 2> counted{};
+};
+
+/// One streamline in double precision, from the description of the method, with the random numbers of the kernel and
+/// the packed directions of the case. Keeps all points.
+reference_streamline draw_reference(const track_case& c, const seed& from, std::uint32_t number);
+
+/// The counts of `per_seed` streamlines of each seed.
+case_counts count_reference(const track_case& c, std::uint64_t per_seed);
+
+}  // namespace voxherd::track
