@@ -153,7 +153,8 @@ TEST(TrackWalker, CountsAreTheSameForAnyGroupsAndThreads) {
 
 TEST(TrackWalker, PacksDirectionsToThreeHundredThousandthsOfARadian) {
   std::vector<float> polar, azimuth, fraction;
-  for (int i = 1; i < 200; ++i) polar.push_back(0.05f * static_cast<float>(i) - 3), fraction.push_back(0.005f * i);
+  for (int i = 1; i < 200; ++i)
+    polar.push_back(0.05f * static_cast<float>(i) - 2.98f), fraction.push_back(0.006f * static_cast<float>(i));
   for (int i = 1; i < 200; ++i) azimuth.push_back(1e5f + 0.37f * static_cast<float>(i));
   std::vector<packed_fibre> packed(polar.size());
   pack_fibres(polar, azimuth, fraction, packed.data(), 1, 2);

@@ -1,0 +1,139 @@
+"""voxherd track against FSL's probtrackx2 on the same samples: five random seeds of each configuration (track_reference)."""
+import os
+import re
+import shutil
+import tempfile
+import unittest
+
+import numpy as np
+from toy_jobs import h5py, voxherd
+
+DATA = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_reference")
+RUNS = range(1, 6)
+
+
+def image(path):
+    import nibabel
+    return np.asarray(nibabel.load(path).dataobj, dtype=float)
+
+
+def z_values(counts, tried, reference, tried_reference):
+    """Differences of rates in binomial deviations, where ten or more are expected."""
+    p = (counts + reference) / (tried + tried_reference)
+    enough = (np.minimum(p * tried, p * tried_reference) >= 10) & (p < 1 - 1e-12)
+    p = p[enough]
+    difference = counts[enough] / tried - reference[enough] / tried_reference
+    return difference / np.sqrt(p * (1 - p) * (1 / tried + 1 / tried_reference))
+
+
+@unittest.skipUnless(os.path.isdir(DATA), "no results of probtrackx2 (VOXHERD_DATA)")
+class Reference(unittest.TestCase):
+    """Limits: the README of the reference. The rms z of FSL's own runs against each other is in the comments."""
+
+    def setUp(self):
+        try:
+            import nibabel  # noqa: F401
+        except ImportError:
+            self.skipTest("no nibabel")
+        self.folder = tempfile.mkdtemp(prefix="voxherd_track_")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def roi(self, name):
+        return os.path.join(DATA, "rois", name + ".nii.gz")
+
+    def track(self, *options):
+        self.out = os.path.join(self.folder, "out.h5")
+        rc, _, output = voxherd("track", "--samples", os.path.join(DATA, "samples.bedpostX"), "--end-samples", "half", "--quiet",
+                                "--threads", 1, "--overwrite", "--out", self.out, *options)
+        self.assertEqual(rc, 0, output)
+        with h5py.File(self.out, "r") as file:
+            return ({name: np.asarray(values).transpose(2, 1, 0).astype(float) for name, values in file["maps"].items()},
+                    np.asarray(file["streamlines/waytotal"])[0])
+
+    def check(self, config, counts, name, tried, largest_rms):
+        reference = sum(image(os.path.join(DATA, "runs", config, f"seed{run}", name)) for run in RUNS)
+        self.check_z(z_values(counts, tried, reference, len(RUNS) * tried), largest_rms)
+
+    def check_z(self, z, largest_rms):
+        self.assertGreater(z.size, 20)
+        self.assertLess(np.sqrt((z * z).mean()), largest_rms + .2)
+        self.assertLess(np.abs(z).max(), 6)
+
+    def check_waytotal(self, config, found, tried):
+        runs = [float(open(os.path.join(DATA, "runs", config, f"seed{run}", "waytotal")).read()) for run in RUNS]
+        p = (found + sum(runs)) / (tried * (1 + len(RUNS)))
+        self.assertLess(abs(found - np.mean(runs)), 4 * np.sqrt(p * (1 - p) * tried * (1 + 1 / len(RUNS))))
+
+    def test_one_voxel(self):  # FSL: 0.84 to 1.03
+        maps, _ = self.track("--seed-image", self.roi("seed_voxel"), "--samples-per-seed", 10000)
+        self.check("voxel", maps["density"], "fdt_paths.nii.gz", 10000, 1.03)
+
+    def test_one_voxel_with_loop_check(self):  # 0.90 to 1.20
+        maps, _ = self.track("--seed-image", self.roi("seed_voxel"), "--samples-per-seed", 10000, "--loop-check")
+        self.check("voxel_loopcheck", maps["density"], "fdt_paths.nii.gz", 10000, 1.20)
+
+    def test_lengths(self):
+        maps, _ = self.track("--seed-image", self.roi("seed_voxel"), "--samples-per-seed", 10000, "--lengths")
+        folder = os.path.join(DATA, "runs", "voxel_pd")
+        lengths = np.mean([image(os.path.join(folder, f"seed{run}", "fdt_paths_lengths.nii.gz")) for run in RUNS], axis=0)
+        often = maps["density"] >= 1000
+        self.assertGreater(often.sum(), 20)
+        self.assertLess(np.abs(maps["mean_length"] - lengths)[often].max(), .6)  # FSL's deviation is up to 0.12 mm
+        corrected = np.mean([image(os.path.join(folder, f"seed{run}", "fdt_paths.nii.gz")) for run in RUNS], axis=0)
+        np.testing.assert_allclose(maps["length_sum"][often], corrected[often], rtol=.2)
+
+    def test_waypoints_on_both_sides_as_in_xtract(self):  # 0.91 to 1.02
+        maps, waytotal = self.track(
+            "--seed-image", self.roi("seed_callosum"), "--loop-check", "--seed-radius", 1, "--first-fibre", "equal", "--waypoints",
+            self.roi("target_left"), self.roi("target_right"), "--avoid", self.roi("exclude_low"), "--stop", self.roi("stop_top"),
+            "--samples-per-seed", 2000)
+        self.check("xtract", maps["density"], "density.nii.gz", 144000, 1.02)
+        self.check_waytotal("xtract", waytotal, 144000)
+
+    def test_one_waypoint_for_each_half(self):  # 0.95 to 1.08
+        maps, waytotal = self.track(
+            "--seed-image", self.roi("seed_callosum"), "--loop-check", "--seed-radius", 1, "--first-fibre", "weighted",
+            "--waypoints", self.roi("target_left"), self.roi("target_right"), "--waypoint-rule", "or", "--each-half", "--avoid",
+            self.roi("exclude_low"), "--samples-per-seed", 500)
+        self.check("xtract_or_oneway", maps["density"], "density.nii.gz", 36000, 1.08)
+        self.check_waytotal("xtract_or_oneway", waytotal, 36000)
+
+    def test_ordered_waypoints(self):  # 0.97 to 1.29
+        maps, waytotal = self.track(
+            "--seed-image", self.roi("n2_lateral_a"), "--loop-check", "--seed-radius", 1, "--first-fibre", "equal", "--waypoints",
+            self.roi("n1_callosum"), self.roi("n3_lateral_b"), "--ordered", "--samples-per-seed", 2000)
+        self.check("xtract_order", maps["density"], "density.nii.gz", 256000, 1.29)
+        self.check_waytotal("xtract_order", waytotal, 256000)
+
+    def test_streamlines_that_end_by_their_fraction(self):  # 0.42 to 0.71
+        maps, _ = self.track("--seed-image", self.roi("seed_callosum"), "--stop-by-fraction", "--fibre-threshold", .05,
+                             "--step-length", .3, "--curvature", .5, "--samples-per-seed", 2000)
+        self.check("usef", maps["density"], "fdt_paths.nii.gz", 144000, .71)
+
+    def test_networks(self):
+        import nibabel
+        with open(os.path.join(DATA, "rois", "network.txt")) as file:
+            regions = [nibabel.load(os.path.join(DATA, name)) for name in file.read().split()]
+        labels = np.zeros(regions[0].shape, np.int16)
+        for number, region in enumerate(regions, 1):
+            labels[np.asarray(region.dataobj) != 0] = number
+        path = os.path.join(self.folder, "labels.nii")
+        nibabel.save(nibabel.Nifti1Image(labels, regions[0].affine), path)
+        for config, options, largest in (("network", ("--loop-check",), .82), ("network_pd", ("--min-length", 10), .89)):
+            maps, _ = self.track("--network", path, "--samples-per-seed", 200, *options)
+            with h5py.File(self.out, "r") as file:
+                count, from_region = (np.asarray(file[f"connectome/{name}"]) for name in ("count", "waytotal"))
+            runs = os.path.join(DATA, "runs", config)
+            matrices = sum(np.loadtxt(os.path.join(runs, f"seed{run}", "fdt_network_matrix")) for run in RUNS)
+            self.check_z(z_values(count, 336000, matrices, 5 * 336000), largest)
+            totals = sum(np.array(re.findall(r"\d+", open(os.path.join(runs, f"seed{run}", "waytotal")).read()), float)
+                         for run in RUNS)
+            started = 200. * np.array([(labels == number).sum() for number in range(1, len(regions) + 1)])
+            p = (from_region + totals) / (6 * started)
+            self.assertLess((np.abs(from_region - totals / 5) / np.sqrt(p * (1 - p) * started * 1.2)).max(), 4)
+            if config == "network":  # 0.88 to 0.94
+                self.check(config, maps["density"], "fdt_paths.nii.gz", 336000, .94)
+
+
+if __name__ == "__main__":
+    unittest.main()

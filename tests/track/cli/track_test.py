@@ -1,0 +1,216 @@
+"""voxherd track: counts in fields whose streamlines are known, any ranks and batches, killed and resumed, inputs, errors."""
+import os
+import signal
+import subprocess
+import unittest
+
+import numpy as np
+from crafted_inputs import BAD_DATA, MISSING, USAGE, nifti
+from result_files import batches_done
+from toy_jobs import ToyJobs, VOXHERD, digest, h5py, mpirun, rank_processes, remaining_output, voxherd, wait_for_batches
+
+SIZE = (24, 9, 7)
+SAMPLES = 4
+
+
+class TrackJobs(ToyJobs):
+    def write(self, name, values, **fields):
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(nifti(np.asarray(values, dtype=float), **fields))
+        return path
+
+    def mask(self, name, *boxes):
+        values = np.zeros(SIZE)
+        for number, box in enumerate(boxes, 1):
+            values[box] = number
+        return self.write(name + ".nii", values)
+
+    def samples(self, name="samples", axes=((np.pi / 2, np.pi),), fractions=(.7,), spread=0, **fields):
+        """A folder of bedpostX: fibres in the same direction everywhere, which may differ from sample to sample."""
+        chance = np.random.default_rng(3)
+        for k, (axis, fraction) in enumerate(zip(axes, fractions), 1):
+            for word, value in zip(("th", "ph", "f"), (*axis, fraction)):
+                values = np.full((*SIZE, SAMPLES), value) + (chance.normal(0, spread, (*SIZE, SAMPLES)) if word != "f" else 0)
+                self.write(f"{name}/merged_{word}{k}samples.nii", values, **fields)
+        inside = np.zeros(SIZE)
+        inside[1:-1, 1:-1, 1:-1] = 1
+        self.write(f"{name}/nodif_brain_mask.nii", inside, **fields)
+        return self.path(name)
+
+    def launch(self, out, *options, ranks=0):
+        rc, _, output = voxherd("track", "--quiet", "--threads", 1, "--out", out, *options, ranks=ranks)
+        return rc, output
+
+    def make(self, name, *options, ranks=0):
+        out = self.path(name)
+        rc, output = self.launch(out, *options, ranks=ranks)
+        self.assertEqual(rc, 0, output)
+        return out
+
+    def scattered(self):
+        """Two crossing fibres that differ in each sample and voxel."""
+        return self.samples("scattered", axes=((np.pi / 2, 3.), (1.5, 1.4)), fractions=(.5, .3), spread=.15)
+
+    def all_options(self):
+        return ("--samples", self.scattered(), "--seed-image", self.mask("seeds", np.s_[6:18, 2:7, 2:5]), "--seed-radius", "0.7",
+                "--first-fibre", "equal", "--loop-check", "--waypoints", self.mask("left", np.s_[5, :, :]),
+                self.mask("right", np.s_[19, :, :]), "--avoid", self.mask("avoid", np.s_[:, 7, :]), "--stop",
+                self.mask("stop", np.s_[21, :, :]), "--min-length", "2", "--lengths")
+
+
+def maps(path):
+    with h5py.File(path, "r") as file:
+        return {name: np.asarray(values).transpose(2, 1, 0) for name, values in file["maps"].items()}
+
+
+def constants(path, group):
+    with h5py.File(path, "r") as file:
+        return {name: np.asarray(values) for name, values in file[group].items()}
+
+
+class Counts(TrackJobs):
+    def test_straight_fibres_fill_the_rows_of_their_seeds(self):
+        seeds = self.mask("seeds", np.s_[10, 3:6, 3])
+        found = maps(self.make("out.h5", "--samples", self.samples(), "--seed-image", seeds, "--samples-per-seed", 50, "--lengths"))
+        expected = np.zeros(SIZE)
+        expected[1:-1, 3:6, 3] = 50
+        np.testing.assert_array_equal(found["density"][1:-1], expected[1:-1])
+        self.assertEqual(found["accepted"].sum(), 150)
+        np.testing.assert_array_equal(found["accepted"][10, 3:6, 3], [50] * 3)
+        # Voxels of 2 mm, steps of 0.5 mm: a voxel begins 1 mm before its centre.
+        for voxel in (2, 9, 11, 20):
+            self.assertAlmostEqual(found["mean_length"][voxel, 4, 3], 2 * abs(voxel - 10) - 1, delta=.5)
+        np.testing.assert_allclose(found["length_sum"], found["mean_length"] * found["density"], rtol=1e-6)
+
+    def test_the_first_axis_of_directions_is_negated_if_the_determinant_is_positive(self):
+        # A fibre along (1, 1, 0) in FSL's frame runs along (1, -1) of an image whose determinant is positive.
+        for sign, same in ((1, False), (-1, True)):
+            affine = dict(sform=[[sign * 2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 2, 0]])
+            folder = self.samples(f"samples{sign}", axes=((np.pi / 2, np.pi / 4),), **affine)
+            values = np.zeros(SIZE)
+            values[12, 4, 3] = 1
+            seeds = self.write(f"seed{sign}.nii", values, **affine)
+            density = maps(self.make(f"{sign}.h5", "--samples", folder, "--seed-image", seeds, "--samples-per-seed", 20))["density"]
+            self.assertEqual(density[14, 6, 3] > 0, same)
+            self.assertEqual(density[14, 2, 3] > 0, not same)
+
+    def test_a_network_connects_the_regions_along_the_fibres(self):
+        labels = self.mask("labels", np.s_[5, 3, 3], np.s_[10, 3:5, 3], np.s_[15, 3, 3], np.s_[10, 6, 3])
+        out = self.make("out.h5", "--samples", self.samples(), "--network", labels, "--samples-per-seed", 30, "--lengths")
+        found = constants(out, "connectome")
+        np.testing.assert_array_equal(found["labels"], [1, 2, 3, 4])
+        # Of region 2 only the voxel in the row of the others is connected; region 4 is alone.
+        np.testing.assert_array_equal(found["count"], [[0, 30, 30, 0], [30, 0, 30, 0], [30, 30, 0, 0], [0] * 4])
+        np.testing.assert_array_equal(found["waytotal"], [30, 30, 30, 0])
+        self.assertAlmostEqual(found["mean_length_mm"][0, 1], 9, delta=.5)
+        self.assertAlmostEqual(found["mean_length_mm"][0, 2], 19, delta=.5)
+        self.assertEqual(constants(out, "streamlines")["waytotal"], 90)
+        rc, _, output = voxherd("export", out, "--to", "csv", self.path("csv"))
+        self.assertEqual(rc, 0, output)
+        np.testing.assert_array_equal(np.loadtxt(self.path("csv/count.csv"), delimiter=","), found["count"])
+
+    def test_densities_export_to_nifti(self):
+        out = self.make("out.h5", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 4, 3]),
+                        "--samples-per-seed", 10)
+        rc, _, output = voxherd("export", out, "--to", "nifti", self.path("nifti"))
+        self.assertEqual(rc, 0, output)
+        self.assertEqual(sorted(os.listdir(self.path("nifti"))), ["accepted.nii.gz", "density.nii.gz"])
+
+
+class Samples(TrackJobs):
+    def test_a_result_of_ballstick_and_its_exported_folder_give_the_same_counts(self):
+        def step(*words):
+            rc, _, output = voxherd(*words)
+            self.assertEqual(rc, 0, output)
+        scan = self.path("scan")
+        step("phantom", "dwi", "--preset", "toy", "--threads", 1, "--out", scan)
+        names = {name.split(".")[0]: os.path.join(scan, name) for name in os.listdir(scan)}
+        step("ballstick", "--dwi", names["data"], "--bvals", names["bvals"], "--bvecs", names["bvecs"], "--mask", names["nodif_brain_mask"],
+             "--fibres", 2, "--burn-in", 20, "--jumps", 40, "--sample-every", 10, "--quiet", "--threads", 1, "--out",
+             self.path("fibres.h5"))
+        step("export", self.path("fibres.h5"), "--to", "fsl", self.path("fibres.bedpostX"))
+        found = [maps(self.make(f"{i}.h5", "--samples", self.path(name), "--seed-image", names["nodif_brain_mask"], "--samples-per-seed", 3))
+                 for i, name in enumerate(("fibres.h5", "fibres.bedpostX"))]
+        self.assertGreater(found[0]["density"].sum(), 1000)
+        np.testing.assert_array_equal(found[0]["density"], found[1]["density"])
+
+
+class Ranks(TrackJobs):
+    def test_any_number_of_ranks_and_any_batch_gives_the_same_bytes(self):
+        options = (*self.all_options(), "--samples-per-seed", 2000)
+        one = self.make("1.h5", *options)
+        accepted = constants(one, "streamlines")["waytotal"][0]
+        self.assertTrue(1000 < accepted < 100000, accepted)
+        for ranks, more in ((2, ()), (3, ("--batch", 2)), (2, ("--schedule", "static", "--batch", 1))):
+            again = self.make(f"{ranks}_{len(more)}.h5", *options, *more, ranks=ranks)
+            self.assertEqual(digest(again), digest(one), f"{ranks} ranks {more}")
+
+    def test_a_killed_job_resumes_to_the_same_bytes_and_keeps_its_finished_groups(self):
+        options = (*self.all_options(), "--samples-per-seed", 4000, "--batch", 1)
+        expected = digest(self.make("reference.h5", *options))
+        out = self.path("killed.h5")
+        job = subprocess.Popen(mpirun(2, VOXHERD, "track", "--quiet", "--threads", 1, "--out", out, *options),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for_batches(out + ".groups", 3)
+        os.kill(rank_processes(job, "voxherd")[1], signal.SIGKILL)
+        remaining_output(job, "voxherd")
+        self.assertNotEqual(job.returncode, 0)
+        self.assertEqual(voxherd("verify", out + ".groups.part")[0], 0)
+        self.assertGreaterEqual(batches_done(out + ".groups.part"), 3)
+        rc, output = self.launch(out, "--resume", *options)
+        self.assertEqual(rc, 0, output)
+        self.assertEqual(digest(out), expected)
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("killed")], ["killed.h5"])
+
+    def test_another_seed_gives_other_counts_and_does_not_continue_the_same_study(self):
+        options = ("--samples", self.scattered(), "--seed-image", self.mask("seeds", np.s_[12, 4, 3]), "--samples-per-seed", 200)
+        out = self.make("1.h5", *options)
+        other = maps(self.make("2.h5", *options, "--seed", 1))["density"]
+        self.assertFalse((maps(out)["density"] == other).all())
+        rc, output = self.launch(out, "--resume", *options, "--seed", 1)
+        self.assertEqual(rc, USAGE, output)
+
+
+class Errors(TrackJobs):
+    def refuse(self, status, words, *options):
+        rc, output = self.launch(self.path("refused.h5"), *options)
+        self.assertEqual(rc, status, output)
+        self.assertIn(words, output)
+        self.assertFalse(os.path.exists(self.path("refused.h5")))
+
+    def test_meaningless_options_are_rejected(self):
+        folder, seeds = self.samples(), self.mask("seeds", np.s_[10, 4, 3])
+        base = ("--samples", folder, "--seed-image", seeds)
+        self.refuse(USAGE, "--seed-image", "--samples", folder)
+        self.refuse(USAGE, "--seed-image and --network exclude each other", *base, "--network", seeds)
+        self.refuse(USAGE, "--waypoint-rule has no meaning without --waypoints", *base, "--waypoint-rule", "or")
+        self.refuse(USAGE, "--each-half has no meaning without --waypoints", *base, "--each-half")
+        self.refuse(USAGE, "--ordered has no meaning with 1 --waypoints", *base, "--waypoints", seeds, "--ordered")
+        self.refuse(USAGE, "expected at most 13", *base, "--waypoints", *[seeds] * 14)
+        self.refuse(USAGE, "--curvature 2: expected 0 to 1", *base, "--curvature", "2")
+
+    def test_samples_that_cannot_be_read_are_rejected(self):
+        seeds = self.mask("seeds", np.s_[10, 4, 3])
+        os.mkdir(self.path("empty"))
+        self.refuse(MISSING, "merged_th1samples", "--samples", self.path("empty"), "--seed-image", seeds)
+        self.refuse(MISSING, "no such file", "--samples", self.path("none.h5"), "--seed-image", seeds)
+        folder = self.samples()
+        os.remove(os.path.join(folder, "merged_f1samples.nii"))
+        self.refuse(MISSING, "merged_f1samples", "--samples", folder, "--seed-image", seeds)
+        self.write("samples/merged_f1samples.nii", np.ones((*SIZE, SAMPLES + 1)))
+        self.refuse(BAD_DATA, "merged_f1samples.nii: has 24 x 9 x 7 voxels and 5 volumes", "--samples", folder, "--seed-image", seeds)
+        other = self.make("other.h5", "--samples", self.samples("right"), "--seed-image", seeds, "--samples-per-seed", 1)
+        self.refuse(BAD_DATA, "is a result of track, expected one of ballstick", "--samples", other, "--seed-image", seeds)
+
+    def test_seeds_outside_the_samples_are_rejected_or_ignored(self):
+        folder = self.samples()
+        self.refuse(BAD_DATA, "none of its 1 voxels has samples", "--samples", folder, "--seed-image",
+                    self.mask("outside", np.s_[0, 4, 3]))
+        out = self.make("out.h5", "--samples", folder, "--seed-image", self.mask("partly", np.s_[0:3, 4, 3]), "--samples-per-seed", 5)
+        self.assertEqual(constants(out, "streamlines")["started"], 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
