@@ -63,14 +63,12 @@ track_input track_case::input(std::uint64_t per_seed, std::uint64_t per_group) c
   return in;
 }
 
-case_counts count_on_cpu(const track_case& c, std::uint64_t per_seed, std::uint64_t per_group, int threads) {
+case_counts count_on(const device& d, const track_case& c, std::uint64_t per_seed, std::uint64_t per_group) {
   const track_input in = c.input(per_seed, per_group);
   const std::size_t places = in.places, rows = in.plan.seed_rows(), groups = in.plan.groups();
   std::vector<std::uint32_t> density(groups * places), accepted(groups * rows), hits(groups * rows * c.regions);
   std::vector<std::uint64_t> length(groups * places), hit_length(hits.size()), walked(groups);
   counters out{density.data(), length.data(), accepted.data(), hits.data(), hit_length.data(), walked.data()};
-  device d;
-  d.threads = threads;
   make_tracker(d, in)->track(0, groups, out);
 
   case_counts sums;
@@ -90,6 +88,32 @@ case_counts count_on_cpu(const track_case& c, std::uint64_t per_seed, std::uint6
     }
   }
   return sums;
+}
+
+case_counts count_on_cpu(const track_case& c, std::uint64_t per_seed, std::uint64_t per_group, int threads) {
+  return count_on({backend::cpu, threads, 0}, c, per_seed, per_group);
+}
+
+track_case bent_case() {
+  track_case c({14, 12, 11}, 7, 2);
+  const auto unit = [](double x, double y, double z) {
+    const double n = std::sqrt(x * x + y * y + z * z);
+    return std::array<double, 3>{x / n, y / n, z / n};
+  };
+  c.set_fibre(0, 0.5, [&](int x, int y, int z, int s) {
+    return unit(1, 0.15 * x - 0.8 + 0.08 * s, 0.1 * std::sin(y + s) + 0.02 * z);
+  });
+  c.set_fibre(1, 0.3, [&](int x, int y, int z, int s) {
+    return unit(0.1 * std::cos(x + 2 * s), 1, 0.2 * z - 1 + 0.1 * s + 0.01 * y);
+  });
+  for (int z = 4; z < 7; ++z)
+    for (int y = 4; y < 8; ++y) c.add_seed(6, y, z);
+  c.how.max_points = 60;
+  c.how.random_start = true;
+  for (float& r : c.how.radius_voxels) r = 0.6f;
+  c.how.first = first_fibre::weighted;
+  c.how.loop_check = true;
+  return c;
 }
 
 }  // namespace voxherd::track

@@ -31,12 +31,16 @@ struct track_case {
   std::vector<seed> seeds;
 };
 
-/// Counts over all groups, on `threads` CPU threads.
+/// Counts over all groups.
 struct case_counts {
   std::vector<std::uint64_t> density, length, accepted, hits, hit_length;
   std::uint64_t walked = 0;
   bool operator==(const case_counts&) const = default;
 };
+case_counts count_on(const device& d, const track_case& c, std::uint64_t per_seed, std::uint64_t per_group);
 case_counts count_on_cpu(const track_case& c, std::uint64_t per_seed, std::uint64_t per_group, int threads);
+
+/// Two fibres per sample that bend and cross, with directions that scatter from sample to sample. Twelve seeds.
+track_case bent_case();
 
 }  // namespace voxherd::track

@@ -9,29 +9,6 @@
 namespace voxherd::track {
 namespace {
 
-/// Two fibres per sample that bend and cross, with directions that scatter from sample to sample.
-track_case bent_case() {
-  track_case c({14, 12, 11}, 7, 2);
-  const auto unit = [](double x, double y, double z) {
-    const double n = std::sqrt(x * x + y * y + z * z);
-    return std::array<double, 3>{x / n, y / n, z / n};
-  };
-  c.set_fibre(0, 0.5, [&](int x, int y, int z, int s) {
-    return unit(1, 0.15 * x - 0.8 + 0.08 * s, 0.1 * std::sin(y + s) + 0.02 * z);
-  });
-  c.set_fibre(1, 0.3, [&](int x, int y, int z, int s) {
-    return unit(0.1 * std::cos(x + 2 * s), 1, 0.2 * z - 1 + 0.1 * s + 0.01 * y);
-  });
-  for (int z = 4; z < 7; ++z)
-    for (int y = 4; y < 8; ++y) c.add_seed(6, y, z);
-  c.how.max_points = 60;
-  c.how.random_start = true;
-  for (float& r : c.how.radius_voxels) r = 0.6f;
-  c.how.first = first_fibre::weighted;
-  c.how.loop_check = true;
-  return c;
-}
-
 /// The points of a half as the kernel makes them.
 std::vector<std::array<double, 3>> points_of_half(const track_case& c, const seed& from, std::uint32_t number,
                                                   int wanted) {
