@@ -23,7 +23,6 @@ enum class waypoint_rule : std::uint8_t {
 constexpr std::int32_t direction_unit = 32767;  ///< length of a unit direction in its integers
 constexpr std::uint32_t fraction_unit = 65535;  ///< a volume fraction of 1
 constexpr int max_waypoints = 13;
-constexpr std::uint32_t max_regions = 65535;
 
 /// How streamlines are drawn and accepted. Lengths are in whole steps, directions and fractions in integers, so that a
 /// decision never depends on rounding.

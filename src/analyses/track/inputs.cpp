@@ -18,6 +18,8 @@ namespace {
 namespace mark = track::mark;
 using track::voxel_info;
 
+constexpr std::size_t max_regions = 2048;  // larger matrices are not for a single process
+
 /// Voxels that a step or a start can reach from a voxel with samples, along each axis.
 std::array<std::int64_t, 3> reach(const track_request& request, const image_grid& grid) {
   std::array<std::int64_t, 3> voxels{};
@@ -26,28 +28,38 @@ std::array<std::int64_t, 3> reach(const track_request& request, const image_grid
   return voxels;
 }
 
+/// Marks all voxels within `far` of a marked one along an axis whose neighbours are `stride` apart.
+void widen(std::vector<std::uint8_t>& marked, std::size_t length, std::size_t stride, std::int64_t far) {
+  const auto n = static_cast<std::int64_t>(length);
+  std::vector<std::uint8_t> line(length);
+  for (std::size_t first = 0; first < marked.size(); ++first) {
+    if (first / stride % length != 0) continue;  // not the first voxel of a line
+    std::int64_t end = 0;                        // voxels before it are done
+    for (std::int64_t i = 0; i < n; ++i)
+      line[static_cast<std::size_t>(i)] = marked[first + static_cast<std::size_t>(i) * stride];
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (line[static_cast<std::size_t>(i)] == 0) continue;
+      for (end = std::max(end, i - far); end <= std::min(n - 1, i + far); ++end)
+        marked[first + static_cast<std::size_t>(end) * stride] = 1;
+    }
+  }
+}
+
 /// Numbers the voxels with samples, then those within reach of them, where a streamline that leaves may end.
 void number_places(const image_grid& grid, const std::array<std::int64_t, 3>& far, track_inputs& in) {
   in.voxels.assign(grid.voxel_count(), {-1, 0});
   in.place_voxels = in.samples.voxels;
-  for (std::size_t i = 0; i < in.place_voxels.size(); ++i)
+  std::vector<std::uint8_t> reached(in.voxels.size());
+  for (std::size_t i = 0; i < in.place_voxels.size(); ++i) {
     in.voxels[in.place_voxels[i]] = {static_cast<std::int32_t>(i), mark::inside};
-  std::int64_t n[3];
-  for (std::size_t d = 0; d < 3; ++d) n[d] = static_cast<std::int64_t>(grid.size[d]);
-  const std::vector<std::uint64_t> inside = in.place_voxels;
-  for (const std::uint64_t voxel : inside) {
-    const auto v = static_cast<std::int64_t>(voxel);
-    const std::int64_t at[3] = {v % n[0], v / n[0] % n[1], v / (n[0] * n[1])};
-    const auto low = [&](std::size_t d) { return std::max<std::int64_t>(0, at[d] - far[d]); };
-    const auto high = [&](std::size_t d) { return std::min(n[d] - 1, at[d] + far[d]); };
-    for (std::int64_t z = low(2); z <= high(2); ++z)
-      for (std::int64_t y = low(1); y <= high(1); ++y)
-        for (std::int64_t x = low(0); x <= high(0); ++x) {
-          const auto other = static_cast<std::size_t>((z * n[1] + y) * n[0] + x);
-          if (in.voxels[other].place >= 0) continue;
-          in.voxels[other].place = static_cast<std::int32_t>(in.place_voxels.size());
-          in.place_voxels.push_back(other);
-        }
+    reached[in.place_voxels[i]] = 1;
+  }
+  std::size_t stride = 1;
+  for (std::size_t d = 0; d < 3; stride *= grid.size[d++]) widen(reached, grid.size[d], stride, far[d]);
+  for (std::size_t v = 0; v < reached.size(); ++v) {
+    if (reached[v] == 0 || in.voxels[v].place >= 0) continue;
+    in.voxels[v].place = static_cast<std::int32_t>(in.place_voxels.size());
+    in.place_voxels.push_back(v);
   }
 }
 
@@ -76,9 +88,9 @@ void read_seeds(const track_request& request, const image_grid& grid, track_inpu
   const label_image image = read_labels(path, grid, network ? label_kind::labels : label_kind::mask);
   in.provenance[network ? "network" : "seed-image"] = fingerprint(path);
   if (network) in.labels.assign(image.values.begin(), image.values.end());
-  if (in.labels.size() > track::max_regions)
+  if (in.labels.size() > max_regions)
     throw failure(exit_status::bad_data, fmt::format("{}: has {} labels, expected at most {}", printable(path),
-                                                     in.labels.size(), track::max_regions));
+                                                     in.labels.size(), max_regions));
   std::size_t outside = 0;
   for (const std::uint64_t v : image.voxels_with({})) {
     std::uint32_t region = 0;
@@ -129,7 +141,7 @@ track::track_input track_inputs::view() const {
 }
 
 track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes) {
-  constexpr std::uint64_t min_streamlines = 1 << 16, max_groups = 256, max_bytes = std::uint64_t{4} << 30;
+  constexpr std::uint64_t min_streamlines = 1 << 16, max_groups = 1024, max_bytes = std::uint64_t{1} << 30;
   track::group_plan plan{seeds, per_seed, 1};
   const std::uint64_t room =
       std::clamp<std::uint64_t>(max_bytes / std::max<std::uint64_t>(1, row_bytes), 1, max_groups);

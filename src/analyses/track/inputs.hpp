@@ -30,7 +30,7 @@ struct track_inputs {
 /// Collective. Throws failure, the same on every rank.
 track_inputs read_track_inputs(const session& s, const track_request& request, const device& d);
 
-/// Cuts streamlines into groups of at least 2^16, for at most 256 rows of counts of `row_bytes` each, or 4 GB of them.
+/// Cuts streamlines into groups of at least 2^16, for at most 1024 rows of counts of `row_bytes` each, or 1 GB of them.
 /// Depends on the inputs only.
 track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes);
 
