@@ -3,6 +3,7 @@
 #include "kernels/portable/draws.hpp"
 #include "kernels/track/acceptance.hpp"
 #include "kernels/track/counters.hpp"
+#include "kernels/track/fibre_choice.hpp"
 #include "kernels/track/field.hpp"
 #include "kernels/track/stamped_table.hpp"
 
@@ -73,11 +74,6 @@ class walker {
   /// In [0, 1), exact.
   VOXHERD_FUNCTION static float to_share(std::uint32_t word) {
     return static_cast<float>(word >> 8) * 5.9604644775390625e-8f;
-  }
-
-  /// An integer below `count`.
-  VOXHERD_FUNCTION static std::uint32_t pick(std::uint32_t word, std::uint32_t count) {
-    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(word) * count >> 32);
   }
 
   /// The seed's centre, or a point uniform in a ball around it.
@@ -223,42 +219,12 @@ class walker {
     moving_ = true;
   }
 
-  VOXHERD_FUNCTION bool is_above(int fibre) const { return fibres_[fibre].fraction > how_->min_fraction; }
-
-  VOXHERD_FUNCTION int choose_first(std::uint32_t word) const {
-    if (how_->fibres == 1 || how_->first == first_fibre::strongest) return 0;
-    if (how_->first == first_fibre::any) return static_cast<int>(pick(word, static_cast<std::uint32_t>(how_->fibres)));
-    const bool weighted = how_->first == first_fibre::weighted;
-    std::uint32_t total = 0;
-    for (int k = 0; k < how_->fibres; ++k)
-      if (is_above(k)) total += weighted ? fibres_[k].fraction : 1u;
-    std::uint32_t left = pick(word, total);
-    for (int k = 0; k < how_->fibres; ++k) {
-      if (!is_above(k)) continue;
-      const std::uint32_t own = weighted ? fibres_[k].fraction : 1u;
-      if (left < own) return k;
-      left -= own;
-    }
-    return 0;
-  }
-
-  /// The fibre closest to the direction of travel among those above the threshold.
-  VOXHERD_FUNCTION int choose_closest() const {
-    int closest = 0;
-    std::int32_t largest = -1;
-    for (int k = 0; k < how_->fibres; ++k) {
-      if (!is_above(k)) continue;
-      const std::int32_t product = dot(fibres_[k].axis(), travel_), size = product < 0 ? -product : product;
-      if (size > largest) closest = k, largest = size;
-    }
-    return closest;
-  }
-
   VOXHERD_FUNCTION void step() {
     moving_ = false;
     philox4x32_ctr_t w{};
     if (point_ == 0 || how_->stop_by_fraction) w = words(purpose::choice, point_);
-    const packed_fibre fibre = fibres_[point_ == 0 ? choose_first(w.v[0]) : choose_closest()];
+    const packed_fibre fibre =
+        fibres_[point_ == 0 ? choose_first(fibres_, *how_, w.v[0]) : choose_closest(fibres_, *how_, travel_)];
     direction next = fibre.axis();
     if (next.is_zero()) return;
     if (how_->stop_by_fraction && fibre.fraction <= w.v[2] >> 16) return;
