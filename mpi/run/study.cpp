@@ -105,7 +105,7 @@ beginning study::begin() {
 std::vector<std::uint64_t> study::pending(item_counts* counts) {
   const std::string stored = unfinished_path(settings_.out);
   std::unique_ptr<result_reader> reader;
-  s_.agree([&] { reader = std::make_unique<result_reader>(stored); });
+  s_.agree([&] { reader = std::make_unique<result_reader>(stored, tables::walked_or_own); });
   layout_.batches = reader->batches();
   check_tables(stored, check_result(s_, stored, layout_, checked_part::tables));
   const std::vector<bool> good = verified_batches(s_, *reader);

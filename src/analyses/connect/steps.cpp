@@ -81,7 +81,7 @@ evaluation evaluate(const session& s, const connect_inputs& in, const front_fiel
                     const device& d) {
   evaluation e;
   s.on_root([&] {
-    const result_reader arrivals(file);
+    const result_reader arrivals(file, tables::walked_or_own);
     if (in.options.connectome) {
       evaluate_connectome(in, arrivals, e);
     } else {
@@ -127,7 +127,7 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
         },
         [&](const std::string& file, nlohmann::json& summary) {
           s.on_root([&] {
-            const auto intervals = interval_constants(result_reader(file), inputs);
+            const auto intervals = interval_constants(result_reader(file, tables::walked_or_own), inputs);
             found.constants.insert(found.constants.end(), intervals.begin(), intervals.end());
           });
           summary["bootstrap"] = costs->times().as_json();

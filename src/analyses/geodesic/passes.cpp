@@ -35,7 +35,7 @@ std::unique_ptr<geodesic::field> prepare(const session& s, const geodesic_inputs
 std::vector<scored_fibre> read_own_share(const session& s, const std::string& scores, fibre_counts& counts) {
   std::vector<scored_fibre> accepted;
   s.agree([&] {
-    const result_reader reader(scores);
+    const result_reader reader(scores, tables::walked_or_own);
     const auto ranks = static_cast<std::uint64_t>(s.size()), rank = static_cast<std::uint64_t>(s.rank());
     const std::uint64_t fibres = reader.item_voxels().size();
     const std::uint64_t first = fibres * rank / ranks;

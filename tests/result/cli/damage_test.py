@@ -2,13 +2,15 @@
 import json
 import os
 import random
+import re
 import shutil
 import struct
+import subprocess
 import unittest
 
 import numpy as np
 from result_files import digest, h5py
-from toy_jobs import ToyJobs, run, voxherd
+from toy_jobs import VOXHERD, ToyJobs, mpirun, run, voxherd
 
 SLOW = ("--batch", 400, "--break-at", 4)  # seven batches, of which the fifth fails
 
@@ -43,6 +45,14 @@ def content(path):
         note("/", f)
         f.visititems(note)
     return digest(path), attributes
+
+
+def verify_with_poisoned_memory(ranks, path):
+    """With allocations of the C library that are not zero by chance."""
+    env = dict(os.environ, MALLOC_PERTURB_="165", GLIBC_TUNABLES="glibc.malloc.tcache_count=0")
+    done = subprocess.run(mpirun(ranks, VOXHERD, "verify", path), env=env, capture_output=True,
+                          text=True, timeout=60)
+    return done.returncode, done.stderr
 
 
 class Damage(ToyJobs):
@@ -205,6 +215,31 @@ class CorruptResults(ToyJobs):
             rc, out, output = voxherd("info", path)
             self.assertEqual(rc, 65, out + output)
             self.assertEqual(output.count("voxherd: error:"), 1, output)
+
+    def test_a_damaged_group_is_reported_and_the_rest_can_be_read(self):
+        path = self.path("ragged.h5")
+        rc, output = run(1, path, command="ragged")
+        self.assertEqual(rc, 0, output)
+        with open(path, "rb") as f:
+            content = f.read()
+        # The heap of the names in a group, its block, and the tree that lists them.
+        parts = re.finditer(b"FRHP|FHDB|BTHD|BTLF", content)
+        ends = {self.check_damaged_group(path, content, part.start()) for part in parts}
+        self.assertEqual(ends, {"the rest is read", "refused"})  # /VTKHDF, and /
+
+    def check_damaged_group(self, path, content, at):
+        damaged = self.path("damaged.h5")
+        with open(damaged, "wb") as f:
+            f.write(content[:at] + b"XXXX" + content[at + 4:])
+        rc, output = verify_with_poisoned_memory(1, damaged)
+        self.assertEqual(rc, 65, f"byte {at}: {output}")
+        self.assertEqual(output.count("voxherd: error:"), 1, output)
+        if "listing /VTKHDF" not in output:
+            return "refused"
+        self.assertEqual(voxherd("info", damaged)[0], 0)
+        self.assertEqual(voxherd("compare", path, damaged)[0], 0)
+        self.assertEqual(verify_with_poisoned_memory(3, damaged)[0], 65)
+        return "the rest is read"
 
     def test_a_text_above_64_kB_is_read(self):
         path = self.path("large.h5")
