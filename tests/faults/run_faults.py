@@ -24,14 +24,14 @@ INSIDE = "VOXHERD_FAULTS_INSIDE"
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--count", type=int, default=26, help="number of faults")
+    p.add_argument("--count", type=int, default=28, help="number of faults")
     p.add_argument("--seed", type=int, help="of the choices; a random one that is printed if it is missing")
     p.add_argument("--first", type=int, default=0, help="number of the first fault, to repeat one of them")
     p.add_argument("--minutes", type=float, default=1e9, help="begin no fault after this time")
     p.add_argument("--kinds", help="only these kinds of faults, separated by commas")
     p.add_argument("--report", help="a line for each fault (CSV)")
     p.add_argument("--program", default=os.environ.get("VOXHERD", "build/voxherd"))
-    p.add_argument("--tools", default=os.environ.get("VOXHERD_TEST_TOOLS", "build/tests"), help="folder with file_faults.so")
+    p.add_argument("--tools", default=os.environ.get("VOXHERD_TEST_TOOLS", "build/tests"), help="folder with file_faults.so and device_faults")
     return p.parse_args()
 
 
