@@ -215,7 +215,20 @@ class Neighbours(ConnectJobs):
             self.assertIn(f"largest {100 * asymmetry.max():.2g} %", output)
             self.assertRegex(output, r"asymmetry median [\d.]+ %")
             self.assertIn("path_cost over cost: median", output)
+            self.check_detours(m, Result(paths).samples, output)
             self.check_fibres(Result(paths), nibabel.load(labels).get_fdata().astype(int), m["path_cost"])
+
+    def check_detours(self, m, fibres, output):
+        """Flagged are the pairs that the log counts: above 1.5 times the cost of the end from which the path is traced."""
+        np.testing.assert_array_equal(m["detour"], m["detour"].T)
+        excess = m["path_cost"] / np.where(np.eye(len(m["cost"])), np.inf, m["cost"])
+        self.assertTrue((np.maximum(excess, excess.T) > 1.5)[m["detour"] == 1].all())
+        self.assertFalse((np.minimum(excess, excess.T) > 1.5)[m["detour"] == 0].any())
+        flagged = int(m["detour"].sum()) // 2
+        self.assertGreater(flagged, 0)
+        self.assertIn(f"{flagged} of 120 paths cost more than 1.5 times the arrival time", output)
+        np.testing.assert_array_equal(fibres["detour"], fibres["path_cost"] / fibres["cost"] > 1.5)
+        self.assertEqual(fibres["detour"].sum(), flagged)
 
     def check_fibres(self, fibres, labels, path_cost):
         """Each begins and ends in the regions that it names, whichever of them it was traced from."""
