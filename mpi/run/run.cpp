@@ -100,7 +100,6 @@ class computation {
   bool await_stage();
   bool compute_stages(const std::vector<run_stage>& stages, work_loop& loop, result_writer& writer,
                       std::optional<new_file>& created);
-  void report_counts();
 
   const session& s_;
   analysis& a_;
@@ -211,16 +210,11 @@ exit_status computation::compute() {
     writer.close();
     return exit_status::interrupted;
   }
-  study_.finish(writer, account, device_, layout.batches.size() - pending_.size());
+  if (counts_) s_.all_reduce(reduction::sum, std::span<std::uint64_t>(counts_->counts));
+  study_.finish(writer, account, device_, layout.batches.size() - pending_.size(), counts_.get());
   if (!settings_.trace.empty()) write_trace(s_, trace_output(settings_), std::move(times), work_started_);
-  report_counts();
+  if (counts_) s_.on_root([&] { counts_->report(study_.layout().item_voxels.size()); });
   return exit_status::complete;
-}
-
-void computation::report_counts() {
-  if (!counts_) return;
-  s_.all_reduce(reduction::sum, std::span<std::uint64_t>(counts_->counts));
-  s_.on_root([&] { counts_->report(study_.layout().item_voxels.size()); });
 }
 
 }  // namespace
