@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include "core/failure.hpp"
 #include "core/plan.hpp"
+#include "core/version.hpp"
 #include "mpi/result/batch_reading.hpp"
 #include "mpi/result/file_disk.hpp"
 #include "mpi/result/hdf5_handle.hpp"
@@ -35,8 +38,22 @@ struct result_reader::state {
 
 namespace {
 
-[[noreturn]] void bad(const std::string& path, const std::string& what) {
-  throw failure(exit_status::bad_data, fmt::format("{}: {}; is it a complete copy of a voxherd result?", path, what));
+bool is_later(const std::string& other) {
+  const auto numbers = [](const std::string& text) {
+    std::array<int, 3> n{};
+    std::sscanf(text.c_str(), "%d.%d.%d", &n[0], &n[1], &n[2]);
+    return n;
+  };
+  return numbers(other) > numbers(version);
+}
+
+/// `written_by`: the version that wrote the file, "" if unknown.
+[[noreturn]] void bad(const std::string& path, const std::string& what, const std::string& written_by) {
+  const std::string advice =
+      is_later(written_by)
+          ? fmt::format("it was written by voxherd {}, and this is {}: use that version", written_by, version)
+          : "is it a complete copy of a voxherd result?";
+  throw failure(exit_status::bad_data, fmt::format("{}: {}; {}", path, what, advice));
 }
 
 void check_exists(const std::string& path) {
@@ -194,14 +211,14 @@ result_reader::result_reader(const std::string& path, tables t) : state_(std::ma
     check_offsets(s.layout);
     check_shapes(s.file, s.layout);
     if (s.journal.size() != s.layout.batches.size())
-      bad(path, "the length of /journal/batches does not match the plan");
+      throw failure(exit_status::bad_data, "the length of /journal/batches does not match the plan");
   } catch (const hdf5::disk_failure& f) {
     throw failure(exit_status::disk, fmt::format("{}: {}", path, f.what()));
   } catch (const failure& f) {
     check_readable(path);
-    bad(path, f.what());
+    bad(path, f.what(), s.layout.version);
   } catch (const nlohmann::json::exception& e) {
-    bad(path, e.what());
+    bad(path, e.what(), s.layout.version);
   }
 }
 

@@ -184,6 +184,16 @@ class CorruptResults(ToyJobs):
 
         self.check_refused(change_shape, "/inputs/bvals has shape 4")
 
+    def test_a_result_of_a_later_version_that_this_one_cannot_read_names_that_version(self):
+        def make_later(f):
+            contents = json.loads(f.attrs["contents"])
+            contents["outputs"][0]["layout"] = "octree"
+            f.attrs["contents"] = np.bytes_(json.dumps(contents))
+            f.attrs["voxherd_version"] = np.bytes_("23.1.0")
+
+        self.check_refused(make_later, "octree")
+        self.check_refused(make_later, "it was written by voxherd 23.1.0, and this is 0.")
+
     def test_texts_of_the_wrong_kind_are_refused(self):
         def nest(f):
             f.attrs["provenance"] = "[" * 100000 + "]" * 100000
