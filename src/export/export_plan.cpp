@@ -130,7 +130,7 @@ void carry_out(const session& s, const result_volumes& result, const export_plan
   std::uint64_t volumes = 0;
   for (const export_image* image : own) volumes += volumes_of(*image);
   s.agree([&] {
-    progress shown(choose_progress_style(settings.quiet, s.is_root()), volumes, 0);
+    progress shown(choose_progress_style(settings.quiet, s.is_root()), volumes, 0, "export", "volume");
     image_writers(result, own, settings.out, shown).run(settings.threads);
   });
   s.on_root([&] {

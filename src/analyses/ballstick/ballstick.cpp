@@ -112,6 +112,7 @@ void warn_about_one_shell(const ballstick::settings& settings, const gradient_ta
 exit_status run_ballstick(session& s, const ballstick_request& request) {
   const ballstick::settings settings = request.model.settings();
   run_settings how = make_run_settings(s, request.run);
+  how.export_words = "fsl DIR";
   const chosen_device d = choose_device(s, request.run);
 
   dwi_series dwi(s, request.series, request.run.host_memory_bytes());

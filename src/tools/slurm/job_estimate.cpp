@@ -38,7 +38,7 @@ job_estimate scale_to_job(const slurm_job& job, const run_estimate& found) {
 
 std::optional<job_estimate> estimate_job(session& s, const slurm_job& job, std::string& why_none) {
   std::optional<run_estimate> found;
-  const run_listener listener{[&](const run_estimate& e) { found = e; }, nullptr};
+  const run_listener listener{[&](const run_estimate& e) { found = e; }, nullptr, false};
   run_request& run = *job.analysis->run_options();
   const run_request as_given = run;
   run.listener = &listener;
