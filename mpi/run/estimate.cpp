@@ -19,7 +19,10 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::uint64_t max_probed_items = 64;
+constexpr std::uint64_t first_probed_items = 64;
+constexpr int max_tries = 100;
+// A shorter probe would mostly measure how threads are started.
+constexpr double min_probe_seconds = 0.03;
 
 /// Seconds of several tries. The first one, which may include the start of the device or the threads, counts only for
 /// the fastest.
@@ -35,7 +38,7 @@ probe_times time_probe(analysis& a, const device_hooks& device, const result_lay
   const std::unique_ptr<batch_runner> runner = a.make_runner();
   probe_times times;
   double all = 0;
-  for (int turn = 0; turn < 2 || (all < 0.3 && turn < 20); ++turn) {
+  for (int turn = 0; turn < 2 || (all < 0.3 && turn < max_tries); ++turn) {
     const auto start = std::chrono::steady_clock::now();
     runner->run(probe, slot.input_rows(), slot.output_spans());
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -80,9 +83,14 @@ void add_time(analysis& a, const device_hooks& device, const result_layout& layo
               std::uint64_t pending_items, run_estimate& e) {
   // A few items do not fill a GPU.
   batch probe = middle_batch(layout);
-  if (device.free_bytes == 0) probe.item_count = std::min(probe.item_count, max_probed_items);
+  const std::uint64_t all_items = probe.item_count;
+  if (device.free_bytes == 0) probe.item_count = std::min(all_items, first_probed_items);
   e.load_per_core = load_per_core();
-  const probe_times times = time_probe(a, device, layout, probe);
+  probe_times times = time_probe(a, device, layout, probe);
+  while (times.fastest < min_probe_seconds && probe.item_count < all_items) {
+    probe.item_count = std::min(all_items, 4 * probe.item_count);
+    times = time_probe(a, device, layout, probe);
+  }
   e.probe_seconds = times.fastest;
   e.slowest_seconds = std::max(times.fastest, times.slowest);
   e.probed_items = probe.item_count;

@@ -217,8 +217,12 @@ constexpr command make_bedpostx_command() {
       {"bedpostx", "FSL's bedpostx: reads its folder and flags, writes SUBJECT_DIR.bedpostX",
        "SUBJECT_DIR [-n 3] [-w 1] [-b 1000] [-j 1250] [-s 25] [-model 2] [-g] [-c] [--rician] [--noard | --allard] "
        "[--f0 [--ardf0]] [--nf= --fudge= --bi= --nj= --se= --upe= --model= --seed= --Rmean= --Rstd=]",
-       "subject"});
+       "subject",
+       "voxherd bedpostx subject -n 2\n"
+       "probtrackx2 -s subject.bedpostX/merged -m subject.bedpostX/nodif_brain_mask \\\n"
+       "  -x seeds.nii.gz --dir=tracts"});
   c.translate = from_bedpostx;
+  c.notes = list_bedpostx_flags;
   return c;
 }
 

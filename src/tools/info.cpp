@@ -86,6 +86,10 @@ void print_status_counts(const result_reader& r) {
     for (const std::byte code : r.read_batch("status", part)) ++counts[static_cast<std::size_t>(code)];
     items += part.item_count;
   }
+  // A part of a map has the voxels outside the mask too, with code 0.
+  std::uint64_t others = 0;
+  for (std::size_t code = 1; code < counts.size(); ++code) others += counts[code];
+  counts[0] = items - others;
   for (std::size_t code = 0; code < counts.size(); ++code)
     if (counts[code] > 0) fmt::print("status     {}\n", describe_status(code, counts[code], items));
 }
@@ -99,12 +103,12 @@ void print_result(const result_reader& r, bool verbose) {
   const bool has_points = !r.point_offsets().empty();
   const bool has_maps = std::any_of(r.outputs().begin(), r.outputs().end(),
                                     [](const output_spec& o) { return o.layout == output_layout::volume; });
-  fmt::print(
-      "image      {} voxels of {:.4g} mm, {}\n", fmt::join(grid.size, " x "), fmt::join(grid.voxel_size_mm, " x "),
-      has_points
-          ? fmt::format("{} with {}", counted(r.item_voxels().size(), "fibre"), counted(r.point_count(), "point"))
-      : has_maps ? fmt::format("{} in the mask", counted(r.item_voxels().size(), "voxel"))
-                 : counted(r.item_voxels().size(), "row"));
+  const char* const item = has_points ? "fibre" : has_maps ? "voxel" : "row";
+  std::string items = counted(r.item_voxels().size(), item);
+  if (has_points) items += " with " + counted(r.point_count(), "point");
+  if (has_maps) items += " in the mask";
+  fmt::print("image      {} voxels of {:.4g} mm, {}\n", fmt::join(grid.size, " x "),
+             fmt::join(grid.voxel_size_mm, " x "), items);
   fmt::print("contents\n");
   print_outputs(r);
   print_status_counts(r);
@@ -116,10 +120,7 @@ void print_result(const result_reader& r, bool verbose) {
   if (!r.summary().is_null()) {
     fmt::print("run        {:.1f} s on {}, {:.1f} {}s/s\n", r.summary().at("seconds").get<double>(),
                counted(static_cast<std::uint64_t>(r.summary().at("rank_count").get<int>()), "rank"),
-               r.summary().at("items_per_second").get<double>(),
-               has_points ? "fibre"
-               : has_maps ? "voxel"
-                          : "row");
+               r.summary().at("items_per_second").get<double>(), item);
   }
 }
 
@@ -143,6 +144,8 @@ exit_status run_info(session& s, const info_request& request) {
 }  // namespace
 
 extern const command info_command = make_command<info_options, run_info>(
-    {"info", "describe this program and its devices, or a result", "[FILE] [--verbose]", "result"});
+    {"info", "describe this program and its devices, or a result", "[FILE] [--verbose]", "result",
+     "voxherd info\n"
+     "voxherd info tensor.h5"});
 
 }  // namespace voxherd

@@ -127,7 +127,10 @@ exit_status run_ballstick(session& s, const ballstick_request& request) {
 
 extern const command ballstick_command = make_command<ballstick_options, run_ballstick>(
     {"ballstick", "fibre orientations of the ball & stick model by Metropolis sampling",
-     "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", ""},
+     "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", "",
+     "voxherd ballstick --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
+     "  --mask mask.nii.gz --fibres 2 --out fibres.h5\n"
+     "voxherd export fibres.h5 --to fsl subject.bedpostX"},
     default_outputs);
 
 }  // namespace voxherd
