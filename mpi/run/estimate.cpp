@@ -27,7 +27,7 @@ constexpr double min_probe_seconds = 0.03;
 /// Seconds of several tries. The first one, which may include the start of the device or the threads, counts only for
 /// the fastest.
 struct probe_times {
-  double fastest = std::numeric_limits<double>::max(), slowest = 0;
+  double fastest = std::numeric_limits<double>::max(), mean = 0;
 };
 
 probe_times time_probe(analysis& a, const device_hooks& device, const result_layout& layout, batch probe) {
@@ -43,7 +43,7 @@ probe_times time_probe(analysis& a, const device_hooks& device, const result_lay
     runner->run(probe, slot.input_rows(), slot.output_spans());
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     times.fastest = std::min(times.fastest, seconds);
-    if (turn > 0) times.slowest = std::max(times.slowest, seconds);
+    if (turn > 0) times.mean += (seconds - times.mean) / turn;
     all += seconds;
   }
   return times;
@@ -92,7 +92,7 @@ void add_time(analysis& a, const device_hooks& device, const result_layout& layo
     times = time_probe(a, device, layout, probe);
   }
   e.probe_seconds = times.fastest;
-  e.slowest_seconds = std::max(times.fastest, times.slowest);
+  e.mean_seconds = std::max(times.fastest, times.mean);
   e.probed_items = probe.item_count;
   const double seconds_per_item = e.probe_seconds / static_cast<double>(probe.item_count);
   e.run_seconds = e.seconds = seconds_per_item * static_cast<double>(pending_items) / ranks;
@@ -141,30 +141,31 @@ namespace {
 
 constexpr double busy_load_per_core = 0.5, notable_spread = 1.1;
 
-/// "0:29", or "0:29 to 0:41" if the tries differed: the machine does other work too.
-std::string time_range(const run_estimate& e, double seconds) {
-  const double spread = e.slowest_seconds / std::max(e.probe_seconds, 1e-9);
-  if (spread < notable_spread || clock_time(seconds * spread) == clock_time(seconds)) return clock_time(seconds);
-  return fmt::format("{} to {}", clock_time(seconds), clock_time(seconds * spread));
+/// "0:29", or "0:29 to 0:41" if the tries differed: the machine does other work too. Of a bound, the larger one.
+std::string time_range(const run_estimate& e, double seconds, bool is_bound = false) {
+  const double spread = e.mean_seconds / std::max(e.probe_seconds, 1e-9);
+  if (is_bound) return "at most " + clock_time(seconds * spread);
+  if (spread < notable_spread || clock_time(seconds * spread) == clock_time(seconds))
+    return "about " + clock_time(seconds);
+  return fmt::format("about {} to {}", clock_time(seconds), clock_time(seconds * spread));
 }
 
 std::string later_text(const run_estimate& e) {
+  constexpr const char* line = "             {}: {} ({})\n";
   std::string text;
-  for (const later_step& l : e.later)
-    text += fmt::format("             {}: {} {} ({})\n", l.name, l.is_bound ? "at most" : "about",
-                        time_range(e, l.seconds), l.from);
+  for (const later_step& l : e.later) text += fmt::format(line, l.name, time_range(e, l.seconds, l.is_bound), l.from);
   if (!e.not_estimated.empty())
-    text += fmt::format("             {}: not estimated\n", fmt::join(e.not_estimated, ", "));
+    text += fmt::format(line, fmt::join(e.not_estimated, ", "), "not estimated",
+                        "reads and writes results of the other steps");
   const bool is_bound = std::any_of(e.later.begin(), e.later.end(), [](const later_step& l) { return l.is_bound; });
-  if (!e.later.empty())
-    text += fmt::format("             together {} {}\n", is_bound ? "at most" : "about", time_range(e, e.seconds));
+  if (!e.later.empty()) text += fmt::format("             together {}\n", time_range(e, e.seconds, is_bound));
   return text;
 }
 
 std::string time_text(const run_estimate& e) {
   if (e.probed_items == 0) return "";
   std::string text =
-      fmt::format("time         {}about {} ({} took {:.3g} s on rank 0)\n", e.step.empty() ? "" : e.step + ": ",
+      fmt::format("time         {}{} ({} took {:.3g} s on rank 0)\n", e.step.empty() ? "" : e.step + ": ",
                   time_range(e, e.run_seconds), counted(e.probed_items, e.item), e.probe_seconds);
   text += later_text(e);
   if (e.load_per_core > busy_load_per_core)

@@ -40,7 +40,7 @@ struct run_estimate {
   double disk_bytes = 0;
   std::uint64_t probed_items = 0;  ///< computed on rank 0's device, in probe_seconds; 0: none
   double probe_seconds = 0;        ///< the fastest of several tries
-  double slowest_seconds = 0;      ///< the slowest, when nothing had to be started any more
+  double mean_seconds = 0;         ///< of the tries: longer than the fastest where other programs use the machine
   double load_per_core = 0;        ///< programs that ran on rank 0's host in the minute before, per core
   double run_seconds = 0;          ///< of the run on these ranks and devices
   double seconds = 0;              ///< the same with the later steps

@@ -68,8 +68,10 @@ class PointsFile(Ragged):
         self.assertEqual(times["steps"]["scores"]["analysis"], "ragged scores")
 
     def test_each_step_prints_its_name_and_its_table(self):
-        rc, _, output = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--out", self.path("result.h5")))
+        rc, _, output = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--verbose", "--out", self.path("result.h5")))
         self.assertEqual(rc, 0, output)
+        self.assertEqual(output.count(" written; next: "), 1, output)
+        self.assertTrue(output.splitlines()[-1].endswith("--to tck FILE.tck"), output)
         lines = output.splitlines()
         self.assertLess(lines.index("scores"), lines.index("fibres"))
         self.assertEqual(output.count("reading s"), 2, output)
@@ -285,7 +287,7 @@ class VerifyCompareInfo(Ragged):
         rc, out, output = voxherd("info", self.path("a.h5"))
         self.assertEqual(rc, 0, output)
         for word in ("/points/position[3]", "/samples/ends[2]", "/connectome/count[2,2]", "/inputs/bvals[4]",
-                     "items with"):
+                     "fibres with"):
             self.assertIn(word, out)
 
 

@@ -190,15 +190,15 @@ class SignalsMeanwhile(StagedJobs):
 
     def test_while_tensor_and_ballstick_wait(self):
         mask = ("--mask", os.path.join(self.shared, "mask.nii"))
-        self.stop(1, signal.SIGTERM, "inflating once per node", "tensor", *mask)
-        self.stop(3, signal.SIGUSR1, "inflating once per node", "ballstick", *mask)
+        self.stop(1, signal.SIGTERM, "decompressing once per node", "tensor", "--verbose", *mask)
+        self.stop(3, signal.SIGUSR1, "decompressing once per node", "ballstick", "--verbose", *mask)
 
     def test_while_geodesic_connect_and_perfusion_wait(self):
         mask = ("--mask", os.path.join(self.shared, "mask.nii"))
         region = os.path.join(self.shared, "mask.nii")
-        self.stop(2, signal.SIGTERM, "inflating once per node", "geodesic", *mask, "--seed-image", region)
-        self.stop(2, signal.SIGINT, "inflating once per node", "connect", *mask, "--connectome", region)
-        self.stop(2, signal.SIGTERM, "inflating once per node", "perfusion", *mask)
+        self.stop(2, signal.SIGTERM, "decompressing once per node", "geodesic", "--verbose", *mask, "--seed-image", region)
+        self.stop(2, signal.SIGINT, "decompressing once per node", "connect", "--verbose", *mask, "--connectome", region)
+        self.stop(2, signal.SIGTERM, "decompressing once per node", "perfusion", "--verbose", *mask)
 
     def test_while_the_automatic_mask_is_computed(self):
         self.stop(1, signal.SIGTERM, "not unit vectors", "tensor")
