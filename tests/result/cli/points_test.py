@@ -201,6 +201,11 @@ class KilledRuns(KillAndResume, Ragged):
             self.assertGreaterEqual(json.load(f)["resumed_batches"], 5)
         self.assertEqual(digest(out), expected)
 
+    def test_only_the_first_step_reports_that_nothing_is_resumed(self):
+        rc, _, output = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--out", self.path("new.h5"), "--resume"))
+        self.assertEqual(rc, 0, output)
+        self.assertEqual(output.count("starting from the beginning"), 1, output)
+
     def test_a_complete_result_is_not_scored_again(self):
         out = self.make()
         before = os.stat(out)

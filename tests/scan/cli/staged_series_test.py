@@ -58,7 +58,7 @@ class SameBytes(StagedJobs):
         for count in ranks:
             words = self.words(command, f"staged{count}.h5", *options, *IN_STAGES)
             output = self.expect(run_process(*mpirun(count, VOXHERD, *words)))
-            self.assertGreaterEqual(output.count("inflated for voxels"), stages, output)
+            self.assertGreaterEqual(output.count("decompressed for voxels"), stages, output)
             self.assertEqual(digest(self.path(f"staged{count}.h5")), digest(self.path("plain.h5")))
 
     def test_tensor_in_six_stages_by_voxels_by_slices_and_dealt_in_advance(self):
@@ -80,6 +80,11 @@ class SameBytes(StagedJobs):
         for limit in ("0", "-1", "1e7", "nan"):
             output = self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--host-memory", limit)), status=2)
             self.assertIn("--host-memory", output)
+
+    def test_a_small_series_is_read_without_a_word(self):
+        for verbose in (False, True):
+            out = self.expect(run_process(VOXHERD, *self.words("tensor", f"{verbose}.h5", *(["--verbose"] if verbose else []))))
+            self.assertEqual("decompress" in out, verbose, out)
 
     def test_a_dry_run_reports_the_memory_of_stages(self):
         self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--dry-run", *IN_STAGES)))
