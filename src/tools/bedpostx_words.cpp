@@ -70,12 +70,12 @@ std::string names_of_option(std::string_view ours) {
 }  // namespace
 
 std::string list_bedpostx_flags() {
-  std::string text = "FSL's flags:\n";
+  std::string text = "FSL's flags for these options:\n";
   std::string_view before;
   for (const flag& f : flags) {
     const bool is_ours = f.kind == meaning::value || f.kind == meaning::given;
-    if (is_ours && f.ours != before && text.find(fmt::format(" {}\n", f.ours)) == std::string::npos)
-      text += fmt::format("  {:<29} {}\n", names_of_option(f.ours), f.ours);
+    if (is_ours && f.ours != before && text.find(fmt::format("  {} ", f.ours)) == std::string::npos)
+      text += fmt::format("  {:<22} {}\n", f.ours, names_of_option(f.ours));
     before = f.ours;
   }
   return text;

@@ -48,7 +48,7 @@ class Text(unittest.TestCase):
 
     def test_bedpostx_lists_the_flags_of_FSL(self):
         text = call("bedpostx", "--help")
-        for line in ("-n, --nf, --nfibres           --fibres", "-g                            --gradient-deviation"):
+        for line in ("--fibres               -n, --nf, --nfibres", "--gradient-deviation   -g"):
             self.assertIn(f"  {line}\n", text)
 
     def test_an_unknown_option_is_answered_with_the_nearest(self):

@@ -71,7 +71,7 @@ class PointsFile(Ragged):
         rc, _, output = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--verbose", "--out", self.path("result.h5")))
         self.assertEqual(rc, 0, output)
         self.assertEqual(output.count(" written; next: "), 1, output)
-        self.assertTrue(output.splitlines()[-1].endswith("--to tck FILE.tck"), output)
+        self.assertTrue(output.splitlines()[-1].endswith("--to csv DIR (or --to tck FILE.tck)"), output)
         lines = output.splitlines()
         self.assertLess(lines.index("scores"), lines.index("fibres"))
         self.assertEqual(output.count("reading s"), 2, output)
