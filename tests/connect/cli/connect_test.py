@@ -473,27 +473,26 @@ class Errors(ConnectJobs):
             self.assertEqual(self.remaining_files(), [name])
             os.remove(self.path(name))
 
-    def test_a_dry_run_reports_the_plan_and_writes_nothing(self):
-        rc, output = self.launch(self.path("dry.h5"), "--connectome", self.ends, "--dry-run", ranks=2)
+    def dry_run(self, *options, ranks=0):
+        rc, estimate, output = voxherd(*self.words(self.path("dry.h5"), *options, "--dry-run"), ranks=ranks)
         self.assertEqual(rc, 0, output)
-        self.assertIn("14 regions, 1536 voxels where fronts may pass", output)
-        self.assertRegex(output, r"arrivals: about \d+:\d\d \(\d+ regions? took")
-        self.assertIn("evaluation, maps: not estimated", output)
         self.assertEqual(os.listdir(self.folder), [])
+        return estimate, output
+
+    def test_a_dry_run_reports_the_plan_and_writes_nothing(self):
+        estimate, output = self.dry_run("--connectome", self.ends, ranks=2)
+        self.assertIn("14 regions, 1536 voxels where fronts may pass", output)
+        self.assertRegex(estimate, r"arrivals: about .* \(\d+ regions? took")
+        self.assertIn("evaluation, maps: not estimated", estimate)
 
     def test_a_dry_run_estimates_every_step(self):
-        words = (*self.end_regions(1, 2), "--paths", self.path("p.h5"), "--dry-run")
-        rc, output = self.launch(self.path("dry.h5"), *words)
-        self.assertEqual(rc, 0, output)
-        self.assertRegex(output, r"paths: at most \d+:\d\d \(both fronts are solved for again\)")
-        words = ("--connectome", self.ends, "--paths", self.path("p.h5"), "--bootstrap", "4", "--dry-run")
-        rc, output = self.launch(self.path("dry.h5"), *words, ranks=2)
-        self.assertEqual(rc, 0, output)
+        estimate, _ = self.dry_run(*self.end_regions(1, 2), "--paths", self.path("p.h5"))
+        self.assertRegex(estimate, r"paths: at most \d+:\d\d \(both fronts are solved for again\)")
+        estimate, _ = self.dry_run("--connectome", self.ends, "--paths", self.path("p.h5"), "--bootstrap", "4", ranks=2)
         # 91 pairs are one batch, which needs the front of each of the 14 regions once.
-        self.assertRegex(output, r"paths: at most \d+:\d\d \(91 pairs of regions; their fronts are solved for 14 times\)")
-        self.assertRegex(output, r"bootstrap: about .* \(4 replicates of [0-9.e-]+ s each\)")
-        self.assertRegex(output, r"together at most \d+:\d\d")
-        self.assertEqual(os.listdir(self.folder), [])
+        self.assertRegex(estimate, r"paths: at most \d+:\d\d \(91 pairs of regions; their fronts are solved for 14 times\)")
+        self.assertRegex(estimate, r"bootstrap: about .* \(4 replicates of [0-9.e-]+ s each\)")
+        self.assertRegex(estimate, r"together at most \d+:\d\d")
 
 
 if __name__ == "__main__":
