@@ -219,6 +219,7 @@ exit_status computation::compute() {
   study_.finish(writer, account, device_, layout.batches.size() - pending_.size());
   if (!settings_.trace.empty()) write_trace(s_, trace_output(settings_), std::move(times), work_started_);
   report_counts();
+  if (settings_.report_result) settings_.report_result();
   s_.on_root([&] { log_ending(settings_, study_.layout()); });
   return exit_status::complete;
 }

@@ -71,6 +71,8 @@ struct run_settings {
   std::string label;           ///< name of this step in its progress lines and above its table; "" for a single run
   std::string item = "voxel";  ///< what is counted, in the singular
   std::string export_words;    ///< after `voxherd export OUT --to` in the last line; "" to choose by content
+  /// Called on all ranks when the result is complete, before the last line is logged. Empty: nothing more to report.
+  std::function<void()> report_result;
   std::vector<std::string> also_written;  ///< files of earlier steps that the command keeps
   bool is_last = true;                    ///< no step of the command follows
   bool is_later_step = false;             ///< a step before this one has been run

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "core/readable.hpp"
 #include "src/export/export_plan.hpp"
 #include "src/export/result_fibres.hpp"
 #include "src/io/input_file.hpp"
@@ -42,7 +43,7 @@ void export_fibres(const session& s, const export_settings& settings, const std:
     const result_fibres fibres(settings.result);
     check_place(settings, ending);
     write(fibres, settings.out);
-    spdlog::info("{}: {} fibres, {} points", settings.out, fibres.fibres(), fibres.points());
+    spdlog::info("{}: {}, {}", settings.out, counted(fibres.fibres(), "fibre"), counted(fibres.points(), "point"));
   });
 }
 
