@@ -87,6 +87,12 @@ class Abdomen(PerfusionJobs):
             if "perfusion.md" in document:
                 self.assertLess(medians["ka"], 15)
 
+    def test_a_repetition_time_in_the_wrong_unit_is_suspected(self):
+        words = [word.replace("4", "4000") if before == "--tr" else word for before, word in zip(("", *self.spgr), self.spgr)]
+        rc, output = self.launch(self.path("tr.h5"), *words, "--t1-blood", "1.4", scan=self.scan)
+        self.assertEqual(rc, 65, output)
+        self.assertIn("are --tr (in ms) and --flip-angle right?", output)
+
     def test_t1_of_the_liver_is_physiological(self):
         maps, _, _ = self.run_liver("t1.h5", *self.spgr, "--t1-blood", "1.4")
         t1 = np.median(maps["t1_before"][maps["status"] == 0])
