@@ -76,7 +76,11 @@ void new_file::rename(result_writer& writer) {
 }
 
 void log_nothing_to_do(const run_settings& settings) {
-  spdlog::info("{} is already complete; nothing to do", settings.out);
+  if (settings.is_step) {
+    spdlog::info("{}: already computed", settings.label);
+  } else {
+    spdlog::info("{} is already complete; nothing to do", settings.out);
+  }
 }
 
 beginning study::begin() {
@@ -88,7 +92,8 @@ beginning study::begin() {
     const std::string part = unfinished_path(settings_.out);
     if (found_ == beginning::fresh && !settings_.dry_run) std::filesystem::remove(part);
     if (!settings_.dry_run) std::filesystem::remove(part + ".new");  // of a killed run
-    if (found_ == beginning::fresh && settings_.resume)
+    // A later step has nothing to resume unless it was the one that was stopped; some commands always resume.
+    if (found_ == beginning::fresh && settings_.resume && !settings_.is_later_step && settings_.listener == nullptr)
       spdlog::info("there is no {} to resume: starting from the beginning", part);
   });
   s_.broadcast(found_);
@@ -153,9 +158,9 @@ void study::note_stage(const char* name) const {
 }
 
 void study::report(nlohmann::json& summary) const {
-  if (!settings_.quiet) {
+  if (settings_.verbose) {
     const std::string title = settings_.label.empty() ? "" : settings_.label + "\n";
-    print_error_output("{}{}", title, summary_table(summary));
+    print_error_output("{}{}", title, summary_table(summary, settings_.item));
   }
   if (settings_.json.empty()) return;
   for (const session::stage& stage : s_.stages())

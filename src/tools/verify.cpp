@@ -48,6 +48,6 @@ exit_status run_verify(session& s, const verify_request& request) {
 }  // namespace
 
 extern const command verify_command = make_command<verify_options, run_verify>(
-    {"verify", "read a result again and check its checksums", "FILE", "result"});
+    {"verify", "read a result again and check its checksums", "FILE", "result", "voxherd verify tensor.h5"});
 
 }  // namespace voxherd

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/readable.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -134,7 +136,8 @@ void log_connectome(const region_table& t, const std::string& unit) {
     costs.push_back((there + back) / 2);
     asymmetries.push_back(asymmetry(there, back));
   });
-  spdlog::info("{} pairs of regions: {} joined, {} without a path", costs.size() + without, costs.size(), without);
+  spdlog::info("{} of regions: {} joined, {} without a path", counted(costs.size() + without, "pair"), costs.size(),
+               without);
   if (costs.empty()) return;
   std::sort(costs.begin(), costs.end());
   std::sort(asymmetries.begin(), asymmetries.end());

@@ -149,6 +149,9 @@ exit_status run_cohort(session& s, const cohort_request& request) {
 
 extern const command cohort_command = make_command<cohort_options, run_cohort>(
     {"cohort", "many subjects: the status of each, what to submit; computes one",
-     "MANIFEST [--template WORDS] [--run N] [--json FILE]", "manifest"});
+     "MANIFEST [--template WORDS] [--run N] [--json FILE]", "manifest",
+     "voxherd cohort subjects.tsv\n"
+     "sbatch --array=\"$(voxherd cohort subjects.tsv --array)\" \\\n"
+     "  slurm/cohort.sbatch subjects.tsv"});
 
 }  // namespace voxherd

@@ -18,14 +18,16 @@ TEST(ClockTime, ShowsHoursOnlyIfThereAreAny) {
 }
 
 TEST(ProgressText, ShowsRateAndRemainingTime) {
-  EXPECT_EQ(progress_text(250, 1000, 10, false), " 25 %  250/1000 items  10/s  1:15 left");
+  EXPECT_EQ(progress_text(250, 1000, "voxel", 10, false), " 25 %  250/1000 voxels  10/s  1:15 left");
 }
 
-TEST(ProgressText, ShowsNoRateBeforeOneIsKnown) { EXPECT_EQ(progress_text(0, 1000, 0, false), "  0 %  0/1000 items"); }
+TEST(ProgressText, ShowsNoRateBeforeOneIsKnown) {
+  EXPECT_EQ(progress_text(0, 1000, "fibre", 0, false), "  0 %  0/1000 fibres");
+}
 
 TEST(ProgressText, FillsItsBar) {
-  EXPECT_NE(progress_text(500, 1000, 1, true).find("[###############               ]"), std::string::npos);
-  EXPECT_NE(progress_text(1000, 1000, 1, true).find("[##############################]"), std::string::npos);
+  EXPECT_NE(progress_text(500, 1000, "voxel", 1, true).find("[###############               ]"), std::string::npos);
+  EXPECT_NE(progress_text(1000, 1000, "voxel", 1, true).find("[##############################]"), std::string::npos);
 }
 
 TEST(Progress, StartsItsLinesWithTheNameOfTheStep) {

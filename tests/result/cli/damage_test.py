@@ -260,7 +260,7 @@ class CorruptResults(ToyJobs):
             provenance["note"] = "x" * 300000
             text = json.dumps(provenance).encode()
             f.attrs.create("provenance", np.array(text, dtype=f"S{len(text)}"))
-        rc, out, output = voxherd("info", path)
+        rc, out, output = voxherd("info", path, "--verbose")
         self.assertEqual(rc, 0, output)
         self.assertIn("x" * 300000, out)
 
