@@ -1,0 +1,108 @@
+#include "src/tools/report/draft.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "kernels/portable/voxel_status.hpp"
+
+namespace voxherd::report {
+
+namespace {
+
+constexpr std::uint64_t max_rows = std::uint64_t{1} << 20;
+constexpr std::size_t max_slices = 15;
+
+std::vector<std::uint64_t> finished_items(const result_reader& r) {
+  std::vector<std::uint64_t> items;
+  for (const batch& b : r.batches()) {
+    if (r.journal()[b.number].done != 1) continue;
+    for (std::uint64_t i = 0; i < b.item_count; ++i) items.push_back(b.first_item + i);
+  }
+  return items;
+}
+
+bool has_maps(const result_reader& r) {
+  return std::any_of(r.outputs().begin(), r.outputs().end(),
+                     [](const output_spec& o) { return o.layout == output_layout::volume; });
+}
+
+bool keeps_outputs(float status) {
+  for (const voxel_status_text& text : voxel_status_texts)
+    if (static_cast<float>(static_cast<int>(text.status)) == status) return text.keeps_outputs;
+  return false;
+}
+
+/// The voxels whose status says that they have values; all, if there is no such map.
+std::vector<std::uint64_t> voxels_with_values(const result_reader& r, const std::vector<std::uint64_t>& voxels) {
+  if (!r.has("status") || r.output("status").layout != output_layout::volume) return voxels;
+  const std::vector<float> status = r.read_map("status");
+  std::vector<std::uint64_t> fitted;
+  for (const std::uint64_t v : voxels)
+    if (keeps_outputs(status[v])) fitted.push_back(v);
+  return fitted;
+}
+
+std::vector<float> read_rows(const draft& d, const output_spec& o) {
+  const std::uint64_t width = o.bytes_per_item() / element_bytes(o.type), stored = d.result.item_voxels().size();
+  const std::uint64_t step = (d.items.size() + max_rows - 1) / max_rows;
+  constexpr std::uint64_t piece = std::uint64_t{1} << 16;
+  std::vector<float> values, rows;
+  std::uint64_t first = 0;
+  for (std::uint64_t i = 0; i < d.items.size(); i += step) {
+    const std::uint64_t item = d.items[i];
+    if (rows.empty() || item >= first + rows.size() / width) {
+      first = item;
+      rows = d.result.read_items(o.name, first, std::min(piece, stored - first));
+    }
+    values.push_back(rows[(item - first) * width]);
+  }
+  return values;
+}
+
+}  // namespace
+
+draft::draft(const result_reader& r) : result(r), view(r.grid()), items(finished_items(r)) {
+  if (!has_maps(r)) return;
+  voxels.reserve(items.size());
+  for (const std::uint64_t i : items) voxels.push_back(r.item_voxels()[i]);
+  fitted = voxels_with_values(r, voxels);
+  slices = plan_mosaic(view, enclose(view, voxels), max_slices);
+}
+
+section& draft::add_section(std::string title) {
+  out.sections.push_back({std::move(title), {}, {}, {}});
+  return out.sections.back();
+}
+
+void draft::cite(std::string text, std::string doi) { out.references.push_back({std::move(text), std::move(doi)}); }
+
+std::vector<float> read_values(const draft& d, const output_spec& o) {
+  if (o.layout == output_layout::items) return read_rows(d, o);
+  const std::vector<float> map = d.result.read_map(o.name);
+  const std::uint64_t width = o.bytes_per_item() / element_bytes(o.type);
+  std::vector<float> values;
+  values.reserve(d.fitted.size());
+  for (const std::uint64_t v : d.fitted) values.push_back(map[v * width]);
+  return values;
+}
+
+std::string as_sentence(const std::string& meaning) {
+  if (meaning.empty()) return "";
+  std::string text = meaning;
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text.ends_with('.') ? text : text + '.';
+}
+
+const constant* find_constant(const result_reader& r, const std::string& group, const std::string& name) {
+  for (const constant& c : r.constants())
+    if (c.group == group && c.name == name) return &c;
+  return nullptr;
+}
+
+std::string configured(const result_reader& r, const std::string& option, const std::string& standard) {
+  const auto& all = r.configuration();
+  if (!all.is_object() || !all.contains(option)) return standard;
+  return all.at(option).is_string() ? all.at(option).get<std::string>() : all.at(option).dump();
+}
+
+}  // namespace voxherd::report
