@@ -8,7 +8,8 @@ namespace voxherd::report {
 
 namespace {
 
-const chapter* const chapters[] = {&tensor_chapter};
+const chapter* const chapters[] = {&tensor_chapter,  &ballstick_chapter, &perfusion_chapter,
+                                   &connect_chapter, &paths_chapter,     &geodesic_chapter};
 
 /// All maps and distributions of an analysis without a chapter of its own.
 void write_any(draft& d) {

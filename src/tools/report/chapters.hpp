@@ -12,7 +12,8 @@ struct chapter {
   void (*write)(draft& d);
 };
 
-extern const chapter tensor_chapter;
+extern const chapter tensor_chapter, ballstick_chapter, perfusion_chapter, connect_chapter, paths_chapter,
+    geodesic_chapter;
 
 /// The chapter of a result's analysis; for others, one that shows all of its maps.
 const chapter& find_chapter(const std::string& analysis);

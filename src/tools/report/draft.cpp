@@ -66,7 +66,7 @@ draft::draft(const result_reader& r) : result(r), view(r.grid()), items(finished
   voxels.reserve(items.size());
   for (const std::uint64_t i : items) voxels.push_back(r.item_voxels()[i]);
   fitted = voxels_with_values(r, voxels);
-  slices = plan_mosaic(view, enclose(view, voxels), max_slices);
+  slices = plan_mosaic(view, voxels, max_slices);
 }
 
 section& draft::add_section(std::string title) {

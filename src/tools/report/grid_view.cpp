@@ -102,22 +102,37 @@ view_box enclose(const grid_view& view, std::span<const std::uint64_t> voxels) {
   return box;
 }
 
-mosaic plan_mosaic(const grid_view& view, const view_box& box, std::size_t max_slices) {
+namespace {
+
+/// The places along an axis with at least a tenth of the voxels that the fullest slice has.
+std::vector<std::uint64_t> filled_slices(const grid_view& view, std::span<const std::uint64_t> voxels, int axis) {
+  std::vector<std::uint64_t> counts(view.size(axis)), filled;
+  for (const std::uint64_t v : voxels) ++counts[view.place(v)[static_cast<std::size_t>(axis)]];
+  const std::uint64_t most = *std::max_element(counts.begin(), counts.end());
+  for (std::uint64_t i = 0; i < counts.size(); ++i)
+    if (10 * counts[i] >= most) filled.push_back(i);
+  return filled;
+}
+
+}  // namespace
+
+mosaic plan_mosaic(const grid_view& view, std::span<const std::uint64_t> voxels, std::size_t max_slices) {
   constexpr double thin = 0.4;
-  const auto mm = [&](int axis) { return static_cast<double>(box.extent(axis)) * view.spacing_mm(axis); };
+  constexpr std::uint64_t max_pixels = 600000, few_slices = 6;
   mosaic m;
-  m.box = box;
+  m.box = enclose(view, voxels);
+  const auto mm = [&](int axis) { return static_cast<double>(m.box.extent(axis)) * view.spacing_mm(axis); };
   for (const int axis : {0, 1})
     if (mm(axis) < thin * mm(2) && mm(axis) < mm(m.through)) m.through = axis;
   m.across = m.through == 0 ? 1 : 0;
   m.down = m.through == 2 ? 1 : 2;
-  // In the middles of equal shares, as the outermost slices of an object show little of it.
-  const std::uint64_t extent = box.extent(m.through), count = std::min<std::uint64_t>(extent, max_slices);
-  for (std::uint64_t i = 0; i < count; ++i)
-    m.slices.push_back(box.first[static_cast<std::size_t>(m.through)] + (2 * i + 1) * extent / (2 * count));
+  const std::vector<std::uint64_t> filled = filled_slices(view, voxels, m.through);
+  const std::uint64_t affordable = std::max(few_slices, max_pixels / (m.tile_width() * m.tile_height()));
+  const std::uint64_t count = std::min({std::uint64_t{filled.size()}, std::uint64_t{max_slices}, affordable});
+  // In the middles of equal shares.
+  for (std::uint64_t i = 0; i < count; ++i) m.slices.push_back(filled[(2 * i + 1) * filled.size() / (2 * count)]);
   // As wide as 1.7 times the height, and without a nearly empty last row.
-  const double tile = mm(m.down) / mm(m.across);
-  const double ideal = std::sqrt(1.7 * static_cast<double>(count) * tile);
+  const double ideal = std::sqrt(1.7 * static_cast<double>(count) * mm(m.down) / mm(m.across));
   m.columns = static_cast<std::size_t>(std::clamp(std::round(ideal), 1.0, static_cast<double>(count)));
   const std::size_t rows = (m.slices.size() + m.columns - 1) / m.columns;
   m.columns = (m.slices.size() + rows - 1) / rows;

@@ -78,8 +78,9 @@ struct mosaic {
   }
 };
 
-/// Up to `max_slices` slices of the box: axial, or along the box's shortest side if it is much thinner than high.
-mosaic plan_mosaic(const grid_view& view, const view_box& box, std::size_t max_slices);
+/// Up to `max_slices` slices of the voxels' box: axial, or along its shortest side if that is much thinner than high.
+/// Slices at both ends that show little are left out.
+mosaic plan_mosaic(const grid_view& view, std::span<const std::uint64_t> voxels, std::size_t max_slices);
 /// "15 axial slices; the subject's left is on the left, the front is at the top".
 std::string describe(const mosaic& m);
 

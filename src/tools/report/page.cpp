@@ -53,7 +53,9 @@ std::string methods_markup(const page& p) {
       escaped(p.methods));
   for (const reference& r : p.references) {
     const std::string link = escaped("https://doi.org/" + r.doi);
-    html += fmt::format("<li>{} <a href=\"{}\" rel=\"noreferrer\">{}</a></li>\n", escaped(r.text), link, link);
+    html += fmt::format("<li>{}", escaped(r.text));
+    if (!r.doi.empty()) html += fmt::format(" <a href=\"{0}\" rel=\"noreferrer\">{0}</a>", link);
+    html += "</li>\n";
   }
   return html + "</ol>\n</section>\n";
 }

@@ -32,7 +32,7 @@ struct section {
   std::vector<table> tables;
 };
 
-/// A paper that the methods paragraph cites.
+/// A paper that the methods paragraph cites. `doi` may be empty.
 struct reference {
   std::string text, doi;
 };

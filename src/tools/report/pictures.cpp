@@ -45,14 +45,6 @@ bool is_map(const draft& d, const std::string& name, std::size_t width) {
   return o.layout == output_layout::volume && o.bytes_per_item() == width * element_bytes(o.type);
 }
 
-std::string colour_bar(const map_look& look, double first, double last, const std::string& unit) {
-  rgb_image bar(256, 1);
-  for (std::size_t x = 0; x < bar.width; ++x) bar.set(x, 0, map_colour(look.map, static_cast<double>(x) / 255));
-  return fmt::format(
-      "<div class=\"bar\"><span>{}</span><img alt=\"\" src=\"data:image/png;base64,{}\"><span>{}</span></div>\n",
-      number_text(first), base64(encode_png(bar)), escaped(with_unit(number_text(last), unit)));
-}
-
 /// Where black, or the first colour, ends and the last colour begins.
 std::pair<double, double> window(const map_look& look, const distribution& q) {
   const double first = look.first.value_or(q.min >= 0 ? 0 : q.q02), last = look.last.value_or(q.q98);
@@ -66,6 +58,15 @@ std::string joined(const std::string& meaning, const std::string& note) {
 }
 
 }  // namespace
+
+std::string colour_bar(colour_map map, double first, double last, const std::string& unit) {
+  rgb_image bar(256, 1);
+  for (std::size_t x = 0; x < bar.width; ++x) bar.set(x, 0, map_colour(map, static_cast<double>(x) / 255));
+  const std::string end = unit.empty() || unit == "1" ? number_text(last) : number_text(last) + " " + unit;
+  return fmt::format(
+      "<div class=\"bar\"><span>{}</span><img alt=\"\" src=\"data:image/png;base64,{}\"><span>{}</span></div>\n",
+      number_text(first), base64(encode_png(bar)), escaped(end));
+}
 
 std::string image_markup(const rgb_image& image, const std::string& description, double height_per_width, bool smooth) {
   constexpr double max_enlargement = 6;
@@ -87,11 +88,12 @@ void add_map(draft& d, const std::string& name, const map_look& look) {
     return std::isfinite(v) ? map_colour(look.map, (v - from) / (to - from)) : not_finite_colour;
   });
   const std::string text = fmt::format("{} in {}.", name, describe(d.slices));
-  add_figure(d, {with_unit(name, o.unit),
-                 image_markup(image, text, pixel_form(d), false) + colour_bar(look, first, last, o.unit) + legend(d),
-                 joined(o.meaning, look.note),
-                 {},
-                 true});
+  add_figure(d,
+             {with_unit(name, o.unit),
+              image_markup(image, text, pixel_form(d), false) + colour_bar(look.map, first, last, o.unit) + legend(d),
+              joined(o.meaning, look.note),
+              {},
+              true});
   d.out.numbers["pictures"][name] = {
       {"first", first}, {"last", last}, {"colours", look.map == colour_map::grey ? "grey" : "viridis"}};
   d.out.numbers["mosaic"] = mosaic_json(d);

@@ -29,6 +29,9 @@ void add_codes(draft& d, const std::string& name, const std::vector<std::pair<in
 void add_histogram(draft& d, const std::string& name, std::optional<double> first = {},
                    std::optional<double> last = {});
 
+/// A bar with the colours of a map and the numbers at its ends.
+std::string colour_bar(colour_map map, double first, double last, const std::string& unit);
+
 /// The element of a picture. `height_per_width`: of a pixel.
 std::string image_markup(const rgb_image& image, const std::string& description, double height_per_width, bool smooth);
 

@@ -40,19 +40,26 @@ std::string outcome(const result_reader& r) {
   return fmt::format("incomplete: {} of {} batches", finished_batches(r), r.batches().size());
 }
 
-/// "2 x cpu, 1 thread".
+/// "2 × cpu, threads 1": equal devices are counted.
 std::string device_text(const json& devices) {
   std::map<std::string, int> counts;
   if (!devices.is_array()) return "";
   for (const json& d : devices) {
-    std::string text;
+    std::string text = value_text(d, "kind");
     if (d.is_object())
       for (const auto& [key, value] : d.items())
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, as_text(value));
+        if (key != "kind") text += fmt::format(", {} {}", key, as_text(value));
     ++counts[text];
   }
   std::string all;
   for (const auto& [text, count] : counts) all += fmt::format("{}{} × {}", all.empty() ? "" : "; ", count, text);
+  return all;
+}
+
+std::string list_text(const json& object, const char* name) {
+  std::string all;
+  if (object.is_object() && object.contains(name) && object.at(name).is_array())
+    for (const json& one : object.at(name)) all += (all.empty() ? "" : ", ") + as_text(one);
   return all;
 }
 
@@ -98,12 +105,12 @@ void describe_run(draft& d) {
   add("items", r.point_offsets().empty() ? std::to_string(r.item_voxels().size())
                                          : fmt::format("{} with {} points", r.item_voxels().size(), r.point_count()));
   if (r.summary().is_object() && r.summary().contains("seconds"))
-    add("time", fmt::format("{:.4g} s, {:.4g} items/s", r.summary().value("seconds", 0.0),
+    add("time", fmt::format("{:.4g} s, {:.0f} items/s", r.summary().value("seconds", 0.0),
                             r.summary().value("items_per_second", 0.0)));
   add("start", value_text(p, "start_time"));
   add("ranks", value_text(p, "ranks"));
   add("devices", device_text(p.is_object() ? p.value("devices", json()) : json()));
-  add("hosts", value_text(p, "hosts"));
+  add("hosts", list_text(p, "hosts"));
   add("voxherd", r.version());
   add("command", value_text(p, "command_line"));
   out.numbers["analysis"] = r.analysis_name();
@@ -165,6 +172,16 @@ table option_rows(const json& configuration) {
   return t;
 }
 
+/// "arrivals_seconds" and others that the analysis noted beside the times of the ranks.
+table phase_rows(const json& summary) {
+  table t{"Time of each phase", {"phase", "s"}, {}};
+  if (!summary.is_object()) return t;
+  for (const auto& [name, value] : summary.items())
+    if (name.ends_with("_seconds") && value.is_number())
+      t.rows.push_back({name.substr(0, name.size() - 8), fmt::format("{:.2f}", value.get<double>())});
+  return t;
+}
+
 table rank_rows(const json& summary) {
   table t{"Time of each rank in s",
           {"rank", "items", "reading", "computing", "waiting", "writing", "host memory", "device"},
@@ -184,11 +201,10 @@ table rank_rows(const json& summary) {
 }  // namespace
 
 void add_records(draft& d) {
-  section& s = d.add_section("Records");
+  d.add_section("Records");
   for (table t : {output_rows(d), input_rows(d.result.provenance()), option_rows(d.result.configuration()),
-                  rank_rows(d.result.summary())})
+                  rank_rows(d.result.summary()), phase_rows(d.result.summary())})
     if (!t.rows.empty()) d.out.sections.back().tables.push_back(std::move(t));
-  (void)s;
 }
 
 }  // namespace voxherd::report
