@@ -38,6 +38,13 @@ std::vector<std::string> component_names(const output_spec& o) {
   return names;
 }
 
+/// The 98th percentile of the sum of all fibres' volume fractions.
+double largest_fraction(const draft& d) {
+  if (!d.result.has("mean_fsum")) return 1;
+  const distribution q = describe_values(read_values(d, d.result.output("mean_fsum")));
+  return q.q98 > 0 ? q.q98 : 1;
+}
+
 void add_acceptance(draft& d) {
   if (!d.result.has("acceptance")) return;
   const output_spec& o = d.result.output("acceptance");
@@ -56,7 +63,7 @@ void add_acceptance(draft& d) {
   d.out.sections.back().figures.push_back(
       {"Acceptance",
        draw_bars(bars, "Median acceptance of each parameter."),
-       as_sentence(o.meaning) +
+       explain(o.name, o.meaning) +
            " The bars are medians; about one half is right, and angles of a fibre that the data do "
            "not support are almost always accepted.",
        {numbers},
@@ -110,17 +117,23 @@ void write_methods(draft& d, int fibres) {
 
 void write(draft& d) {
   const int fibres = count_fibres(d.result);
+  if (configured(d.result, "model", "1") != "1" && count_weighted_shells(d.result) == 1)
+    d.warn(
+        "The series has one shell, which does not determine both d and d_std: their maps are noisy. --model 1 fits d "
+        "alone.");
   d.add_section("Maps");
   std::vector<std::pair<std::string, std::string>> sticks;
   for (int i = 1; i <= fibres; ++i) sticks.emplace_back(numbered("dyads{}", i), numbered("mean_f{}", i));
-  add_sticks(d, "mean_fsum", sticks, min_fraction);
+  // All fractions have the same window, so that fibres can be compared.
+  const double brightest = largest_fraction(d);
+  add_sticks(d, "mean_fsum", brightest, sticks, std::min(min_fraction, brightest / 4));
   for (int i = 1; i <= fibres; ++i)
     add_map(d, numbered("mean_f{}", i),
             {.first = 0,
-             .last = 1,
+             .last = brightest,
              .note = i == 1 ? "It is high where fibres are parallel." : "It is above 0 in crossings."});
   for (int i = 1; i <= fibres; ++i)
-    add_directions(d, numbered("dyads{}", i), numbered("mean_f{}", i),
+    add_directions(d, numbered("dyads{}", i), numbered("mean_f{}", i), brightest,
                    "Neighbouring voxels of a bundle have similar colours.");
   for (int i = 1; i <= fibres; ++i)
     add_map(
@@ -131,7 +144,7 @@ void write(draft& d) {
   add_status_map(d);
   d.add_section("Distributions");
   add_crossings(d, fibres);
-  for (int i = 1; i <= fibres; ++i) add_histogram(d, numbered("mean_f{}", i), 0, 1);
+  for (int i = 1; i <= fibres; ++i) add_histogram(d, numbered("mean_f{}", i), 0, {});
   for (int i = 1; i <= fibres; ++i) add_histogram(d, numbered("dyads{}_dispersion", i), 0, {});
   add_histogram(d, "mean_d", 0, {});
   add_acceptance(d);

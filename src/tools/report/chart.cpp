@@ -184,7 +184,10 @@ table histogram_table(const histogram& h, const std::string& name, const std::st
   return t;
 }
 
-std::string number_text(double value) { return fmt::format("{:.4g}", value); }
+std::string number_text(double value) {
+  const double size = std::fabs(value);
+  return size >= 1e4 && size < 1e7 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
 
 std::string with_unit(const std::string& name, const std::string& unit) {
   return unit.empty() || unit == "1" ? name : fmt::format("{} ({})", name, unit);

@@ -39,7 +39,7 @@ std::string draw_bars(const std::vector<bar>& bars, const std::string& descripti
 table line_table(const line_chart& chart);
 table histogram_table(const histogram& h, const std::string& name, const std::string& unit);
 
-/// "0.00123", "12", "1.2e+06": four digits.
+/// "0.00123", "12.5", "447913": four digits, or all of a number below ten million.
 std::string number_text(double value);
 /// "FA" or "MD (mm2/s)".
 std::string with_unit(const std::string& name, const std::string& unit);

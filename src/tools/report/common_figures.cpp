@@ -120,6 +120,12 @@ void add_gradients(draft& d) {
   d.out.numbers["shells"] = list;
 }
 
+std::size_t count_weighted_shells(const result_reader& r) {
+  const std::vector<shell> shells = find_shells(r);
+  return static_cast<std::size_t>(
+      std::count_if(shells.begin(), shells.end(), [](const shell& s) { return s.max_b > max_b0_s_per_mm2; }));
+}
+
 std::string acquisition_text(const result_reader& r) {
   std::string text;
   for (const shell& s : find_shells(r))

@@ -13,6 +13,9 @@ void add_status_map(draft& d);
 /// nothing for a result without gradients.
 void add_gradients(draft& d);
 
+/// Shells with diffusion weighting.
+std::size_t count_weighted_shells(const result_reader& r);
+
 /// "The series had 1 volume at b = 0 and 32 at b = 1000 s/mm2. ", or "".
 std::string acquisition_text(const result_reader& r);
 

@@ -22,12 +22,11 @@ void add_epsilon_chart(draft& d, const std::vector<std::string>& names, const st
     if (const constant* c = find_constant(d.result, group, name); c != nullptr && c->values.size() == chart.x.size())
       chart.lines.push_back({c->meaning, c->values});
   if (chart.lines.empty()) return;
-  d.out.sections.back().figures.push_back(
-      {chart.title,
-       draw_lines(chart, chart.title + "."),
-       as_sentence(epsilon->meaning) + " Epsilon is the part on the horizontal axis.",
-       {line_table(chart)},
-       false});
+  d.out.sections.back().figures.push_back({chart.title,
+                                           draw_lines(chart, chart.title + "."),
+                                           explain("epsilon", epsilon->meaning),
+                                           {line_table(chart)},
+                                           false});
 }
 
 void add_pathway_numbers(draft& d) {
@@ -91,7 +90,7 @@ void write_methods(draft& d) {
 void write(draft& d) {
   if (find_constant(d.result, "connectome", "labels") != nullptr) {
     d.add_section("Connectome");
-    add_matrix(d, "cost", best::smallest);
+    add_matrix(d, "cost", best::smallest, names_shown::yes);
     add_matrix(d, "length_mm", best::smallest);
     add_matrix(d, "mean_speed", best::largest);
     add_matrix(d, "asymmetry", best::largest);

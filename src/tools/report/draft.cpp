@@ -1,7 +1,6 @@
 #include "src/tools/report/draft.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "kernels/portable/voxel_status.hpp"
 
@@ -69,6 +68,8 @@ draft::draft(const result_reader& r) : result(r), view(r.grid()), items(finished
   slices = plan_mosaic(view, voxels, max_slices);
 }
 
+void draft::warn(std::string text) { out.warnings.push_back(std::move(text)); }
+
 section& draft::add_section(std::string title) {
   out.sections.push_back({std::move(title), {}, {}, {}});
   return out.sections.back();
@@ -86,11 +87,10 @@ std::vector<float> read_values(const draft& d, const output_spec& o) {
   return values;
 }
 
-std::string as_sentence(const std::string& meaning) {
-  if (meaning.empty()) return "";
-  std::string text = meaning;
-  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text.ends_with('.') ? text : text + '.';
+std::string explain(const std::string& name, const std::string& meaning, const std::string& more) {
+  std::string text = meaning.empty() ? "" : name + ": " + meaning + (meaning.ends_with('.') ? "" : ".");
+  if (!more.empty()) text += (text.empty() ? "" : " ") + more;
+  return text;
 }
 
 const constant* find_constant(const result_reader& r, const std::string& group, const std::string& name) {

@@ -23,7 +23,7 @@ struct draft {
   mosaic slices;                      ///< in which maps are shown
   page out;
 
-  void warn(std::string text) { out.warnings.push_back(std::move(text)); }
+  void warn(std::string text);
   section& add_section(std::string title);
   void cite(std::string text, std::string doi);
 };
@@ -32,8 +32,8 @@ struct draft {
 /// first component, if it has several.
 std::vector<float> read_values(const draft& d, const output_spec& o);
 
-/// "Fractional anisotropy.": an output's meaning as a sentence.
-std::string as_sentence(const std::string& meaning);
+/// "FA: fractional anisotropy.", and what else is to be said.
+std::string explain(const std::string& name, const std::string& meaning, const std::string& more = "");
 
 /// A constant of the result by group and name; null if there is none.
 const constant* find_constant(const result_reader& r, const std::string& group, const std::string& name);

@@ -159,7 +159,7 @@ void add_by_measure(draft& d, const std::vector<fibre>& fibres, const std::strin
   });
   d.out.sections.back().figures.push_back({fmt::format("Fibres, coloured by {}", with_unit(measure, o.unit)),
                                            picture + colour_bar(colour_map::viridis, q.q02, q.q98, o.unit),
-                                           as_sentence(o.meaning),
+                                           explain(measure, o.meaning),
                                            {},
                                            true});
 }

@@ -61,7 +61,7 @@ void write(draft& d) {
   add_fibres(d, "measure");
   if (find_constant(d.result, "connectome", "labels") != nullptr) {
     d.add_section("Connectome");
-    add_matrix(d, "count", best::largest);
+    add_matrix(d, "count", best::largest, names_shown::yes);
     add_matrix(d, "best_measure", best::largest);
     add_matrix(d, "mean_length_mm", best::largest);
   }

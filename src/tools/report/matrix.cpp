@@ -14,7 +14,8 @@ namespace voxherd::report {
 namespace {
 
 constexpr auto group = "connectome";
-constexpr std::size_t max_named = 30;  // rows with names beside the picture, and a complete table
+constexpr std::size_t few = 30;         // regions with a complete table
+constexpr std::size_t max_named = 200;  // regions with names beside the picture
 
 std::vector<std::string> region_names(const result_reader& r, std::size_t n) {
   const auto& configuration = r.configuration();
@@ -52,7 +53,10 @@ distribution describe_pairs(const square& m) {
 /// Names at both edges and one square per pair.
 std::string draw_named(const square& m, const std::vector<std::string>& names, const std::string& picture,
                        const std::string& description) {
-  constexpr double cell = 22, room = 150;
+  constexpr double letter = 7.2;
+  std::size_t longest = 1;
+  for (const std::string& name : names) longest = std::max(longest, name.size());
+  const double cell = m.n() <= 30 ? 22 : 13, room = 12 + letter * static_cast<double>(longest);
   const double side = cell * static_cast<double>(m.n());
   std::string marks;
   for (std::size_t i = 0; i < m.n(); ++i) {
@@ -62,11 +66,14 @@ std::string draw_named(const square& m, const std::vector<std::string>& names, c
                    "rotate(-90)\">{2}</text>\n",
                    room - 6, middle + 4, escaped(names[i]), middle + 4);
   }
+  // Many names are legible only if the picture scrolls on small screens.
   return fmt::format(
-      "<svg viewBox=\"0 0 {0} {0}\" role=\"img\" aria-label=\"{1}\">\n{2}<image x=\"{3}\" y=\"{3}\" "
+      "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{1}\"><svg "
+      "style=\"max-width:{6:.0f}px;min-width:{7:.0f}px\" viewBox=\"0 0 {0:.1f} {0:.1f}\" role=\"img\" "
+      "aria-label=\"{1}\">\n{2}<image x=\"{3}\" y=\"{3}\" "
       "width=\"{4}\" height=\"{4}\" style=\"image-rendering:pixelated\" "
-      "href=\"data:image/png;base64,{5}\"/></svg>\n",
-      room + side, escaped(description), marks, room, side, picture);
+      "href=\"data:image/png;base64,{5}\"/></svg></div>\n",
+      room + side, escaped(description), marks, room, side, picture, 1.3 * (room + side), 0.75 * (room + side));
 }
 
 table all_pairs(const square& m, const std::vector<std::string>& names) {
@@ -100,7 +107,7 @@ table best_pairs(const square& m, const std::vector<std::string>& names) {
 
 }  // namespace
 
-void add_matrix(draft& d, const std::string& name, best which) {
+void add_matrix(draft& d, const std::string& name, best which, names_shown shown) {
   const constant* c = find_constant(d.result, group, name);
   if (c == nullptr || c->shape.size() != 2 || c->shape[0] != c->shape[1] || c->shape[0] == 0) return;
   const square m{*c, which};
@@ -112,16 +119,17 @@ void add_matrix(draft& d, const std::string& name, best which) {
     for (std::size_t k = 0; k < m.n(); ++k)
       if (m.is_connected(i, k))
         image.set(k, i, map_colour(colour_map::viridis, (m.value(i, k) - first) / (last - first)));
-  const std::string text = fmt::format("{} between {} regions: {} of {} pairs are connected; median {:.4g}.", name,
-                                       m.n(), q.values, m.n() * (m.n() - 1), q.median);
+  const std::string text = fmt::format("{} of {} pairs of {} regions are connected; median {:.4g}.", q.values,
+                                       m.n() * (m.n() - 1), m.n(), q.median);
+  const bool is_named = m.n() <= max_named && (shown == names_shown::yes || m.n() <= few);
   const std::string picture =
-      m.n() <= max_named ? draw_named(m, names, base64(encode_png(image)), text) : image_markup(image, text, 1, false);
+      is_named ? draw_named(m, names, base64(encode_png(image)), text) : image_markup(image, text, 1, false);
   figure f{with_unit(name, c->unit),
            picture + colour_bar(colour_map::viridis, first, last, c->unit),
-           as_sentence(c->meaning) + " " + text + " Rows are where paths begin, columns where they end; black: none.",
+           explain(name, c->meaning, text + " Rows are where paths begin, columns where they end; black: none."),
            {best_pairs(m, names)},
-           false};
-  if (m.n() <= max_named) f.tables.push_back(all_pairs(m, names));
+           is_named && m.n() > few};
+  if (m.n() <= few) f.tables.push_back(all_pairs(m, names));
   d.out.sections.back().figures.push_back(std::move(f));
   nlohmann::json rows = nlohmann::json::array();
   for (const double v : c->values) rows.push_back(std::isfinite(v) ? nlohmann::json(v) : nlohmann::json());

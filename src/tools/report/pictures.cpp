@@ -53,9 +53,10 @@ std::pair<double, double> window(const map_look& look, const distribution& q) {
 
 std::string legend(const draft& d) { return fmt::format("<p class=\"legend\">{}.</p>\n", escaped(describe(d.slices))); }
 
-std::string joined(const std::string& meaning, const std::string& note) {
-  return note.empty() ? as_sentence(meaning) : as_sentence(meaning) + " " + note;
-}
+/// Small pictures stand side by side.
+bool is_wide(const draft& d) { return d.slices.width() > 260; }
+
+std::string join(const std::string& a, const std::string& b) { return a.empty() || b.empty() ? a + b : a + " " + b; }
 
 }  // namespace
 
@@ -69,7 +70,7 @@ std::string colour_bar(colour_map map, double first, double last, const std::str
 }
 
 std::string image_markup(const rgb_image& image, const std::string& description, double height_per_width, bool smooth) {
-  constexpr double max_enlargement = 6;
+  constexpr double max_enlargement = 10;
   return fmt::format(
       "<img{} alt=\"{}\" width=\"{}\" height=\"{}\" style=\"aspect-ratio:{:.4f};max-width:{:.0f}px\" "
       "src=\"data:image/png;base64,{}\">\n",
@@ -82,39 +83,44 @@ void add_map(draft& d, const std::string& name, const map_look& look) {
   if (!is_map(d, name, 1)) return;
   const output_spec& o = d.result.output(name);
   const std::vector<float> map = d.result.read_map(name);
-  const auto [first, last] = window(look, describe_values(read_values(d, o)));
+  const distribution q = describe_values(read_values(d, o));
+  const auto [first, last] = window(look, q);
   const rgb_image image = draw_slices(d, [&, from = first, to = last](std::uint64_t voxel) {
     const double v = map[voxel];
     return std::isfinite(v) ? map_colour(look.map, (v - from) / (to - from)) : not_finite_colour;
   });
   const std::string text = fmt::format("{} in {}.", name, describe(d.slices));
+  const std::string missing =
+      q.not_finite > 0 ? fmt::format("{} voxels without a finite value are magenta.", q.not_finite) : "";
   add_figure(d,
              {with_unit(name, o.unit),
               image_markup(image, text, pixel_form(d), false) + colour_bar(look.map, first, last, o.unit) + legend(d),
-              joined(o.meaning, look.note),
+              explain(name, o.meaning, join(look.note, missing)),
               {},
-              true});
+              is_wide(d)});
   d.out.numbers["pictures"][name] = {
       {"first", first}, {"last", last}, {"colours", look.map == colour_map::grey ? "grey" : "viridis"}};
   d.out.numbers["mosaic"] = mosaic_json(d);
 }
 
-void add_directions(draft& d, const std::string& name, const std::string& brightness, const std::string& note) {
+void add_directions(draft& d, const std::string& name, const std::string& brightness, double brightest,
+                    const std::string& note) {
   if (!is_map(d, name, 3) || !is_map(d, brightness, 1)) return;
   const std::vector<float> map = d.result.read_map(name), light = d.result.read_map(brightness);
   const rgb_image image = draw_slices(d, [&](std::uint64_t voxel) {
     const float* v = &map[3 * voxel];
-    return direction_colour(d.view.in_world({v[0], v[1], v[2]}), light[voxel]);
+    return direction_colour(d.view.in_world({v[0], v[1], v[2]}), light[voxel] / brightest);
   });
   add_figure(d,
              {fmt::format("{}, coloured by direction", name),
               image_markup(image, fmt::format("{} in {}.", name, describe(d.slices)), pixel_form(d), false) + legend(d),
-              joined(d.result.output(name).meaning,
-                     fmt::format("Red: left to right; green: front to back; blue: up and down; brightness: {}. {}",
-                                 brightness, note)),
+              explain(name, d.result.output(name).meaning,
+                      fmt::format("Red: left to right; green: front to back; blue: up and down; brightness: {} up to "
+                                  "{:.3g}. {}",
+                                  brightness, brightest, note)),
               {},
-              true});
-  d.out.numbers["pictures"][name] = {{"brightness", brightness}, {"colours", "direction"}};
+              is_wide(d)});
+  d.out.numbers["pictures"][name] = {{"brightness", brightness}, {"brightest", brightest}, {"colours", "direction"}};
 }
 
 void add_codes(draft& d, const std::string& name, const std::vector<std::pair<int, std::string>>& meanings,
@@ -144,10 +150,21 @@ void add_codes(draft& d, const std::string& name, const std::vector<std::pair<in
   const std::string text = fmt::format("{} in {}.", name, describe(d.slices));
   add_figure(d, {name,
                  image_markup(image, text, pixel_form(d), false) + key + "</ul>\n" + legend(d),
-                 joined(d.result.output(name).meaning, note),
+                 explain(name, d.result.output(name).meaning, note),
                  {numbers},
-                 true});
+                 is_wide(d)});
 }
+
+namespace {
+
+/// The range of a chart: up to the extremes unless they are far from the other values, and from 0 if that is near.
+std::pair<double, double> chart_range(const distribution& q) {
+  const double room = (q.q98 - q.q02) / 2;
+  const double last = q.max <= q.q98 + room ? q.max : q.q98, first = q.min >= q.q02 - room ? q.min : q.q02;
+  return {first > 0 && first < last / 3 ? 0 : first, last};
+}
+
+}  // namespace
 
 void add_histogram(draft& d, const std::string& name, std::optional<double> first, std::optional<double> last) {
   constexpr std::size_t bins = 40;
@@ -156,19 +173,20 @@ void add_histogram(draft& d, const std::string& name, std::optional<double> firs
   if (o.layout == output_layout::points) return;
   const std::vector<float> values = read_values(d, o);
   const distribution q = describe_values(values);
-  if (q.values == 0) return;
-  const auto [from, to] = window({colour_map::grey, first, last}, q);
+  if (!(q.max > q.min)) return;
+  const auto [low, high] = chart_range(q);
+  const double from = first.value_or(low), to = last.value_or(high);
+  if (!(to > from)) return;
   const histogram h = count_values(values, from, to, bins);
-  const std::string what = o.layout == output_layout::volume ? "voxels" : "items";
-  const std::string text = fmt::format(
-      "Distribution of {}: median {:.4g}, quartiles {:.4g} and {:.4g}, from {:.4g} to "
-      "{:.4g}.",
-      name, q.median, q.q25, q.q75, q.min, q.max);
+  const bool is_map = o.layout == output_layout::volume;
+  const std::string what = is_map ? "voxels" : d.result.point_offsets().empty() ? "items" : "fibres";
+  const std::string text = fmt::format("Median {:.4g}, quartiles {:.4g} and {:.4g}, from {:.4g} to {:.4g}.", q.median,
+                                       q.q25, q.q75, q.min, q.max);
   const std::string outside =
       h.below + h.above > 0 ? fmt::format(" {} {} are outside the chart.", h.below + h.above, what) : "";
   add_figure(d, {fmt::format("Distribution of {}", name),
-                 draw_histogram(h, with_unit(name, o.unit), what, text),
-                 as_sentence(o.meaning) + " " + text + outside,
+                 draw_histogram(h, with_unit(name, o.unit), what, fmt::format("Distribution of {}. {}", name, text)),
+                 explain(name, o.meaning, text + outside),
                  {histogram_table(h, name, o.unit)},
                  false});
   d.out.numbers["histograms"][name] = as_json(h);

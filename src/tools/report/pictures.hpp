@@ -20,8 +20,9 @@ struct map_look {
 
 /// Slices of a map with one number per voxel.
 void add_map(draft& d, const std::string& name, const map_look& look = {});
-/// Slices of directions, coloured by them; brightness from another map, 0 to 1.
-void add_directions(draft& d, const std::string& name, const std::string& brightness, const std::string& note);
+/// Slices of directions, coloured by them; as bright as another map, from 0 to `brightest`.
+void add_directions(draft& d, const std::string& name, const std::string& brightness, double brightest,
+                    const std::string& note);
 /// Slices of a map of codes: those in `meanings` have colours of their own, from 1; 0 is dark.
 void add_codes(draft& d, const std::string& name, const std::vector<std::pair<int, std::string>>& meanings,
                const std::string& note);

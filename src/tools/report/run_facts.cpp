@@ -63,6 +63,26 @@ std::string list_text(const json& object, const char* name) {
   return all;
 }
 
+/// Times that the analysis noted besides those of the ranks, such as "arrivals_seconds", without those on devices.
+std::vector<std::pair<std::string, double>> phase_times(const json& summary) {
+  constexpr std::string_view ending = "_seconds", on_device = "_device_seconds";
+  std::vector<std::pair<std::string, double>> times;
+  if (!summary.is_object()) return times;
+  for (const auto& [name, value] : summary.items())
+    if (name.ends_with(ending) && !name.ends_with(on_device) && value.is_number())
+      times.emplace_back(name.substr(0, name.size() - ending.size()), value.get<double>());
+  return times;
+}
+
+std::string time_text(const json& summary) {
+  if (!summary.is_object() || !summary.contains("seconds")) return "";
+  const double seconds = summary.value("seconds", 0.0);
+  std::string phases;
+  for (const auto& [name, time] : phase_times(summary)) phases += fmt::format("{} {:.2f} s, ", name, time);
+  if (!phases.empty()) return phases + fmt::format("result {:.2f} s", seconds);
+  return fmt::format("{:.4g} s, {:.0f} items/s", seconds, summary.value("items_per_second", 0.0));
+}
+
 void add_status(draft& d) {
   if (d.result.has("status") && d.result.output("status").layout == output_layout::volume) {
     const std::vector<float> status = d.result.read_map("status");
@@ -71,7 +91,7 @@ void add_status(draft& d) {
     json list = json::object();
     for (const auto& [code, count] : counts) {
       list[std::to_string(code)] = count;
-      if (code != 0) d.warn(as_sentence(describe_status(code, count, d.voxels.size())));
+      if (code != 0) d.warn(describe_status(code, count, d.voxels.size()) + ".");
     }
     d.out.numbers["status"] = list;
   }
@@ -104,9 +124,7 @@ void describe_run(draft& d) {
       fmt::format("{} voxels of {:.4g} mm", fmt::join(grid.size, " × "), fmt::join(grid.voxel_size_mm, " × ")));
   add("items", r.point_offsets().empty() ? std::to_string(r.item_voxels().size())
                                          : fmt::format("{} with {} points", r.item_voxels().size(), r.point_count()));
-  if (r.summary().is_object() && r.summary().contains("seconds"))
-    add("time", fmt::format("{:.4g} s, {:.0f} items/s", r.summary().value("seconds", 0.0),
-                            r.summary().value("items_per_second", 0.0)));
+  add("time", time_text(r.summary()));
   add("start", value_text(p, "start_time"));
   add("ranks", value_text(p, "ranks"));
   add("devices", device_text(p.is_object() ? p.value("devices", json()) : json()));
@@ -172,16 +190,6 @@ table option_rows(const json& configuration) {
   return t;
 }
 
-/// "arrivals_seconds" and others that the analysis noted beside the times of the ranks.
-table phase_rows(const json& summary) {
-  table t{"Time of each phase", {"phase", "s"}, {}};
-  if (!summary.is_object()) return t;
-  for (const auto& [name, value] : summary.items())
-    if (name.ends_with("_seconds") && value.is_number())
-      t.rows.push_back({name.substr(0, name.size() - 8), fmt::format("{:.2f}", value.get<double>())});
-  return t;
-}
-
 table rank_rows(const json& summary) {
   table t{"Time of each rank in s",
           {"rank", "items", "reading", "computing", "waiting", "writing", "host memory", "device"},
@@ -203,7 +211,7 @@ table rank_rows(const json& summary) {
 void add_records(draft& d) {
   d.add_section("Records");
   for (table t : {output_rows(d), input_rows(d.result.provenance()), option_rows(d.result.configuration()),
-                  rank_rows(d.result.summary()), phase_rows(d.result.summary())})
+                  rank_rows(d.result.summary())})
     if (!t.rows.empty()) d.out.sections.back().tables.push_back(std::move(t));
 }
 

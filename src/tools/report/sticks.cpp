@@ -49,12 +49,12 @@ struct stick_drawing {
   std::size_t scale;
   rgb_image image;
 
-  void fill(const std::vector<float>& map, const std::vector<bool>& inside) {
+  void fill(const std::vector<float>& map, double brightest, const std::vector<bool>& inside) {
     constexpr double dimmed = 0.45;
     slice.for_each_pixel([&](std::size_t x, std::size_t y, const auto& place) {
       const std::uint64_t voxel = d.view.voxel(place);
       if (!inside[voxel]) return;
-      const colour c = map_colour(colour_map::grey, dimmed * static_cast<double>(map[voxel]));
+      const colour c = map_colour(colour_map::grey, dimmed * map[voxel] / brightest);
       for (std::size_t i = 0; i < scale * scale; ++i) image.set(x * scale + i % scale, y * scale + i / scale, c);
     });
   }
@@ -80,8 +80,8 @@ struct stick_drawing {
 
 }  // namespace
 
-void add_sticks(draft& d, const std::string& background, const std::vector<std::pair<std::string, std::string>>& fibres,
-                double min_fraction) {
+void add_sticks(draft& d, const std::string& background, double brightest,
+                const std::vector<std::pair<std::string, std::string>>& fibres, double min_fraction) {
   if (!d.result.has(background) || d.slices.slices.empty()) return;
   const mosaic slice = fullest_slice(d);
   const std::size_t side = std::max(slice.width(), slice.height()),
@@ -89,14 +89,14 @@ void add_sticks(draft& d, const std::string& background, const std::vector<std::
   stick_drawing drawing{d, slice, scale, rgb_image(scale * slice.width(), scale * slice.height())};
   std::vector<bool> inside(d.result.grid().voxel_count());
   for (const std::uint64_t v : d.fitted) inside[v] = true;
-  drawing.fill(d.result.read_map(background), inside);
+  drawing.fill(d.result.read_map(background), brightest, inside);
   std::uint64_t drawn = 0;
   // The strongest fibre is on top.
   for (auto f = fibres.rbegin(); f != fibres.rend(); ++f)
     if (d.result.has(f->first) && d.result.has(f->second))
       drawn += drawing.draw(d.result.read_map(f->first), d.result.read_map(f->second), min_fraction);
   const std::string text =
-      fmt::format("{} sticks in one slice, with a volume fraction of at least {}.", drawn, min_fraction);
+      fmt::format("{} sticks in one slice, with a volume fraction of at least {:.2g}.", drawn, min_fraction);
   const double form = d.view.spacing_mm(slice.down) / d.view.spacing_mm(slice.across);
   d.out.sections.back().figures.push_back(
       {"Sticks, coloured by direction",

@@ -51,7 +51,8 @@ blockquote{margin:.5rem 0;padding:.2rem 1rem;border-left:.3rem solid var(--line)
 svg text{fill:var(--text);font:12px system-ui,"DejaVu Sans",sans-serif}
 svg .axis{stroke:var(--quiet);fill:none}
 svg .grid{stroke:var(--line);fill:none}
-svg .k0{--k:var(--c0)}svg .k1{--k:var(--c1)}svg .k2{--k:var(--c2)}svg .k3{--k:var(--c3)}svg .k4{--k:var(--c4)}
+.k0{--k:var(--c0)}.k1{--k:var(--c1)}.k2{--k:var(--c2)}.k3{--k:var(--c3)}.k4{--k:var(--c4)}
+.k1 .draw{stroke-dasharray:6 3}.k2 .draw{stroke-dasharray:2 2}
 svg .fill{fill:var(--k,var(--c0))}
 svg .draw{stroke:var(--k,var(--c0));fill:none;stroke-width:1.6}
 svg .band{fill:var(--band)}

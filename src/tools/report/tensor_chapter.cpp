@@ -47,7 +47,7 @@ void write(draft& d) {
           {.first = 0,
            .last = 1,
            .note = "It is high where fibres are parallel; low values in white matter are often crossings."});
-  add_directions(d, "V1", "FA", "In a healthy brain the corpus callosum is red and the corticospinal tract blue.");
+  add_directions(d, "V1", "FA", 1, "In a healthy brain the corpus callosum is red and the corticospinal tract blue.");
   add_map(d, "MD", {.first = 0, .note = "Fluid is bright, tissue is dark and even."});
   add_map(d, "S0", {.first = 0, .note = "It shows the anatomy, and distortions near air."});
   add_map(d, "residual",
