@@ -74,15 +74,9 @@ void print_outputs(const result_reader& r) {
 
 /// Prints how many voxels have each code of the status map.
 void print_status_counts(const result_reader& r) {
-  if (!r.complete() || !r.has("status") || r.output("status").type != element_type::uint8) return;
-  std::array<std::uint64_t, status_counts::codes> counts{};
-  std::uint64_t items = 0;
-  for (const batch& part : r.batches()) {
-    for (const std::byte code : r.read_batch("status", part)) ++counts[static_cast<std::size_t>(code)];
-    items += part.item_count;
-  }
-  for (std::size_t code = 0; code < counts.size(); ++code)
-    if (counts[code] > 0) fmt::print("status     {}\n", describe_status(code, counts[code], items));
+  if (!r.complete() || !has_status_map(r)) return;
+  for (const auto& [code, count] : count_status(r, r.item_voxels()))
+    fmt::print("status     {}\n", describe_status(code, count, r.item_voxels().size()));
 }
 
 void print_result(const result_reader& r) {

@@ -30,6 +30,19 @@ std::string describe_status(std::size_t code, std::uint64_t count, std::uint64_t
                      code);
 }
 
+bool has_status_map(const result_reader& result) {
+  if (!result.has("status")) return false;
+  const output_spec& o = result.output("status");
+  return o.layout == output_layout::volume && o.type == element_type::uint8 && o.shape.empty();
+}
+
+std::map<std::size_t, std::uint64_t> count_status(const result_reader& result, std::span<const std::uint64_t> voxels) {
+  const std::vector<float> status = result.read_map("status");
+  std::map<std::size_t, std::uint64_t> counts;
+  for (const std::uint64_t v : voxels) ++counts[static_cast<std::size_t>(status[v])];
+  return counts;
+}
+
 std::size_t output_index(const std::vector<output_spec>& outputs, const std::string& name) {
   const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const output_spec& o) { return o.name == name; });
   if (found == outputs.end()) throw failure(exit_status::internal_error, fmt::format("there is no output `{}`", name));

@@ -57,7 +57,7 @@ void add_acceptance(draft& d) {
     for (const std::uint64_t v : d.fitted) values.push_back(map[v * names.size() + k]);
     const distribution q = describe_values(std::move(values));
     bars.push_back({names[k], q.median});
-    numbers.rows.push_back({names[k], number_text(q.median), fmt::format("{:.4g} to {:.4g}", q.q25, q.q75)});
+    numbers.rows.push_back({names[k], number_text(q.median), number_text(q.q25) + " to " + number_text(q.q75)});
     d.out.numbers["acceptance"][names[k]] = as_json(q);
   }
   d.out.sections.back().figures.push_back(

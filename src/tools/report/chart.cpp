@@ -27,9 +27,9 @@ struct scale {
   /// Calls use(value) for each tick.
   template <class Use>
   void for_each_tick(int count, const Use& use) const {
-    const double step = tick_step(max - min, count);
-    for (double v = std::ceil(min / step - 1e-9) * step; v <= max + 1e-9 * step; v += step)
-      use(std::fabs(v) < 1e-9 * step ? 0 : v);
+    const double step = tick_step(max - min, count), first = std::ceil(min / step - 1e-9);
+    for (int i = 0; i <= 3 * count; ++i)
+      if (const double v = (first + i) * step; v <= max + 1e-9 * step) use(std::fabs(v) < 1e-9 * step ? 0 : v);
   }
 };
 
@@ -157,9 +157,9 @@ std::string draw_bars(const std::vector<bar>& bars, const std::string& descripti
     const double room = width - names - counts;
     fmt::format_to(std::back_inserter(marks),
                    "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text><rect class=\"fill\" x=\"{:.1f}\" "
-                   "y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\">{:.6g}</text>\n",
+                   "y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
                    names - 8, y + 15, escaped(bars[i].name), names, y + 4, std::max(1.0, room * length), row - 8,
-                   names + room * length + 6, y + 15, bars[i].value);
+                   names + room * length + 6, y + 15, number_text(bars[i].value));
   }
   return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n", width,
                      row * static_cast<double>(std::max<std::size_t>(1, bars.size())), escaped(description), marks);

@@ -29,7 +29,7 @@ std::string draw_lines(const line_chart& chart, const std::string& description);
 std::string draw_histogram(const histogram& h, const std::string& x_label, const std::string& y_label,
                            const std::string& description);
 
-/// Bars side by side, longest names first in the given order, with their counts.
+/// Bars below each other in the given order, with their names and values.
 struct bar {
   std::string name;
   double value = 0;

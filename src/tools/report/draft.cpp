@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/portable/voxel_status.hpp"
+#include "src/analyses/common/status_counts.hpp"
 
 namespace voxherd::report {
 
@@ -33,7 +34,7 @@ bool keeps_outputs(float status) {
 
 /// The voxels whose status says that they have values; all, if there is no such map.
 std::vector<std::uint64_t> voxels_with_values(const result_reader& r, const std::vector<std::uint64_t>& voxels) {
-  if (!r.has("status") || r.output("status").layout != output_layout::volume) return voxels;
+  if (!has_status_map(r)) return voxels;
   const std::vector<float> status = r.read_map("status");
   std::vector<std::uint64_t> fitted;
   for (const std::uint64_t v : voxels)
@@ -103,6 +104,21 @@ std::string configured(const result_reader& r, const std::string& option, const 
   const auto& all = r.configuration();
   if (!all.is_object() || !all.contains(option)) return standard;
   return all.at(option).is_string() ? all.at(option).get<std::string>() : all.at(option).dump();
+}
+
+std::vector<std::pair<output_spec, distribution>> describe_outputs(const draft& d) {
+  std::vector<std::pair<output_spec, distribution>> all;
+  for (const output_spec& o : d.result.outputs()) {
+    const bool is_code = o.type == element_type::uint8 || o.type == element_type::uint64;
+    if (o.shape.empty() && o.layout != output_layout::points && !is_code)
+      all.emplace_back(o, describe_values(read_values(d, o)));
+  }
+  return all;
+}
+
+std::string default_page_path(const std::string& result) {
+  const std::string name = result.ends_with(".h5") ? result.substr(0, result.size() - 3) : result;
+  return name + ".report.html";
 }
 
 }  // namespace voxherd::report

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mpi/result/result_reader.hpp"
@@ -40,6 +41,12 @@ const constant* find_constant(const result_reader& r, const std::string& group, 
 
 /// A word of the configuration; `standard` if the configuration has none.
 std::string configured(const result_reader& r, const std::string& option, const std::string& standard);
+
+/// The outputs with one number per item, and how they are distributed.
+std::vector<std::pair<output_spec, distribution>> describe_outputs(const draft& d);
+
+/// Where the page of a result is written by default: tensor.report.html of tensor.h5.
+std::string default_page_path(const std::string& result);
 
 /// Warnings that concern results of every analysis.
 void add_common_warnings(draft& d);

@@ -133,7 +133,8 @@ mosaic plan_mosaic(const grid_view& view, std::span<const std::uint64_t> voxels,
   for (std::uint64_t i = 0; i < count; ++i) m.slices.push_back(filled[(2 * i + 1) * filled.size() / (2 * count)]);
   // As wide as 1.7 times the height, and without a nearly empty last row.
   const double ideal = std::sqrt(1.7 * static_cast<double>(count) * mm(m.down) / mm(m.across));
-  m.columns = static_cast<std::size_t>(std::clamp(std::round(ideal), 1.0, static_cast<double>(count)));
+  m.columns = count;
+  if (ideal < static_cast<double>(count)) m.columns = static_cast<std::size_t>(std::max(1.0, std::round(ideal)));
   const std::size_t rows = (m.slices.size() + m.columns - 1) / m.columns;
   m.columns = (m.slices.size() + rows - 1) / rows;
   return m;

@@ -131,10 +131,12 @@ void add_matrix(draft& d, const std::string& name, best which, names_shown shown
            is_named && m.n() > few};
   if (m.n() <= few) f.tables.push_back(all_pairs(m, names));
   d.out.sections.back().figures.push_back(std::move(f));
+  d.out.numbers["regions"] = names;
+  constexpr std::size_t max_listed = 1000;
+  if (m.n() > max_listed) return;
   nlohmann::json rows = nlohmann::json::array();
   for (const double v : c->values) rows.push_back(std::isfinite(v) ? nlohmann::json(v) : nlohmann::json());
   d.out.numbers["matrices"][name] = {{"unit", c->unit}, {"values", rows}};
-  d.out.numbers["regions"] = names;
 }
 
 }  // namespace voxherd::report

@@ -64,7 +64,8 @@ std::string contents_markup(const page& p) {
   std::string html = "<nav aria-label=\"Contents\"><ul>\n";
   for (std::size_t i = 0; i < p.sections.size(); ++i)
     html += fmt::format("<li><a href=\"#s{}\">{}</a></li>\n", i, escaped(p.sections[i].title));
-  return html + "<li><a href=\"#methods\">Methods</a></li>\n</ul></nav>\n";
+  if (!p.methods.empty()) html += "<li><a href=\"#methods\">Methods</a></li>\n";
+  return html + "</ul></nav>\n";
 }
 
 /// JSON inside a script element: no `<` may begin a tag there.
@@ -99,6 +100,14 @@ std::string escaped(const std::string& text) {
   return safe;
 }
 
+namespace {
+
+std::string linked(const std::string& text, const std::string& link) {
+  return link.empty() ? escaped(text) : fmt::format("<a href=\"{}\">{}</a>", escaped(link), escaped(text));
+}
+
+}  // namespace
+
 std::string table_markup(const table& t) {
   // A wide table scrolls by itself; with a tab stop it does so by keyboard too.
   std::string html = fmt::format(
@@ -108,14 +117,22 @@ std::string table_markup(const table& t) {
   for (const std::string& name : t.header) html += fmt::format("<th scope=\"col\">{}</th>", escaped(name));
   if (!t.header.empty()) html += "</tr></thead>\n";
   html += "<tbody>\n";
-  for (const auto& row : t.rows) {
+  for (std::size_t number = 0; number < t.rows.size(); ++number) {
+    const auto& row = t.rows[number];
+    const std::string link = number < t.links.size() ? t.links[number] : "";
     html += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i)
-      html += i == 0 ? fmt::format("<th scope=\"row\">{}</th>", escaped(row[i]))
+      html += i == 0 ? fmt::format("<th scope=\"row\">{}</th>", linked(row[i], link))
                      : fmt::format("<td>{}</td>", escaped(row[i]));
     html += "</tr>\n";
   }
   return html + "</tbody></table></div>\n";
+}
+
+std::string json_path(const std::string& page_path) {
+  constexpr std::string_view ending = ".html";
+  const std::size_t length = page_path.size() - (page_path.ends_with(ending) ? ending.size() : 0);
+  return page_path.substr(0, length) + ".json";
 }
 
 std::string json_text(const nlohmann::json& numbers, int indent) {
@@ -133,7 +150,8 @@ std::string write_page(const page& p) {
   html += "<main>\n" + warning_markup(p.warnings) + contents_markup(p);
   html += "<section aria-labelledby=\"run\">\n<h2 id=\"run\">Run</h2>\n" + table_markup(p.facts) + "</section>\n";
   for (std::size_t i = 0; i < p.sections.size(); ++i) html += section_markup(p.sections[i], i);
-  html += methods_markup(p) + "</main>\n";
+  if (!p.methods.empty()) html += methods_markup(p);
+  html += "</main>\n";
   return html + embedded_json(p.numbers) + "</body>\n</html>\n";
 }
 

@@ -9,11 +9,12 @@ namespace voxherd::report {
 /// A text for HTML, also inside quotes: markup is escaped, invalid UTF-8 and control characters are replaced.
 std::string escaped(const std::string& text);
 
-/// A table of texts. The first column names the rows.
+/// A table of texts. The first column names the rows; `links`, if any, are of these names, "" for none.
 struct table {
   std::string caption;
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> links = {};
 };
 
 /// A picture or chart: its markup, what it shows, and its numbers.
@@ -52,6 +53,9 @@ std::string table_markup(const table& t);
 
 /// One HTML file that loads nothing and runs no script.
 std::string write_page(const page& p);
+
+/// The file with a page's numbers: page.json of page.html.
+std::string json_path(const std::string& page_path);
 
 /// The numbers as JSON text, also of texts that are not valid UTF-8.
 std::string json_text(const nlohmann::json& numbers, int indent);

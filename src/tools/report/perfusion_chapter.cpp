@@ -52,6 +52,7 @@ std::vector<std::string> bit_names(const std::string& meaning) {
 void add_bounds(draft& d) {
   if (!d.result.has("at_bound")) return;
   const output_spec& o = d.result.output("at_bound");
+  if (o.type != element_type::uint8) return;
   const std::vector<float> codes = read_values(d, o);
   const std::vector<std::string> names = bit_names(o.meaning);
   std::vector<bar> bars;

@@ -34,11 +34,6 @@ const option_table<report_request>& report_options() {
   return table;
 }
 
-/// "tensor.report.html" of tensor.h5; --out may have any ending.
-std::string without_ending(const std::string& path, const std::string& ending) {
-  return path.ends_with(ending) ? path.substr(0, path.size() - ending.size()) : path;
-}
-
 report::page make_page(const std::string& path) {
   const result_reader result(path);
   report::draft d(result);
@@ -51,10 +46,8 @@ report::page make_page(const std::string& path) {
 }
 
 void write_report(const report_request& request) {
-  const std::string html_path =
-      request.out.empty() ? without_ending(request.result, ".h5") + ".report.html" : request.out;
-  const named_output html{"--out", html_path, request.overwrite};
-  const named_output json{"--out", without_ending(html_path, ".html") + ".json", request.overwrite};
+  const std::string path = request.out.empty() ? report::default_page_path(request.result) : request.out;
+  const named_output html{"--out", path, request.overwrite}, json{"--out", report::json_path(path), request.overwrite};
   check_output(html);
   check_output(json);
   const report::page page = make_page(request.result);
@@ -62,8 +55,8 @@ void write_report(const report_request& request) {
     check_not_an_input(*output, page.numbers.value("provenance", nlohmann::json::object()));
   write_output(html, report::write_page(page));
   write_output(json, report::json_text(page.numbers, 1) + "\n");
-  fmt::print("{}\n", html_path);
-  if (request.open) report::show_page(html_path);
+  fmt::print("{}\n", path);
+  if (request.open) report::show_page(path);
 }
 
 exit_status run_report(session& s, const report_request& request) {

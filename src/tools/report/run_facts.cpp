@@ -84,17 +84,13 @@ std::string time_text(const json& summary) {
 }
 
 void add_status(draft& d) {
-  if (d.result.has("status") && d.result.output("status").layout == output_layout::volume) {
-    const std::vector<float> status = d.result.read_map("status");
-    std::map<std::size_t, std::uint64_t> counts;
-    for (const std::uint64_t v : d.voxels) ++counts[static_cast<std::size_t>(status[v])];
-    json list = json::object();
-    for (const auto& [code, count] : counts) {
-      list[std::to_string(code)] = count;
-      if (code != 0) d.warn(describe_status(code, count, d.voxels.size()) + ".");
-    }
-    d.out.numbers["status"] = list;
+  if (!has_status_map(d.result)) return;
+  nlohmann::json list = json::object();
+  for (const auto& [code, count] : count_status(d.result, d.voxels)) {
+    list[std::to_string(code)] = count;
+    if (code != 0) d.warn(describe_status(code, count, d.voxels.size()) + ".");
   }
+  d.out.numbers["status"] = list;
 }
 
 }  // namespace
@@ -143,24 +139,18 @@ void describe_run(draft& d) {
 
 namespace {
 
-bool is_number(const output_spec& o) {
-  return o.shape.empty() && o.layout != output_layout::points && o.type != element_type::uint8 &&
-         o.type != element_type::uint64;
-}
-
 table output_rows(draft& d) {
   table t{"All outputs with one number per item",
           {"output", "unit", "median", "quartiles", "range", "not finite", "meaning"},
           {}};
-  for (const output_spec& o : d.result.outputs()) {
-    if (!is_number(o)) continue;
-    const distribution q = describe_values(read_values(d, o));
+  const auto span = [](double a, double b) { return number_text(a) + " to " + number_text(b); };
+  for (const auto& [o, q] : describe_outputs(d)) {
     d.out.numbers["outputs"][o.name] = as_json(q);
     d.out.numbers["outputs"][o.name]["unit"] = o.unit;
     d.out.numbers["outputs"][o.name]["meaning"] = o.meaning;
-    const auto span = [](double a, double b) { return fmt::format("{:.4g} to {:.4g}", a, b); };
-    t.rows.push_back({o.name, o.unit, q.values > 0 ? number_text(q.median) : "", q.values > 0 ? span(q.q25, q.q75) : "",
-                      q.values > 0 ? span(q.min, q.max) : "", std::to_string(q.not_finite), o.meaning});
+    const bool any = q.values > 0;
+    t.rows.push_back({o.name, o.unit, any ? number_text(q.median) : "", any ? span(q.q25, q.q75) : "",
+                      any ? span(q.min, q.max) : "", std::to_string(q.not_finite), o.meaning});
   }
   return t;
 }

@@ -46,7 +46,9 @@ caption{text-align:left;color:var(--quiet);padding:.2rem 0}
 th,td{text-align:left;vertical-align:top;padding:.2rem .6rem .2rem 0;border-bottom:1px solid var(--line)}
 thead th{white-space:nowrap}
 tbody th{font-weight:600;min-width:6rem}
+th,td{overflow-wrap:break-word}
 td{font-variant-numeric:tabular-nums;min-width:3rem}
+td:last-child{overflow-wrap:anywhere}
 blockquote{margin:.5rem 0;padding:.2rem 1rem;border-left:.3rem solid var(--line);background:var(--panel)}
 svg text{fill:var(--text);font:12px system-ui,"DejaVu Sans",sans-serif}
 svg .axis{stroke:var(--quiet);fill:none}

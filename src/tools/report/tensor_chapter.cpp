@@ -2,6 +2,7 @@
 
 #include "src/tools/report/chapters.hpp"
 #include "src/tools/report/common_figures.hpp"
+#include "src/tools/report/distribution.hpp"
 #include "src/tools/report/pictures.hpp"
 
 namespace voxherd::report {
@@ -15,6 +16,25 @@ void warn_about_values(draft& d) {
   if (above > 0)
     d.warn(fmt::format("FA is above 1 in {} of {} voxels: noise makes an eigenvalue negative there.", above,
                        d.fitted.size()));
+}
+
+/// Noise makes FA too high where the signal is low (Pierpaoli & Basser 1996).
+void warn_about_noise(draft& d) {
+  constexpr double min_ratio = 10;
+  if (!d.result.has("S0") || !d.result.has("residual")) return;
+  const std::vector<float> S0 = read_values(d, d.result.output("S0")),
+                           residual = read_values(d, d.result.output("residual"));
+  std::vector<float> ratio;
+  for (std::size_t i = 0; i < S0.size(); ++i)
+    if (residual[i] > 0) ratio.push_back(S0[i] / residual[i]);
+  if (ratio.empty()) return;
+  const distribution q = describe_values(std::move(ratio));
+  d.out.numbers["S0_over_residual"] = as_json(q);
+  if (q.median < min_ratio)
+    d.warn(
+        fmt::format("S0 is only {:.2g} times the residual in the median voxel (expected at least {}): noise or motion "
+                    "makes FA too high.",
+                    q.median, min_ratio));
 }
 
 std::string fit_text(const result_reader& r) {
@@ -42,6 +62,7 @@ void write_methods(draft& d) {
 
 void write(draft& d) {
   warn_about_values(d);
+  warn_about_noise(d);
   d.add_section("Maps");
   add_map(d, "FA",
           {.first = 0,

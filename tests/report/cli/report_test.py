@@ -206,6 +206,7 @@ class Numbers(ReportJobs):
         self.assertEqual(sum(numbers["status"].values()), len(voxels))
         self.assertIn(f"3 of {len(voxels)} voxels not fitted: fit diverged (status 6)", numbers["warnings"][0])
         self.assertEqual(numbers["outputs"]["FA"]["values"], len(voxels) - 3)
+        self.assertIn(f"{len(voxels) - 3} of {len(voxels)} voxels fitted", call("info", copy).stdout)
 
     def test_an_unfinished_result_shows_its_finished_batches_and_says_so(self):
         run("tensor", *self.series, "--backend", "cpu", "--threads", "1", "--quiet", "--batch", "200", "--out",
@@ -252,6 +253,43 @@ class Texts(ReportJobs):
         page = Page(self.path("texts.report.html"))
         self.assertEqual([t for t, _ in page.elements].count("script"), 1)
         self.assertEqual(json.loads(page.data)["provenance"]["command_line"], "</script><script>alert(1)</script>")
+
+
+class OtherResults(ReportJobs):
+    def test_of_an_analysis_without_a_chapter_all_maps_are_shown(self):
+        copy = self.path("other.h5")
+        shutil.copy(self.make("tensor"), copy)
+        with h5py.File(copy, "r+") as file:
+            del file.attrs["analysis"]
+            file.attrs["analysis"] = np.bytes_("snr")
+        run("report", copy)
+        page = Page(self.path("other.report.html"))
+        for name in ("FA", "L3", "residual"):
+            self.assertGreater(page.picture(f"{name} in").max(), 0)
+        self.assertIn("L3", json.loads(page.data)["histograms"])
+
+    def test_a_result_without_fibres_has_a_page(self):
+        out = self.path("empty.h5")
+        run("geodesic", *self.series, "--seed-image", self.ends, "--seed-labels", "7", "--targets", self.ends, "--target-labels",
+            "8,9", "--directions", "4", "--min-length", "240", "--backend", "cpu", "--threads", "1", "--quiet", "--out", out)
+        run("report", out)
+        page = Page(self.path("empty.report.html"))
+        self.assertEqual(json.loads(page.data)["items"], 0)
+        self.assertNotIn("Fibres, coloured by direction", page.text)
+
+    def test_numbers_that_are_not_finite_are_magenta_and_null(self):
+        copy = self.path("infinite.h5")
+        shutil.copy(self.make("tensor"), copy)
+        with h5py.File(copy, "r+") as file:
+            FA, voxels = file["maps/FA"][()], file["items/voxel"][()]
+            FA.ravel()[voxels[::2]] = np.inf
+            FA.ravel()[voxels[1]] = np.nan
+            file["maps/FA"][...] = FA
+        run("report", copy)
+        page = Page(self.path("infinite.report.html"))
+        self.assertTrue((page.picture("FA in") == (200, 0, 200)).all(axis=2).any())
+        self.assertEqual(json.loads(page.data)["outputs"]["FA"]["not_finite"], len(voxels[::2]) + 1)
+        self.assertTrue(np.isfinite(json.loads(page.data)["outputs"]["FA"]["max"]))
 
 
 class Output(ReportJobs):
