@@ -17,7 +17,8 @@ void write_any(draft& d) {
   int figures = 0;
   d.add_section("Maps");
   for (const output_spec& o : d.result.outputs())
-    if (o.layout == output_layout::volume && o.type != element_type::uint8 && figures++ < max_figures)
+    if (o.layout == output_layout::volume && o.shape.empty() && o.type != element_type::uint8 &&
+        figures++ < max_figures)
       add_map(d, o.name);
   d.add_section("Distributions");
   figures = 0;

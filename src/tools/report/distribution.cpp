@@ -13,9 +13,12 @@ distribution describe_values(std::vector<float> values) {
   d.values = values.size();
   if (values.empty()) return d;
   for (const float v : values) d.mean += static_cast<double>(v) / static_cast<double>(values.size());
-  std::sort(values.begin(), values.end());
+  auto sorted_to = values.begin();  // what precedes is not larger than what follows
   const auto quantile = [&](double q) {
-    return static_cast<double>(values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))]);
+    const auto place = values.begin() + static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1));
+    std::nth_element(sorted_to, place, values.end());
+    sorted_to = place;
+    return static_cast<double>(*place);
   };
   d.min = quantile(0);
   d.q02 = quantile(0.02);

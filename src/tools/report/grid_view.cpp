@@ -118,7 +118,7 @@ std::vector<std::uint64_t> filled_slices(const grid_view& view, std::span<const 
 
 mosaic plan_mosaic(const grid_view& view, std::span<const std::uint64_t> voxels, std::size_t max_slices) {
   constexpr double thin = 0.4;
-  constexpr std::uint64_t max_pixels = 600000, few_slices = 6;
+  constexpr std::uint64_t max_pixels = 260000, few_slices = 6;
   mosaic m;
   m.box = enclose(view, voxels);
   const auto mm = [&](int axis) { return static_cast<double>(m.box.extent(axis)) * view.spacing_mm(axis); };

@@ -11,7 +11,7 @@ namespace voxherd::report {
 
 namespace {
 
-constexpr std::size_t max_side = 1400;  // pixels
+constexpr std::size_t max_side = 1100;  // pixels
 
 mosaic fullest_slice(const draft& d) {
   std::vector<std::uint64_t> counts(d.view.size(d.slices.through));

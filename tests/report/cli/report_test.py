@@ -1,6 +1,7 @@
 """voxherd report: the page of each analysis is complete, safe and agrees with the result file."""
 import json
 import os
+import re
 import shutil
 import sys
 
@@ -325,6 +326,55 @@ class Output(ReportJobs):
             self.assertEqual((done.returncode, len(done.stderr.strip().splitlines())), (status, 1), done.stderr)
         self.assertEqual(call("report").returncode, 2)
         self.assertFalse(os.path.exists(self.path("text.report.html")))
+
+
+class Cohort(ReportJobs):
+    """Eleven copies of a result; the values of one are far from the others, one is not complete."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with open(cls.path("cohort.tsv"), "w", encoding="utf-8") as file:
+            file.write("# template: tensor --dwi {dwi} --bvals b --bvecs g\nsubject\tout\tdwi\n")
+            for i in range(12):
+                out = cls.path(f"subject {i}.h5")
+                file.write(f"<b>{i}\t{out}\tx\n")
+                if i == 11:
+                    continue
+                shutil.copy(cls.make("tensor"), out)
+                with h5py.File(out, "r+") as result:
+                    result["maps/FA"][...] *= np.float32(0.5 if i == 7 else 1 + 0.001 * i)
+        run("report", cls.path("subject 7.h5"))
+        run("cohort", cls.path("cohort.tsv"), "--report", cls.path("cohort.html"))
+        cls.page = Page(cls.path("cohort.html"))
+
+    def test_names_outliers_first_and_links_them_to_their_pages(self):
+        first = [a for tag, a in self.page.elements if tag == "a"][-1]
+        self.assertEqual(first["href"], "./subject%207.report.html")
+        numbers = json.loads(self.page.data)
+        self.assertEqual(numbers["warnings"][0], "1 of 12 subjects are not complete.")
+        self.assertEqual(len(numbers["warnings"]), 2, numbers["warnings"])
+        self.assertRegex(numbers["warnings"][1], r"^<b>7: the median of FA is far")
+        self.assertNotIn("b", [tag for tag, _ in self.page.elements])
+        rows = re.findall(r'<th scope="row">(.*?)</th>', self.page.source)
+        self.assertIn(">&lt;b&gt;7</a>", rows[2])
+
+    def test_has_the_medians_of_each_subject(self):
+        numbers = json.loads(self.page.data)
+        self.assertEqual(numbers, json.loads(read(self.path("cohort.json"))))
+        for i, name in enumerate(numbers["subjects"]):
+            with h5py.File(self.path(f"subject {name[3:]}.h5")) as file:
+                inside = file["maps/FA"][()].ravel()[file["items/voxel"][()]]
+            self.assertAlmostEqual(numbers["medians"]["FA"][i], quantiles(inside)["median"], places=6)
+        fa = np.array(numbers["medians"]["FA"])
+        distance = 0.6745 * (fa - np.median(fa)) / np.median(np.abs(fa - np.median(fa)))
+        np.testing.assert_allclose(numbers["distances"]["FA"], distance, rtol=1e-6)
+
+    def test_is_not_replaced_without_being_asked_and_not_with_run(self):
+        words = ["cohort", self.path("cohort.tsv"), "--report", self.path("cohort.html")]
+        self.assertEqual(call(*words).returncode, 2)
+        self.assertEqual(call(*words, "--run", "1").returncode, 2)
+        self.assertEqual(call(*words, "--overwrite").returncode, 0)
 
 
 class Open(ReportJobs):
