@@ -14,7 +14,7 @@ namespace voxherd::report {
 
 namespace {
 
-constexpr double max_score = 3.5;        // Iglewicz & Hoaglin 1993
+constexpr double max_score = 3.5;         // Iglewicz & Hoaglin 1993
 constexpr std::size_t min_subjects = 10;  // the distances of fewer are too uncertain
 
 /// The median of one output in each subject; NaN where a subject has none.

@@ -36,7 +36,7 @@ bool has_fibres(const result_reader& r) {
 
 /// Every k-th finished item, so that neither fibres nor points are too many.
 std::vector<fibre> read_fibres(const draft& d, const std::string& measure) {
-  constexpr std::uint64_t max_fibres = 20000, max_points = 3000000;
+  constexpr std::uint64_t max_fibres = 20000, max_points = 2000000;
   const auto& offsets = d.result.point_offsets();
   const std::uint64_t step =
       std::max((d.items.size() + max_fibres - 1) / max_fibres, (d.result.point_count() + max_points - 1) / max_points);
