@@ -2,6 +2,7 @@
 
 #include "kernels/ballstick/cuda_chain.cuh"
 #include "kernels/ballstick/cuda_measurements.cuh"
+#include "kernels/device/launch.cuh"
 #include "kernels/portable/cuda_team.cuh"
 
 namespace voxherd::ballstick {
@@ -116,12 +117,8 @@ __global__ void __launch_bounds__(chain_block_threads, Shape::slots > 0 ? chain_
 template <class Attenuation, class Noise, int Fibres, class Shape>
 void launch_chain_kernel(const chain_job& job, cudaStream_t stream) {
   const chain_memory memory = memory_of<Shape, Fibres>(job.slots, job.deviations != nullptr);
-  const auto kernel = chain_kernel<Attenuation, Noise, Fibres, Shape>;
-  const int bytes = static_cast<int>(memory.bytes());
-  VOXHERD_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  const unsigned blocks = static_cast<unsigned>((job.count + memory.teams - 1) / memory.teams);
-  kernel<<<blocks, chain_block_threads, memory.bytes(), stream>>>(job);
-  VOXHERD_CUDA_CHECK(cudaGetLastError());
+  launch_items(chain_kernel<Attenuation, Noise, Fibres, Shape>, static_cast<std::size_t>(job.count),
+               static_cast<std::size_t>(memory.teams), {chain_block_threads, memory.bytes()}, stream, job);
 }
 
 template <int Fibres>

@@ -3,6 +3,7 @@
 #include "kernels/ballstick/cuda_fit.cuh"
 #include "kernels/ballstick/fitter.hpp"
 #include "kernels/ballstick/normal_equations_cuda.cuh"
+#include "kernels/device/launch.cuh"
 
 namespace voxherd::ballstick {
 
@@ -59,9 +60,8 @@ __global__ void __launch_bounds__(32 * fit_block_warps, fit_blocks_per_sm)
 template <diffusion_model Model, int Fibres>
 void launch_fit_kernel(const settings& s, const fit_job& job, cudaStream_t stream) {
   const auto kernel = s.unattenuated ? fit_kernel<Model, Fibres, true> : fit_kernel<Model, Fibres, false>;
-  const unsigned blocks = static_cast<unsigned>((job.count + fit_block_warps - 1) / fit_block_warps);
-  kernel<<<blocks, 32 * fit_block_warps, 0, stream>>>(job, s.noise, static_cast<double>(s.ratio_mean));
-  VOXHERD_CUDA_CHECK(cudaGetLastError());
+  launch_items(kernel, static_cast<std::size_t>(job.count), fit_block_warps, {32 * fit_block_warps}, stream, job,
+               s.noise, static_cast<double>(s.ratio_mean));
 }
 
 template <int Fibres>

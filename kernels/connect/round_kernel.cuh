@@ -4,7 +4,7 @@
 
 #include "kernels/connect/block_visit.hpp"
 #include "kernels/connect/cuda_block_team.cuh"
-#include "kernels/device/cuda_check.cuh"
+#include "kernels/device/launch.cuh"
 
 /// All rounds of all fronts in one cooperative kernel, without involving the host.
 namespace voxherd::connect {
@@ -45,7 +45,7 @@ class round_worker {
     std::uint32_t todo_count[teams_here];
     std::uint32_t woken[collected];
     float earliest[gathered_fronts];  ///< earliest trigger of the next round
-    std::uint32_t woken_count, first_place;
+    std::uint32_t woken_count;
   };
 
   __device__ round_worker(const visit_type& visit, const round_lists& lists, shared& s)
@@ -137,15 +137,19 @@ class round_worker {
       lists_.entry[(round + 1) % 2][atomicAdd(lists_.count[(round + 1) % 3], 1u)] = entry;
   }
 
+  /// The first warp alone: mostly it is one entry per lane, and no barrier is needed.
   __device__ void put_on_list(std::uint32_t round) const {
     const front_view& f = visit_.front;
+    std::uint32_t thread;  // read again: a register that held it during the visits would be one too many
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    if (waits() && thread < f.fronts && thread < gathered_fronts && s_.earliest[thread] < unreached)
+      team_.lower(f.least[(round + 1) % 3] + thread, s_.earliest[thread]);
+    if (thread >= 32) return;
     const std::uint32_t count = min(s_.woken_count, collected);
-    if (threadIdx.x == 0 && count > 0) s_.first_place = atomicAdd(lists_.count[(round + 1) % 3], count);
-    if (waits() && threadIdx.x < f.fronts && threadIdx.x < gathered_fronts && s_.earliest[threadIdx.x] < unreached)
-      team_.lower(f.least[(round + 1) % 3] + threadIdx.x, s_.earliest[threadIdx.x]);
-    __syncthreads();
-    for (std::uint32_t i = threadIdx.x; i < count; i += threads)
-      __stcg(lists_.entry[(round + 1) % 2] + s_.first_place + i, s_.woken[i]);
+    std::uint32_t place = 0;
+    if (thread == 0 && count > 0) place = atomicAdd(lists_.count[(round + 1) % 3], count);
+    std::uint32_t* to = lists_.entry[(round + 1) % 2] + __shfl_sync(0xffffffffu, place, 0);
+    for (std::uint32_t i = thread; i < count; i += 32) __stcg(to + i, s_.woken[i]);
   }
 
   const visit_type& visit_;
@@ -188,23 +192,15 @@ struct list_starter {
 
 /// Launches as many thread blocks as fit on the device at once.
 template <class Scheme>
-int resident_blocks(int device) {
-  int per_processor = 0, processors = 0;
-  VOXHERD_CUDA_CHECK(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, round_kernel<Scheme>, round_threads<Scheme>, 0));
-  VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  return per_processor * processors;
-}
-
-template <class Scheme>
 void launch_rounds(const block_visit<round_team, Scheme>& visit, const round_lists& lists, std::uint32_t round,
-                   std::uint32_t most, round_counts* counts, int thread_blocks, cudaStream_t stream) {
+                   std::uint32_t most, round_counts* counts, cudaStream_t stream) {
+  const auto thread_blocks = static_cast<unsigned>(resident_blocks(round_kernel<Scheme>, {round_threads<Scheme>}));
   auto v = visit;
   auto l = lists;
   void* arguments[] = {&v, &l, &round, &most, &counts};
   VOXHERD_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(round_kernel<Scheme>),
-                                                 dim3(static_cast<unsigned>(thread_blocks)),
-                                                 dim3(round_threads<Scheme>), arguments, 0, stream));
+                                                 dim3(thread_blocks), dim3(round_threads<Scheme>), arguments, 0,
+                                                 stream));
 }
 
 }  // namespace voxherd::connect

@@ -36,12 +36,8 @@ struct arrival_sorter {
 
 class cuda_solver final : public solver {
  public:
-  cuda_solver(const device& d, solver_parts&& parts)
-      : ordinal_(d.cuda_ordinal),
-        parts_(std::move(parts)),
-        lattice_(parts_.where, stream_),
-        graph_(parts_.graph, stream_),
-        counts_(1) {
+  explicit cuda_solver(solver_parts&& parts)
+      : parts_(std::move(parts)), lattice_(parts_.where, stream_), graph_(parts_.graph, stream_), counts_(1) {
     stream_.wait();
   }
 
@@ -130,8 +126,7 @@ class cuda_solver final : public solver {
     const std::uint32_t entries = f.fronts * f.blocks;
     const round_lists lists = fronts_.empty_lists(f.fronts, f.blocks, stream_);
     each_on_gpu(stream_, entries, list_starter{f, lists, round});
-    launch_rounds<Scheme>({graph_.view(), f, rules, scheme}, lists, round, max_rounds, counts_.data(),
-                          resident_blocks<Scheme>(ordinal_), stream_);
+    launch_rounds<Scheme>({graph_.view(), f, rules, scheme}, lists, round, max_rounds, counts_.data(), stream_);
   }
 
   round_counts counts() const {
@@ -141,7 +136,6 @@ class cuda_solver final : public solver {
     return c;
   }
 
-  int ordinal_;
   cuda_stream stream_;
   solver_parts parts_;
   cuda_lattice lattice_;
@@ -155,8 +149,8 @@ class cuda_solver final : public solver {
 
 }  // namespace
 
-std::unique_ptr<solver> make_solver_cuda(const device& d, solver_parts&& parts) {
-  return std::make_unique<cuda_solver>(d, std::move(parts));
+std::unique_ptr<solver> make_solver_cuda(const device&, solver_parts&& parts) {
+  return std::make_unique<cuda_solver>(std::move(parts));
 }
 
 }  // namespace voxherd::connect

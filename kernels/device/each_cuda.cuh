@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/device/cuda_check.cuh"
+#include "kernels/device/launch.cuh"
 
 /// Runs a callable with one GPU thread for each of `count` indices.
 namespace voxherd {
@@ -20,9 +20,7 @@ __global__ void __launch_bounds__(each_block) each_kernel(Callable callable, std
 template <class Callable>
 void each_on_gpu(cudaStream_t stream, std::uint32_t count, const Callable& callable) {
   static_assert(std::is_trivially_copyable_v<Callable>);
-  if (count == 0) return;
-  each_kernel<<<(count + each_block - 1) / each_block, each_block, 0, stream>>>(callable, count);
-  VOXHERD_CUDA_CHECK(cudaGetLastError());
+  launch_items(each_kernel<Callable>, count, each_block, {each_block}, stream, callable, count);
 }
 
 class cuda_event {

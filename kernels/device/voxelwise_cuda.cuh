@@ -45,7 +45,7 @@ class voxelwise_cuda_solver final : public voxelwise_solver<Estimator> {
         results_(output_widths<typename Estimator::outputs>()) {}
 
   void fit(std::size_t count, const float* rows, const outputs& out) override {
-    static_assert(std::is_trivially_copyable_v<decltype(callable_)>);
+    static_assert(std::is_trivially_copyable_v<callable_type>);
     if (count == 0) return;
     constexpr unsigned block = 128;
     rows_.reserve(count * row_floats_);
@@ -55,9 +55,8 @@ class voxelwise_cuda_solver final : public voxelwise_solver<Estimator> {
     VOXHERD_CUDA_CHECK(
         cudaMemcpyAsync(rows_.data(), rows, count * row_floats_ * sizeof(float), cudaMemcpyHostToDevice, stream_));
     launch_transpose(rows_.data(), columns_.data(), count, row_floats_, stream_);
-    voxelwise_kernel<<<static_cast<unsigned>((count + block - 1) / block), block, 0, stream_>>>(
-        callable_, columns_.data(), count, results);
-    VOXHERD_CUDA_CHECK(cudaGetLastError());
+    launch_items(voxelwise_kernel<callable_type, typename Estimator::outputs>, count, block, {block}, stream_,
+                 callable_, columns_.data(), count, results);
     results_.fetch(count, results.array, out.array, stream_);
     stream_.wait();
   }
@@ -68,8 +67,10 @@ class voxelwise_cuda_solver final : public voxelwise_solver<Estimator> {
   }
 
  private:
+  using callable_type = decltype(std::declval<const Estimator&>().callable(std::declval<sent_numbers&>()));
+
   sent_numbers sent_;
-  decltype(std::declval<const Estimator&>().callable(std::declval<sent_numbers&>())) callable_;
+  callable_type callable_;
   std::size_t row_floats_;
   device_buffer<float> rows_, columns_;
   output_buffers<outputs::count> results_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels/device/cuda_check.cuh"
+#include "kernels/device/launch.cuh"
 #include "kernels/geodesic/cuda_forms.cuh"
 #include "kernels/geodesic/ray_tracer.hpp"
 
@@ -50,33 +50,26 @@ __global__ void __launch_bounds__(Block)
 }
 
 template <class Form, class Reader, int Block>
-void launch_blocks(const trace_job& job, unsigned long long* next_fibre, int processors, unsigned used,
-                   cudaStream_t stream) {
+void launch_rounds(const trace_job& job, unsigned long long* next_fibre, unsigned used, cudaStream_t stream) {
   const auto kernel = trace_kernel<Form, Reader, Block>;
-  int resident = 1;
-  VOXHERD_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Block, 0));
   // Rays of equal length end together: rounds of equal size leave no round partially filled.
-  const std::uint64_t wanted = (job.count + used - 1) / used, room = std::uint64_t(std::max(1, resident)) * processors;
+  const std::uint64_t wanted = (job.count + used - 1) / used, room = resident_blocks(kernel, {Block});
   const std::uint64_t rounds = (wanted + room - 1) / room, blocks = (wanted + rounds - 1) / rounds;
   VOXHERD_CUDA_CHECK(cudaMemsetAsync(next_fibre, 0, sizeof *next_fibre, stream));
-  kernel<<<static_cast<unsigned>(blocks), Block, 0, stream>>>(job, used, next_fibre);
-  VOXHERD_CUDA_CHECK(cudaGetLastError());
+  launch_blocks(kernel, blocks, {Block}, stream, job, used, next_fibre);
 }
 
 template <class Form, class Reader>
 void launch_reader(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream) {
-  int ordinal = 0, processors = 1;
-  VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
-  VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, ordinal));
   // Few fibres are spread over all schedulers, in partially filled warps: a step waits for its loads, and the loads of
   // a warp are serialised if its rays read different voxels.
   constexpr int schedulers = 4;
-  const auto warps = std::uint64_t(processors) * schedulers;
+  const auto warps = std::uint64_t(processors_of_device()) * schedulers;
   if (job.count <= 32 * warps) {
     const auto used = static_cast<unsigned>(std::max<std::uint64_t>(1, (job.count + warps - 1) / warps));
-    return launch_blocks<Form, Reader, 32>(job, next_fibre, processors, used, stream);
+    return launch_rounds<Form, Reader, 32>(job, next_fibre, used, stream);
   }
-  launch_blocks<Form, Reader, 128>(job, next_fibre, processors, 128, stream);
+  launch_rounds<Form, Reader, 128>(job, next_fibre, 128, stream);
 }
 
 }  // namespace voxherd::geodesic

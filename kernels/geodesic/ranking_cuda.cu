@@ -2,7 +2,7 @@
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
 
-#include "kernels/device/cuda_check.cuh"
+#include "kernels/device/launch.cuh"
 #include "kernels/geodesic/pair_work.hpp"
 #include "kernels/geodesic/ranking_backends.hpp"
 
@@ -12,12 +12,18 @@ namespace {
 
 constexpr unsigned block = 256;
 
-unsigned blocks_for(std::size_t count) { return static_cast<unsigned>((count + block - 1) / block); }
-
 template <class T>
 device_buffer<T> uploaded(const T* from, std::size_t count, cudaStream_t stream) {
   device_buffer<T> on_device(count);
   VOXHERD_CUDA_CHECK(cudaMemcpyAsync(on_device.data(), from, count * sizeof(T), cudaMemcpyHostToDevice, stream));
+  return on_device;
+}
+
+/// For results that a kernel writes in part: padding, and lists shorter than their place.
+template <class T>
+device_buffer<T> zeroed(std::size_t count, cudaStream_t stream) {
+  device_buffer<T> on_device(count);
+  VOXHERD_CUDA_CHECK(cudaMemsetAsync(on_device.data(), 0, count * sizeof(T), stream));
   return on_device;
 }
 
@@ -43,8 +49,7 @@ class place_sorter {
  public:
   place_sorter(std::size_t count, cudaStream_t stream)
       : count_(count), stream_(stream), key_a_(count), key_b_(count), place_a_(count), place_b_(count) {
-    number_places<<<blocks_for(count), block, 0, stream>>>(places(), count);
-    VOXHERD_CUDA_CHECK(cudaGetLastError());
+    launch_items(number_places, count, block, {block}, stream, places(), count);
   }
 
   std::uint64_t* keys() { return keys_.Current(); }
@@ -132,8 +137,7 @@ std::vector<std::uint32_t> ranked_cuda(const candidates& c) {
   }
   const auto pair = uploaded(c.pair.data(), n, stream);
   const auto measure = uploaded(c.measure.data(), n, stream);
-  make_keys<<<blocks_for(n), block, 0, stream>>>(sorter.places(), pair.data(), measure.data(), sorter.keys(), n);
-  VOXHERD_CUDA_CHECK(cudaGetLastError());
+  launch_items(make_keys, n, block, {block}, stream, sorter.places(), pair.data(), measure.data(), sorter.keys(), n);
   sorter.sort(32 + std::bit_width(*std::max_element(c.pair.begin(), c.pair.end())));
 
   std::vector<std::uint32_t> order(n);
@@ -150,10 +154,9 @@ void summarise_cuda(const candidates& c, std::span<const std::uint32_t> order, s
   const auto measure = uploaded(c.measure.data(), c.size(), stream);
   const auto length_mm = uploaded(c.length_mm.data(), c.size(), stream);
   const auto range = uploaded(ranges.data(), ranges.size(), stream);
-  const device_buffer<pair_summary> on_device(ranges.size());
-  summarise_kernel<<<static_cast<unsigned>(ranges.size()), shares, 0, stream>>>(
-      range.data(), places.data(), measure.data(), length_mm.data(), on_device.data());
-  VOXHERD_CUDA_CHECK(cudaGetLastError());
+  const auto on_device = zeroed<pair_summary>(ranges.size(), stream);
+  launch_blocks(summarise_kernel, ranges.size(), {shares}, stream, range.data(), places.data(), measure.data(),
+                length_mm.data(), on_device.data());
   std::vector<pair_summary> found(ranges.size());
   fetch(found.data(), on_device, found.size(), stream);
   for (std::size_t i = 0; i < ranges.size(); ++i) out[ranges[i].pair] = found[i];
@@ -166,13 +169,11 @@ picks distinct_cuda(std::span<const float> sketches, std::span<const pair_range>
   const auto points = uploaded(sketches.data(), sketches.size(), stream);
   const auto range = uploaded(ranges.data(), ranges.size(), stream);
   const device_buffer<float> means(3 * count);
-  const device_buffer<std::uint32_t> kept(count), counts(ranges.size());
-  centre_kernel<<<blocks_for(count), block, 0, stream>>>(points.data(), means.data(), count);
-  VOXHERD_CUDA_CHECK(cudaGetLastError());
+  const auto kept = zeroed<std::uint32_t>(count, stream);
+  const device_buffer<std::uint32_t> counts(ranges.size());
+  launch_items(centre_kernel, count, block, {block}, stream, points.data(), means.data(), count);
   const distinct_picker pick(fibre_nearness(distance_mm), points.data(), means.data(), top);
-  distinct_kernel<<<static_cast<unsigned>(ranges.size()), block, 0, stream>>>(pick, range.data(), kept.data(),
-                                                                              counts.data());
-  VOXHERD_CUDA_CHECK(cudaGetLastError());
+  launch_blocks(distinct_kernel, ranges.size(), {block}, stream, pick, range.data(), kept.data(), counts.data());
   picks p{std::vector<std::uint32_t>(count), std::vector<std::uint32_t>(ranges.size())};
   fetch(p.kept.data(), kept, count, stream);
   fetch(p.counts.data(), counts, ranges.size(), stream);

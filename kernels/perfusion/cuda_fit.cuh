@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels/device/cuda_check.cuh"
+#include "kernels/device/launch.cuh"
 #include "kernels/perfusion/backends.hpp"
 #include "kernels/perfusion/lane_fit.hpp"
 
@@ -154,10 +154,7 @@ inline constexpr int max_shared_frames = 160;
 /// Memory for the samples of all threads that a fit kernel may have; 0 if they are in shared memory.
 inline std::size_t scratch_floats(int frames) {
   if (frames <= max_shared_frames) return 0;
-  int ordinal = 0, processors = 1;
-  VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
-  VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, ordinal));
-  return std::size_t{2048} * static_cast<std::size_t>(processors) * static_cast<std::size_t>(frames);
+  return std::size_t{2048} * static_cast<std::size_t>(processors_of_device()) * static_cast<std::size_t>(frames);
 }
 
 template <class Machine, class Model, bool InShared>
@@ -168,17 +165,10 @@ void launch_fit_from(const cuda_fit_job<typename Machine::scalar>& job, cudaStre
   std::size_t bytes = shared_curves<scalar>::bytes(job.value_count, job.arrays.frames);
   if (InShared)
     bytes += std::size_t{fit_block} * static_cast<std::size_t>(odd_stride(job.arrays.frames)) * sizeof(float);
-  VOXHERD_CUDA_CHECK(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-  int resident = 1, ordinal = 0, processors = 1;
-  VOXHERD_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, fit_block, bytes));
-  VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
-  VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, ordinal));
+  const block_shape shape{fit_block, bytes};
   const std::size_t wanted = (job.arrays.items() + fit_block - 1) / fit_block;
-  const std::size_t blocks = std::min(wanted, static_cast<std::size_t>(std::max(1, resident) * processors));
   VOXHERD_CUDA_CHECK(cudaMemsetAsync(job.begun, 0, sizeof *job.begun, stream));
-  kernel<<<static_cast<unsigned>(blocks), fit_block, bytes, stream>>>(job);
-  VOXHERD_CUDA_CHECK(cudaGetLastError());
+  launch_blocks(kernel, std::min(wanted, resident_blocks(kernel, shape)), shape, stream, job);
 }
 
 template <class Machine, class Model>

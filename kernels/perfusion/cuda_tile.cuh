@@ -61,10 +61,7 @@ void launch_tiles(Kernel kernel, std::size_t count, int row_floats, std::size_t 
                   const Arguments&... arguments) {
   const unsigned threads = tile_threads(row_floats, more);
   const std::size_t bytes = more + threads * static_cast<std::size_t>(odd_stride(row_floats)) * sizeof(float);
-  VOXHERD_CUDA_CHECK(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-  kernel<<<static_cast<unsigned>((count + threads - 1) / threads), threads, bytes, stream>>>(arguments...);
-  VOXHERD_CUDA_CHECK(cudaGetLastError());
+  launch_items(kernel, count, threads, {threads, bytes}, stream, arguments...);
 }
 
 }  // namespace voxherd::perfusion

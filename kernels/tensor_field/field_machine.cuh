@@ -25,8 +25,7 @@ class cuda_machine {
   }
 
   void count_repaired(const prepare::tensor_state* state, std::uint32_t count) const {
-    count_kernel<<<(count + each_block - 1) / each_block, each_block, 0, stream_>>>(state, count, repaired_);
-    VOXHERD_CUDA_CHECK(cudaGetLastError());
+    launch_items(count_kernel, count, each_block, {each_block}, stream_, state, count, repaired_);
   }
 
  private:

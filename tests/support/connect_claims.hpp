@@ -71,8 +71,9 @@ struct difference_limits {
 inline constexpr difference_limits difference_limits_for(const connect_scheme& s) {
   return s.order == 1 ? difference_limits{2e-5, 2e-6} : difference_limits{1e-2, 1e-4};
 }
-/// Two float solvers, each as far from double. Second order in larger volumes than those compared with double: only
-/// another width of the front, on one CPU, changes single voxels of the helix by 2.5e-2, the mean by 1.3e-4.
+/// Two float solvers that visit blocks in different orders (devices, or in place), each as far from double. Second
+/// order in larger volumes than those compared with double: only another width of the front, on one CPU, changes single
+/// voxels of the helix by 2.5e-2, the mean by 1.3e-4.
 inline constexpr difference_limits limits_between_devices(const connect_scheme& s) {
   return s.order == 1 ? difference_limits{4e-5, 4e-6} : difference_limits{6e-2, 3e-4};
 }

@@ -78,8 +78,8 @@ template <int P>
 void launch_block_fft(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream) {
   const auto launch = [&]<int Q>() {
     using team_type = block_fft_team<Q, P>;
-    const auto blocks = static_cast<unsigned>((job.arrays.items() + team_type::teams - 1) / team_type::teams);
-    block_fft_kernel<Q, P><<<blocks, team_type::block_threads, 0, stream>>>(job, t);
+    launch_items(block_fft_kernel<Q, P>, job.arrays.items(), team_type::teams, {team_type::block_threads}, stream, job,
+                 t);
   };
 #define VOXHERD_SHAPE(Q, RowLength) \
   if constexpr (RowLength == P)     \
