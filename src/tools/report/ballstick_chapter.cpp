@@ -89,12 +89,13 @@ void add_crossings(draft& d, int fibres) {
 
 void write_methods(draft& d, int fibres) {
   const result_reader& r = d.result;
+  const bool has_range_of_diffusivities = configured(r, "model", "1") != "1";
   d.out.methods = fmt::format(
       "Fibre orientations were estimated with the ball & stick model with {} fibre{} per voxel (Behrens et al. 2003, "
       "2007{}) by voxherd {}, an implementation for GPUs and CPUs (after Hernández et al. 2013). {}Posterior samples "
       "were drawn by Metropolis sampling: {} jumps of burn-in, {} more of which every {}th was kept; {} noise, model "
       "{}.",
-      fibres, fibres == 1 ? "" : "s", configured(r, "model", "1") == "1" ? "" : "; Jbabdi et al. 2012", r.version(),
+      fibres, fibres == 1 ? "" : "s", has_range_of_diffusivities ? "; Jbabdi et al. 2012" : "", r.version(),
       acquisition_text(r), configured(r, "burn-in", "?"), configured(r, "jumps", "?"),
       configured(r, "sample-every", "?"), configured(r, "noise", "gaussian"), configured(r, "model", "?"));
   d.cite(
@@ -105,10 +106,12 @@ void write_methods(draft& d, int fibres) {
       "Behrens TEJ et al. Probabilistic diffusion tractography with multiple fibre orientations: what can we gain? "
       "NeuroImage 34:144-155, 2007.",
       "10.1016/j.neuroimage.2006.09.018");
-  d.cite(
-      "Jbabdi S et al. Model-based analysis of multishell diffusion MR data for tractography: how to get over fitting "
-      "problems. Magn Reson Med 68:1846-1855, 2012.",
-      "10.1002/mrm.24204");
+  if (has_range_of_diffusivities)
+    d.cite(
+        "Jbabdi S et al. Model-based analysis of multishell diffusion MR data for tractography: how to get over "
+        "fitting "
+        "problems. Magn Reson Med 68:1846-1855, 2012.",
+        "10.1002/mrm.24204");
   d.cite(
       "Hernández M et al. Accelerating fibre orientation estimation from diffusion weighted magnetic resonance imaging "
       "using GPUs. PLoS ONE 8:e61892, 2013.",
