@@ -13,7 +13,6 @@
 #include "core/version.hpp"
 #include "kernels/device/cpu_level.hpp"
 #include "mpi/comm/session.hpp"
-#include "mpi/result/item_rows.hpp"
 #include "mpi/result/result_layout.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "src/analyses/common/status_counts.hpp"
@@ -78,35 +77,11 @@ void print_outputs(const result_reader& r) {
     fmt::print("  {:<{}} {:<{}} {:<{}} {}\n", name, width[0], type, width[1], unit, width[2], meaning);
 }
 
-using code_counts = std::array<std::uint64_t, status_counts::codes>;
-
-/// From the summary, so that the map need not be read.
-code_counts stored_counts(const nlohmann::json& stored) {
-  code_counts counts{};
-  for (std::size_t code = 0; code < counts.size(); ++code) {
-    const auto count = stored.find(std::to_string(code));
-    if (count != stored.end()) counts[code] = count->get<std::uint64_t>();
-  }
-  return counts;
-}
-
-/// Of a result without counts in its summary, as older versions wrote it.
-code_counts read_counts(const result_reader& r) {
-  code_counts counts{};
-  for (const batch& part : r.batches())
-    for (const std::byte code : read_item_rows(r, r.output("status"), part)) ++counts[static_cast<std::size_t>(code)];
-  return counts;
-}
-
 /// Prints how many voxels have each code of the status map.
 void print_status_counts(const result_reader& r) {
-  if (!r.complete() || !r.has("status")) return;
-  const output_spec& status = r.output("status");
-  if (status.type != element_type::uint8 || !status.shape.empty() || status.layout == output_layout::points) return;
-  const bool has_counts = r.summary().is_object() && r.summary().contains("counts");
-  const code_counts counts = has_counts ? stored_counts(r.summary().at("counts")) : read_counts(r);
-  for (std::size_t code = 0; code < counts.size(); ++code)
-    if (counts[code] > 0) fmt::print("status     {}\n", describe_status(code, counts[code], r.item_voxels().size()));
+  if (!r.complete() || !has_status_map(r)) return;
+  for (const auto& [code, count] : count_status(r, r.item_voxels()))
+    fmt::print("status     {}\n", describe_status(code, count, r.item_voxels().size()));
 }
 
 void print_result(const result_reader& r, bool verbose) {
