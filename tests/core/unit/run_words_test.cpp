@@ -33,7 +33,7 @@ TEST(ProgressText, FillsItsBar) {
 TEST(Progress, StartsItsLinesWithTheNameOfTheStep) {
   testing::internal::CaptureStderr();
   {
-    progress shown(progress_style::bar, 10, 0, "scores");
+    progress shown(progress_style::bar, 10, 0, "scores", "voxel");
     std::this_thread::sleep_for(std::chrono::milliseconds(210));
     shown.update(5);
   }
@@ -44,6 +44,12 @@ TEST(Progress, StartsItsLinesWithTheNameOfTheStep) {
 TEST(ProgressStyle, IsSilentIfQuietAndOnOtherRanks) {
   EXPECT_EQ(choose_progress_style(true, true), progress_style::silent);
   EXPECT_EQ(choose_progress_style(false, false), progress_style::silent);
+}
+
+TEST(Counted, HasTheRightPlural) {
+  EXPECT_EQ(counted(1, "voxel"), "1 voxel");
+  EXPECT_EQ(counted(0, "voxel"), "0 voxels");
+  EXPECT_EQ(counted(2, "fibre"), "2 fibres");
 }
 
 TEST(ReadableBytes, UsesUnitsOfOneThousand) {
