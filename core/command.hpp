@@ -34,10 +34,12 @@ struct command {
   /// Translates the command line of another program that this command replaces; null for none.
   std::vector<std::string> (*translate)(const std::vector<std::string>&) = nullptr;
   std::vector<output_spec> (*outputs)() = nullptr;  ///< of a result with default options; null: not listed
+  const char* example = "";                         ///< command lines for the help, each below 78 columns
+  std::string (*notes)() = nullptr;                 ///< a section of the help, with its heading; null: none
 };
 
 struct command_words {
-  const char *name, *summary, *usage, *positional;
+  const char *name, *summary, *usage, *positional, *example = "";
 };
 
 /// Table: a function that returns the option_table of a request. Run: what runs the request. `outputs`: for help.
@@ -69,7 +71,8 @@ constexpr command make_command(const command_words& words, std::vector<output_sp
       []() -> const std::vector<option_spec>& { return Table().specs(); },
       [](const given_options& given) -> std::unique_ptr<prepared_command> { return std::make_unique<prepared>(given); },
       nullptr,
-      outputs};
+      outputs,
+      words.example};
 }
 
 /// All commands, in the order of the help text: generated from the CMake list.

@@ -101,6 +101,14 @@ std::string usage_text(const command& c) {
   return begin + lines;
 }
 
+/// The lines of an example, indented.
+std::string example_lines(const command& c, const std::string& indent) {
+  std::istringstream lines(c.example);
+  std::string text;
+  for (std::string line; std::getline(lines, line);) text += indent + line + '\n';
+  return text;
+}
+
 std::string plain_text(const command& c) {
   const std::string begin = fmt::format("voxherd {}: ", c.name);
   std::string text = indented(wrap(begin + c.summary, line_width), 2) + "\n" + usage_text(c);
@@ -114,6 +122,8 @@ std::string plain_text(const command& c) {
       text += indented(wrap(spec->help + bracketed(more), line_width - help_column), help_column);
     }
   }
+  if (c.notes != nullptr) text += "\n" + c.notes();
+  if (*c.example != '\0') text += "\nExample:\n" + example_lines(c, "  ");
   return text;
 }
 
@@ -174,6 +184,7 @@ std::string man_text(const command& c) {
       text += fmt::format(".TP\n.B {}\n{}\n", troff(name_and_value(*spec)), troff(spec->help + bracketed(more)));
     }
   }
+  if (*c.example != '\0') text += ".SH EXAMPLE\n.nf\n" + troff(example_lines(c, "")) + ".fi\n";
   return text + ".SH SEE ALSO\nvoxherd \\-\\-help\n";
 }
 

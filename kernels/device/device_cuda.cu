@@ -27,7 +27,10 @@ std::vector<gpu> visible_gpus(std::string* why_none) {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code != cudaSuccess || count == 0) {
-    if (why_none) *why_none = code == cudaSuccess ? "no GPU is visible" : cudaGetErrorString(code);
+    int driver = 0;  // stays 0 if there is none
+    const bool no_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
+    if (why_none)
+      *why_none = no_driver ? "no NVIDIA driver" : code == cudaSuccess ? "no GPU is visible" : cudaGetErrorString(code);
     return {};
   }
   std::vector<gpu> found;

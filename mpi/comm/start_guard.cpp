@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 
 #include "core/error_output.hpp"
 #include "core/failure.hpp"
+#include "mpi/comm/stop_wait.hpp"
 
 namespace voxherd {
 
@@ -35,23 +35,12 @@ start_guard::start_guard() {
   // The thread must not read the environment, which MPI_Init changes meanwhile.
   const double seconds = limit_seconds();
   const int rank = expected_rank();
-  if (seconds > 0) thread_ = std::thread([this, seconds, rank] { wait(seconds, rank); });
+  if (seconds > 0)
+    thread_ = std::jthread([seconds, rank](const std::stop_token& started) { wait(started, seconds, rank); });
 }
 
-start_guard::~start_guard() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    started_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
-
-void start_guard::wait(double seconds, int rank) {
-  std::unique_lock lock(mutex_);
-  const std::chrono::duration<double> longest(seconds + delay_seconds(rank));
-  if (changed_.wait_for(lock, longest, [this] { return started_; })) return;
+void start_guard::wait(const std::stop_token& started, double seconds, int rank) {
+  if (stopped_within(started, seconds + delay_seconds(rank))) return;
   print_error_output(
       "voxherd: error: MPI has not started after {:g} s (rank {}): another rank has died or does not run, or a node "
       "does not "

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
+#include <stop_token>
 #include <thread>
 
 namespace voxherd {
@@ -12,17 +11,11 @@ namespace voxherd {
 class start_guard {
  public:
   start_guard();
-  ~start_guard();
-  start_guard(const start_guard&) = delete;
-  start_guard& operator=(const start_guard&) = delete;
 
  private:
-  void wait(double seconds, int rank);
+  static void wait(const std::stop_token& started, double seconds, int rank);
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool started_ = false;
-  std::thread thread_;
+  std::jthread thread_;  ///< its destructor ends it
 };
 
 }  // namespace voxherd

@@ -208,6 +208,12 @@ std::string read_text_attribute(hid_t object, const std::string& name) {
   return text;
 }
 
+bool has_variable_text(hid_t object, const std::string& name) {
+  if (!has_attribute(object, name)) return false;
+  const handle stored(H5Aget_type(attribute(object, name)), H5Tclose, "HDF5 type of attribute " + name);
+  return H5Tis_variable_str(stored) > 0;
+}
+
 bool has_attribute(hid_t object, const std::string& name) { return H5Aexists(object, name.c_str()) > 0; }
 
 void read_attribute(hid_t object, const std::string& name, hid_t type, std::size_t count, void* values) {

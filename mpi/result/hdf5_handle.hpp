@@ -80,6 +80,8 @@ void write_attribute(hid_t object, const std::string& name, hid_t type, std::spa
                      const void* values);
 /// Throws failure (bad_data) for more than max_text_bytes.
 std::string read_text_attribute(hid_t object, const std::string& name);
+/// As older versions wrote them: in the global heap of HDF5.
+bool has_variable_text(hid_t object, const std::string& name);
 bool has_attribute(hid_t object, const std::string& name);
 void read_attribute(hid_t object, const std::string& name, hid_t type, std::size_t count, void* values);
 

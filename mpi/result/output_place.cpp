@@ -115,7 +115,9 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   }
   if (request.resume && has_part) {
     try {
-      compare(result_reader(part), wanted);
+      const result_reader reader(part);
+      reader.check_tables();
+      compare(reader, wanted);
       return beginning::resumed;
     } catch (const failure& f) {
       // A file that cannot be read now may be good.
@@ -187,7 +189,7 @@ void give_final_name(const std::string& out, existing_file existing) {
   const std::string part = unfinished_path(out);
   check_still_there(out);
   {
-    const result_reader reader(part);
+    const result_reader reader(part, tables::walked_or_own);
     const auto& journal = reader.journal();
     const auto missing = std::count_if(journal.begin(), journal.end(), [](const auto& e) { return e.done != 1; });
     if (!reader.complete() || missing != 0) {

@@ -9,28 +9,21 @@
 #include "mpi/result/dataset_checksum.hpp"
 #include "mpi/result/file_disk.hpp"
 #include "mpi/result/result_polylines.hpp"
+#include "mpi/result/table_walk.hpp"
 
 namespace voxherd {
 
 namespace {
 
-constexpr int max_depth = 8;
-constexpr hsize_t max_links = 1 << 16;
-
 /// Calls visit(path) for every dataset below a group.
 template <class Visit>
 void visit_datasets(hid_t group, const std::string& path, int depth, const Visit& visit) {
-  H5G_info_t info{};
-  hdf5::checked(H5Gget_info(group, &info), "listing " + path);
-  if (depth > max_depth || info.nlinks > max_links) {
+  if (depth > max_group_depth) {
     throw failure(exit_status::bad_data, fmt::format("group {} is not one of voxherd", path));
   }
-  for (hsize_t i = 0; i < info.nlinks; ++i) {
-    char name[256];
-    const auto length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
-    hdf5::checked(length, "listing " + path);
+  for (const std::string& name : link_names(group, path)) {
     const std::string below = path + "/" + name;
-    const hdf5::handle object(H5Oopen(group, name, H5P_DEFAULT), H5Oclose, "opening " + below);
+    const hdf5::handle object(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose, "opening " + below);
     if (H5Iget_type(object) == H5I_GROUP) visit_datasets(object, below, depth + 1, visit);
     if (H5Iget_type(object) == H5I_DATASET) visit(below);
   }

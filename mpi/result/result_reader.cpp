@@ -4,40 +4,65 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include "core/failure.hpp"
 #include "core/plan.hpp"
+#include "core/version.hpp"
 #include "mpi/result/batch_reading.hpp"
 #include "mpi/result/file_disk.hpp"
 #include "mpi/result/hdf5_handle.hpp"
-#include "mpi/result/older_texts.hpp"
 #include "mpi/result/result_layout.hpp"
+#include "mpi/result/table_walk.hpp"
 
 namespace voxherd {
 
 struct result_reader::state {
   std::string path;
+  walked_tables walked;
   hdf5::handle file;
   bool complete = false;
   std::vector<std::uint64_t> item_voxels;
   result_layout layout;
   nlohmann::json summary;
   std::vector<journal_entry> journal;
+
+  std::string read_text(const char* name) const {
+    const auto older = walked.older_texts.find(name);
+    return older == walked.older_texts.end() ? hdf5::read_text_attribute(file, name) : older->second;
+  }
 };
 
 namespace {
 
-[[noreturn]] void bad(const std::string& path, const std::string& what) {
-  throw failure(exit_status::bad_data, fmt::format("{}: {}; is it a complete copy of a voxherd result?", path, what));
+bool is_later(const std::string& other) {
+  const auto numbers = [](const std::string& text) {
+    std::array<int, 3> n{};
+    std::sscanf(text.c_str(), "%d.%d.%d", &n[0], &n[1], &n[2]);
+    return n;
+  };
+  return numbers(other) > numbers(version);
+}
+
+/// `written_by`: the version that wrote the file, "" if unknown.
+[[noreturn]] void bad(const std::string& path, const std::string& what, const std::string& written_by) {
+  const std::string advice =
+      is_later(written_by)
+          ? fmt::format("it was written by voxherd {}, and this is {}: use that version", written_by, version)
+          : "is it a complete copy of a voxherd result?";
+  throw failure(exit_status::bad_data, fmt::format("{}: {}; {}", path, what, advice));
+}
+
+void check_exists(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) return;
+  throw failure(exit_status::missing_input, fmt::format("{}: no such file; expected a voxherd result", path));
 }
 
 hdf5::handle open_file(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
-    throw failure(exit_status::missing_input, fmt::format("{}: no such file; expected a voxherd result", path));
-  }
   hdf5::prepare();
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (id < 0) hdf5::fail(exit_status::bad_data, path + " is not a readable HDF5 file");
@@ -154,20 +179,21 @@ std::uint64_t components(const output_spec& o) { return o.bytes_per_item() / ele
 
 }  // namespace
 
-result_reader::result_reader(const std::string& path) : state_(std::make_unique<state>()) {
+result_reader::result_reader(const std::string& path, tables t) : state_(std::make_unique<state>()) {
   state& s = *state_;
   s.path = path;
+  check_exists(path);
+  if (t == tables::unknown) s.walked = walk_tables_elsewhere(path);
   s.file = open_file(path);
   try {
-    try_older_texts(path, s.file);
     std::uint8_t complete = 0;
-    s.layout.version = hdf5::read_text_attribute(s.file, "voxherd_version");
-    s.layout.analysis = hdf5::read_text_attribute(s.file, "analysis");
+    s.layout.version = s.read_text("voxherd_version");
+    s.layout.analysis = s.read_text("analysis");
     hdf5::read_attribute(s.file, "complete", H5T_STD_U8LE, 1, &complete);
     s.complete = complete == 1;
-    s.layout.configuration = parse_text(hdf5::read_text_attribute(s.file, "configuration"));
-    s.layout.provenance = parse_text(hdf5::read_text_attribute(s.file, "provenance"));
-    read_contents(parse_text(hdf5::read_text_attribute(s.file, "contents")), s.layout);
+    s.layout.configuration = parse_text(s.read_text("configuration"));
+    s.layout.provenance = parse_text(s.read_text("provenance"));
+    read_contents(parse_text(s.read_text("contents")), s.layout);
     read_image(s.file, s.layout.grid);
     s.item_voxels = read_all<std::uint64_t>(s.file, "/items/voxel", H5T_STD_U64LE);
     s.layout.item_voxels = s.item_voxels;
@@ -185,19 +211,24 @@ result_reader::result_reader(const std::string& path) : state_(std::make_unique<
     check_offsets(s.layout);
     check_shapes(s.file, s.layout);
     if (s.journal.size() != s.layout.batches.size())
-      bad(path, "the length of /journal/batches does not match the plan");
+      throw failure(exit_status::bad_data, "the length of /journal/batches does not match the plan");
   } catch (const hdf5::disk_failure& f) {
     throw failure(exit_status::disk, fmt::format("{}: {}", path, f.what()));
   } catch (const failure& f) {
     check_readable(path);
-    bad(path, f.what());
+    bad(path, f.what(), s.layout.version);
   } catch (const nlohmann::json::exception& e) {
-    bad(path, e.what());
+    bad(path, e.what(), s.layout.version);
   }
 }
 
 result_reader::~result_reader() = default;
 result_reader::result_reader(result_reader&&) noexcept = default;
+
+void result_reader::check_tables() const {
+  if (!state_->walked.error.empty())
+    throw failure(exit_status::bad_data, fmt::format("{}: damaged: {}", path(), state_->walked.error));
+}
 
 const std::string& result_reader::path() const { return state_->path; }
 const std::string& result_reader::version() const { return state_->layout.version; }

@@ -18,6 +18,9 @@ struct journal_entry {
   std::uint64_t microseconds = 0;  ///< device time
 };
 
+/// Whether HDF5 may crash in the file's tables. If unknown, another process opens them first.
+enum class tables { unknown, walked_or_own };
+
 /// A result file, read by one process. Throws failure: missing_input, bad_data (not ours, truncated), disk.
 ///
 /// The file: attributes `voxherd_version`, `analysis`, `complete`, `configuration`, `provenance` and `contents` (JSON)
@@ -27,9 +30,12 @@ struct journal_entry {
 /// one voxel) that hard-links what VTK can show.
 class result_reader {
  public:
-  explicit result_reader(const std::string& path);
+  explicit result_reader(const std::string& path, tables t = tables::unknown);
   ~result_reader();
   result_reader(result_reader&&) noexcept;
+
+  /// Throws failure (bad_data) if HDF5 cannot read all tables, even if the ones that a reader needs are good.
+  void check_tables() const;
 
   const std::string& path() const;
   const std::string& version() const;  ///< of the voxherd that wrote it

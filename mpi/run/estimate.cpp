@@ -1,11 +1,14 @@
 #include "mpi/run/estimate.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <thread>
 
 #include "mpi/result/batch_rows.hpp"
 #include "mpi/run/lane_pool.hpp"
@@ -16,24 +19,34 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::uint64_t max_probed_items = 64;
+constexpr std::uint64_t first_probed_items = 64;
+constexpr int max_tries = 100;
+// A shorter probe would mostly measure how threads are started.
+constexpr double min_probe_seconds = 0.03;
 
-/// Seconds of the fastest of several runs: the first ones include the start of the device or the threads.
-double probe_seconds(analysis& a, const device_hooks& device, const result_layout& layout, batch probe) {
+/// Seconds of several tries. The first one, which may include the start of the device or the threads, counts only for
+/// the fastest.
+struct probe_times {
+  double fastest = std::numeric_limits<double>::max(), mean = 0;
+};
+
+probe_times time_probe(analysis& a, const device_hooks& device, const result_layout& layout, batch probe) {
   work_slot slot = make_slot(a, device, largest_room({&probe, 1}, layout.point_offsets), layout.point_offsets);
   slot.items = probe;
   if (item_input* input = a.input()) input->load(probe, slot.input_rows());
   if (device.enter_thread) device.enter_thread();
   const std::unique_ptr<batch_runner> runner = a.make_runner();
-  double fastest = std::numeric_limits<double>::max(), all = 0;
-  for (int turn = 0; turn < 2 || (all < 0.3 && turn < 20); ++turn) {
+  probe_times times;
+  double all = 0;
+  for (int turn = 0; turn < 2 || (all < 0.3 && turn < max_tries); ++turn) {
     const auto start = std::chrono::steady_clock::now();
     runner->run(probe, slot.input_rows(), slot.output_spans());
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    fastest = std::min(fastest, seconds);
+    times.fastest = std::min(times.fastest, seconds);
+    if (turn > 0) times.mean += (seconds - times.mean) / turn;
     all += seconds;
   }
-  return fastest;
+  return times;
 }
 
 /// Input and outputs of `lanes` batches being computed, one being read and one being written.
@@ -60,16 +73,29 @@ double status_bytes(const std::string& name) {
   return 0;
 }
 
+double load_per_core() {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? load / std::max(1u, std::thread::hardware_concurrency()) : 0;
+}
+
 /// `ranks`: those with a device like rank 0's; the others contribute little.
 void add_time(analysis& a, const device_hooks& device, const result_layout& layout, int ranks,
               std::uint64_t pending_items, run_estimate& e) {
   // A few items do not fill a GPU.
   batch probe = middle_batch(layout);
-  if (device.free_bytes == 0) probe.item_count = std::min(probe.item_count, max_probed_items);
-  e.probe_seconds = probe_seconds(a, device, layout, probe);
+  const std::uint64_t all_items = probe.item_count;
+  if (device.free_bytes == 0) probe.item_count = std::min(all_items, first_probed_items);
+  e.load_per_core = load_per_core();
+  probe_times times = time_probe(a, device, layout, probe);
+  while (times.fastest < min_probe_seconds && probe.item_count < all_items) {
+    probe.item_count = std::min(all_items, 4 * probe.item_count);
+    times = time_probe(a, device, layout, probe);
+  }
+  e.probe_seconds = times.fastest;
+  e.mean_seconds = std::max(times.fastest, times.mean);
   e.probed_items = probe.item_count;
   const double seconds_per_item = e.probe_seconds / static_cast<double>(probe.item_count);
-  e.seconds = seconds_per_item * static_cast<double>(pending_items) / ranks;
+  e.run_seconds = e.seconds = seconds_per_item * static_cast<double>(pending_items) / ranks;
 }
 
 }  // namespace
@@ -111,19 +137,58 @@ run_estimate estimate(const session& s, analysis& a, const device_hooks& device,
   return e;
 }
 
+namespace {
+
+constexpr double busy_load_per_core = 0.5, notable_spread = 1.1;
+
+/// "0:29", or "0:29 to 0:41" if the tries differed: the machine does other work too. Of a bound, the larger one.
+std::string time_range(const run_estimate& e, double seconds, bool is_bound = false) {
+  const double spread = e.mean_seconds / std::max(e.probe_seconds, 1e-9);
+  if (is_bound) return "at most " + clock_time(seconds * spread);
+  if (spread < notable_spread || clock_time(seconds * spread) == clock_time(seconds))
+    return "about " + clock_time(seconds);
+  return fmt::format("about {} to {}", clock_time(seconds), clock_time(seconds * spread));
+}
+
+std::string later_text(const run_estimate& e) {
+  constexpr const char* line = "             {}: {} ({})\n";
+  std::string text;
+  for (const later_step& l : e.later) text += fmt::format(line, l.name, time_range(e, l.seconds, l.is_bound), l.from);
+  if (!e.not_estimated.empty())
+    text += fmt::format(line, fmt::join(e.not_estimated, ", "), "not estimated",
+                        "reads and writes results of the other steps");
+  const bool is_bound = std::any_of(e.later.begin(), e.later.end(), [](const later_step& l) { return l.is_bound; });
+  if (!e.later.empty()) text += fmt::format("             together {}\n", time_range(e, e.seconds, is_bound));
+  return text;
+}
+
+std::string time_text(const run_estimate& e) {
+  if (e.probed_items == 0) return "";
+  std::string text =
+      fmt::format("time         {}{} ({} took {:.3g} s on rank 0)\n", e.step.empty() ? "" : e.step + ": ",
+                  time_range(e, e.run_seconds), counted(e.probed_items, e.item), e.probe_seconds);
+  text += later_text(e);
+  if (e.load_per_core > busy_load_per_core)
+    text += fmt::format(
+        "             other programs use this machine (load {:.1f} per core): the time may be several "
+        "times longer\n",
+        e.load_per_core);
+  return text;
+}
+
+}  // namespace
+
 std::string estimate_text(const run_estimate& e, const std::string& out) {
-  std::string text = fmt::format("{}: {} items in {} batches of at most {}, {} batches to do\n", e.analysis, e.items,
-                                 e.batches, e.largest_batch, e.pending_batches);
+  std::string text = fmt::format("{}: {} in {} of at most {}, {} to do\n", e.analysis, counted(e.items, e.item),
+                                 e.batches == 1 ? "1 batch" : fmt::format("{} batches", e.batches), e.largest_batch,
+                                 e.pending_batches);
   text += fmt::format("device       {} ({} rank{})\n", describe(e.device), e.ranks, e.ranks == 1 ? "" : "s");
   text += fmt::format("host memory  {} per rank for batches\n", readable_bytes(e.batch_bytes));
   if (e.free_device_bytes > 0)
     text += fmt::format("device mem   {} of {} free\n", readable_bytes(e.device_bytes),
                         readable_bytes(e.free_device_bytes));
   text += fmt::format("disk         {} for {}\n", readable_bytes(e.disk_bytes), out);
-  if (e.probed_items > 0)
-    text += fmt::format("time         about {} ({} items took {:.3g} s on rank 0)\n", clock_time(e.seconds),
-                        e.probed_items, e.probe_seconds);
-  return text;
+  return text + time_text(e);
 }
 
 }  // namespace voxherd

@@ -5,6 +5,7 @@
 
 #include "core/plan.hpp"
 #include "mpi/run/batch_trace.hpp"
+#include "mpi/run/ending.hpp"
 #include "mpi/run/input_check.hpp"
 #include "mpi/run/run_layout.hpp"
 #include "mpi/run/run_outputs.hpp"
@@ -104,6 +105,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
   }
   file.finish(writer, account, device, file.layout().batches.size() - pending.size());
   if (!settings.trace.empty()) write_trace(s, trace_output(settings), times, work_started);
+  s.on_root([&] { log_ending(settings, file.layout()); });
   return exit_status::complete;
 }
 

@@ -25,14 +25,15 @@ progress_style choose_progress_style(bool quiet, bool is_root) {
   return redraws ? progress_style::bar : progress_style::lines;
 }
 
-std::string progress_text(std::uint64_t done, std::uint64_t total, double items_per_second, bool with_bar) {
+std::string progress_text(std::uint64_t done, std::uint64_t total, const std::string& item, double items_per_second,
+                          bool with_bar) {
   constexpr std::uint64_t width = 30;
   std::string text = fmt::format("{:3} % ", total == 0 ? 100 : 100 * done / total);
   if (with_bar) {
     const std::uint64_t full = total == 0 ? width : width * done / total;
     text += fmt::format(" [{:<30}] ", std::string(full, '#'));
   }
-  text += fmt::format(" {}/{} items", done, total);
+  text += fmt::format(" {}/{}", done, counted(total, item));
   if (items_per_second > 0) {
     text += fmt::format("  {:.{}f}/s  {} left", items_per_second, items_per_second < 10 ? 2 : 0,
                         clock_time(static_cast<double>(total - done) / items_per_second));
@@ -40,12 +41,14 @@ std::string progress_text(std::uint64_t done, std::uint64_t total, double items_
   return text;
 }
 
-progress::progress(progress_style style, std::uint64_t total, std::uint64_t already_done, const std::string& label)
+progress::progress(progress_style style, std::uint64_t total, std::uint64_t already_done, const std::string& label,
+                   const std::string& item)
     : style_(style),
       total_(total),
       already_done_(already_done),
       start_(std::chrono::steady_clock::now()),
-      label_(label.empty() ? "" : label + " ") {
+      label_(label),
+      item_(item) {
   next_ = start_ + (style == progress_style::bar ? bar_period : std::chrono::milliseconds(line_period));
 }
 
@@ -66,8 +69,9 @@ void progress::update(std::uint64_t done_now) {
 void progress::show(std::uint64_t done_now) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const bool bar = style_ == progress_style::bar;
-  const std::string text = label_ + progress_text(already_done_ + done_now, total_,
-                                                  static_cast<double>(done_now) / std::max(seconds, 1e-3), bar);
+  const std::string text = label_ + " " +
+                           progress_text(already_done_ + done_now, total_, item_,
+                                         static_cast<double>(done_now) / std::max(seconds, 1e-3), bar);
   // Erase to the end of the line, so that a shorter text leaves nothing of a longer one.
   if (bar) {
     print_error_output("\r{}\033[K", text);

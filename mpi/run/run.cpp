@@ -14,6 +14,7 @@
 #include "mpi/result/write_back.hpp"
 #include "mpi/run/batch_queue.hpp"
 #include "mpi/run/batch_trace.hpp"
+#include "mpi/run/ending.hpp"
 #include "mpi/run/estimate.hpp"
 #include "mpi/run/input_check.hpp"
 #include "mpi/run/run_layout.hpp"
@@ -100,7 +101,6 @@ class computation {
   bool await_stage();
   bool compute_stages(const std::vector<run_stage>& stages, work_loop& loop, result_writer& writer,
                       std::optional<new_file>& created);
-  void report_counts();
 
   const session& s_;
   analysis& a_;
@@ -138,6 +138,8 @@ exit_status computation::estimate_only() {
     if (!await_stage()) return exit_status::interrupted;
   }
   run_estimate found = estimate(s_, a_, device_, layout, pending_);
+  found.step = settings_.label;
+  found.item = settings_.item;
   if (input_ != nullptr) found.node_bytes += static_cast<double>(input_->later_bytes());
   const bool listens = settings_.listener != nullptr && settings_.listener->estimate;
   s_.on_root(
@@ -194,7 +196,9 @@ exit_status computation::compute() {
   std::vector<batch_times> times;
   bool complete = false;
   {
-    progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, settings_.label);
+    const std::string& label = settings_.label.empty() ? layout.analysis : settings_.label;
+    progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, label,
+                   settings_.item);
     std::optional<work_loop> loop;
     study_.note_stage("result file created");
     s_.agree([&] { loop.emplace(s_, a_, device_, layout, writer, shown, counts_.get()); });
@@ -211,16 +215,13 @@ exit_status computation::compute() {
     writer.close();
     return exit_status::interrupted;
   }
-  study_.finish(writer, account, device_, layout.batches.size() - pending_.size());
+  if (counts_) s_.all_reduce(reduction::sum, std::span<std::uint64_t>(counts_->counts));
+  study_.finish(writer, account, device_, layout.batches.size() - pending_.size(), counts_.get());
   if (!settings_.trace.empty()) write_trace(s_, trace_output(settings_), std::move(times), work_started_);
-  report_counts();
+  if (counts_) s_.on_root([&] { counts_->report(study_.layout().item_voxels.size()); });
+  if (settings_.report_result) settings_.report_result();
+  s_.on_root([&] { log_ending(settings_, study_.layout()); });
   return exit_status::complete;
-}
-
-void computation::report_counts() {
-  if (!counts_) return;
-  s_.all_reduce(reduction::sum, std::span<std::uint64_t>(counts_->counts));
-  s_.on_root([&] { counts_->report(study_.layout().item_voxels.size()); });
 }
 
 }  // namespace

@@ -16,9 +16,19 @@
 
 namespace voxherd {
 
+/// Expected time of a step that works on the results of an earlier one.
+struct later_step {
+  std::string name;
+  double seconds = 0;
+  bool is_bound = false;  ///< the largest time; how much there is to do depends on the earlier steps
+  std::string from;       ///< what it was computed from, for the reader
+};
+
 /// Result of a dry run: sizes in bytes, times in seconds.
 struct run_estimate {
   std::string analysis;
+  std::string step;  ///< "" for a single run
+  std::string item = "voxel";
   device_record device;  ///< of rank 0, where the time was measured
   std::uint64_t items = 0, batches = 0, largest_batch = 0, pending_batches = 0;
   int ranks = 1;
@@ -29,8 +39,13 @@ struct run_estimate {
   double device_bytes = 0, free_device_bytes = 0;  ///< 0 if the device is the host
   double disk_bytes = 0;
   std::uint64_t probed_items = 0;  ///< computed on rank 0's device, in probe_seconds; 0: none
-  double probe_seconds = 0;
-  double seconds = 0;  ///< of the run on these ranks and devices
+  double probe_seconds = 0;        ///< the fastest of several tries
+  double mean_seconds = 0;         ///< of the tries: longer than the fastest where other programs use the machine
+  double load_per_core = 0;        ///< programs that ran on rank 0's host in the minute before, per core
+  double run_seconds = 0;          ///< of the run on these ranks and devices
+  double seconds = 0;              ///< the same with the later steps
+  std::vector<later_step> later;
+  std::vector<std::string> not_estimated;  ///< names of later steps
 };
 
 /// Callbacks for a command that runs another command.
@@ -38,6 +53,8 @@ struct run_listener {
   std::function<void(const run_estimate&)> estimate;  ///< a dry run's numbers, on rank 0; not printed then
   /// Receives a failure during the work before it ends all ranks, on the rank that prints it.
   std::function<void(const failure&)> abort;
+  /// The command prints its own last line, and resumes without --resume.
+  bool completes_command = false;
 };
 
 struct run_settings {
@@ -49,8 +66,16 @@ struct run_settings {
   bool overwrite = false;
   bool dry_run = false;
   bool quiet = false;
-  double stall_minutes = 0;  ///< a run in which no batch is finished for so long ends with `interrupted`; 0: it waits
-  std::string label;         ///< name of this step in its progress lines and above its table; "" for a single run
+  bool verbose = false;
+  double stall_minutes = 0;    ///< a run in which no batch is finished for so long ends with `interrupted`; 0: it waits
+  std::string label;           ///< name of this step in its progress lines and above its table; "" for a single run
+  std::string item = "voxel";  ///< what is counted, in the singular
+  std::string export_words;    ///< after `voxherd export OUT --to` in the last line; "" to choose by content
+  /// Called on all ranks when the result is complete, before the last line is logged. Empty: nothing more to report.
+  std::function<void()> report_result;
+  std::vector<std::string> also_written;  ///< files of earlier steps that the command keeps
+  bool is_last = true;                    ///< no step of the command follows
+  bool is_later_step = false;             ///< a step before this one has been run
   /// The file is an intermediate step (OUT.scores) that its command removes at the end. If it exists at the start, a
   /// stopped command left it, and messages say so.
   bool is_step = false;

@@ -15,6 +15,7 @@ volatile std::sig_atomic_t note = 0;
 int depth = 0;
 bool installed = false;
 std::array<struct sigaction, 3> before{};
+bool resumes_by_itself = false;
 
 void take_note(int signal) { note = signal; }
 
@@ -43,10 +44,17 @@ void stop_signals::release() {
 
 int stop_signals::received() { return depth > 0 ? static_cast<int>(note) : 0; }
 
+const char* signal_name(int signal) { return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGUSR1"; }
+
+const char* how_to_continue() {
+  return resumes_by_itself ? "the same command continues" : "the same command with --resume continues";
+}
+
+void set_resumes_by_itself() { resumes_by_itself = true; }
+
 void print_stopping(int signal) {
-  const char* name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGUSR1";
-  print_error_output(
-      "voxherd: stopping on signal {}; finished batches are kept, the same command with --resume continues\n", name);
+  print_error_output("voxherd: stopping on signal {}; finished batches are kept, {}\n", signal_name(signal),
+                     how_to_continue());
 }
 
 }  // namespace voxherd

@@ -18,6 +18,13 @@ class stop_signals {
   static void release();
 };
 
+const char* signal_name(int signal);
+
+/// "the same command with --resume continues", or without --resume after set_resumes_by_itself().
+const char* how_to_continue();
+/// For commands that continue what they find, such as bedpostx.
+void set_resumes_by_itself();
+
 /// Prints on standard error that the run stops; for rank 0.
 void print_stopping(int signal);
 

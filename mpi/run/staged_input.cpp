@@ -32,9 +32,8 @@ wait_state combine(const session& s, const wait_state& own) {
 }
 
 [[noreturn]] void leave(int signal) {
-  throw failure(
-      exit_status::interrupted,
-      fmt::format("stopped on signal {} while reading the input; the same command with --resume continues", signal));
+  throw failure(exit_status::interrupted, fmt::format("stopped on signal {} while reading the input; {}",
+                                                      signal_name(signal), how_to_continue()));
 }
 
 /// Waits for the stage. Returns a signal that any rank received meanwhile, 0 for none.

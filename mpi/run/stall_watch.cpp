@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 #include "core/clock.hpp"
 #include "core/error_output.hpp"
+#include "mpi/comm/stop_wait.hpp"
 
 namespace voxherd {
 
@@ -27,17 +27,7 @@ stall_watch::stall_watch(const session& s, double minutes, std::vector<std::stri
       part_(std::move(part)),
       batches_(hosts_.size()),
       progress_at_(steady_seconds()) {
-  if (s.is_root()) thread_ = std::thread([this] { wait_for_stall(); });
-}
-
-stall_watch::~stall_watch() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
+  if (s.is_root()) thread_ = std::jthread([this](const std::stop_token& stop) { wait_for_stall(stop); });
 }
 
 void stall_watch::note(int rank, batch_activity activity, std::uint64_t batch) {
@@ -61,16 +51,19 @@ void stall_watch::reset() {
   idle_seconds_ = 0;
 }
 
-void stall_watch::wait_for_stall() {
+void stall_watch::wait_for_stall(const std::stop_token& stop) {
   const double longest = 60 * minutes_, piece = std::min(1.0, longest / 20);
-  std::unique_lock lock(mutex_);
-  while (!stop_ && idle_seconds_ < longest) {
+  while (true) {
     const double before = steady_seconds();
-    changed_.wait_for(lock, std::chrono::duration<double>(piece));
+    if (stopped_within(stop, piece)) return;
+    const std::lock_guard lock(mutex_);
     // A process that was stopped (SIGSTOP, a suspended job) is not blamed for it.
     idle_seconds_ += std::min(steady_seconds() - before, 2 * piece);
+    if (idle_seconds_ >= longest) end_run();
   }
-  if (stop_) return;
+}
+
+void stall_watch::end_run() const {
   print_error_output("voxherd: error: {}\n", describe());
   // The main thread may hold locks of MPI or HDF5: nothing is finalized, as after `kill -9`.
   _exit(static_cast<int>(exit_status::interrupted));

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,7 +22,6 @@ class stall_watch {
  public:
   /// `hosts`: of every rank; on rank 0 only. Ranks other than 0 have no thread.
   stall_watch(const session& s, double minutes, std::vector<std::string> hosts, std::string part);
-  ~stall_watch();
   stall_watch(const stall_watch&) = delete;
   stall_watch& operator=(const stall_watch&) = delete;
 
@@ -36,7 +35,8 @@ class stall_watch {
     batch_activity activity;
     double at;  ///< on steady_seconds()
   };
-  void wait_for_stall();
+  void wait_for_stall(const std::stop_token& stop);
+  [[noreturn]] void end_run() const;
   void reset();
   std::string describe() const;
   std::string describe(int rank, const std::map<std::uint64_t, started>& batches) const;
@@ -45,12 +45,10 @@ class stall_watch {
   std::vector<std::string> hosts_;
   std::string part_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
   std::vector<std::map<std::uint64_t, started>> batches_;  ///< of each rank, not finished
   double progress_at_;                                     ///< on steady_seconds()
   double idle_seconds_ = 0;  ///< since then, without the time in which this process was stopped
-  bool stop_ = false;
-  std::thread thread_;
+  std::jthread thread_;      ///< its destructor ends it
 };
 
 }  // namespace voxherd

@@ -1,13 +1,14 @@
 #include "mpi/run/steps.hpp"
 
-#include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
+#include <fmt/core.h>
 
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "core/clock.hpp"
 #include "mpi/result/output_place.hpp"
+#include "mpi/run/estimate.hpp"
 #include "mpi/run/run_outputs.hpp"
 
 namespace voxherd {
@@ -32,9 +33,12 @@ void check_trace(const run_settings& step, const std::string& out, const nlohman
   check_not_a_result("--trace", step.trace, "--out", out);
 }
 
-/// The later steps work on this one's results, which a dry run does not have.
-void log_not_estimated(const std::vector<std::string>& later) {
-  if (!later.empty()) spdlog::info("not included in this estimate: the steps that follow ({})", fmt::join(later, ", "));
+void print_estimate(const run_estimate& found, const run_settings& settings, const std::string& out) {
+  if (settings.listener != nullptr && settings.listener->estimate) {
+    settings.listener->estimate(found);
+  } else {
+    fmt::print("{}", estimate_text(found, out));
+  }
 }
 
 }  // namespace
@@ -61,6 +65,11 @@ void step_list::run_into(const std::string& file, const std::string& analysis, c
   steps_.push_back(std::move(s));
 }
 
+void step_list::describe(const std::string& item, predictor predict) {
+  steps_.back().item = item;
+  steps_.back().predict = std::move(predict);
+}
+
 void step_list::result(const std::string& name, maker make) {
   run(name, std::move(make));
   steps_.back().is_last = true;
@@ -74,16 +83,24 @@ void step_list::known_result(const std::string& name, std::function<voxherd::kno
   steps_.push_back(std::move(s));
 }
 
+run_estimate step_list::predict_after(const step& estimated, run_estimate found) const {
+  for (const step* later = &estimated + 1; later <= &steps_.back(); ++later) {
+    if (!later->predict) {
+      found.not_estimated.push_back(later->name);
+      continue;
+    }
+    found.later.push_back(later->predict(found));
+    found.later.back().name = later->name;
+    found.seconds += found.later.back().seconds;
+  }
+  return found;
+}
+
 exit_status run_steps(const session& s, const std::string& analysis, const step_list& steps,
                       const run_settings& settings, const device_hooks& device) {
   const auto settings_of = [&](const step_list::step& step) {
     const bool is_kept = !step.kept_file.empty();
     return step_settings(settings, step.name, is_kept ? step.kept_file : settings.out + "." + step.name, is_kept);
-  };
-  const auto remaining_names = [&](const step_list::step& step) {
-    std::vector<std::string> names;
-    for (const step_list::step* later = &step + 1; later <= &steps.steps_.back(); ++later) names.push_back(later->name);
-    return names;
   };
   const auto remove_intermediate_files = [&] {
     s.on_root([&] {
@@ -112,6 +129,8 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
   });
 
   nlohmann::json summary = nlohmann::json::object();
+  std::vector<std::string> kept_files;
+  bool has_run = false;
   for (const step_list::step& step : steps.steps_) {
     const double start = steady_seconds();
     if (step.work) {
@@ -120,12 +139,26 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
     } else {
       run_settings how = step.is_last ? settings : settings_of(step);
       how.label = step.name;
+      how.item = step.item;
+      how.is_last = step.is_last;
+      how.is_later_step = std::exchange(has_run, true);
+      how.also_written = kept_files;
       if (step.is_last) how.also_in_summary = summary;
+      run_listener dry;
+      std::optional<run_estimate> estimated;  // on rank 0
+      dry.estimate = [&](const run_estimate& found) { estimated = found; };
+      if (settings.dry_run) how.listener = &dry;
       const std::unique_ptr<voxherd::analysis> computed = step.make ? step.make() : nullptr;
       const exit_status status = step.make ? run(s, *computed, how, device) : write_known(s, step.known(), how, device);
-      if (settings.dry_run) log_not_estimated(remaining_names(step));
-      if (status != exit_status::complete || settings.dry_run) return status;
+      if (status != exit_status::complete) return status;
+      bool ends_here = estimated.has_value() || (settings.dry_run && step.is_last);
+      s.broadcast(ends_here);
+      if (ends_here) {
+        if (estimated) print_estimate(steps.predict_after(step, *estimated), settings, how.out);
+        return status;
+      }
       if (step.after) step.after(how.out, summary);
+      if (!step.kept_file.empty()) kept_files.push_back(step.kept_file);
       s.note_stage(step.name + ": step ended");
     }
     summary[step.name + "_seconds"] = steady_seconds() - start;

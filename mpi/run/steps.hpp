@@ -18,6 +18,12 @@ class step_list {
   /// Work between runs, on all ranks.
   void work(const std::string& name, std::function<void(json_values& summary)> what);
 
+  /// Expected time of a step, from the estimate of an earlier one. Called on rank 0.
+  using predictor = std::function<later_step(const run_estimate& earlier)>;
+  /// Of the step added last: what its items are (in the singular), and its expected time. A step without `predict`
+  /// only reads and writes what the others computed; a dry run names it.
+  void describe(const std::string& item, predictor predict = nullptr);
+
   using maker = std::function<std::unique_ptr<analysis>()>;
   using reader = std::function<void(const std::string& file, json_values& summary)>;
   /// A run into OUT.NAME, which is removed at the end. `make` is called when the step starts, `after` with the complete
@@ -41,13 +47,18 @@ class step_list {
     std::function<voxherd::known_result()> known;
     std::string kept_file, analysis;
     reader after;
+    predictor predict;
+    std::string item = "voxel";
     bool is_last = false;
   };
+  /// An estimate of one step, with what its numbers say about the steps that follow. On rank 0.
+  run_estimate predict_after(const step& estimated, run_estimate found) const;
+
   std::vector<step> steps_;
 };
 
 /// Executes the steps; none of them if settings.out is complete already. `analysis`: the name of the last step's.
-/// Collective. Returns and throws as run() does; a dry run ends with the first step that is a run.
+/// Collective. Returns and throws as run() does; a dry run ends with the first run that is not complete.
 exit_status run_steps(const session& s, const std::string& analysis, const step_list& steps,
                       const run_settings& settings, const device_hooks& device);
 

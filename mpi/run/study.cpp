@@ -4,11 +4,11 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 #include "core/error_output.hpp"
 #include "mpi/result/batch_rows.hpp"
+#include "mpi/result/item_rows.hpp"
 #include "mpi/result/result_check.hpp"
 #include "mpi/result/same_study.hpp"
 #include "mpi/run/run_layout.hpp"
@@ -18,28 +18,22 @@ namespace voxherd {
 
 namespace {
 
-/// The rows of a batch as computed: for a map, the values at the batch's voxels.
-std::vector<std::byte> read_rows(const result_reader& reader, const output_spec& output, const batch& items) {
-  std::vector<std::byte> stored = reader.read_batch(output.name, items);
-  if (output.layout != output_layout::volume) return stored;
-  const std::size_t bytes = output.bytes_per_item();
-  const auto& voxels = reader.item_voxels();
-  // A batch's part of a map starts at its first voxel, for the first batch at voxel 0.
-  const std::uint64_t first = items.first_item == 0 ? 0 : voxels[items.first_item];
-  std::vector<std::byte> rows(items.item_count * bytes);
-  for (std::uint64_t i = 0; i < items.item_count; ++i)
-    std::memcpy(&rows[i * bytes], &stored[(voxels[items.first_item + i] - first) * bytes], bytes);
-  return rows;
-}
-
 void count_finished(const session& s, const result_reader& reader, const std::vector<bool>& good, item_counts& counts) {
   for (const batch& b : reader.batches()) {
     if (!good[b.number] || b.number % static_cast<std::uint64_t>(s.size()) != static_cast<std::uint64_t>(s.rank()))
       continue;
     std::vector<std::vector<std::byte>> rows;
-    for (const output_spec& o : reader.outputs()) rows.push_back(read_rows(reader, o, b));
+    for (const output_spec& o : reader.outputs()) rows.push_back(read_item_rows(reader, o, b));
     counts.add(b.item_count, std::vector<std::span<const std::byte>>(rows.begin(), rows.end()));
   }
+}
+
+/// By code, as `info` reads them.
+nlohmann::json nonzero_counts(const item_counts& all) {
+  nlohmann::json counts = nlohmann::json::object();
+  for (std::size_t code = 0; code < all.counts.size(); ++code)
+    if (all.counts[code] > 0) counts[std::to_string(code)] = all.counts[code];
+  return counts;
 }
 
 /// The first line of many.
@@ -82,7 +76,11 @@ void new_file::rename(result_writer& writer) {
 }
 
 void log_nothing_to_do(const run_settings& settings) {
-  spdlog::info("{} is already complete; nothing to do", settings.out);
+  if (settings.is_step) {
+    spdlog::info("{}: already computed", settings.label);
+  } else {
+    spdlog::info("{} is already complete; nothing to do", settings.out);
+  }
 }
 
 beginning study::begin() {
@@ -94,7 +92,8 @@ beginning study::begin() {
     const std::string part = unfinished_path(settings_.out);
     if (found_ == beginning::fresh && !settings_.dry_run) std::filesystem::remove(part);
     if (!settings_.dry_run) std::filesystem::remove(part + ".new");  // of a killed run
-    if (found_ == beginning::fresh && settings_.resume)
+    // A later step has nothing to resume unless it was the one that was stopped; some commands always resume.
+    if (found_ == beginning::fresh && settings_.resume && !settings_.is_later_step && settings_.listener == nullptr)
       spdlog::info("there is no {} to resume: starting from the beginning", part);
   });
   s_.broadcast(found_);
@@ -105,7 +104,7 @@ beginning study::begin() {
 std::vector<std::uint64_t> study::pending(item_counts* counts) {
   const std::string stored = unfinished_path(settings_.out);
   std::unique_ptr<result_reader> reader;
-  s_.agree([&] { reader = std::make_unique<result_reader>(stored); });
+  s_.agree([&] { reader = std::make_unique<result_reader>(stored, tables::walked_or_own); });
   layout_.batches = reader->batches();
   check_tables(stored, check_result(s_, stored, layout_, checked_part::tables));
   const std::vector<bool> good = verified_batches(s_, *reader);
@@ -129,8 +128,8 @@ result_writer study::open(std::optional<new_file>& created) const {
   return created.emplace(s_, part).create(layout_);
 }
 
-void study::finish(result_writer& writer, rank_account account, const device_hooks& device,
-                   std::size_t batches_before) {
+void study::finish(result_writer& writer, rank_account account, const device_hooks& device, std::size_t batches_before,
+                   const item_counts* counts) {
   account.host = s_.host();
   account.device = describe(device.record);
   account.peak_host_bytes = peak_host_bytes();
@@ -139,6 +138,7 @@ void study::finish(result_writer& writer, rank_account account, const device_hoo
   summary["analysis"] = layout_.analysis;
   summary["version"] = layout_.version;
   summary["resumed_batches"] = batches_before;
+  if (counts != nullptr) summary["counts"] = nonzero_counts(*counts);
   if (settings_.also_in_summary.is_object()) {
     nlohmann::json more = summary;
     more.update(settings_.also_in_summary);
@@ -158,9 +158,9 @@ void study::note_stage(const char* name) const {
 }
 
 void study::report(nlohmann::json& summary) const {
-  if (!settings_.quiet) {
+  if (settings_.verbose) {
     const std::string title = settings_.label.empty() ? "" : settings_.label + "\n";
-    print_error_output("{}{}", title, summary_table(summary));
+    print_error_output("{}{}", title, summary_table(summary, settings_.item));
   }
   if (settings_.json.empty()) return;
   for (const session::stage& stage : s_.stages())

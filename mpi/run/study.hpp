@@ -47,8 +47,10 @@ class study {
   /// Opens the resumed file, or creates one, which keeps its temporary name until the caller renames it.
   result_writer open(std::optional<new_file>& created) const;
 
-  /// Marks the file as complete, gives it its final name, and reports.
-  void finish(result_writer& writer, rank_account account, const device_hooks& device, std::size_t batches_before);
+  /// Marks the file as complete, gives it its final name, and reports. `counts`: of all ranks, for the summary; or
+  /// null.
+  void finish(result_writer& writer, rank_account account, const device_hooks& device, std::size_t batches_before,
+              const item_counts* counts = nullptr);
 
   void note_stage(const char* name) const;
   const result_layout& layout() const { return layout_; }

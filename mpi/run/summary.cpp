@@ -86,15 +86,16 @@ nlohmann::json gather_summary(const session& s, const rank_account& own, double 
   return summary;
 }
 
-std::string summary_table(const nlohmann::json& summary) {
+std::string summary_table(const nlohmann::json& summary, const std::string& item) {
   std::string table =
       fmt::format("{:>5} {:>11} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "rank", "items", "batches",
                   "reading s", "computing", "waiting", "writing", "host mem", "device mem", "device");
   for (const auto& r : summary.at("ranks")) table += table_row(r);
   if (summary.at("ranks").size() > 1) table += table_row(summary.at("all"));
-  return table + fmt::format("{:.0f} items in {}: {:.1f} items/s\n", summary.at("all").at("items").get<double>(),
+  return table + fmt::format("{} in {}: {:.1f} {}s/s\n",
+                             counted(static_cast<std::uint64_t>(summary.at("all").at("items").get<double>()), item),
                              clock_time(summary.at("seconds").get<double>()),
-                             summary.at("items_per_second").get<double>());
+                             summary.at("items_per_second").get<double>(), item);
 }
 
 }  // namespace voxherd

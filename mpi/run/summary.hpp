@@ -25,7 +25,7 @@ std::uint64_t peak_host_bytes();
 /// 16; above, min, mean and max), `all`. Collective.
 nlohmann::json gather_summary(const session& s, const rank_account& own, double wall_seconds);
 
-/// The summary as a printed table.
-std::string summary_table(const nlohmann::json& summary);
+/// The summary as a printed table. `item`: what is counted, in the singular.
+std::string summary_table(const nlohmann::json& summary, const std::string& item);
 
 }  // namespace voxherd

@@ -120,8 +120,7 @@ void work_loop::notice_signals() {
     if (session_.is_root()) print_stopping(queue_->stopped_by());
   }
   if (steady::now() - stopped_at_ < grace) return;
-  print_error_output("voxherd: rank {} exits with an unfinished batch; the same command with --resume continues\n",
-                     session_.rank());
+  print_error_output("voxherd: rank {} exits with an unfinished batch; {}\n", session_.rank(), how_to_continue());
   std::fflush(nullptr);
   // There is no time to finalize MPI or to close the file: every finished batch is already in the file.
   _exit(static_cast<int>(exit_status::interrupted));

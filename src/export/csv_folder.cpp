@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "core/failure.hpp"
@@ -28,6 +29,14 @@ std::string field(const std::string& name) {
   return fmt::format("\"{}\"", doubled);
 }
 
+/// Stored numbers are computed from float32, so that more digits than a float32 has mean nothing; counts are exact.
+std::string number_text(double value) {
+  constexpr double max_exact = 1 << 24;
+  if (!std::isfinite(value) || (value == std::round(value) && std::abs(value) > max_exact))
+    return fmt::format("{}", value);
+  return fmt::format("{}", static_cast<float>(value));
+}
+
 /// One row of regions per line, as tck2connectome writes it; with a header line and column if the regions have names.
 std::string matrix_text(const constant& matrix, const names& regions) {
   std::string text;
@@ -36,7 +45,7 @@ std::string matrix_text(const constant& matrix, const names& regions) {
   if (!regions.empty()) text += '\n';
   for (std::size_t i = 0; i < matrix.values.size(); ++i) {
     if (!regions.empty() && i % columns == 0) text.append(field(regions.at(i / columns))).append(",");
-    fmt::format_to(std::back_inserter(text), "{}{}", matrix.values[i], (i + 1) % columns == 0 ? '\n' : ',');
+    text += number_text(matrix.values[i]) + ((i + 1) % columns == 0 ? '\n' : ',');
   }
   return text;
 }

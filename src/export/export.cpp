@@ -92,6 +92,8 @@ exit_status run_export(session& s, const export_request& request) {
 }  // namespace
 
 extern const command export_command = make_command<export_options, run_export>(
-    {"export", "write a result in the formats of other programs", "FILE --to KIND PATH", "result,out"});
+    {"export", "write a result in the formats of other programs", "FILE --to KIND PATH", "result,out",
+     "voxherd export tensor.h5 --to nifti maps\n"
+     "voxherd export connections.h5 --to tck connections.tck"});
 
 }  // namespace voxherd

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "core/failure.hpp"
+#include "core/readable.hpp"
 #include "mpi/run/progress.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/output_file.hpp"
@@ -130,7 +131,7 @@ void carry_out(const session& s, const result_volumes& result, const export_plan
   std::uint64_t volumes = 0;
   for (const export_image* image : own) volumes += volumes_of(*image);
   s.agree([&] {
-    progress shown(choose_progress_style(settings.quiet, s.is_root()), volumes, 0);
+    progress shown(choose_progress_style(settings.quiet, s.is_root()), volumes, 0, "export", "volume");
     image_writers(result, own, settings.out, shown).run(settings.threads);
   });
   s.on_root([&] {
@@ -184,7 +185,8 @@ void export_folder(const session& s, const export_settings& settings, const expo
     plan = planner(*result);
   });
   carry_out(s, *result, plan, settings);
-  spdlog::info("{} files written to {}", plan.images.size() + plan.texts.size() + plan.marks.size(), settings.out);
+  spdlog::info("{} written to {}", counted(plan.images.size() + plan.texts.size() + plan.marks.size(), "file"),
+               settings.out);
 }
 
 int export_threads(const session& s, long long asked) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "core/readable.hpp"
 #include "src/export/export_plan.hpp"
 #include "src/export/result_fibres.hpp"
 #include "src/io/input_file.hpp"
@@ -25,6 +26,12 @@ void check_place(const export_settings& settings, const std::string& ending) {
   if (fs::is_directory(out))
     throw failure(exit_status::usage, fmt::format("{} is a folder; expected a file name", printable(out)));
   refuse_existing(out, settings);
+  const fs::path folder = fs::path(out).parent_path();
+  std::error_code code;
+  if (!folder.empty()) fs::create_directories(folder, code);
+  if (code)
+    throw failure(exit_status::disk,
+                  fmt::format("{}: cannot create the folder: {}", printable(folder.string()), code.message()));
 }
 
 /// Writes the fibres of a result into one file, on rank 0. `ending`: of the file's name, by which readers recognise the
@@ -36,7 +43,7 @@ void export_fibres(const session& s, const export_settings& settings, const std:
     const result_fibres fibres(settings.result);
     check_place(settings, ending);
     write(fibres, settings.out);
-    spdlog::info("{}: {} fibres, {} points", settings.out, fibres.fibres(), fibres.points());
+    spdlog::info("{}: {}, {}", settings.out, counted(fibres.fibres(), "fibre"), counted(fibres.points(), "point"));
   });
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "core/failure.hpp"
+#include "core/shell_words.hpp"
+#include "core/version.hpp"
 #include "src/export/result_volumes.hpp"
 
 namespace voxherd {
@@ -35,6 +37,12 @@ result_fibres::result_fibres(const std::string& path) : result_(path) {
     if (o.layout == output_layout::items) fibre_arrays_.push_back(array);
     if (o.layout == output_layout::points && o.name != position) point_arrays_.push_back(array);
   }
+}
+
+std::vector<std::string> result_fibres::history() const {
+  const std::string made = result_.provenance().value("command_line", "voxherd " + result_.analysis_name());
+  return {fmt::format("{}  (version={})", made, result_.version()),
+          fmt::format("voxherd export {}  (version={})", quoted_word(result_.path()), version)};
 }
 
 void result_fibres::read_positions(std::uint64_t first_point, std::span<float> mm) const {

@@ -17,6 +17,7 @@ class result_fibres : public fibre_source {
   std::span<const std::uint64_t> offsets() const override { return result_.point_offsets(); }
   const std::vector<fibre_array>& fibre_arrays() const override { return fibre_arrays_; }
   const std::vector<fibre_array>& point_arrays() const override { return point_arrays_; }
+  std::vector<std::string> history() const override;
   void read_positions(std::uint64_t first_point, std::span<float> mm) const override;
   void read_fibre_rows(const fibre_array& array, std::uint64_t first, std::span<std::byte> rows) const override;
   void read_point_rows(const fibre_array& array, std::uint64_t first, std::span<std::byte> rows) const override;

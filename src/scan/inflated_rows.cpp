@@ -150,15 +150,18 @@ class inflated_rows : public voxel_rows {
     return fmt::format("{}: memory for the decompressed voxels of the mask", describe_files(files_));
   }
 
+  static constexpr double notable_gb = 1;  ///< smaller memories and files are only worth a line with --verbose
+
   void tell_plan() const {
     const double gb = static_cast<double>(layout_.bytes() * memory_.size()) * 1e-9;
     if (has_one_stage_) {
-      spdlog::info("{}: inflating once per node; {:.2f} GB of masked voxels are kept in memory shared by its ranks",
-                   describe_files(files_), gb);
+      spdlog::log(gb < notable_gb ? spdlog::level::debug : spdlog::level::info,
+                  "{}: decompressing once per node; {:.2f} GB of masked voxels are kept in memory shared by its ranks",
+                  describe_files(files_), gb);
     } else {
       spdlog::info(
           "{}: {} of the mask's {} voxels at a time, in {:.2f} GB of memory shared by a node's ranks; the "
-          "file is inflated about {} times (--host-memory)",
+          "file is decompressed about {} times (--host-memory)",
           describe_files(files_), buffer_items_, voxels_.size(), gb,
           (voxels_.size() + buffer_items_ - 1) / buffer_items_);
     }
@@ -172,7 +175,9 @@ class inflated_rows : public voxel_rows {
         has_one_stage_ ? std::string() : fmt::format(" for voxels {} to {} of the mask", latest().first, latest().last);
     if (begun_ == 1)
       for (std::size_t i = 0; i < files_.size(); ++i) log_bytes_after(files_[i], after_[i]);
-    spdlog::info("{}: {:.2f} GB inflated{} in {:.1f} s", describe_files(files_), bytes * 1e-9, part, seconds_);
+    const bool is_notable = !has_one_stage_ || bytes * 1e-9 >= notable_gb;
+    spdlog::log(is_notable ? spdlog::level::info : spdlog::level::debug, "{}: {:.2f} GB decompressed{} in {:.1f} s",
+                describe_files(files_), bytes * 1e-9, part, seconds_);
   }
 
   std::vector<nifti_header> files_;

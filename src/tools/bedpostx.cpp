@@ -158,7 +158,7 @@ void write_fsl_folder(session& s, const bedpostx_request& request, const subject
   settings.quiet = request.run.quiet;
   settings.threads = export_threads(s, request.run.threads);
   export_folder(s, settings, [&](const result_volumes& result) { return plan_fsl_folder(result, f.nodif); });
-  spdlog::info("{}: finished; probtrackx2 can read it", f.out);
+  spdlog::info("{} written; next: probtrackx2 -s {}/merged ..., or fsleyes {}/dyads1.nii.gz", f.out, f.out, f.out);
 }
 
 exit_status estimate_and_export(session& s, const bedpostx_request& request, const subject_files& f) {
@@ -176,8 +176,14 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
     if (created) fs::remove(f.out, not_empty);
   };
   exit_status status = exit_status::complete;
+  set_resumes_by_itself();
+  // The run is a part of this command, which prints its own last line.
+  run_listener listener = request.run.listener == nullptr ? run_listener{} : *request.run.listener;
+  listener.completes_command = true;
+  ballstick_request estimation = make_ballstick_request(request, f);
+  estimation.run.listener = &listener;
   try {
-    status = run_ballstick(s, make_ballstick_request(request, f));
+    status = run_ballstick(s, estimation);
   } catch (const failure&) {
     remove_if_empty();
     throw;
@@ -212,8 +218,12 @@ constexpr command make_bedpostx_command() {
       {"bedpostx", "FSL's bedpostx: reads its folder and flags, writes SUBJECT_DIR.bedpostX",
        "SUBJECT_DIR [-n 3] [-w 1] [-b 1000] [-j 1250] [-s 25] [-model 2] [-g] [-c] [--rician] [--noard | --allard] "
        "[--f0 [--ardf0]] [--nf= --fudge= --bi= --nj= --se= --upe= --model= --seed= --Rmean= --Rstd=]",
-       "subject"});
+       "subject",
+       "voxherd bedpostx subject -n 2\n"
+       "probtrackx2 -s subject.bedpostX/merged -m subject.bedpostX/nodif_brain_mask \\\n"
+       "  -x seeds.nii.gz --dir=tracts"});
   c.translate = from_bedpostx;
+  c.notes = list_bedpostx_flags;
   return c;
 }
 

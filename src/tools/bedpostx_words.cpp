@@ -41,7 +41,7 @@ constexpr flag flags[] = {
   {"--ardf0", meaning::given, "--f0-ard"},    {"-c", meaning::given, "--backend=cpu"},
   {"--nonlinear", meaning::no_difference, ""}, {"--cnonlinear", meaning::no_difference, ""},
   {"--nospat", meaning::no_difference, ""},   {"--forcedir", meaning::no_difference, ""},
-  {"-V", meaning::no_difference, ""},         {"--verbose", meaning::no_difference, ""},
+  {"-V", meaning::no_difference, ""},
   {"--bn", meaning::no_difference_value, ""}, {"--burnin_noard", meaning::no_difference_value, ""},
   {"-NJOBS", meaning::no_difference_value, ""}, {"-Q", meaning::no_difference_value, ""},
   {"--Rfudge", meaning::unsupported, "the prior of R has no such weight here"},
@@ -59,7 +59,27 @@ const flag* find_flag(std::string_view name) {
   return found == std::end(flags) ? nullptr : found;
 }
 
+/// Names of FSL for the same option of ours: "-n, --nf, --nfibres".
+std::string names_of_option(std::string_view ours) {
+  std::string names;
+  for (const flag& f : flags)
+    if (f.ours == ours) names += (names.empty() ? "" : ", ") + std::string(f.fsl);
+  return names;
+}
+
 }  // namespace
+
+std::string list_bedpostx_flags() {
+  std::string text = "FSL's flags for these options:\n";
+  std::string_view before;
+  for (const flag& f : flags) {
+    const bool is_ours = f.kind == meaning::value || f.kind == meaning::given;
+    if (is_ours && f.ours != before && text.find(fmt::format("  {} ", f.ours)) == std::string::npos)
+      text += fmt::format("  {:<22} {}\n", f.ours, names_of_option(f.ours));
+    before = f.ours;
+  }
+  return text;
+}
 
 std::vector<std::string> from_bedpostx(const std::vector<std::string>& words) {
   std::vector<std::string> ours;

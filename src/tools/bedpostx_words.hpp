@@ -10,4 +10,7 @@ namespace voxherd {
 /// Throws failure (usage) for a flag of FSL that voxherd does not support, or one without its value.
 std::vector<std::string> from_bedpostx(const std::vector<std::string>& words);
 
+/// A section of the help: FSL's flags and the options that they stand for.
+std::string list_bedpostx_flags();
+
 }  // namespace voxherd

@@ -234,6 +234,7 @@ exit_status run_compare(session& s, const compare_request& request) {
 }  // namespace
 
 extern const command compare_command = make_command<compare_options, run_compare>(
-    {"compare", "compare two results, bit by bit or to a tolerance", "FILE FILE", "first,second"});
+    {"compare", "compare two results, bit by bit or to a tolerance", "FILE FILE", "first,second",
+     "voxherd compare cpu.h5 gpu.h5 --relative 1e-4"});
 
 }  // namespace voxherd

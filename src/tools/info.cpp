@@ -9,6 +9,7 @@
 
 #include "core/command.hpp"
 #include "core/device.hpp"
+#include "core/readable.hpp"
 #include "core/version.hpp"
 #include "kernels/device/cpu_level.hpp"
 #include "mpi/comm/session.hpp"
@@ -22,13 +23,17 @@ namespace {
 
 struct info_request {
   std::string result;  ///< "" for the program itself
+  bool verbose = false;
 };
 
 const option_table<info_request>& info_options() {
   using T = info_request;
-  static const option_table<T> table = option_table<T>().group(
-      "Input",
-      {{"result", &T::result, text_kind::file, {"result file, complete or FILE.part; without it the program"}}});
+  static const option_table<T> table =
+      option_table<T>()
+          .group(
+              "Input",
+              {{"result", &T::result, text_kind::file, {"result file, complete or FILE.part; without it the program"}}})
+          .group("Output", {{"verbose", &T::verbose, {"print configuration and provenance too (JSON)"}}});
   return table;
 }
 
@@ -53,7 +58,7 @@ void print_program(const session& s) {
     fmt::print("GPU {}      {}, {:.0f} GB, compute capability {}.{}\n", g.ordinal, g.name,
                static_cast<double>(g.memory_bytes) / 1e9, g.compute_capability / 10, g.compute_capability % 10);
   }
-  if (gpus.empty()) fmt::print("GPU        none: {}\n", why_none);
+  if (gpus.empty()) fmt::print("GPUs       none ({})\n", built_with_cuda() ? why_none : "built without CUDA");
 }
 
 /// Prints name, type, unit and meaning of each dataset in columns.
@@ -74,35 +79,38 @@ void print_outputs(const result_reader& r) {
 
 /// Prints how many voxels have each code of the status map.
 void print_status_counts(const result_reader& r) {
-  if (!r.complete() || !r.has("status") || r.output("status").type != element_type::uint8) return;
-  std::array<std::uint64_t, status_counts::codes> counts{};
-  std::uint64_t items = 0;
-  for (const batch& part : r.batches()) {
-    for (const std::byte code : r.read_batch("status", part)) ++counts[static_cast<std::size_t>(code)];
-    items += part.item_count;
-  }
-  for (std::size_t code = 0; code < counts.size(); ++code)
-    if (counts[code] > 0) fmt::print("status     {}\n", describe_status(code, counts[code], items));
+  if (!r.complete() || !has_status_map(r)) return;
+  for (const auto& [code, count] : count_status(r, r.item_voxels()))
+    fmt::print("status     {}\n", describe_status(code, count, r.item_voxels().size()));
 }
 
-void print_result(const result_reader& r) {
+void print_result(const result_reader& r, bool verbose) {
   std::uint64_t done = 0;
   for (const journal_entry& e : r.journal()) done += e.done == 1 ? 1 : 0;
   const auto& grid = r.grid();
   fmt::print("{}: {} by voxherd {}, {} of {} batches, {}\n", r.path(), r.analysis_name(), r.version(), done,
              r.batches().size(), r.complete() ? "complete" : "incomplete: continue with --resume");
   const bool has_points = !r.point_offsets().empty();
+  const bool has_maps = std::any_of(r.outputs().begin(), r.outputs().end(),
+                                    [](const output_spec& o) { return o.layout == output_layout::volume; });
+  const char* const item = has_points ? "fibre" : has_maps ? "voxel" : "row";
+  std::string items = counted(r.item_voxels().size(), item);
+  if (has_points) items += " with " + counted(r.point_count(), "point");
+  if (has_maps) items += " in the mask";
   fmt::print("image      {} voxels of {:.4g} mm, {}\n", fmt::join(grid.size, " x "),
-             fmt::join(grid.voxel_size_mm, " x "),
-             has_points ? fmt::format("{} items with {} points", r.item_voxels().size(), r.point_count())
-                        : fmt::format("{} in the mask", r.item_voxels().size()));
+             fmt::join(grid.voxel_size_mm, " x "), items);
   fmt::print("contents\n");
   print_outputs(r);
   print_status_counts(r);
-  fmt::print("configuration\n{}\nprovenance\n{}\n", r.configuration().dump(2), r.provenance().dump(2));
+  if (verbose)
+    fmt::print("configuration\n{}\nprovenance\n{}\n", r.configuration().dump(2), r.provenance().dump(2));
+  else
+    fmt::print("command    {}\n           (--verbose prints configuration and provenance)\n",
+               r.provenance().value("command_line", "unknown"));
   if (!r.summary().is_null()) {
-    fmt::print("run        {:.1f} s on {} ranks, {:.1f} items/s\n", r.summary().at("seconds").get<double>(),
-               r.summary().at("rank_count").get<int>(), r.summary().at("items_per_second").get<double>());
+    fmt::print("run        {:.1f} s on {}, {:.1f} {}s/s\n", r.summary().at("seconds").get<double>(),
+               counted(static_cast<std::uint64_t>(r.summary().at("rank_count").get<int>()), "rank"),
+               r.summary().at("items_per_second").get<double>(), item);
   }
 }
 
@@ -113,7 +121,7 @@ exit_status run_info(session& s, const info_request& request) {
     } else {
       const result_reader result(request.result);
       try {
-        print_result(result);
+        print_result(result, request.verbose);
       } catch (const nlohmann::json::exception& e) {
         throw failure(exit_status::bad_data,
                       fmt::format("{}: {}; is it a complete copy of a voxherd result?", request.result, e.what()));
@@ -126,6 +134,8 @@ exit_status run_info(session& s, const info_request& request) {
 }  // namespace
 
 extern const command info_command = make_command<info_options, run_info>(
-    {"info", "describe this program and its devices, or a result", "[FILE]", "result"});
+    {"info", "describe this program and its devices, or a result", "[FILE] [--verbose]", "result",
+     "voxherd info\n"
+     "voxherd info tensor.h5"});
 
 }  // namespace voxherd

@@ -29,7 +29,10 @@ const option_table<verify_request>& verify_options() {
 exit_status run_verify(session& s, const verify_request& request) {
   const std::string& path = request.result;
   std::unique_ptr<result_reader> result;
-  s.agree([&] { result = std::make_unique<result_reader>(path); });
+  s.agree([&] {
+    result = std::make_unique<result_reader>(path);
+    result->check_tables();
+  });
   const result_damage damage = check_result(s, path, layout_of(*result), checked_part::everything);
   s.on_root([&] {
     std::uint64_t done = 0;
@@ -45,6 +48,6 @@ exit_status run_verify(session& s, const verify_request& request) {
 }  // namespace
 
 extern const command verify_command = make_command<verify_options, run_verify>(
-    {"verify", "read a result again and check its checksums", "FILE", "result"});
+    {"verify", "read a result again and check its checksums", "FILE", "result", "voxherd verify tensor.h5"});
 
 }  // namespace voxherd

@@ -26,6 +26,7 @@ class Case:
         self.results = os.path.join(self.folder, "results")
         self.out = os.path.join(self.results, "out.h5")
         self.inputs = studies.inputs
+        self.program, self.device_faults = studies.program, os.path.abspath(os.path.join(tools, "device_faults"))
         self.faults_library = os.path.abspath(os.path.join(tools, "file_faults.so"))
         self.status, self.seconds, self.was_late = None, 0, False
         self.detail, self.others, self.complaints = "", [], []
@@ -40,7 +41,8 @@ class Case:
         return max((verdict for verdict, _ in self.complaints), key=VERDICTS.index, default="done")
 
     def command(self, *options):
-        return self.studies.command(self.study, self.inputs, self.out, *options)
+        words = self.studies.command(self.study, self.inputs, self.out, *options)
+        return [self.program, *words[1:]]
 
     def one_rank(self, job):
         """The process of one rank, as a list; empty if the job has ended."""

@@ -8,7 +8,7 @@ import time
 from processes import Job
 from studies import change_image, h5py
 
-COMPLETE, USAGE, BAD_DATA, DISK, INTERRUPTED = 0, 2, 65, 74, 75
+COMPLETE, USAGE, BAD_DATA, DEVICE, DISK, INTERRUPTED = 0, 2, 65, 71, 74, 75
 
 
 class Fault:
@@ -181,10 +181,28 @@ class ReplacedInput(Fault):
         case.restore_inputs()
 
 
+class DeviceMemory(Fault):
+    """One allocation of device memory fails on each rank (tests/support/tools/device_faults.cpp)."""
+
+    name, statuses = "device-memory", {COMPLETE, DEVICE}
+
+    def prepare(self, case):
+        case.program = case.device_faults
+        number = case.chance.randrange(1, 20)
+        case.detail = f"allocation {number}"
+        return {"VOXHERD_DEVICE_FAULT": "allocation", "VOXHERD_DEVICE_FAULT_CALL": str(number),
+                "VOXHERD_DEVICE_FAULT_LOG": os.path.join(case.folder, "failed")}
+
+    def remove(self, case):
+        case.program = case.studies.program
+        if not os.path.exists(os.path.join(case.folder, "failed")):
+            case.detail += " (late)"
+
+
 def kinds():
     """In the order in which they take turns."""
     kill, term = signal.SIGKILL, signal.SIGTERM
     return [Signal("kill-rank", kill, "rank"), FileError("write", [errno.ENOSPC, errno.EDQUOT, errno.EIO]), Damage(),
             Signal("terminate-rank", term, "rank"), Pause(), FullDisk(), SecondJob(), Signal("kill-launcher", kill, "launcher"),
             ReplacedInput(), FileError("read", [errno.EIO]), Signal("kill-all", kill, "all"),
-            Signal("terminate-launcher", term, "launcher"), Signal("terminate-all", term, "all")]
+            Signal("terminate-launcher", term, "launcher"), Signal("terminate-all", term, "all"), DeviceMemory()]

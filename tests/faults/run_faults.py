@@ -24,14 +24,15 @@ INSIDE = "VOXHERD_FAULTS_INSIDE"
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--count", type=int, default=26, help="number of faults")
+    p.add_argument("--count", type=int, default=28, help="number of faults")
     p.add_argument("--seed", type=int, help="of the choices; a random one that is printed if it is missing")
     p.add_argument("--first", type=int, default=0, help="number of the first fault, to repeat one of them")
     p.add_argument("--minutes", type=float, default=1e9, help="begin no fault after this time")
     p.add_argument("--kinds", help="only these kinds of faults, separated by commas")
+    p.add_argument("--analyses", help="only these analyses, separated by commas")
     p.add_argument("--report", help="a line for each fault (CSV)")
     p.add_argument("--program", default=os.environ.get("VOXHERD", "build/voxherd"))
-    p.add_argument("--tools", default=os.environ.get("VOXHERD_TEST_TOOLS", "build/tests"), help="folder with file_faults.so")
+    p.add_argument("--tools", default=os.environ.get("VOXHERD_TEST_TOOLS", "build/tests"), help="folder with file_faults.so and device_faults")
     return p.parse_args()
 
 
@@ -54,6 +55,13 @@ def choose_kinds(names, may_mount):
     if not chosen:
         sys.exit(f"run_faults.py: error: --kinds {names}: expected names from {', '.join(k.name for k in kinds())}")
     return [k for k in chosen if may_mount or not k.root], [k.name for k in chosen if k.root and not may_mount]
+
+
+def choose_analyses(names):
+    chosen = [study for study in STUDIES if not names or study.name in names.split(",")]
+    if not chosen:
+        sys.exit(f"run_faults.py: error: --analyses {names}: expected names from {', '.join(s.name for s in STUDIES)}")
+    return chosen
 
 
 def print_table(cases):
@@ -85,6 +93,7 @@ def main():
     options = arguments()
     may_mount = enter_namespace()
     chosen, skipped = choose_kinds(options.kinds, may_mount)
+    analyses = choose_analyses(options.analyses)
     seed = int.from_bytes(os.urandom(4), "little") if options.seed is None else options.seed
     print(f"seed {seed}")
     began, cases = time.monotonic(), []
@@ -93,7 +102,8 @@ def main():
         for number in range(options.first, options.first + options.count):
             if time.monotonic() - began > 60 * options.minutes:
                 break
-            case = Case(number, random.Random(f"{seed} {number}"), chosen[number % len(chosen)], STUDIES, studies, options.tools)
+            case = Case(number, random.Random(f"{seed} {number}"), chosen[number % len(chosen)], analyses, studies,
+                        options.tools)
             case.run()
             print(case)
             cases.append(case)

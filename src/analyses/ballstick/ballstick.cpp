@@ -112,6 +112,7 @@ void warn_about_one_shell(const ballstick::settings& settings, const gradient_ta
 exit_status run_ballstick(session& s, const ballstick_request& request) {
   const ballstick::settings settings = request.model.settings();
   run_settings how = make_run_settings(s, request.run);
+  how.export_words = "fsl DIR";
   const chosen_device d = choose_device(s, request.run);
 
   dwi_series dwi(s, request.series, request.run.host_memory_bytes());
@@ -126,7 +127,10 @@ exit_status run_ballstick(session& s, const ballstick_request& request) {
 
 extern const command ballstick_command = make_command<ballstick_options, run_ballstick>(
     {"ballstick", "fibre orientations of the ball & stick model by Metropolis sampling",
-     "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", ""},
+     "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", "",
+     "voxherd ballstick --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
+     "  --mask mask.nii.gz --fibres 2 --out fibres.h5\n"
+     "voxherd export fibres.h5 --to fsl subject.bedpostX"},
     default_outputs);
 
 }  // namespace voxherd

@@ -15,7 +15,7 @@ namespace {
 /// Results, each with its own rules for an existing file; for some commands a folder.
 constexpr std::array<std::string_view, 3> results{"out", "paths", "arrivals"};
 /// Files written at the end of a command.
-constexpr std::array<std::string_view, 3> texts{"json", "trace", "script"};
+constexpr std::array<std::string_view, 4> texts{"json", "trace", "script", "report"};
 
 template <class List>
 bool contains(const List& list, std::string_view name) {

@@ -50,7 +50,7 @@ const option_table<run_request>& run_options() {
       {"out", &T::out, text_kind::file, {"result file (HDF5); FILE.part until it is complete"}},
       {"overwrite", &T::overwrite, {"replace the result file if it exists"}},
       {"resume", &T::resume, {"continue a stopped run from FILE.part"}},
-      {"json", &T::json, text_kind::file, {"write the table of times to FILE (JSON)"}},
+      {"json", &T::json, text_kind::file, {"write the times of ranks and stages to FILE (JSON)"}},
       {"trace", &T::trace, text_kind::file, {"write a per-batch timeline to FILE (CSV)"}}})
     .group("Running", {
       {"backend", &T::backend, {{"auto", choice::automatic}, {"cpu", choice::cpu}, {"cuda", choice::cuda},
@@ -72,7 +72,11 @@ const option_table<run_request>& run_options() {
         .unit = "min"}},
       {"dry-run", &T::dry_run, {"check everything, print memory, disk space and time, and compute nothing"}},
       {"quiet", &T::quiet, {"print only warnings and errors"}},
-      {"config", text_kind::file, {"read options from FILE, one `name = value` per line"}}});
+      {"verbose", &T::verbose, {"print more: the times of each rank, how inputs are read"}},
+      {"config", text_kind::file, {"read options from FILE, one `name = value` per line"}}})
+    .check([](const T&, const given_options& given) {
+      if (given.has("quiet")) option::refuse_given(given, "verbose", "with --quiet");
+    });
   // clang-format on
   return table;
 }
@@ -90,10 +94,12 @@ run_settings make_run_settings(const session& s, const run_request& request) {
   settings.overwrite = request.overwrite;
   settings.dry_run = request.dry_run;
   settings.quiet = request.quiet;
+  settings.verbose = request.verbose;
   settings.stall_minutes = request.stall_minutes;
   settings.json = request.json;
   settings.trace = request.trace;
-  if (settings.quiet && s.is_root()) spdlog::set_level(spdlog::level::warn);
+  if (s.is_root() && (settings.quiet || settings.verbose))
+    spdlog::set_level(settings.quiet ? spdlog::level::warn : spdlog::level::debug);
   settings.listener = request.listener;
   forget_inputs();
   settings.check_inputs = check_noted_inputs;

@@ -24,6 +24,7 @@ struct run_request {
   bool share_gpu = false;
   bool dry_run = false;
   bool quiet = false;
+  bool verbose = false;
   double stall_minutes = 0;                ///< 0: wait for every batch, however long it takes
   std::string json, trace;                 ///< files; "" for none
   double host_memory_gb = 2.5;             ///< per node, for compressed images

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/failure.hpp"
 #include "kernels/portable/voxel_status.hpp"
@@ -18,6 +19,24 @@ voxel_status_text find_text(std::size_t code) {
   return {static_cast<voxel_status>(code), "unknown code"};
 }
 
+/// Of a complete result, unless an older version wrote it.
+bool has_stored_counts(const result_reader& result) {
+  return result.complete() && result.summary().is_object() && result.summary().contains("counts");
+}
+
+std::map<std::size_t, std::uint64_t> stored_counts(const result_reader& result) {
+  std::map<std::size_t, std::uint64_t> counts;
+  for (const auto& [code, count] : result.summary().at("counts").items()) {
+    std::size_t number = 0;
+    const auto parsed = std::from_chars(code.data(), code.data() + code.size(), number);
+    if (parsed.ec != std::errc() || number >= status_counts::codes || !count.is_number_unsigned())
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}: its summary has no numbers of status codes", result.path()));
+    counts[number] = count.get<std::uint64_t>();
+  }
+  return counts;
+}
+
 }  // namespace
 
 std::string describe_status(std::size_t code, std::uint64_t count, std::uint64_t items) {
@@ -28,6 +47,20 @@ std::string describe_status(std::size_t code, std::uint64_t count, std::uint64_t
                        code);
   return fmt::format("{} of {} voxels not fitted: {} (status {}); their outputs are 0", count, items, text.meaning,
                      code);
+}
+
+bool has_status_map(const result_reader& result) {
+  if (!result.has("status")) return false;
+  const output_spec& o = result.output("status");
+  return o.layout == output_layout::volume && o.type == element_type::uint8 && o.shape.empty();
+}
+
+std::map<std::size_t, std::uint64_t> count_status(const result_reader& result, std::span<const std::uint64_t> voxels) {
+  if (has_stored_counts(result) && voxels.size() == result.item_voxels().size()) return stored_counts(result);
+  const std::vector<float> status = result.read_map("status");
+  std::map<std::size_t, std::uint64_t> counts;
+  for (const std::uint64_t v : voxels) ++counts[static_cast<std::size_t>(status[v])];
+  return counts;
 }
 
 std::size_t output_index(const std::vector<output_spec>& outputs, const std::string& name) {

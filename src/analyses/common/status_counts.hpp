@@ -1,9 +1,12 @@
 #pragma once
 
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/analysis.hpp"
+#include "mpi/result/result_reader.hpp"
 
 namespace voxherd {
 
@@ -22,6 +25,12 @@ class status_counts : public item_counts {
 
 /// "251 of 190506 voxels: negative mean diffusivity, not physical (status 10); ...": one line of the log and of `info`.
 std::string describe_status(std::size_t code, std::uint64_t count, std::uint64_t items);
+
+/// Whether a result has a map of status codes.
+bool has_status_map(const result_reader& result);
+
+/// How many of these voxels have each code of the result's map `status`.
+std::map<std::size_t, std::uint64_t> count_status(const result_reader& result, std::span<const std::uint64_t> voxels);
 
 /// Index of the output of that name. Throws failure (internal_error) if there is none.
 std::size_t output_index(const std::vector<output_spec>& outputs, const std::string& name);

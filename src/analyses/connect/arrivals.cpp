@@ -136,6 +136,10 @@ std::uint64_t arrival_times::max_items_per_batch() const {
   return std::max<std::uint64_t>(1, std::min(room, shared));
 }
 
+bool is_detour(float path_cost, float cost) {
+  return cost > 0 && std::isfinite(path_cost) && path_cost / cost > max_path_excess;
+}
+
 std::size_t cheaper_path(const region_table& t, std::size_t i, std::size_t j) {
   const std::size_t there = std::min(i, j) * t.regions + std::max(i, j);
   const std::size_t back = std::max(i, j) * t.regions + std::min(i, j);

@@ -42,6 +42,11 @@ struct region_table {
 /// time there is then too low, and the path that starts there is a detour.
 std::size_t cheaper_path(const region_table& table, std::size_t i, std::size_t j);
 
+inline constexpr double max_path_excess = 1.5;
+
+/// Whether a traced path costs so much more than its arrival time that neither can be relied on. False without a path.
+bool is_detour(float path_cost, float cost);
+
 /// By one process, from the step's file. Throws failure.
 region_table read_region_table(const result_reader& arrivals);
 

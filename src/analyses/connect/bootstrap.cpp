@@ -52,6 +52,19 @@ class replicate_runner final : public batch_runner {
     add_(spent);
   }
 
+  /// Fits the replicate's tensors and prepares its field. `kept`: voxels that kept the tensor of the data.
+  front_field prepare(std::uint64_t replicate, bootstrap_times& spent, std::size_t& kept) {
+    lap_timer timer;
+    tensors_->fit(replicate, tensor_.data(), status_.data());
+    image_.tensor = inputs_.image.tensor;
+    kept = place_tensors(inputs_.grid, inputs_.signals.voxels, tensor_, status_, image_);
+    spent.fits = timer.lap();
+    std::uint64_t repaired = 0;
+    front_field field = make_front_field(inputs_, image_, device_, repaired);
+    spent.fields = timer.lap();
+    return field;
+  }
+
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     const std::size_t regions = inputs_.regions.regions();
     const std::size_t width = inputs_.options.connectome ? regions * regions : 1;
@@ -63,15 +76,10 @@ class replicate_runner final : public batch_runner {
  private:
   /// Writes the replicate's costs; returns how many voxels kept the tensor of the data.
   std::uint32_t solve(std::uint64_t replicate, float* cost) {
-    lap_timer timer;
     bootstrap_times spent;
-    tensors_->fit(replicate, tensor_.data(), status_.data());
-    image_.tensor = inputs_.image.tensor;
-    const std::size_t kept = place_tensors(inputs_.grid, inputs_.signals.voxels, tensor_, status_, image_);
-    spent.fits = timer.lap();
-    std::uint64_t repaired = 0;
-    const front_field field = make_front_field(inputs_, image_, device_, repaired);
-    spent.fields = timer.lap();
+    std::size_t kept = 0;
+    const front_field field = prepare(replicate, spent, kept);
+    lap_timer timer;
     const auto solver = connect::make_solver(device_, field.view(), inputs_.options.solver);
     solver->set_regions(inputs_.regions);
     spent.set_ups = timer.lap();
@@ -118,6 +126,14 @@ class replicate_runner final : public batch_runner {
 };
 
 }  // namespace
+
+double time_replicate_field(const connect_inputs& inputs, const device& d) {
+  use_device(d);
+  bootstrap_times spent;
+  std::size_t kept = 0;
+  (void)replicate_runner(inputs, d, [](const bootstrap_times&) {}).prepare(1, spent, kept);
+  return spent.fits + spent.fields;
+}
 
 nlohmann::json bootstrap_times::as_json() const {
   const double n = static_cast<double>(std::max<std::uint64_t>(1, replicates));

@@ -49,4 +49,7 @@ class bootstrap_costs final : public analysis {
   std::unique_ptr<clocks> clocks_;
 };
 
+/// Seconds in which this process fits one replicate's tensors and prepares its field, without solving for fronts.
+double time_replicate_field(const connect_inputs& inputs, const device& d);
+
 }  // namespace voxherd

@@ -18,6 +18,10 @@ extern const command connect_command = make_command<connect_options, run_connect
     {"connect", "least-cost paths: a pathway between two regions, or a connectome",
      "(--dwi FILE --bvals FILE --bvecs FILE | --tensor FILE) (--from FILE --to FILE | --from-point X,Y,Z "
      "--to-point X,Y,Z | --connectome FILE) --out FILE",
-     ""});
+     "",
+     "voxherd connect --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
+     "  --mask mask.nii.gz --connectome parcellation.nii.gz \\\n"
+     "  --region-names names.txt --out costs.h5\n"
+     "voxherd export costs.h5 --to csv matrices"});
 
 }  // namespace voxherd

@@ -7,14 +7,13 @@
 #include <cmath>
 #include <limits>
 
+#include "core/readable.hpp"
+
 namespace voxherd {
 
 namespace {
 
 constexpr float infinite = std::numeric_limits<float>::infinity();
-
-/// A larger ratio of path_cost to cost is counted in the log.
-constexpr double max_path_excess = 1.5;
 
 /// Asymmetry of a pair's two paths: 0 if neither exists, 2 (the largest possible value) if only one does.
 double asymmetry(double there, double back) {
@@ -92,6 +91,11 @@ std::vector<constant> make_matrices(const region_table& t, const std::vector<std
                return cost > 0 && std::isfinite(cost) ? t.length_mm[cheaper_path(t, there / n, there % n)] / cost : 0.0;
              }),
       matrix("path_cost", unit, "cost integrated along that path, to be compared with cost", along_path(t.path_cost)),
+      matrix("detour", "1", "1 if that path costs more than 1.5 times as much as its arrival time: not to be relied on",
+             [&](std::size_t there, std::size_t) {
+               const std::size_t path = cheaper_path(t, there / n, there % n);
+               return is_detour(t.path_cost[path], t.cost[path]) ? 1.0 : 0.0;
+             }),
       matrix("asymmetry", "1", "difference of the costs there and back over their mean: how exact they are",
              [&](std::size_t there, std::size_t back) { return asymmetry(t.cost[there], t.cost[back]); })};
 }
@@ -101,21 +105,22 @@ namespace {
 /// How far the costs along the paths are from the arrival times that they should attain.
 void log_path_costs(const region_table& t) {
   std::vector<double> ratios;
+  std::size_t detours = 0;
   for (std::size_t i = 0; i < t.regions; ++i) {
     for (std::size_t j = i + 1; j < t.regions; ++j) {
       const std::size_t at = cheaper_path(t, i, j);
+      if (is_detour(t.path_cost[at], t.cost[at])) ++detours;
       if (t.cost[at] > 0 && std::isfinite(t.path_cost[at])) ratios.push_back(t.path_cost[at] / t.cost[at]);
     }
   }
   if (ratios.empty()) return;
   std::sort(ratios.begin(), ratios.end());
   spdlog::info("path_cost over cost: median {:.3g}, largest {:.3g}", ratios[ratios.size() / 2], ratios.back());
-  const auto above = ratios.end() - std::upper_bound(ratios.begin(), ratios.end(), max_path_excess);
-  if (above > 0)
+  if (detours > 0)
     spdlog::warn(
         "{} of {} paths cost more than {} times the arrival time; do not rely on cost and length of these "
-        "pairs (compare path_cost with cost), or give a smaller --max-ratio or a larger --smooth",
-        above, ratios.size(), max_path_excess);
+        "pairs (`detour` is 1), or give a smaller --max-ratio or a larger --smooth",
+        detours, ratios.size(), max_path_excess);
 }
 
 }  // namespace
@@ -131,7 +136,8 @@ void log_connectome(const region_table& t, const std::string& unit) {
     costs.push_back((there + back) / 2);
     asymmetries.push_back(asymmetry(there, back));
   });
-  spdlog::info("{} pairs of regions: {} joined, {} without a path", costs.size() + without, costs.size(), without);
+  spdlog::info("{} of regions: {} joined, {} without a path", counted(costs.size() + without, "pair"), costs.size(),
+               without);
   if (costs.empty()) return;
   std::sort(costs.begin(), costs.end());
   std::sort(asymmetries.begin(), asymmetries.end());

@@ -1,12 +1,11 @@
 #include "src/analyses/connect/fronts.hpp"
 
 #include <fmt/core.h>
-#include <spdlog/spdlog.h>
-
 #include <cmath>
 
 #include "src/analyses/connect/image_box.hpp"
 #include "src/scan/grid_space.hpp"
+#include "src/scan/repaired_tensors.hpp"
 
 namespace voxherd {
 
@@ -58,7 +57,7 @@ front_field prepare_fronts(const session& s, const connect_inputs& inputs, const
     use_device(d);
     field = make_front_field(inputs, inputs.image, d, repaired);
   });
-  if (repaired > 0) spdlog::warn("{} voxels have a tensor that is not positive definite; it was repaired", repaired);
+  warn_repaired(repaired, inputs.image, inputs.options.how.min_eigenvalue, "--max-ratio");
   return field;
 }
 

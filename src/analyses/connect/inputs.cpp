@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/readable.hpp"
 #include "src/analyses/connect/regions.hpp"
 #include "src/scan/grid_space.hpp"
 
@@ -43,7 +44,7 @@ connect_inputs read_connect_inputs(const session& s, const connect_request& requ
   add_stored(connect_options(), with_defaults(request), in.configuration);
   in.configuration["paths"] = !request.paths.empty();
   if (!in.names.empty()) in.configuration["region-names"] = in.names;
-  spdlog::info("{} regions, {} voxels where fronts may pass", in.labels.size(), in.voxels.size());
+  spdlog::info("{}, {} where fronts may pass", counted(in.labels.size(), "region"), counted(in.voxels.size(), "voxel"));
   return in;
 }
 

@@ -23,7 +23,7 @@ class path_runner final : public batch_runner {
       const std::size_t end = std::min(first + max_fronts, fronts.size());
       trace(items,
             {fronts.begin() + static_cast<std::ptrdiff_t>(first), fronts.begin() + static_cast<std::ptrdiff_t>(end)},
-            output_array<float>(outputs, 4));
+            output_array<float>(outputs, 5));
     }
   }
 
@@ -40,6 +40,7 @@ class path_runner final : public batch_runner {
       output_array<float>(outputs, 1)[i] = p.cost;
       output_array<float>(outputs, 2)[i] = p.path_cost;
       output_array<float>(outputs, 3)[i] = p.length_mm;
+      output_array<std::uint8_t>(outputs, 4)[i] = is_detour(p.path_cost, p.cost) ? 1 : 0;
     }
   }
 
@@ -123,11 +124,13 @@ std::vector<output_spec> path_tracing::outputs() const {
     return output_spec{name, type, std::move(shape), output_layout::items, std::move(of), meaning};
   };
   constexpr auto real = element_type::float32;
-  return {item("regions", element_type::int32, {2}, "1", "labels of the regions where the path begins and ends"),
-          item("cost", real, {}, unit, "of the path, by arrival times"),
-          item("path_cost", real, {}, unit, "of the path, integrated along it"),
-          item("length_mm", real, {}, "mm", "Euclidean length"),
-          {"position", real, {3}, output_layout::points, "mm", "place in the world, RAS+"}};
+  return {
+      item("regions", element_type::int32, {2}, "1", "labels of the regions where the path begins and ends"),
+      item("cost", real, {}, unit, "of the path, by arrival times"),
+      item("path_cost", real, {}, unit, "of the path, integrated along it"),
+      item("length_mm", real, {}, "mm", "Euclidean length"),
+      item("detour", element_type::uint8, {}, "1", "1 if path_cost is more than 1.5 times cost: not to be relied on"),
+      {"position", real, {3}, output_layout::points, "mm", "place in the world, RAS+"}};
 }
 
 std::size_t path_tracing::device_bytes_per_item() const {

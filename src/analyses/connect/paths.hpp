@@ -43,6 +43,8 @@ std::vector<planned_path> plan_paths(const pathway& p, const connect_inputs& inp
 /// The least-cost path of each pair of regions, the smaller label first; none for pairs without a path.
 std::vector<planned_path> plan_paths(const region_table& table, const connect_inputs& inputs);
 
+inline constexpr std::uint64_t path_items_per_batch = 1024;
+
 /// Writes planned paths as fibres. Each batch solves for its fronts again, because arrival times stay on the device
 /// that follows them.
 class path_tracing final : public analysis {
@@ -58,7 +60,7 @@ class path_tracing final : public analysis {
   bool may_be_empty() const override { return true; }
   std::size_t device_bytes_per_item() const override;
   std::unique_ptr<batch_runner> make_runner() const override;
-  std::uint64_t max_items_per_batch() const override { return 1024; }
+  std::uint64_t max_items_per_batch() const override { return path_items_per_batch; }
 
  private:
   const connect_inputs& inputs_;

@@ -14,6 +14,7 @@
 #include "src/analyses/connect/intervals.hpp"
 #include "src/analyses/connect/paths.hpp"
 #include "src/analyses/connect/pathway.hpp"
+#include "src/analyses/connect/predictions.hpp"
 
 namespace voxherd {
 
@@ -81,7 +82,7 @@ evaluation evaluate(const session& s, const connect_inputs& in, const front_fiel
                     const device& d) {
   evaluation e;
   s.on_root([&] {
-    const result_reader arrivals(file);
+    const result_reader arrivals(file, tables::walked_or_own);
     if (in.options.connectome) {
       evaluate_connectome(in, arrivals, e);
     } else {
@@ -113,10 +114,14 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
   } else {
     steps.run_into(options.arrivals, "connect-arrivals", "arrivals", solve, keep_name);
   }
+  steps.describe("region");
   steps.work("evaluation", [&](nlohmann::json&) { found = evaluate(s, inputs, field, arrivals, d); });
-  if (!options.paths.empty())
+  const int ranks = s.size();
+  if (!options.paths.empty()) {
     steps.run_into(options.paths, "connect-paths", "paths",
                    [&] { return std::make_unique<path_tracing>(inputs, field, d, found.paths); });
+    steps.describe("path", [&, ranks](const run_estimate& first) { return predict_paths(inputs, ranks, first); });
+  }
   if (options.bootstrap.replicates > 0) {
     steps.run(
         "bootstrap",
@@ -127,11 +132,13 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
         },
         [&](const std::string& file, nlohmann::json& summary) {
           s.on_root([&] {
-            const auto intervals = interval_constants(result_reader(file), inputs);
+            const auto intervals = interval_constants(result_reader(file, tables::walked_or_own), inputs);
             found.constants.insert(found.constants.end(), intervals.begin(), intervals.end());
           });
           summary["bootstrap"] = costs->times().as_json();
         });
+    steps.describe("replicate",
+                   [&, ranks](const run_estimate& first) { return predict_bootstrap(inputs, d, ranks, first); });
   }
   steps.known_result("maps", [&] {
     return known_result{"connect", inputs.grid, inputs.voxels, std::move(found.maps), std::move(found.constants)};

@@ -19,7 +19,11 @@ extern const command geodesic_command = make_command<geodesic_options, run_geode
     {"geodesic", "ranked geodesic connections between regions; streamlines for comparison",
      "(--dwi FILE --bvals FILE --bvecs FILE | --tensor FILE) (--seed-image FILE | --seed-points FILE) "
      "[--targets FILE | --connectome FILE] --out FILE",
-     ""},
+     "",
+     "voxherd geodesic --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
+     "  --mask mask.nii.gz --seed-image white_matter.nii.gz \\\n"
+     "  --connectome parcellation.nii.gz --out connections.h5\n"
+     "voxherd export connections.h5 --to csv matrices"},
     fibre_outputs);
 
 }  // namespace voxherd

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "core/readable.hpp"
 #include "src/analyses/geodesic/regions.hpp"
 #include "src/analyses/geodesic/seeding.hpp"
 #include "src/io/fingerprint.hpp"
@@ -75,8 +76,9 @@ geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& r
   in.connectome = request.is_connectome();
   in.configuration = make_configuration(request, rays);
   if (!names.is_null()) in.configuration["region-names"] = names;
-  spdlog::info("{} seeds with {} directions each: {} fibres", in.seeds.size(), in.rays.directions_per_seed,
-               in.seeds.size() * in.rays.directions_per_seed);
+  spdlog::info("{} with {} each: {}", counted(in.seeds.size(), "seed"),
+               counted(in.rays.directions_per_seed, "direction"),
+               counted(in.seeds.size() * in.rays.directions_per_seed, "fibre"));
   return in;
 }
 

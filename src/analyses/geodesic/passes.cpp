@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/readable.hpp"
 #include "kernels/geodesic/finsler_fit.hpp"
 #include "mpi/run/steps.hpp"
 #include "src/analyses/common/run_options.hpp"
@@ -12,6 +13,7 @@
 #include "src/analyses/geodesic/fibre_scores.hpp"
 #include "src/analyses/geodesic/scoring.hpp"
 #include "src/analyses/geodesic/winners.hpp"
+#include "src/scan/repaired_tensors.hpp"
 
 namespace voxherd {
 
@@ -27,15 +29,14 @@ std::unique_ptr<geodesic::field> prepare(const session& s, const geodesic_inputs
                 ? make_quartic_field(d, inputs.image, inputs.quartics, inputs.regions, inputs.how, spline)
                 : make_field(d, inputs.image, inputs.regions, inputs.how, kind, spline);
   });
-  if (field->repaired > 0)
-    spdlog::warn("{} voxels have a tensor that is not positive definite; it was repaired", field->repaired);
+  warn_repaired(field->repaired, inputs.image, inputs.how.min_eigenvalue, "--least-eigenvalue");
   return field;
 }
 
 std::vector<scored_fibre> read_own_share(const session& s, const std::string& scores, fibre_counts& counts) {
   std::vector<scored_fibre> accepted;
   s.agree([&] {
-    const result_reader reader(scores);
+    const result_reader reader(scores, tables::walked_or_own);
     const auto ranks = static_cast<std::uint64_t>(s.size()), rank = static_cast<std::uint64_t>(s.rank());
     const std::uint64_t fibres = reader.item_voxels().size();
     const std::uint64_t first = fibres * rank / ranks;
@@ -47,6 +48,24 @@ std::vector<scored_fibre> read_own_share(const session& s, const std::string& sc
     for (std::size_t i = 0; i < all.size(); ++i) (*list)[i % list->size()] += all[i];
   }
   return accepted;
+}
+
+/// Shapes are compared by integrating accepted fibres again; before the scores their number is unknown.
+later_step predict_comparison(const run_estimate& scored) {
+  return {"", scored.run_seconds, true, "if all fibres are accepted and compared"};
+}
+
+/// A written fibre is integrated again, in about the time of its score.
+later_step predict_fibres(const geodesic_inputs& inputs, const run_estimate& scored) {
+  const connection_nodes nodes = make_nodes(inputs);
+  const std::uint64_t top = inputs.selection.top, n = nodes.labels.size();
+  const std::uint64_t pairs = nodes.directed ? n * n : n * (n + 1) / 2;
+  const bool is_limited = top > 0 && n > 1 && pairs < scored.items / top;
+  const std::uint64_t fibres = is_limited ? pairs * top : scored.items;
+  const double part = static_cast<double>(fibres) / static_cast<double>(std::max<std::uint64_t>(1, scored.items));
+  return {"", scored.run_seconds * part, true,
+          is_limited ? fmt::format("{} for each of {}", counted(top, "fibre"), counted(pairs, "pair"))
+                     : "if all fibres are accepted"};
 }
 
 }  // namespace
@@ -64,6 +83,7 @@ exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& 
   steps.run(
       "scores", [&] { return std::make_unique<scoring>(inputs, *field); },
       [&](const std::string& file, nlohmann::json&) { scores = file; });
+  steps.describe("fibre");
   steps.work("ranking", [&](nlohmann::json& summary) {
     fibre_counts counts;
     found = rank_connections(s, inputs, *field, read_own_share(s, scores, counts));
@@ -72,7 +92,9 @@ exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& 
     if (found.winners.size() != found.candidates)
       spdlog::info("{} of {} accepted fibres are written", found.winners.size(), found.candidates);
   });
+  if (inputs.selection.distinct_mm > 0) steps.describe("fibre", predict_comparison);
   steps.result("fibres", [&] { return std::make_unique<winners>(inputs, *field, found); });
+  steps.describe("fibre", [&](const run_estimate& scored) { return predict_fibres(inputs, scored); });
   return run_steps(s, "geodesic", steps, how, hooks_for(d));
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/options.hpp"
+#include "core/readable.hpp"
 #include "src/analyses/perfusion/frames.hpp"
 #include "src/io/input_file.hpp"
 
@@ -78,8 +79,9 @@ struct voi_curves {
     if (found.convert.signal != signal_kind::concentration) before = fmt::format(", S0 {:.4g}", S0);
     if (t1_s > 0) before += fmt::format(", T1 {:.3g} s", t1_s);
     const auto peak = std::max_element(c.begin(), c.end());
-    spdlog::info("{}: mean of {} voxels{}, peak {:.4g} {} at {:.4g} s", region.name, region.voxels, before, *peak,
-                 concentration_unit(found.convert), found.frames.time_s[static_cast<std::size_t>(peak - c.begin())]);
+    spdlog::info("{}: mean of {}{}, peak {:.4g} {} at {:.4g} s", region.name, counted(region.voxels, "voxel"), before,
+                 *peak, concentration_unit(found.convert),
+                 found.frames.time_s[static_cast<std::size_t>(peak - c.begin())]);
     return c;
   }
 };

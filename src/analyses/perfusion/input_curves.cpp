@@ -111,7 +111,8 @@ std::vector<double> concentrations(const region_signal& region, const conversion
   if (clamped > 0)
     spdlog::warn(
         "{}: {} frames are brighter than any concentration explains and were limited to {:.3g} of the largest "
-        "signal; does inflow distort its baseline (--arterial-baseline portal)?",
+        "signal; are --tr (in ms) and --flip-angle right? does inflow distort its baseline (--arterial-baseline "
+        "portal)?",
         region.name, clamped, perfusion::voxel_signal_model::max_saturation);
   return values;
 }

@@ -89,15 +89,13 @@ exit_status run_perfusion(session& s, const perfusion_request& request) {
   }
   std::vector<std::string> made;  // on rank 0
   if (!how.dry_run) s.on_root([&] { made = write_curve_files(how, o, found, tissue); });
-  exit_status status = exit_status::complete;
+  how.report_result = [&] { log_medians(s, how.out); };
   try {
-    status = run(s, voxels, how, hooks_for(d));
+    return run(s, voxels, how, hooks_for(d));
   } catch (const failure&) {
     remove_unless_started(how.out, made);
     throw;
   }
-  if (status == exit_status::complete && !how.dry_run) log_medians(s, how.out);
-  return status;
 }
 
 }  // namespace voxherd

@@ -113,7 +113,7 @@ void perfusion_counts::report(std::uint64_t items) const {
 
 void log_medians(const session& s, const std::string& result) {
   s.on_root([&] {
-    const result_reader reader(result);
+    const result_reader reader(result, tables::walked_or_own);
     const std::vector<float> status = reader.read_map("status");
     std::vector<std::uint64_t> voxels;
     for (const std::uint64_t voxel : reader.item_voxels())

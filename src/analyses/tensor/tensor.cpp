@@ -57,7 +57,10 @@ exit_status run_tensor(session& s, const tensor_request& request) {
 
 extern const command tensor_command =
     make_command<tensor_options, run_tensor>({"tensor", "diffusion tensors by least squares: FA, MD, eigenvectors",
-                                              "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", ""},
+                                              "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", "",
+                                              "voxherd tensor --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
+                                              "  --mask mask.nii.gz --out tensor.h5\n"
+                                              "voxherd export tensor.h5 --to nifti maps"},
                                              [] { return output_specs<tensor_estimator::outputs>(); });
 
 }  // namespace voxherd

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -15,6 +16,17 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "fibre files are written in native byte order");
 
+/// As MRtrix's programs write it: one line per command, with its version.
+std::string history_lines(const fibre_source& source) {
+  std::string text;
+  for (std::string command : source.history()) {
+    std::replace_if(
+        command.begin(), command.end(), [](unsigned char letter) { return letter < ' '; }, ' ');
+    text += fmt::format("command_history: {}\n", command);
+  }
+  return text;
+}
+
 /// The text header before the positions. MRtrix compares timestamps to decide whether a file of values (.tsf) belongs
 /// to a track file.
 std::string make_header(const fibre_source& source) {
@@ -22,6 +34,7 @@ std::string make_header(const fibre_source& source) {
   const double seconds = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   std::string text = fmt::format("mrtrix tracks\ndatatype: Float32LE\ntimestamp: {:.10f}\ncount: {}\ntotal_count: {}\n",
                                  seconds, source.fibres(), source.fibres());
+  text += history_lines(source);
   const std::string key = "file: . ", end = "\nEND\n";
   std::size_t offset = text.size() + key.size() + offset_digits + end.size();
   offset = (offset + alignment - 1) / alignment * alignment;

@@ -40,6 +40,9 @@ class fibre_source {
   /// Reads rows of one of point_arrays() from point `first` on, in the array's own type.
   virtual void read_point_rows(const fibre_array& array, std::uint64_t first, std::span<std::byte> rows) const = 0;
 
+  /// The command lines that made the fibres, in their order; for formats that store them.
+  virtual std::vector<std::string> history() const { return {}; }
+
   std::uint64_t fibres() const { return offsets().size() - 1; }
   std::uint64_t points() const { return offsets().back(); }
 };

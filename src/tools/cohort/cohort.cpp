@@ -15,13 +15,14 @@
 #include "src/tools/cohort/cohort_table.hpp"
 #include "src/tools/cohort/manifest.hpp"
 #include "src/tools/cohort/run_subject.hpp"
+#include "src/tools/report/cohort_page.hpp"
 
 namespace voxherd {
 
 namespace {
 
 struct cohort_request {
-  std::string manifest, words_template, json;
+  std::string manifest, words_template, json, page;
   std::optional<std::size_t> task;
   std::vector<std::string> more;
   bool array = false, overwrite = false;
@@ -44,11 +45,13 @@ const option_table<cohort_request>& cohort_options() {
     .group("Output", {
       {"array", &T::array, {"print only the tasks to submit, in the form of sbatch --array"}},
       {"json", &T::json, text_kind::file, {"write the table to FILE as JSON; - is standard output"}},
-      {"overwrite", &T::overwrite, {"replace the file of --json if it exists"}}})
+      {"report", &T::page, text_kind::file,
+       {"write a page over all complete subjects, outliers first, to FILE (HTML), and its numbers to the same name with .json"}},
+      {"overwrite", &T::overwrite, {"replace the files of --json and --report if they exist"}}})
     .check([](const T& r, const given_options& given) {
       if (r.manifest.empty()) option::refuse("cohort: the manifest is missing; usage: voxherd cohort MANIFEST");
       if (!r.task) return;
-      option::refuse_given(given, "array", "with --run");
+      for (const char* name : {"array", "report"}) option::refuse_given(given, name, "with --run");
       option::refuse_given(given, "json", "with --run; --more '--json FILE' writes the times of the subject");
     });
   // clang-format on
@@ -114,7 +117,19 @@ std::string script_words(const cohort_request& request) {
   return words;
 }
 
-void report(const cohort_request& request, const std::vector<subject_status>& all) {
+void write_cohort_page(const cohort_request& request, const std::vector<subject_status>& all) {
+  const named_output html{"--report", request.page, request.overwrite};
+  const named_output json{"--report", report::json_path(request.page), request.overwrite};
+  check_output(html);
+  check_output(json);
+  std::vector<report::cohort_entry> subjects;
+  for (const subject_status& s : all) subjects.push_back({s.name, s.out, s.state});
+  const report::page page = report::make_cohort_page(request.manifest, subjects, request.page);
+  write_output(html, report::write_page(page));
+  write_output(json, report::json_text(page.numbers, 1) + "\n");
+}
+
+void print_cohort(const cohort_request& request, const std::vector<subject_status>& all) {
   const std::string &manifest = request.manifest, &json = request.json;
   if (request.array) {
     const std::string list = array_list(tasks_to_submit(all));
@@ -141,7 +156,10 @@ exit_status run_cohort(session& s, const cohort_request& request) {
     return run_subject(s, subjects[task - 1], request.more);
   }
   const std::vector<subject_status> all = gather_statuses(s, subjects, request.more);
-  s.on_root([&] { report(request, all); });
+  s.on_root([&] {
+    print_cohort(request, all);
+    if (!request.page.empty()) write_cohort_page(request, all);
+  });
   return exit_status::complete;
 }
 
@@ -149,6 +167,9 @@ exit_status run_cohort(session& s, const cohort_request& request) {
 
 extern const command cohort_command = make_command<cohort_options, run_cohort>(
     {"cohort", "many subjects: the status of each, what to submit; computes one",
-     "MANIFEST [--template WORDS] [--run N] [--json FILE]", "manifest"});
+     "MANIFEST [--template WORDS] [--run N] [--json FILE] [--report FILE]", "manifest",
+     "voxherd cohort subjects.tsv\n"
+     "sbatch --array=\"$(voxherd cohort subjects.tsv --array)\" \\\n"
+     "  slurm/cohort.sbatch subjects.tsv"});
 
 }  // namespace voxherd

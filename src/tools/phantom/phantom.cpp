@@ -16,6 +16,10 @@ exit_status run_phantom(session& s, const phantom_request& request) {
 
 extern const command phantom_command = make_command<phantom_options, run_phantom>(
     {"phantom", "make inputs with known truth, or score a result against it",
-     "dwi|liver --preset NAME --out FOLDER | score RESULT --truth FOLDER", "kind,result"});
+     "dwi|liver --preset NAME --out FOLDER | score RESULT --truth FOLDER", "kind,result",
+     "voxherd phantom dwi --preset toy --out phantom\n"
+     "voxherd tensor --dwi phantom/data.nii --bvals phantom/bvals \\\n"
+     "  --bvecs phantom/bvecs --out tensor.h5\n"
+     "voxherd phantom score tensor.h5 --truth phantom"});
 
 }  // namespace voxherd

@@ -38,7 +38,7 @@ job_estimate scale_to_job(const slurm_job& job, const run_estimate& found) {
 
 std::optional<job_estimate> estimate_job(session& s, const slurm_job& job, std::string& why_none) {
   std::optional<run_estimate> found;
-  const run_listener listener{[&](const run_estimate& e) { found = e; }, nullptr};
+  const run_listener listener{[&](const run_estimate& e) { found = e; }, nullptr, false};
   run_request& run = *job.analysis->run_options();
   const run_request as_given = run;
   run.listener = &listener;
@@ -80,8 +80,10 @@ std::vector<std::string> estimate_lines(const slurm_job& job, const std::optiona
   const run_estimate& f = estimate->found;
   const bool gpu = job.device == job_device::gpu;
   std::vector<std::string> lines{
-      fmt::format("Estimate of {}: {} items; {} of them took {:.3g} s on {} of the machine that printed this.",
-                  f.analysis, f.items, f.probed_items, f.probe_seconds, describe(f.device))};
+      fmt::format("Estimate of {}: {}; {} of them took {:.3g} s on {} of the machine that printed this.", f.analysis,
+                  counted(f.items, f.item), f.probed_items, f.probe_seconds, describe(f.device))};
+  for (const later_step& l : f.later)
+    lines.push_back(fmt::format("  with {}{}: {}", l.is_bound ? "at most " : "", l.name, l.from));
   lines.push_back(
       fmt::format("  time    about {} of computation on {}", clock_time(estimate->seconds),
                   gpu ? fmt::format("{} GPUs, if each is as fast as {:g} such threads (--gpu-threads)",

@@ -1,5 +1,6 @@
 """Output for valid and invalid command lines: one error message, printed once for any number of ranks."""
 import os
+import re
 import subprocess
 import unittest
 
@@ -160,11 +161,23 @@ class Options(ToyJobs):
             self.assertIn(word, out)
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_the_table_of_times_is_printed_unless_quiet(self):
-        output = run_process(TOY, "toy", "--threads", "1", "--out", self.path("shown.h5"))[2]
-        for word in ("reading", "computing", "waiting", "writing", "items/s"):
+    def test_the_table_of_times_is_printed_with_verbose(self):
+        output = run_process(TOY, "toy", "--threads", "1", "--verbose", "--out", self.path("shown.h5"))[2]
+        for word in ("reading", "computing", "waiting", "writing", "voxels/s"):
             self.assertIn(word, output)
-        self.assertEqual(run_process(TOY, "toy", "--quiet", "--out", self.path("quiet.h5"))[2], "")
+        for words in ((), ("--quiet",)):
+            output = run_process(TOY, "toy", *words, "--out", self.path(f"without{len(words)}.h5"))[2]
+            self.assertNotIn("computing", output)
+        self.assertEqual(output, "")
+
+    def test_a_run_ends_with_its_result_and_the_next_command(self):
+        out = self.path("a result.h5")
+        last = run_process(TOY, "toy", "--threads", "1", "--out", out)[2].splitlines()[-1]
+        self.assertRegex(last, rf"{re.escape(out)} \([0-9.]+ [kM]?B\) written; next: voxherd export '{re.escape(out)}' --to nifti DIR$")
+
+    def test_quiet_and_verbose_exclude_each_other(self):
+        rc, _, output = run_process(TOY, "toy", "--quiet", "--verbose", "--out", self.path("no.h5"))
+        self.assertEqual((rc, output), (2, "voxherd: error: --verbose has no meaning with --quiet; leave it out\n"))
 
 
 class Disk(ToyJobs):

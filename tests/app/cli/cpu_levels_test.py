@@ -32,6 +32,15 @@ def processor_supports(level):
     return level not in FLAGS or found is not None and set(FLAGS[level].split()) <= set(found[1].split())
 
 
+class Gpus(unittest.TestCase):
+    def test_a_missing_gpu_is_one_plain_line(self):
+        lines = [line for line in run("info").splitlines() if line.startswith("GPU")]
+        if lines[0].startswith("GPU 0"):
+            self.skipTest("this machine has a GPU")
+        self.assertEqual(len(lines), 1)
+        self.assertRegex(lines[0], r"^GPUs       none \((no NVIDIA driver|no GPU is visible|built without CUDA)\)$")
+
+
 class CpuLevels(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

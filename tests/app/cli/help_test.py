@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -30,7 +31,25 @@ class Text(unittest.TestCase):
     def test_an_analysis_shows_its_own_options_before_those_of_every_run(self):
         text = call("tensor", "--help")
         headings = re.findall(r"^(\w.*):$", text, re.MULTILINE)
-        self.assertEqual(headings, ["Input", "Fit", "Output", "Running", "Help"])
+        self.assertEqual(headings, ["Input", "Fit", "Output", "Running", "Help", "Example"])
+
+    def test_each_command_ends_with_an_example_that_parses(self):
+        for name in COMMANDS:
+            text = call(name, "--help").split("\nExample:\n")[1]
+            lines = [line.strip() for line in text.replace("\\\n", " ").splitlines()]
+            self.assertTrue(any(line.startswith(f"voxherd {name}") for line in lines), name)
+            with tempfile.TemporaryDirectory() as folder:
+                for line in lines:
+                    if not line.startswith("voxherd "):
+                        continue
+                    done = subprocess.run([VOXHERD, *shlex.split(line)[1:]], capture_output=True, text=True, cwd=folder, timeout=60)
+                    # 66: the files of the example do not exist here; 2 would be a wrong option.
+                    self.assertIn(done.returncode, (0, 66), line + done.stderr)
+
+    def test_bedpostx_lists_the_flags_of_FSL(self):
+        text = call("bedpostx", "--help")
+        for line in ("--fibres               -n, --nf, --nfibres", "--gradient-deviation   -g"):
+            self.assertIn(f"  {line}\n", text)
 
     def test_an_unknown_option_is_answered_with_the_nearest(self):
         for typed in ("--fibrse", "--fib"):

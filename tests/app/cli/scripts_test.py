@@ -23,6 +23,14 @@ class Scripts(unittest.TestCase):
             done = subprocess.run(["bash", "-n", path], capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stderr), (0, ""), path)
 
+    def test_no_batch_script_names_a_partition_or_memory_of_a_site(self):
+        for path in scripts_in("slurm"):
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            for option in ("partition", "account", "mem"):
+                self.assertNotRegex(text, rf"(?m)^#SBATCH --{option}\b", path)
+            self.assertRegex(text, r"(?m)^# #SBATCH --partition=\w+$", path)
+
     def test_scripts_print_their_usage_and_reject_unknown_options(self):
         for path in scripts_in("script"):
             self.assertTrue(os.access(path, os.X_OK), path)

@@ -110,10 +110,10 @@ class Bedpostx(unittest.TestCase):
         self.bedpostx(*QUICK[2:], "-n", "1", "--overwrite")
         self.assertEqual(self.configuration()["fibres"], 1)
 
-    def killed(self, flags):
-        """A run that is killed after its first batches."""
+    def started(self, flags):
+        """A run that has finished its first batches."""
         job = subprocess.Popen([VOXHERD, "bedpostx", self.subject, *flags, *ON_ONE_CORE, "--batch", "8"],
-                               stderr=subprocess.DEVNULL)
+                               stderr=subprocess.PIPE, text=True)
         deadline = time.time() + 60
         while time.time() < deadline and job.poll() is None:
             try:
@@ -123,9 +123,30 @@ class Bedpostx(unittest.TestCase):
             except OSError:
                 pass
             time.sleep(0.01)
+        return job
+
+    def killed(self, flags):
+        job = self.started(flags)
         job.send_signal(signal.SIGKILL)
-        self.assertEqual(job.wait(), -signal.SIGKILL)
+        job.communicate()
+        self.assertEqual(job.returncode, -signal.SIGKILL)
         self.assertFalse(os.path.exists(f"{self.out}/xfms/eye.mat"))
+
+    def test_a_stopped_run_names_the_command_that_continues(self):
+        flags = [*QUICK[:2], "-b", "500", "-j", "3000", "-s", "100"]
+        job = self.started(flags)
+        job.send_signal(signal.SIGINT)
+        output = job.communicate()[1]
+        self.assertEqual(job.returncode, 75, output)
+        self.assertIn("the same command continues", output)
+        self.assertNotIn("--resume", output)
+        output = self.bedpostx(*flags).stderr
+        self.assertIn("resuming", output)
+        self.assertNotIn("voxherd export", output)
+        last = output.splitlines()[-1]
+        self.assertIn(f"{self.out} written; next: probtrackx2", last)
+        again = self.bedpostx(*flags, "--overwrite").stderr
+        self.assertNotIn("starting from the beginning", again)
 
     def test_a_killed_run_is_resumed_by_the_same_command(self):
         flags = [*QUICK[:2], "-b", "500", "-j", "3000", "-s", "100"]

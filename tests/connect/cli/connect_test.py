@@ -1,5 +1,6 @@
 """voxherd connect: costs, pathways, connectomes, paths as fibres, errors."""
 import os
+import re
 import unittest
 
 import numpy as np
@@ -215,7 +216,20 @@ class Neighbours(ConnectJobs):
             self.assertIn(f"largest {100 * asymmetry.max():.2g} %", output)
             self.assertRegex(output, r"asymmetry median [\d.]+ %")
             self.assertIn("path_cost over cost: median", output)
+            self.check_detours(m, Result(paths).samples, output)
             self.check_fibres(Result(paths), nibabel.load(labels).get_fdata().astype(int), m["path_cost"])
+
+    def check_detours(self, m, fibres, output):
+        """Flagged are the pairs that the log counts: above 1.5 times the cost of the end from which the path is traced."""
+        np.testing.assert_array_equal(m["detour"], m["detour"].T)
+        excess = m["path_cost"] / np.where(np.eye(len(m["cost"])), np.inf, m["cost"])
+        self.assertTrue((np.maximum(excess, excess.T) > 1.5)[m["detour"] == 1].all())
+        self.assertFalse((np.minimum(excess, excess.T) > 1.5)[m["detour"] == 0].any())
+        flagged = int(m["detour"].sum()) // 2
+        self.assertGreater(flagged, 0)
+        self.assertIn(f"{flagged} of 120 paths cost more than 1.5 times the arrival time", output)
+        np.testing.assert_array_equal(fibres["detour"], fibres["path_cost"] / fibres["cost"] > 1.5)
+        self.assertEqual(fibres["detour"].sum(), flagged)
 
     def check_fibres(self, fibres, labels, path_cost):
         """Each begins and ends in the regions that it names, whichever of them it was traced from."""
@@ -309,8 +323,29 @@ class Connectome(ConnectJobs):
     def test_without_names_the_csv_contains_only_numbers(self):
         out = self.make("out.h5", "--connectome", self.ends)
         self.assertEqual(voxherd("export", out, "--to", "csv", self.path("csv"))[0], 0)
-        np.testing.assert_array_equal(np.loadtxt(self.path("csv/cost.csv"), delimiter=","),
-                                      Maps(out).connectome["cost"])
+        np.testing.assert_array_equal(np.loadtxt(self.path("csv/cost.csv"), delimiter=",").astype("f4"),
+                                      Maps(out).connectome["cost"].astype("f4"))
+        with open(self.path("csv/cost.csv"), encoding="utf-8") as file:
+            words = file.read().replace("\n", ",").rstrip(",").split(",")
+        # The shortest text of a float32, at most nine digits.
+        self.assertEqual([word for word in words if len(re.sub("[^0-9]", "", word)) > 9], [])
+        self.assertGreater(max(len(word) for word in words), 6)
+
+    def test_a_tensor_that_is_repaired_is_counted_and_the_rule_is_named(self):
+        tensor = np.zeros((5, 4, 3, 6), np.float32)
+        tensor[..., [0, 1, 2]] = 1e-3, 5e-4, 3e-4
+        tensor[2, :2, 1, 2] = -1e-4
+        ends = np.zeros((5, 4, 3), np.int16)
+        ends[0], ends[4] = 1, 2
+        for name, values in (("dt.nii", tensor), ("two.nii", ends)):
+            nibabel.save(nibabel.Nifti1Image(values, np.diag([2, 2, 3, 1])), self.path(name))
+        words = ("--tensor", self.path("dt.nii"), "--tensor-from", "mrtrix", "--backend", "cpu", "--threads", "1")
+        for command, least, option in ((("connect", "--connectome", self.path("two.nii")), "0.215", "--max-ratio"),
+                                       (("geodesic", "--seed-image", self.path("two.nii")), "0.1", "--least-eigenvalue")):
+            rc, _, output = voxherd(*command, *words, "--out", self.path("out.h5"), "--overwrite")
+            self.assertEqual(rc, 0, output)
+            self.assertIn(f"2 of 60 voxels have a tensor with an eigenvalue of 0 or less; eigenvalues below {least} of the "
+                          f"largest one are raised to that ({option})", output)
 
 
 @needs_nibabel
@@ -451,12 +486,26 @@ class Errors(ConnectJobs):
             self.assertEqual(self.remaining_files(), [name])
             os.remove(self.path(name))
 
-    def test_a_dry_run_reports_the_plan_and_writes_nothing(self):
-        rc, output = self.launch(self.path("dry.h5"), "--connectome", self.ends, "--dry-run", ranks=2)
+    def dry_run(self, *options, ranks=0):
+        rc, estimate, output = voxherd(*self.words(self.path("dry.h5"), *options, "--dry-run"), ranks=ranks)
         self.assertEqual(rc, 0, output)
-        self.assertIn("14 regions, 1536 voxels where fronts may pass", output)
-        self.assertIn("not included in this estimate: the steps that follow (evaluation, maps)", output)
         self.assertEqual(os.listdir(self.folder), [])
+        return estimate, output
+
+    def test_a_dry_run_reports_the_plan_and_writes_nothing(self):
+        estimate, output = self.dry_run("--connectome", self.ends, ranks=2)
+        self.assertIn("14 regions, 1536 voxels where fronts may pass", output)
+        self.assertRegex(estimate, r"arrivals: about .* \(\d+ regions? took")
+        self.assertIn("evaluation, maps: not estimated", estimate)
+
+    def test_a_dry_run_estimates_every_step(self):
+        estimate, _ = self.dry_run(*self.end_regions(1, 2), "--paths", self.path("p.h5"))
+        self.assertRegex(estimate, r"paths: at most \d+:\d\d \(both fronts are solved for again\)")
+        estimate, _ = self.dry_run("--connectome", self.ends, "--paths", self.path("p.h5"), "--bootstrap", "4", ranks=2)
+        # 91 pairs are one batch, which needs the front of each of the 14 regions once.
+        self.assertRegex(estimate, r"paths: at most \d+:\d\d \(91 pairs of regions; their fronts are solved for 14 times\)")
+        self.assertRegex(estimate, r"bootstrap: about .* \(4 replicates of [0-9.e-]+ s each\)")
+        self.assertRegex(estimate, r"together at most \d+:\d\d")
 
 
 if __name__ == "__main__":

@@ -18,20 +18,22 @@ TEST(ClockTime, ShowsHoursOnlyIfThereAreAny) {
 }
 
 TEST(ProgressText, ShowsRateAndRemainingTime) {
-  EXPECT_EQ(progress_text(250, 1000, 10, false), " 25 %  250/1000 items  10/s  1:15 left");
+  EXPECT_EQ(progress_text(250, 1000, "voxel", 10, false), " 25 %  250/1000 voxels  10/s  1:15 left");
 }
 
-TEST(ProgressText, ShowsNoRateBeforeOneIsKnown) { EXPECT_EQ(progress_text(0, 1000, 0, false), "  0 %  0/1000 items"); }
+TEST(ProgressText, ShowsNoRateBeforeOneIsKnown) {
+  EXPECT_EQ(progress_text(0, 1000, "fibre", 0, false), "  0 %  0/1000 fibres");
+}
 
 TEST(ProgressText, FillsItsBar) {
-  EXPECT_NE(progress_text(500, 1000, 1, true).find("[###############               ]"), std::string::npos);
-  EXPECT_NE(progress_text(1000, 1000, 1, true).find("[##############################]"), std::string::npos);
+  EXPECT_NE(progress_text(500, 1000, "voxel", 1, true).find("[###############               ]"), std::string::npos);
+  EXPECT_NE(progress_text(1000, 1000, "voxel", 1, true).find("[##############################]"), std::string::npos);
 }
 
 TEST(Progress, StartsItsLinesWithTheNameOfTheStep) {
   testing::internal::CaptureStderr();
   {
-    progress shown(progress_style::bar, 10, 0, "scores");
+    progress shown(progress_style::bar, 10, 0, "scores", "voxel");
     std::this_thread::sleep_for(std::chrono::milliseconds(210));
     shown.update(5);
   }
@@ -42,6 +44,12 @@ TEST(Progress, StartsItsLinesWithTheNameOfTheStep) {
 TEST(ProgressStyle, IsSilentIfQuietAndOnOtherRanks) {
   EXPECT_EQ(choose_progress_style(true, true), progress_style::silent);
   EXPECT_EQ(choose_progress_style(false, false), progress_style::silent);
+}
+
+TEST(Counted, HasTheRightPlural) {
+  EXPECT_EQ(counted(1, "voxel"), "1 voxel");
+  EXPECT_EQ(counted(0, "voxel"), "0 voxels");
+  EXPECT_EQ(counted(2, "fibre"), "2 fibres");
 }
 
 TEST(ReadableBytes, UsesUnitsOfOneThousand) {

@@ -61,6 +61,19 @@ class Fibres(ExportedFibres):
                         self.assertEqual(found.shape, self.fibre(number).shape)
                         np.testing.assert_allclose(found, self.fibre(number), rtol=0, atol=MM)
 
+    def test_tck_has_the_commands_that_made_it(self):
+        out = self.path("new", "folder", "history.tck")  # its folder is created
+        run("export", self.result, "--to", "tck", out)
+        with open(out, "rb") as file:
+            header = file.read().split(b"\nEND\n")[0].decode().splitlines()
+        commands = [line for line in header if line.startswith("command_history: ")]
+        self.assertEqual(len(commands), 2, header)
+        self.assertIn("--count 50", commands[0])
+        self.assertRegex(commands[1], r"command_history: voxherd export .*fibres.h5  \(version=[0-9.]+\)$")
+        if shutil.which("tckinfo"):
+            shown = subprocess.run(["tckinfo", out], capture_output=True, text=True, check=True).stdout
+            self.assertRegex(shown, r"command_history: +\S.*--count 50")
+
     def test_trk_contains_arrays_of_fibres_and_of_points(self):
         run("export", self.result, "--to", "trk", self.path("arrays.trk"))
         read = nibabel.streamlines.load(self.path("arrays.trk")).tractogram
@@ -119,8 +132,8 @@ class Connectome(ExportedFibres):
         self.assertEqual(files_below(self.path("csv")), ["best_measure.csv", "count.csv", "nodes.tsv"])
         with h5py.File(self.result) as file:
             for name in ("count", "best_measure"):
-                np.testing.assert_array_equal(np.loadtxt(self.path("csv", f"{name}.csv"), delimiter=","),
-                                              file["connectome"][name][()])
+                np.testing.assert_array_equal(np.loadtxt(self.path("csv", f"{name}.csv"), delimiter=",").astype("f4"),
+                                              file["connectome"][name][()].astype("f4"))
         with open(self.path("csv", "nodes.tsv")) as file:
             self.assertEqual(file.read(), "index\tlabel\n1\t1001\n2\t1002\n3\t2035\n")
         with open(self.path("csv", "count.csv")) as file:
@@ -158,7 +171,7 @@ class Refusals(ExportedFibres):
     def test_a_wrong_path_is_rejected(self):
         self.refuse(2, "expected a name that ends in .trx", self.result, "--to", "trx", self.path("no.tck"))
         self.refuse(66, "absent.h5", self.path("absent.h5"), "--to", "trx", self.path("no.trx"))
-        self.refuse(74, "cannot be created", self.result, "--to", "trx", self.path("absent", "no.trx"))
+        self.refuse(74, "cannot create the folder", self.result, "--to", "trx", os.path.join(self.result, "no.trx"))
         os.mkdir(self.path("folder.trx"))
         self.refuse(2, "is a folder", self.result, "--to", "trx", self.path("folder.trx"), "--overwrite")
 

@@ -156,6 +156,17 @@ class Nothing(GeodesicJobs):
         self.assertIn("156 seeds with 64 directions each: 9984 fibres", output)
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_a_dry_run_estimates_every_step(self):
+        words = ("geodesic", *self.scan(), "--backend", "cpu", "--threads", "1", "--out", self.path("dry.h5"), "--seed-image",
+                 self.ends, "--targets", self.ends, "--dry-run")
+        _, estimate, _ = voxherd(*words)
+        self.assertRegex(estimate, r"scores: about .* \(\d+ fibres took")
+        self.assertRegex(estimate, r"fibres: at most \d+:\d\d \(if all fibres are accepted\)")
+        self.assertIn("ranking: not estimated", estimate)
+        _, estimate, _ = voxherd(*words, "--top", "2", "--distinct", "5")
+        self.assertRegex(estimate, r"ranking: at most \d+:\d\d \(if all fibres are accepted and compared\)")
+        self.assertRegex(estimate, r"fibres: at most \d+:\d\d \(2 fibres for each of 225 pairs\)")
+
 
 class Errors(GeodesicJobs):
     def test_errors_are_reported_once_and_nothing_is_written(self):

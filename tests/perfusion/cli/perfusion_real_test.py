@@ -1,6 +1,8 @@
 """voxherd perfusion on a real abdominal series (madym's test data), from raw signal to maps. Prints the checked
 values."""
 import os
+import re
+import shlex
 import sys
 import unittest
 
@@ -57,6 +59,39 @@ class Abdomen(PerfusionJobs):
             explained = 1 - np.sum((curves["tissue"] - curves["tissue_fit"]) ** 2) / np.sum(
                 (curves["tissue"] - curves["tissue"].mean()) ** 2)
             self.assertGreater(explained, 0.85)
+
+    def documented_command(self, document):
+        """The words of the document's command, with this series' files."""
+        with open(os.path.join(ROOT, *document.split("/")), encoding="utf-8") as text:
+            command = re.search(r"voxherd perfusion (--config (?:\\\n|.)*?--out) liver.h5", text.read())[1]
+        files = dict(zip(("dynamic.nii.gz", "times.txt", "liver.nii.gz", "aorta.nii.gz", "portal_vein.nii.gz", "vfa.nii.gz"),
+                         (*self.scan[1::2], file("vfa_3fa.nii.gz"))))
+        files["configs/perfusion-liver.cfg"] = os.path.join(ROOT, "configs", "perfusion-liver.cfg")
+        return [files.get(word, word) for word in shlex.split(command.replace("\\\n", " "))]
+
+    def test_the_documented_commands_correct_for_inflow_in_the_aorta(self):
+        for document in ("docs/commands/perfusion.md", "README.md"):
+            out = self.path(document.replace("/", "-") + ".h5")
+            rc, _, output = voxherd("perfusion", *self.documented_command(document), out)
+            self.assertEqual(rc, 0, output)
+            self.assertNotIn("blood mixes", output)
+            with h5py.File(out, "r") as f:
+                inside = f["items/voxel"][()]
+                maps = {n: f["maps"][n][()].ravel()[inside] for n in ("ka", "arterial_fraction", "status")}
+                late = {n: f["curves"][n][()][-15:].mean() for n in ("arterial", "portal")}
+            medians = {n: float(np.median(maps[n][maps["status"] == 0])) for n in ("ka", "arterial_fraction")}
+            print(document, medians, late)
+            self.assertTrue(0.8 < late["arterial"] / late["portal"] < 1.25, late)
+            # With the aorta's own baseline: 0.16, and a ka of 37 with T1 from the flip angles.
+            self.assertLess(medians["arterial_fraction"], 0.08)
+            if "perfusion.md" in document:
+                self.assertLess(medians["ka"], 15)
+
+    def test_a_repetition_time_in_the_wrong_unit_is_suspected(self):
+        words = [word.replace("4", "4000") if before == "--tr" else word for before, word in zip(("", *self.spgr), self.spgr)]
+        rc, output = self.launch(self.path("tr.h5"), *words, "--t1-blood", "1.4", scan=self.scan)
+        self.assertEqual(rc, 65, output)
+        self.assertIn("are --tr (in ms) and --flip-angle right?", output)
 
     def test_t1_of_the_liver_is_physiological(self):
         maps, _, _ = self.run_liver("t1.h5", *self.spgr, "--t1-blood", "1.4")

@@ -2,13 +2,15 @@
 import json
 import os
 import random
+import re
 import shutil
 import struct
+import subprocess
 import unittest
 
 import numpy as np
 from result_files import digest, h5py
-from toy_jobs import ToyJobs, run, voxherd
+from toy_jobs import VOXHERD, ToyJobs, mpirun, run, voxherd
 
 SLOW = ("--batch", 400, "--break-at", 4)  # seven batches, of which the fifth fails
 
@@ -43,6 +45,14 @@ def content(path):
         note("/", f)
         f.visititems(note)
     return digest(path), attributes
+
+
+def verify_with_poisoned_memory(ranks, path):
+    """With allocations of the C library that are not zero by chance."""
+    env = dict(os.environ, MALLOC_PERTURB_="165", GLIBC_TUNABLES="glibc.malloc.tcache_count=0")
+    done = subprocess.run(mpirun(ranks, VOXHERD, "verify", path), env=env, capture_output=True,
+                          text=True, timeout=60)
+    return done.returncode, done.stderr
 
 
 class Damage(ToyJobs):
@@ -174,6 +184,16 @@ class CorruptResults(ToyJobs):
 
         self.check_refused(change_shape, "/inputs/bvals has shape 4")
 
+    def test_a_result_of_a_later_version_that_this_one_cannot_read_names_that_version(self):
+        def make_later(f):
+            contents = json.loads(f.attrs["contents"])
+            contents["outputs"][0]["layout"] = "octree"
+            f.attrs["contents"] = np.bytes_(json.dumps(contents))
+            f.attrs["voxherd_version"] = np.bytes_("23.1.0")
+
+        self.check_refused(make_later, "octree")
+        self.check_refused(make_later, "it was written by voxherd 23.1.0, and this is 0.")
+
     def test_texts_of_the_wrong_kind_are_refused(self):
         def nest(f):
             f.attrs["provenance"] = "[" * 100000 + "]" * 100000
@@ -206,6 +226,31 @@ class CorruptResults(ToyJobs):
             self.assertEqual(rc, 65, out + output)
             self.assertEqual(output.count("voxherd: error:"), 1, output)
 
+    def test_a_damaged_group_is_reported_and_the_rest_can_be_read(self):
+        path = self.path("ragged.h5")
+        rc, output = run(1, path, command="ragged")
+        self.assertEqual(rc, 0, output)
+        with open(path, "rb") as f:
+            content = f.read()
+        # The heap of the names in a group, its block, and the tree that lists them.
+        parts = re.finditer(b"FRHP|FHDB|BTHD|BTLF", content)
+        ends = {self.check_damaged_group(path, content, part.start()) for part in parts}
+        self.assertEqual(ends, {"the rest is read", "refused"})  # /VTKHDF, and /
+
+    def check_damaged_group(self, path, content, at):
+        damaged = self.path("damaged.h5")
+        with open(damaged, "wb") as f:
+            f.write(content[:at] + b"XXXX" + content[at + 4:])
+        rc, output = verify_with_poisoned_memory(1, damaged)
+        self.assertEqual(rc, 65, f"byte {at}: {output}")
+        self.assertEqual(output.count("voxherd: error:"), 1, output)
+        if "listing /VTKHDF" not in output:
+            return "refused"
+        self.assertEqual(voxherd("info", damaged)[0], 0)
+        self.assertEqual(voxherd("compare", path, damaged)[0], 0)
+        self.assertEqual(verify_with_poisoned_memory(3, damaged)[0], 65)
+        return "the rest is read"
+
     def test_a_text_above_64_kB_is_read(self):
         path = self.path("large.h5")
         rc, output = run(1, path)
@@ -215,7 +260,7 @@ class CorruptResults(ToyJobs):
             provenance["note"] = "x" * 300000
             text = json.dumps(provenance).encode()
             f.attrs.create("provenance", np.array(text, dtype=f"S{len(text)}"))
-        rc, out, output = voxherd("info", path)
+        rc, out, output = voxherd("info", path, "--verbose")
         self.assertEqual(rc, 0, output)
         self.assertIn("x" * 300000, out)
 

@@ -68,8 +68,10 @@ class PointsFile(Ragged):
         self.assertEqual(times["steps"]["scores"]["analysis"], "ragged scores")
 
     def test_each_step_prints_its_name_and_its_table(self):
-        rc, _, output = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--out", self.path("result.h5")))
+        rc, _, output = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--verbose", "--out", self.path("result.h5")))
         self.assertEqual(rc, 0, output)
+        self.assertEqual(output.count(" written; next: "), 1, output)
+        self.assertTrue(output.splitlines()[-1].endswith("--to csv DIR (or --to tck FILE.tck)"), output)
         lines = output.splitlines()
         self.assertLess(lines.index("scores"), lines.index("fibres"))
         self.assertEqual(output.count("reading s"), 2, output)
@@ -199,6 +201,11 @@ class KilledRuns(KillAndResume, Ragged):
             self.assertGreaterEqual(json.load(f)["resumed_batches"], 5)
         self.assertEqual(digest(out), expected)
 
+    def test_only_the_first_step_reports_that_nothing_is_resumed(self):
+        rc, _, output = run_process(*mpirun(2, TOY, "ragged", "--threads", 1, "--out", self.path("new.h5"), "--resume"))
+        self.assertEqual(rc, 0, output)
+        self.assertEqual(output.count("starting from the beginning"), 1, output)
+
     def test_a_complete_result_is_not_scored_again(self):
         out = self.make()
         before = os.stat(out)
@@ -285,7 +292,7 @@ class VerifyCompareInfo(Ragged):
         rc, out, output = voxherd("info", self.path("a.h5"))
         self.assertEqual(rc, 0, output)
         for word in ("/points/position[3]", "/samples/ends[2]", "/connectome/count[2,2]", "/inputs/bvals[4]",
-                     "items with"):
+                     "fibres with"):
             self.assertIn(word, out)
 
 

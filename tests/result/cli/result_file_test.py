@@ -131,8 +131,11 @@ class VerifyAndCompare(ToyJobs):
     def test_info_lists_the_contents(self):
         rc, out, output = voxherd("info", self.path("a.h5"))
         self.assertEqual(rc, 0, output)
-        for word in ("/maps/label", "/samples/draws[50]", "mm2/s", "/inputs/bvals[4]", '"seed": 1', "complete"):
+        for word in ("/maps/label", "/samples/draws[50]", "mm2/s", "/inputs/bvals[4]", "complete", "voxels in the mask"):
             self.assertIn(word, out)
+        self.assertRegex(out, r"(?m)^command    \S")
+        self.assertNotIn('"seed": 1', out)
+        self.assertIn('"seed": 1', voxherd("info", self.path("a.h5"), "--verbose")[1])
 
 
 if __name__ == "__main__":

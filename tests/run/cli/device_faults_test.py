@@ -1,5 +1,6 @@
 """A GPU with too little memory, or one that is lost, in every analysis: batches are split, or the run ends with status 71
 and --resume completes it; the bytes are the same. The device is simulated at the call that computes a batch."""
+import collections
 import os
 import shutil
 import sys
@@ -67,6 +68,25 @@ class DeviceFaults(unittest.TestCase):
                     self.assertFalse(os.path.exists(out))
                     self.studies.complete(study, self.studies.inputs, out, 4 - ranks, "--resume")
                     self.check_same(study, out)
+
+    def test_an_allocation_that_fails_splits_the_batch_or_ends_with_status_71_and_resume_gives_the_same_bytes(self):
+        for study in STUDIES:
+            ends = collections.Counter()
+            for number in range(1, 5):
+                ranks = 1 if number % 2 else 3
+                with self.subTest(study.name, ranks=ranks, allocation=number):
+                    out = self.path(study, f"allocation{number}")
+                    status, output, failed = self.run_faulty(study, ranks, out, "allocation", number)
+                    self.assertGreater(failed, 0)
+                    self.assertIn(status, (0, 71), output)
+                    self.assertEqual(output.count("voxherd: error: "), int(status == 71), output)
+                    if status == 71:
+                        self.studies.complete(study, self.studies.inputs, out, 4 - ranks, "--resume")
+                    self.check_same(study, out)
+                    ends[status] += 1
+            self.assertGreater(ends[71], 0, f"{study.name}: the first allocation is not part of a batch")
+            if study.name != "connect":  # its batches have one item here
+                self.assertGreater(ends[0], 0, f"{study.name}: no batch was split")
 
 
 if __name__ == "__main__":

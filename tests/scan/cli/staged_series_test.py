@@ -58,7 +58,7 @@ class SameBytes(StagedJobs):
         for count in ranks:
             words = self.words(command, f"staged{count}.h5", *options, *IN_STAGES)
             output = self.expect(run_process(*mpirun(count, VOXHERD, *words)))
-            self.assertGreaterEqual(output.count("inflated for voxels"), stages, output)
+            self.assertGreaterEqual(output.count("decompressed for voxels"), stages, output)
             self.assertEqual(digest(self.path(f"staged{count}.h5")), digest(self.path("plain.h5")))
 
     def test_tensor_in_six_stages_by_voxels_by_slices_and_dealt_in_advance(self):
@@ -80,6 +80,11 @@ class SameBytes(StagedJobs):
         for limit in ("0", "-1", "1e7", "nan"):
             output = self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--host-memory", limit)), status=2)
             self.assertIn("--host-memory", output)
+
+    def test_a_small_series_is_read_without_a_word(self):
+        for verbose in (False, True):
+            out = self.expect(run_process(VOXHERD, *self.words("tensor", f"{verbose}.h5", *(["--verbose"] if verbose else []))))
+            self.assertEqual("decompress" in out, verbose, out)
 
     def test_a_dry_run_reports_the_memory_of_stages(self):
         self.expect(run_process(VOXHERD, *self.words("tensor", "x.h5", "--dry-run", *IN_STAGES)))
@@ -190,15 +195,15 @@ class SignalsMeanwhile(StagedJobs):
 
     def test_while_tensor_and_ballstick_wait(self):
         mask = ("--mask", os.path.join(self.shared, "mask.nii"))
-        self.stop(1, signal.SIGTERM, "inflating once per node", "tensor", *mask)
-        self.stop(3, signal.SIGUSR1, "inflating once per node", "ballstick", *mask)
+        self.stop(1, signal.SIGTERM, "decompressing once per node", "tensor", "--verbose", *mask)
+        self.stop(3, signal.SIGUSR1, "decompressing once per node", "ballstick", "--verbose", *mask)
 
     def test_while_geodesic_connect_and_perfusion_wait(self):
         mask = ("--mask", os.path.join(self.shared, "mask.nii"))
         region = os.path.join(self.shared, "mask.nii")
-        self.stop(2, signal.SIGTERM, "inflating once per node", "geodesic", *mask, "--seed-image", region)
-        self.stop(2, signal.SIGINT, "inflating once per node", "connect", *mask, "--connectome", region)
-        self.stop(2, signal.SIGTERM, "inflating once per node", "perfusion", *mask)
+        self.stop(2, signal.SIGTERM, "decompressing once per node", "geodesic", "--verbose", *mask, "--seed-image", region)
+        self.stop(2, signal.SIGINT, "decompressing once per node", "connect", "--verbose", *mask, "--connectome", region)
+        self.stop(2, signal.SIGTERM, "decompressing once per node", "perfusion", "--verbose", *mask)
 
     def test_while_the_automatic_mask_is_computed(self):
         self.stop(1, signal.SIGTERM, "not unit vectors", "tensor")

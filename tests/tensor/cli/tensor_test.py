@@ -141,6 +141,9 @@ class AgainstMrtrixOnABrain(unittest.TestCase):
         cls.white = image(BRAIN, "ref_mrtrix3", "wm_mask_fa025.nii.gz") > 0
         cls.inside = image(BRAIN, "ref_mrtrix3", "brain_mask.nii.gz") > 0
 
+    def test_info_counts_only_voxels_of_the_mask(self):
+        self.assertIn("190251 of 190506 voxels fitted", self.info)
+
     def test_anisotropy_in_white_matter_agrees(self):
         ours, theirs = self.maps["FA"][self.white], image(BRAIN, "ref_mrtrix3", "fa.nii.gz")[self.white]
         self.assertEqual(len(ours), 61106)

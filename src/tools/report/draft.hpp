@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpi/result/result_reader.hpp"
+#include "src/tools/report/distribution.hpp"
+#include "src/tools/report/grid_view.hpp"
+#include "src/tools/report/page.hpp"
+
+namespace voxherd::report {
+
+/// A page that is being made from a result.
+struct draft {
+  explicit draft(const result_reader& r);
+
+  const result_reader& result;
+  grid_view view;
+  std::vector<std::uint64_t> items;   ///< numbers of the finished items
+  std::vector<std::uint64_t> voxels;  ///< of the finished items, each once
+  std::vector<std::uint64_t> fitted;  ///< of these, the ones that have values
+  mosaic slices;                      ///< in which maps are shown
+  page out;
+
+  void warn(std::string text);
+  section& add_section(std::string title);
+  void cite(std::string text, std::string doi);
+};
+
+/// An output's values: a map at the fitted voxels, or rows of items (at most a million of them, evenly spread). Its
+/// first component, if it has several.
+std::vector<float> read_values(const draft& d, const output_spec& o);
+
+/// "FA: fractional anisotropy.", and what else is to be said.
+std::string explain(const std::string& name, const std::string& meaning, const std::string& more = "");
+
+/// A constant of the result by group and name; null if there is none.
+const constant* find_constant(const result_reader& r, const std::string& group, const std::string& name);
+
+/// A word of the configuration; `standard` if the configuration has none.
+std::string configured(const result_reader& r, const std::string& option, const std::string& standard);
+
+/// The outputs with one number per item, and how they are distributed.
+std::vector<std::pair<output_spec, distribution>> describe_outputs(const draft& d);
+
+/// Where the page of a result is written by default: tensor.report.html of tensor.h5.
+std::string default_page_path(const std::string& result);
+
+/// Warnings that concern results of every analysis.
+void add_common_warnings(draft& d);
+/// What was run, on what, how long, with what outcome.
+void describe_run(draft& d);
+/// Sections at the end: all outputs with their quantiles, inputs, options, time of each rank.
+void add_records(draft& d);
+
+}  // namespace voxherd::report

@@ -1,0 +1,187 @@
+#include "src/tools/report/fibre_views.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/tools/report/chart.hpp"
+#include "src/tools/report/pictures.hpp"
+
+namespace voxherd::report {
+
+namespace {
+
+constexpr auto position = "position";
+
+using point = std::array<double, 3>;
+
+struct fibre {
+  std::vector<point> mm;  ///< along the axes of the view
+  double value = 0;
+};
+
+struct extent {
+  point first{HUGE_VAL, HUGE_VAL, HUGE_VAL}, last{-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+  void include(const point& p) {
+    for (std::size_t a = 0; a < 3; ++a) first[a] = std::min(first[a], p[a]), last[a] = std::max(last[a], p[a]);
+  }
+};
+
+bool has_fibres(const result_reader& r) {
+  if (!r.has(position)) return false;
+  const output_spec& o = r.output(position);
+  return o.layout == output_layout::points && o.shape == std::vector<std::uint64_t>{3} && r.point_count() > 0;
+}
+
+/// Every k-th finished item, so that neither fibres nor points are too many.
+std::vector<fibre> read_fibres(const draft& d, const std::string& measure) {
+  constexpr std::uint64_t max_fibres = 20000, max_points = 2000000;
+  const auto& offsets = d.result.point_offsets();
+  const std::uint64_t step =
+      std::max((d.items.size() + max_fibres - 1) / max_fibres, (d.result.point_count() + max_points - 1) / max_points);
+  std::vector<fibre> fibres;
+  for (std::uint64_t i = 0; i < d.items.size(); i += std::max<std::uint64_t>(1, step)) {
+    const std::uint64_t item = d.items[i], count = offsets[item + 1] - offsets[item];
+    if (count < 2 || count > max_points) continue;
+    const std::vector<float> mm = d.result.read_points(position, offsets[item], count);
+    fibre f;
+    for (std::size_t k = 0; k < count; ++k) f.mm.push_back(d.view.place_mm({mm[3 * k], mm[3 * k + 1], mm[3 * k + 2]}));
+    if (!measure.empty()) f.value = d.result.read_items(measure, item, 1).front();
+    fibres.push_back(std::move(f));
+  }
+  return fibres;
+}
+
+struct projection {
+  int across, up;
+  const char* name;
+};
+constexpr projection projections[] = {{0, 1, "from above, the front at the top"},
+                                      {1, 2, "from the right, the front on the right"},
+                                      {0, 2, "from behind"}};
+
+/// Adds up colours of line pieces in pixels; where many fibres lie above each other, their mean is shown brighter.
+class canvas {
+ public:
+  canvas(const extent& box, const projection& p)
+      : p_(p),
+        box_(box),
+        pixels_per_mm_(side / std::max({span(p.across), span(p.up), 1.0})),
+        image_(pixels(p.across), pixels(p.up)),
+        sums_(image_.rgb.size()),
+        counts_(image_.width * image_.height) {}
+
+  void draw(const point& a, const point& b, colour c) {
+    const double length = std::hypot(b[at(p_.across)] - a[at(p_.across)], b[at(p_.up)] - a[at(p_.up)]) * pixels_per_mm_;
+    const int steps = static_cast<int>(std::clamp(std::ceil(2 * length), 1.0, 2.0 * side));
+    for (int k = 0; k < steps; ++k) {
+      const double t = (k + 0.5) / steps;
+      const std::size_t x = pixel(p_.across, std::lerp(a[at(p_.across)], b[at(p_.across)], t));
+      const std::size_t y = image_.height - 1 - pixel(p_.up, std::lerp(a[at(p_.up)], b[at(p_.up)], t));
+      const std::size_t i = y * image_.width + x;
+      ++counts_[i];
+      for (std::size_t n = 0; n < 3; ++n) sums_[3 * i + n] += c[n];
+    }
+  }
+
+  const rgb_image& finish() {
+    constexpr double dimmest = 0.55;
+    const double most = std::log1p(*std::max_element(counts_.begin(), counts_.end()));
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      if (counts_[i] == 0) continue;
+      const double light = dimmest + (1 - dimmest) * (most > 0 ? std::log1p(counts_[i]) / most : 1);
+      for (std::size_t n = 0; n < 3; ++n)
+        image_.rgb[3 * i + n] = static_cast<std::uint8_t>(std::lround(light * sums_[3 * i + n] / counts_[i]));
+    }
+    return image_;
+  }
+
+ private:
+  static constexpr double side = 420;  // pixels
+  static std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
+  double span(int axis) const { return box_.last[at(axis)] - box_.first[at(axis)]; }
+  std::size_t pixels(int axis) const { return static_cast<std::size_t>(span(axis) * pixels_per_mm_) + 1; }
+  std::size_t pixel(int axis, double mm) const {
+    return std::min(static_cast<std::size_t>(std::max(0.0, (mm - box_.first[at(axis)]) * pixels_per_mm_)),
+                    pixels(axis) - 1);
+  }
+
+  projection p_;
+  extent box_;
+  double pixels_per_mm_;
+  rgb_image image_;
+  std::vector<double> sums_, counts_;
+};
+
+colour segment_colour(const point& a, const point& b) {
+  point unit{};
+  const double length = std::hypot(b[0] - a[0], b[1] - a[1], b[2] - a[2]);
+  for (std::size_t i = 0; i < 3; ++i) unit[i] = length > 0 ? (b[i] - a[i]) / length : 0;
+  return direction_colour(unit, 1);
+}
+
+/// Three pictures next to each other. `choose` gives the colour of a piece of a fibre.
+template <class Choose>
+std::string draw_views(const std::vector<fibre>& fibres, const std::string& what, const Choose& choose) {
+  extent box;
+  for (const fibre& f : fibres)
+    for (const point& p : f.mm) box.include(p);
+  std::string html = "<div class=\"views\">\n";
+  for (const projection& p : projections) {
+    canvas c(box, p);
+    for (const fibre& f : fibres)
+      for (std::size_t k = 1; k < f.mm.size(); ++k) c.draw(f.mm[k - 1], f.mm[k], choose(f, k));
+    html += image_markup(c.finish(), fmt::format("{} seen {}.", what, p.name), 1, true);
+  }
+  return html +
+         "</div>\n<p class=\"legend\">Seen from above (left is left, the front at the top), from the right (the "
+         "front on the right) and from behind (left is left).</p>\n";
+}
+
+void remove_infinite(std::vector<fibre>& fibres) {
+  std::erase_if(fibres, [](const fibre& f) {
+    return std::any_of(f.mm.begin(), f.mm.end(), [](const point& p) {
+      return !std::isfinite(p[0]) || !std::isfinite(p[1]) || !std::isfinite(p[2]);
+    });
+  });
+}
+
+void add_by_measure(draft& d, const std::vector<fibre>& fibres, const std::string& measure, const std::string& what) {
+  std::vector<float> values;
+  for (const fibre& f : fibres) values.push_back(static_cast<float>(f.value));
+  const distribution q = describe_values(std::move(values));
+  if (!(q.q98 > q.q02)) return;
+  const output_spec& o = d.result.output(measure);
+  const std::string picture = draw_views(fibres, what, [&](const fibre& f, std::size_t) {
+    return std::isfinite(f.value) ? map_colour(colour_map::viridis, (f.value - q.q02) / (q.q98 - q.q02))
+                                  : not_finite_colour;
+  });
+  d.out.sections.back().figures.push_back({fmt::format("Fibres, coloured by {}", with_unit(measure, o.unit)),
+                                           picture + colour_bar(colour_map::viridis, q.q02, q.q98, o.unit),
+                                           explain(measure, o.meaning),
+                                           {},
+                                           true});
+}
+
+}  // namespace
+
+void add_fibres(draft& d, const std::string& measure) {
+  if (!has_fibres(d.result)) return;
+  const bool has_measure = d.result.has(measure) && d.result.output(measure).layout == output_layout::items;
+  std::vector<fibre> fibres = read_fibres(d, has_measure ? measure : "");
+  remove_infinite(fibres);
+  if (fibres.empty()) return;
+  d.add_section("Fibres");
+  const std::string what = fmt::format("{} of {} fibres", fibres.size(), d.items.size());
+  d.out.sections.back().figures.push_back(
+      {"Fibres, coloured by direction",
+       draw_views(fibres, what, [](const fibre& f, std::size_t k) { return segment_colour(f.mm[k - 1], f.mm[k]); }),
+       fmt::format("{}. Red: left to right; green: front to back; blue: up and down.", what),
+       {},
+       true});
+  if (has_measure) add_by_measure(d, fibres, measure, what);
+  d.out.numbers["fibres_shown"] = fibres.size();
+}
+
+}  // namespace voxherd::report

@@ -1,0 +1,142 @@
+#include "src/tools/report/matrix.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "src/tools/report/chart.hpp"
+#include "src/tools/report/pictures.hpp"
+
+namespace voxherd::report {
+
+namespace {
+
+constexpr auto group = "connectome";
+constexpr std::size_t few = 30;         // regions with a complete table
+constexpr std::size_t max_named = 200;  // regions with names beside the picture
+
+std::vector<std::string> region_names(const result_reader& r, std::size_t n) {
+  const auto& configuration = r.configuration();
+  std::vector<std::string> names;
+  if (configuration.is_object() && configuration.contains("region-names"))
+    for (const auto& name : configuration.at("region-names")) names.push_back(name.get<std::string>());
+  if (names.size() == n) return names;
+  names.clear();
+  const constant* labels = find_constant(r, group, "labels");
+  for (std::size_t i = 0; i < n; ++i)
+    names.push_back(labels != nullptr && labels->values.size() == n ? number_text(labels->values[i])
+                                                                    : std::to_string(i + 1));
+  return names;
+}
+
+struct square {
+  const constant& c;
+  best which;
+  std::size_t n() const { return c.shape[0]; }
+  double value(std::size_t row, std::size_t column) const { return c.values[row * n() + column]; }
+  bool is_connected(std::size_t row, std::size_t column) const {
+    const double v = value(row, column);
+    return row != column && std::isfinite(v) && (which == best::smallest || v != 0);
+  }
+};
+
+distribution describe_pairs(const square& m) {
+  std::vector<float> values;
+  for (std::size_t i = 0; i < m.n(); ++i)
+    for (std::size_t k = 0; k < m.n(); ++k)
+      if (m.is_connected(i, k)) values.push_back(static_cast<float>(m.value(i, k)));
+  return describe_values(std::move(values));
+}
+
+/// Names at both edges and one square per pair.
+std::string draw_named(const square& m, const std::vector<std::string>& names, const std::string& picture,
+                       const std::string& description) {
+  constexpr double letter = 7.2;
+  std::size_t longest = 1;
+  for (const std::string& name : names) longest = std::max(longest, name.size());
+  const double cell = m.n() <= 30 ? 22 : 13, room = 12 + letter * static_cast<double>(longest);
+  const double side = cell * static_cast<double>(m.n());
+  std::string marks;
+  for (std::size_t i = 0; i < m.n(); ++i) {
+    const double middle = room + cell * (static_cast<double>(i) + 0.5);
+    fmt::format_to(std::back_inserter(marks),
+                   "<text x=\"{0}\" y=\"{1}\" text-anchor=\"end\">{2}</text><text transform=\"translate({3},{0}) "
+                   "rotate(-90)\">{2}</text>\n",
+                   room - 6, middle + 4, escaped(names[i]), middle + 4);
+  }
+  // Many names are legible only if the picture scrolls on small screens.
+  return fmt::format(
+      "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{1}\"><svg "
+      "style=\"max-width:{6:.0f}px;min-width:{7:.0f}px\" viewBox=\"0 0 {0:.1f} {0:.1f}\" role=\"img\" "
+      "aria-label=\"{1}\">\n{2}<image x=\"{3}\" y=\"{3}\" "
+      "width=\"{4}\" height=\"{4}\" style=\"image-rendering:pixelated\" "
+      "href=\"data:image/png;base64,{5}\"/></svg></div>\n",
+      room + side, escaped(description), marks, room, side, picture, 1.3 * (room + side), 0.75 * (room + side));
+}
+
+table all_pairs(const square& m, const std::vector<std::string>& names) {
+  table t{with_unit(m.c.name, m.c.unit), {"from \\ to"}, {}};
+  t.header.insert(t.header.end(), names.begin(), names.end());
+  for (std::size_t i = 0; i < m.n(); ++i) {
+    t.rows.push_back({names[i]});
+    for (std::size_t k = 0; k < m.n(); ++k) t.rows.back().push_back(number_text(m.value(i, k)));
+  }
+  return t;
+}
+
+table best_pairs(const square& m, const std::vector<std::string>& names) {
+  constexpr std::size_t max_pairs = 30;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t i = 0; i < m.n(); ++i)
+    for (std::size_t k = 0; k < m.n(); ++k)
+      if (m.is_connected(i, k)) pairs.emplace_back(i, k);
+  std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& a, const auto& b) {
+    const double x = m.value(a.first, a.second), y = m.value(b.first, b.second);
+    return m.which == best::smallest ? x < y : x > y;
+  });
+  if (pairs.size() > max_pairs) pairs.resize(max_pairs);
+  table t{
+      fmt::format("{}: the {} {} pairs", m.c.name, m.which == best::smallest ? "smallest" : "largest", pairs.size()),
+      {"from", "to", with_unit(m.c.name, m.c.unit)},
+      {}};
+  for (const auto& [i, k] : pairs) t.rows.push_back({names[i], names[k], number_text(m.value(i, k))});
+  return t;
+}
+
+}  // namespace
+
+void add_matrix(draft& d, const std::string& name, best which, names_shown shown) {
+  const constant* c = find_constant(d.result, group, name);
+  if (c == nullptr || c->shape.size() != 2 || c->shape[0] != c->shape[1] || c->shape[0] == 0) return;
+  const square m{*c, which};
+  const std::vector<std::string> names = region_names(d.result, m.n());
+  const distribution q = describe_pairs(m);
+  const double first = q.min >= 0 ? 0 : q.min, last = q.q98 > first ? q.q98 : first + 1;
+  rgb_image image(m.n(), m.n());
+  for (std::size_t i = 0; i < m.n(); ++i)
+    for (std::size_t k = 0; k < m.n(); ++k)
+      if (m.is_connected(i, k))
+        image.set(k, i, map_colour(colour_map::viridis, (m.value(i, k) - first) / (last - first)));
+  const std::string text = fmt::format("{} of {} pairs of {} regions are connected; median {:.4g}.", q.values,
+                                       m.n() * (m.n() - 1), m.n(), q.median);
+  const bool is_named = m.n() <= max_named && (shown == names_shown::yes || m.n() <= few);
+  const std::string picture =
+      is_named ? draw_named(m, names, base64(encode_png(image)), text) : image_markup(image, text, 1, false);
+  figure f{with_unit(name, c->unit),
+           picture + colour_bar(colour_map::viridis, first, last, c->unit),
+           explain(name, c->meaning, text + " Rows are where paths begin, columns where they end; black: none."),
+           {best_pairs(m, names)},
+           is_named && m.n() > few};
+  if (m.n() <= few) f.tables.push_back(all_pairs(m, names));
+  d.out.sections.back().figures.push_back(std::move(f));
+  d.out.numbers["regions"] = names;
+  constexpr std::size_t max_listed = 1000;
+  if (m.n() > max_listed) return;
+  nlohmann::json rows = nlohmann::json::array();
+  for (const double v : c->values) rows.push_back(std::isfinite(v) ? nlohmann::json(v) : nlohmann::json());
+  d.out.numbers["matrices"][name] = {{"unit", c->unit}, {"values", rows}};
+}
+
+}  // namespace voxherd::report

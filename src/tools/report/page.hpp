@@ -1,0 +1,63 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace voxherd::report {
+
+/// A text for HTML, also inside quotes: markup is escaped, invalid UTF-8 and control characters are replaced.
+std::string escaped(const std::string& text);
+
+/// A table of texts. The first column names the rows; `links`, if any, are of these names, "" for none.
+struct table {
+  std::string caption;
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> links = {};
+};
+
+/// A picture or chart: its markup, what it shows, and its numbers.
+struct figure {
+  std::string title;
+  std::string markup;       ///< HTML, with a text alternative
+  std::string explanation;  ///< plain text
+  std::vector<table> tables;
+  bool wide = false;
+};
+
+struct section {
+  std::string title;
+  std::vector<std::string> paragraphs;  ///< plain text
+  std::vector<figure> figures;
+  std::vector<table> tables;
+};
+
+/// A paper that the methods paragraph cites. `doi` may be empty.
+struct reference {
+  std::string text, doi;
+};
+
+/// A page in the order in which it is read. All texts are plain; they are escaped when the page is written.
+struct page {
+  std::string title, lead;
+  table facts;
+  std::vector<std::string> warnings;
+  std::vector<section> sections;
+  std::string methods;
+  std::vector<reference> references;
+  nlohmann::json numbers;
+};
+
+std::string table_markup(const table& t);
+
+/// One HTML file that loads nothing and runs no script.
+std::string write_page(const page& p);
+
+/// The file with a page's numbers: page.json of page.html.
+std::string json_path(const std::string& page_path);
+
+/// The numbers as JSON text, also of texts that are not valid UTF-8.
+std::string json_text(const nlohmann::json& numbers, int indent);
+
+}  // namespace voxherd::report
