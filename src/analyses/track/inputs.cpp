@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/readable.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/grid_space.hpp"
@@ -180,8 +181,10 @@ track_inputs read_track_inputs(const session& s, const track_request& request, c
   in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in));
   in.configuration = nlohmann::json::object();
   add_stored(track_options(), request, in.configuration);
-  spdlog::info("{} seed voxels with {} streamlines each: {} streamlines through {} samples of {} fibres",
-               in.seeds.size(), request.per_seed, in.plan.streamlines(), in.how.samples, in.how.fibres);
+  spdlog::info("{} with {} each: {} through {} of {}", counted(in.seeds.size(), "seed voxel"),
+               counted(request.per_seed, "streamline"), counted(in.plan.streamlines(), "streamline"),
+               counted(static_cast<std::uint64_t>(in.how.samples), "sample"),
+               counted(static_cast<std::uint64_t>(in.how.fibres), "fibre"));
   return in;
 }
 

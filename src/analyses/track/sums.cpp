@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "core/readable.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -72,7 +74,7 @@ track_sums add_groups(const result_reader& groups, const track_inputs& in) {
 
 void log_sums(const track_sums& sums, const track_inputs& in) {
   const std::uint64_t all = in.plan.streamlines(), accepted = sums.all_accepted();
-  spdlog::info("{} of {} streamlines accepted ({:.3g} %); {:.1f} steps per streamline", accepted, all,
+  spdlog::info("{} of {} accepted ({:.3g} %); {:.1f} steps on average", accepted, counted(all, "streamline"),
                100 * share(accepted, all), share(sums.walked, all));
 }
 

@@ -23,11 +23,12 @@ exit_status run_track(session& s, const track_request& request) {
       "groups", [&] { return std::make_unique<streamline_groups>(in, d); },
       [&](const std::string& file, nlohmann::json& summary) {
         s.on_root([&] {
-          sums = add_groups(result_reader(file), in);
+          sums = add_groups(result_reader(file, tables::walked_or_own), in);
           log_sums(sums, in);
         });
         summary["streamlines"] = in.plan.streamlines();
       });
+  steps.describe("group");
   steps.known_result("maps", [&] {
     known_result result{"track", in.samples.grid, voxels, {}, {}};
     s.on_root([&] {
@@ -41,7 +42,10 @@ exit_status run_track(session& s, const track_request& request) {
 
 extern const command track_command = make_command<track_options, run_track>(
     {"track", "probabilistic streamlines through posterior samples: densities, networks",
-     "--samples FILE (--seed-image FILE | --network FILE) --out FILE", ""},
+     "--samples FILE (--seed-image FILE | --network FILE) --out FILE", "",
+     "voxherd track --samples fibres.h5 --seed-image seed.nii.gz --loop-check \\\n"
+     "  --waypoints left.nii.gz right.nii.gz --out tract.h5\n"
+     "voxherd export tract.h5 --to nifti maps"},
     track_outputs);
 
 }  // namespace voxherd
