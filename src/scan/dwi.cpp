@@ -63,7 +63,8 @@ struct dwi_series::state {
     input.add(*deviations);
   }
 
-  /// Checks all inputs on rank 0, except the compressed data themselves.
+  /// Checks all inputs on rank 0, except the compressed data themselves. Fingerprints are taken before a file is read,
+  /// so that the check at the end of the run finds a file that was replaced in between.
   void check() {
     image = read_nifti_header(dwi_path);
     auto series = std::async(std::launch::async, [this] { return fingerprint(dwi_path); });
@@ -72,14 +73,18 @@ struct dwi_series::state {
       throw failure(exit_status::bad_data, fmt::format("{}: dim[4] is {}, expected a series of at least 2 volumes",
                                                        printable(dwi_path), image.volumes));
     }
+    provenance["bvals"] = fingerprint(bvals_path);
+    provenance["bvecs"] = fingerprint(bvecs_path);
     gradients = read_gradients(bvals_path, bvecs_path, image.volumes);
     if (!deviation_path.empty()) check_deviation();
+    describe_mask();
     voxels = mask_path.empty() ? voxels_with_b0_signal(image, gradients) : voxels_inside(mask_path, image);
     provenance["dwi"] = series.get();
-    describe();
+    provenance["image"] = image.geometry;
   }
 
   void check_deviation() {
+    provenance["grad_dev"] = fingerprint(deviation_path);
     deviation = read_nifti_header(deviation_path);
     log_warnings(deviation);
     if (deviation.volumes != deviation_volumes) {
@@ -90,16 +95,12 @@ struct dwi_series::state {
     check_same_grid(deviation, image);
   }
 
-  void describe() {
-    provenance["bvals"] = fingerprint(bvals_path);
-    provenance["bvecs"] = fingerprint(bvecs_path);
+  void describe_mask() {
     if (mask_path.empty()) {
       provenance["mask"] = {{"rule", fmt::format("positive mean over b <= {} s/mm2", max_b0_s_per_mm2)}};
     } else {
       provenance["mask"] = fingerprint(mask_path);
     }
-    if (!deviation_path.empty()) provenance["grad_dev"] = fingerprint(deviation_path);
-    provenance["image"] = image.geometry;
   }
 
   void share(const session& s) {

@@ -76,11 +76,12 @@ tensor_source from_file(const session& s, const tensor_source_request& request) 
   tensor_volume v;
   tensor_source source;
   s.on_root([&] {
-    v = read_tensor_file(path, origin);
+    // Before a file is read, so that the check at the end of the run finds one that was replaced in between.
     source.provenance["tensor"] = fingerprint(path);
+    v = read_tensor_file(path, origin);
     if (!mask.empty()) {
-      apply_mask(mask, path, v);
       source.provenance["mask"] = fingerprint(mask);
+      apply_mask(mask, path, v);
     }
     if (!v.geometry.is_null()) source.provenance["image"] = v.geometry;
   });

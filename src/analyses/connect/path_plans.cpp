@@ -80,6 +80,8 @@ std::vector<planned_path> plan_paths(const region_table& t, const connect_inputs
     }
   }
   warn_about(joined - paths.size(), joined);
+  // A batch solves for the fronts of its paths.
+  std::stable_sort(paths.begin(), paths.end(), [](const auto& a, const auto& b) { return a.fronts < b.fronts; });
   return paths;
 }
 

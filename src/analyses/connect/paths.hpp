@@ -40,7 +40,8 @@ struct planned_path {
 std::vector<planned_path> plan_paths(const pathway& p, const connect_inputs& inputs, const front_field& field,
                                      const device& d);
 
-/// The least-cost path of each pair of regions, the smaller label first; none for pairs without a path.
+/// The least-cost path of each pair of regions, the smaller label first; none for pairs without a path. Ordered by the
+/// front that they are traced in.
 std::vector<planned_path> plan_paths(const region_table& table, const connect_inputs& inputs);
 
 inline constexpr std::uint64_t path_items_per_batch = 1024;
