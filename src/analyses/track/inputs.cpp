@@ -68,9 +68,9 @@ void number_places(const image_grid& grid, const std::array<std::int64_t, 3>& fa
 void set_marks(const std::vector<std::string>& paths, const char* option, std::uint32_t bit, bool own_bits,
                const image_grid& grid, track_inputs& in) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
+    in.provenance[paths.size() == 1 ? option : fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
     for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({}))
       in.voxels[v].marks |= own_bits ? bit << i : bit;
-    in.provenance[paths.size() == 1 ? option : fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
   }
 }
 
@@ -86,8 +86,8 @@ track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t r
 void read_seeds(const track_request& request, const image_grid& grid, track_inputs& in) {
   const bool network = !request.network.empty();
   const std::string& path = network ? request.network : request.seed_image;
-  const label_image image = read_labels(path, grid, network ? label_kind::labels : label_kind::mask);
   in.provenance[network ? "network" : "seed-image"] = fingerprint(path);
+  const label_image image = read_labels(path, grid, network ? label_kind::labels : label_kind::mask);
   if (network) in.labels.assign(image.values.begin(), image.values.end());
   if (in.labels.size() > max_regions)
     throw failure(exit_status::bad_data, fmt::format("{}: has {} labels, expected at most {}", printable(path),

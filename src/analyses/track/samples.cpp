@@ -34,7 +34,7 @@ class sample_source {
 
 class result_source final : public sample_source {
  public:
-  explicit result_source(const std::string& path) : result_(path) {
+  explicit result_source(const std::string& path) : result_(noted(path)) {
     if (!result_.complete())
       refuse(fmt::format("{}: is an incomplete result; complete it with --resume first", printable(path)));
     while (result_.has(fmt::format("th{}", fibres + 1))) ++fibres;
@@ -46,7 +46,6 @@ class result_source final : public sample_source {
     voxels = result_.item_voxels();
     const auto& inputs = result_.provenance().value("inputs", nlohmann::json::object());
     if (inputs.contains("image")) provenance["image"] = inputs.at("image");
-    provenance["samples"] = fingerprint(path);
   }
 
   void read(packed_fibre* packed, int threads) override {
@@ -66,6 +65,12 @@ class result_source final : public sample_source {
   }
 
  private:
+  /// Before the file is read, so that the check at the end of the run finds one that was replaced in between.
+  const std::string& noted(const std::string& path) {
+    provenance["samples"] = fingerprint(path);
+    return path;
+  }
+
   result_reader result_;
 };
 
@@ -85,21 +90,23 @@ class folder_source final : public sample_source {
       const std::string n = std::to_string(fibres + 1);
       if (image_in(folder, "merged_th" + n + "samples").empty()) break;
       for (const char* name : {"th", "ph", "f"})
-        add(required(folder, fmt::format("merged_{}{}samples", name, n)), paths);
+        paths.push_back(required(folder, fmt::format("merged_{}{}samples", name, n)));
     }
     if (fibres == 0)
       throw failure(exit_status::missing_input,
                     fmt::format("{}: has no merged_th1samples.nii.gz, expected a folder of bedpostX or a result of "
                                 "ballstick (.h5)",
                                 printable(folder)));
+    const std::string mask = required(folder, "nodif_brain_mask");
+    paths.push_back(mask);
+    provenance["samples"] = fingerprint(paths);
+    paths.pop_back();
+    for (const std::string& path : paths) add(path);
     const nifti_header& first = headers_.front();
     samples = static_cast<std::int32_t>(first.volumes);
     grid = first.grid;
-    const std::string mask = required(folder, "nodif_brain_mask");
     voxels = voxels_inside(mask, first);
-    paths.push_back(mask);
     provenance["image"] = first.geometry;
-    provenance["samples"] = fingerprint(paths);
   }
 
   void read(packed_fibre* packed, int threads) override {
@@ -128,8 +135,7 @@ class folder_source final : public sample_source {
                   fmt::format("{}: has no {}.nii.gz, expected a folder of bedpostX", printable(folder), name));
   }
 
-  void add(const std::string& path, std::vector<std::string>& paths) {
-    paths.push_back(path);
+  void add(const std::string& path) {
     headers_.push_back(read_nifti_header(path));
     const nifti_header &first = headers_.front(), &own = headers_.back();
     if (own.grid.size != first.grid.size || own.volumes != first.volumes)

@@ -195,7 +195,7 @@ class Errors(TrackJobs):
         seeds = self.mask("seeds", np.s_[10, 4, 3])
         os.mkdir(self.path("empty"))
         self.refuse(MISSING, "merged_th1samples", "--samples", self.path("empty"), "--seed-image", seeds)
-        self.refuse(MISSING, "no such file", "--samples", self.path("none.h5"), "--seed-image", seeds)
+        self.refuse(MISSING, "o such file", "--samples", self.path("none.h5"), "--seed-image", seeds)
         folder = self.samples()
         os.remove(os.path.join(folder, "merged_f1samples.nii"))
         self.refuse(MISSING, "merged_f1samples", "--samples", folder, "--seed-image", seeds)
