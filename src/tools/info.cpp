@@ -80,7 +80,9 @@ void print_outputs(const result_reader& r) {
 /// Prints how many voxels have each code of the status map.
 void print_status_counts(const result_reader& r) {
   if (!r.complete() || !has_status_map(r)) return;
-  for (const auto& [code, count] : count_status(r, r.item_voxels()))
+  auto counts = stored_status_counts(r);
+  if (counts.empty()) counts = count_status(r, r.item_voxels());
+  for (const auto& [code, count] : counts)
     fmt::print("status     {}\n", describe_status(code, count, r.item_voxels().size()));
 }
 

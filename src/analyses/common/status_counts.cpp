@@ -19,24 +19,6 @@ voxel_status_text find_text(std::size_t code) {
   return {static_cast<voxel_status>(code), "unknown code"};
 }
 
-/// Of a complete result, unless an older version wrote it.
-bool has_stored_counts(const result_reader& result) {
-  return result.complete() && result.summary().is_object() && result.summary().contains("counts");
-}
-
-std::map<std::size_t, std::uint64_t> stored_counts(const result_reader& result) {
-  std::map<std::size_t, std::uint64_t> counts;
-  for (const auto& [code, count] : result.summary().at("counts").items()) {
-    std::size_t number = 0;
-    const auto parsed = std::from_chars(code.data(), code.data() + code.size(), number);
-    if (parsed.ec != std::errc() || number >= status_counts::codes || !count.is_number_unsigned())
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: its summary has no numbers of status codes", result.path()));
-    counts[number] = count.get<std::uint64_t>();
-  }
-  return counts;
-}
-
 }  // namespace
 
 std::string describe_status(std::size_t code, std::uint64_t count, std::uint64_t items) {
@@ -55,8 +37,18 @@ bool has_status_map(const result_reader& result) {
   return o.layout == output_layout::volume && o.type == element_type::uint8 && o.shape.empty();
 }
 
+std::map<std::size_t, std::uint64_t> stored_status_counts(const result_reader& result) {
+  std::map<std::size_t, std::uint64_t> counts;
+  if (!result.complete() || !result.summary().is_object() || !result.summary().contains("counts")) return counts;
+  for (const auto& [code, count] : result.summary().at("counts").items()) {
+    std::size_t number = status_counts::codes;
+    std::from_chars(code.data(), code.data() + code.size(), number);
+    if (number < status_counts::codes && count.is_number_unsigned()) counts[number] = count.get<std::uint64_t>();
+  }
+  return counts;
+}
+
 std::map<std::size_t, std::uint64_t> count_status(const result_reader& result, std::span<const std::uint64_t> voxels) {
-  if (has_stored_counts(result) && voxels.size() == result.item_voxels().size()) return stored_counts(result);
   const std::vector<float> status = result.read_map("status");
   std::map<std::size_t, std::uint64_t> counts;
   for (const std::uint64_t v : voxels) ++counts[static_cast<std::size_t>(status[v])];

@@ -29,6 +29,10 @@ std::string describe_status(std::size_t code, std::uint64_t count, std::uint64_t
 /// Whether a result has a map of status codes.
 bool has_status_map(const result_reader& result);
 
+/// How many voxels have each code, as the run counted them; empty if it did not, as in older versions. Counts beyond
+/// the codes are an analysis's own.
+std::map<std::size_t, std::uint64_t> stored_status_counts(const result_reader& result);
+
 /// How many of these voxels have each code of the result's map `status`.
 std::map<std::size_t, std::uint64_t> count_status(const result_reader& result, std::span<const std::uint64_t> voxels);
 

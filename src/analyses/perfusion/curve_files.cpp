@@ -32,17 +32,14 @@ bool is_kept(const run_settings& how, const named_output& file, const std::strin
   return std::filesystem::exists(unfinished_path(how.out)) || contains(file.path, text);
 }
 
-/// Signals are float32, and so are these digits.
-std::string short_text(double value) { return fmt::format("{}", static_cast<float>(value)); }
-
 std::string table_of(const perfusion_findings& found, const tissue_fit& tissue) {
   const auto& f = found.frames;
   std::string text = "t_s,arterial,portal,counted,tissue";
   text += tissue.fitted ? ",tissue_fit\n" : "\n";
   for (std::size_t i = 0; i < f.frames(); ++i) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}", f.time_s[i], short_text(f.arterial[i]),
-                   short_text(f.portal[i]), f.counts[i], short_text(found.tissue[i]));
-    text += tissue.fitted ? fmt::format(",{}\n", short_text(tissue.curve[i])) : "\n";
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}", f.time_s[i], f.arterial[i], f.portal[i], f.counts[i],
+                   found.tissue[i]);
+    text += tissue.fitted ? fmt::format(",{}\n", tissue.curve[i]) : "\n";
   }
   return text;
 }

@@ -73,7 +73,8 @@ exit_status run_report(session& s, const report_request& request) {
 
 }  // namespace
 
-extern const command report_command = make_command<report_options, run_report>(
-    {"report", "write a page with pictures, charts and numbers of a result", "FILE [--open]", "result"});
+extern const command report_command =
+    make_command<report_options, run_report>({"report", "write a page with pictures, charts and numbers of a result",
+                                              "FILE [--open]", "result", "voxherd report ballstick.h5 --open"});
 
 }  // namespace voxherd
