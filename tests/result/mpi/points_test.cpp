@@ -137,7 +137,7 @@ TEST_F(Points, ADryRunWithoutItemsReportsThatAndLeavesNothing) {
     world->barrier();
     EXPECT_TRUE(fs::is_empty(folder_));
     if (world->is_root()) {
-      EXPECT_NE(said.find(std::to_string(items) + " items"), said.npos) << said;
+      EXPECT_NE(said.find(std::to_string(items) + " voxels"), said.npos) << said;
     }
   }
 }

@@ -179,7 +179,7 @@ class Estimate(Slurm):
         before = sorted(os.listdir(self.subject))
         script = self.script("ballstick", *SERIES, "--out", "new.h5", "--backend", "cpu")
         self.assertEqual(sorted(os.listdir(self.subject)), before)
-        voxels = int(re.search(r"# Estimate of ballstick: (\d+) items", script)[1])
+        voxels = int(re.search(r"# Estimate of ballstick: (\d+) voxels", script)[1])
         self.assertGreater(voxels, 50)
         output = directives(script)
         self.assertRegex(output["mem"], r"^\d+G$")
