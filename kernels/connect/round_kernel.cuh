@@ -45,7 +45,7 @@ class round_worker {
     std::uint32_t todo_count[teams_here];
     std::uint32_t woken[collected];
     float earliest[gathered_fronts];  ///< earliest trigger of the next round
-    std::uint32_t woken_count;
+    std::uint32_t woken_count, first_place;
   };
 
   __device__ round_worker(const visit_type& visit, const round_lists& lists, shared& s)
@@ -137,19 +137,18 @@ class round_worker {
       lists_.entry[(round + 1) % 2][atomicAdd(lists_.count[(round + 1) % 3], 1u)] = entry;
   }
 
-  /// The first warp alone: mostly it is one entry per lane, and no barrier is needed.
+  /// racecheck reports `first_place` here in some schemes, although the block's barrier is between write and reads.
+  /// Without that variable (a warp reserves places and no barrier is needed) it reports nothing, but rounds take 2 to 4
+  /// % longer: the kernel needs more registers.
   __device__ void put_on_list(std::uint32_t round) const {
     const front_view& f = visit_.front;
-    std::uint32_t thread;  // read again: a register that held it during the visits would be one too many
-    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-    if (waits() && thread < f.fronts && thread < gathered_fronts && s_.earliest[thread] < unreached)
-      team_.lower(f.least[(round + 1) % 3] + thread, s_.earliest[thread]);
-    if (thread >= 32) return;
     const std::uint32_t count = min(s_.woken_count, collected);
-    std::uint32_t place = 0;
-    if (thread == 0 && count > 0) place = atomicAdd(lists_.count[(round + 1) % 3], count);
-    std::uint32_t* to = lists_.entry[(round + 1) % 2] + __shfl_sync(0xffffffffu, place, 0);
-    for (std::uint32_t i = thread; i < count; i += 32) __stcg(to + i, s_.woken[i]);
+    if (threadIdx.x == 0 && count > 0) s_.first_place = atomicAdd(lists_.count[(round + 1) % 3], count);
+    if (waits() && threadIdx.x < f.fronts && threadIdx.x < gathered_fronts && s_.earliest[threadIdx.x] < unreached)
+      team_.lower(f.least[(round + 1) % 3] + threadIdx.x, s_.earliest[threadIdx.x]);
+    __syncthreads();
+    for (std::uint32_t i = threadIdx.x; i < count; i += threads)
+      __stcg(lists_.entry[(round + 1) % 2] + s_.first_place + i, s_.woken[i]);
   }
 
   const visit_type& visit_;
