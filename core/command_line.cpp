@@ -148,6 +148,25 @@ void add_values(const command& c, const po::parsed_options& parsed, const given_
   }
 }
 
+/// Boost's message about an unknown option never ends if the name contains one of its placeholders, such as
+/// %canonical_option%. No option has that character.
+bool has_percent_in_name(const std::string& text) { return text.substr(0, text.find('=')).find('%') != text.npos; }
+
+void refuse_percent(const command& c, const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    if (word.starts_with('-') && has_percent_in_name(word))
+      option::refuse(fmt::format("unknown option {}; see voxherd {} --help", word.substr(0, word.find('=')), c.name));
+}
+
+void refuse_percent_in_file(const std::string& path, const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(std::min(line.find('#'), line.size()));
+    if (has_percent_in_name(line))
+      option::refuse(fmt::format("--config {}: unknown option {}", path, line.substr(0, line.find('='))));
+  }
+}
+
 std::string read_config_text(const std::string& path) {
   constexpr off_t max_bytes = 1 << 20;
   struct stat found {};
@@ -169,7 +188,9 @@ std::string read_config_text(const std::string& path) {
 
 void read_config_file(const command& c, const po::options_description& options, given_options& given) {
   const std::string path = given.values.at("config").front();
-  std::istringstream file(read_config_text(path));
+  const std::string text = read_config_text(path);
+  refuse_percent_in_file(path, text);
+  std::istringstream file(text);
   try {
     const given_options from_line = given;
     const po::parsed_options parsed = po::parse_config_file(file, options);
@@ -211,6 +232,7 @@ given_options parse_command_line(const command& c, const std::vector<std::string
   given_options given;
   try {
     const std::vector<std::string> own = c.translate == nullptr ? words : c.translate(words);
+    refuse_percent(c, own);
     add_values(c, po::command_line_parser(own).options(options).positional(positional).style(style).run(), {}, given);
   } catch (const po::unknown_option& e) {
     option::refuse(unknown_option(c, e));

@@ -89,6 +89,15 @@ class InvalidCommandLines(ToyJobs):
         self.assertRegex(voxherd("version")[1], r"^voxherd \d+\.\d+\.\d+\n$")
 
 
+    def test_a_name_with_a_placeholder_of_boost_is_unknown(self):
+        # Boost 1.74 never ends its message about such a name.
+        self.expect(2, ["unknown option --%canonical_option%"], "tensor", "--%canonical_option%=2")
+        path = os.path.join(self.folder, "placeholder.cfg")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("x%canonical_option% = 2\n")
+        self.expect(2, ["unknown option x%canonical_option%"], "tensor", "--config", path)
+
+
 class Options(ToyJobs):
     def run_toy(self, status, *options):
         rc, output = run(2, self.path("toy.h5"), *options)
