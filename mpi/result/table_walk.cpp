@@ -245,7 +245,8 @@ std::vector<std::string> link_names(hid_t group, const std::string& path) {
   std::vector<std::string> names;
   for (hsize_t i = 0; i < info.nlinks; ++i) {
     char name[256];
-    // Not sorted by HDF5: it would do so in a table that it frees after an error, even what it has not filled.
+    // In the order of the file: to sort the names HDF5 fills a table, and after an error it frees also the entries that
+    // it has not filled.
     const auto length =
         H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_NATIVE, i, name, sizeof name, H5P_DEFAULT);
     hdf5::checked(length, "listing " + path);

@@ -48,7 +48,7 @@ geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& r
   check_device(rays, d.kind);
   tensor_source tensors = read_tensor_source(s, request.tensors, request.run.host_memory_bytes(), d,
                                              {rays.form == geodesic::ray_form::finsler4, false});
-  s.note_stage("tensors there");
+  s.note_stage("tensors read");
   geodesic_inputs in;
   nlohmann::json names;
   in.provenance = tensors.provenance;

@@ -156,7 +156,7 @@ track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, s
 
 track_inputs read_track_inputs(const session& s, const track_request& request, const device& d) {
   track_inputs in{read_posterior_samples(s, request.samples, d.threads), {}, {}, {}, {}, {}, {}, 0, false, {}, {}};
-  s.note_stage("samples there");
+  s.note_stage("samples read");
   const image_grid& grid = in.samples.grid;
   in.provenance = in.samples.provenance;
   in.step_mm = static_cast<double>(request.step_mm);

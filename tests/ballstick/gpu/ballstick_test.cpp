@@ -1,19 +1,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/ballstick/reference/ballstick_run.hpp"
+#include "tests/support/gpu_test.hpp"
 
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::reference;
 
-class BallstickCuda : public testing::Test {
+class BallstickCuda : public gpu_test {
  protected:
-  void SetUp() override {
-    std::string why;
-    if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
-  }
-  const device gpu{backend::cuda, 1, 0};
   const device cpu{backend::cpu, 1, 0};
 };
 

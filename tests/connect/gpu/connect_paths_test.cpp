@@ -1,20 +1,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/connect_path_checks.hpp"
+#include "tests/support/gpu_test.hpp"
 
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::reference;
 
-class ConnectPathsCuda : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string why;
-    if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
-  }
-  const device gpu{backend::cuda, 1, 0};
-};
+class ConnectPathsCuda : public gpu_test {};
 
 TEST_F(ConnectPathsCuda, RegionCostsAreThoseOfTheirVoxels) { expect_region_costs(gpu); }
 TEST_F(ConnectPathsCuda, PathsLeadToPoints) { expect_paths_to_points(gpu); }

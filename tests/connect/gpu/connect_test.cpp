@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "tests/support/connect_claims.hpp"
+#include "tests/support/gpu_test.hpp"
 
 namespace {
 
@@ -12,11 +13,6 @@ namespace cases = connect_cases;
 
 const device cpu{backend::cpu, 2, 0};
 const device gpu{backend::cuda, 1, 0};
-
-void skip_without_gpu() {
-  std::string why;
-  if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
-}
 
 class ConnectCuda : public testing::TestWithParam<connect_scheme> {
  protected:

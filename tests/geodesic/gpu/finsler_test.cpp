@@ -4,6 +4,7 @@
 
 #include "tests/geodesic/reference/finsler_case.hpp"
 #include "tests/geodesic/reference/geodesic_field_case.hpp"
+#include "tests/support/gpu_test.hpp"
 #include "tests/tensor_field/reference/quartic_field_case.hpp"
 
 namespace {
@@ -11,13 +12,8 @@ namespace {
 using namespace voxherd;
 using namespace voxherd::geodesic;
 
-class FinslerCuda : public testing::Test {
+class FinslerCuda : public gpu_test {
  protected:
-  void SetUp() override {
-    std::string why;
-    if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
-  }
-  const device gpu{backend::cuda, 1, 0};
   const device cpu{backend::cpu, 2, 0};
 };
 

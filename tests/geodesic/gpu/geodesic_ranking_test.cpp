@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tests/geodesic/reference/ranking_reference.hpp"
+#include "tests/support/gpu_test.hpp"
 
 namespace {
 
@@ -12,10 +13,7 @@ using reference::bundles;
 
 class GeodesicRankingCuda : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string why;
-    if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
-  }
+  void SetUp() override { skip_without_gpu(); }
 
   /// The same bytes from both.
   void expect_cpu_and_gpu_to_agree(const reference::ranking_case& r, std::size_t top, double distance_mm) {

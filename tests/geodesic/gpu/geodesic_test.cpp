@@ -2,6 +2,7 @@
 
 #include "tests/geodesic/reference/geodesic_reference.hpp"
 #include "tests/support/geodesic_mosaic.hpp"
+#include "tests/support/gpu_test.hpp"
 
 namespace {
 
@@ -11,11 +12,6 @@ using namespace voxherd::geodesic;
 
 const device cpu{backend::cpu, 2, 0};
 const device gpu{backend::cuda, 1, 0};
-
-void skip_without_gpu() {
-  std::string why;
-  if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
-}
 
 struct scheme {
   ray_form form;

@@ -1,3 +1,4 @@
+#include "tests/support/gpu_test.hpp"
 #include "tests/support/perfusion_convolved_fits.hpp"
 
 namespace {
@@ -8,15 +9,7 @@ using namespace voxherd::perfusion::reference;
 
 const device one_thread{backend::cpu, 1, 0};
 
-class BlockFftCuda : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string why;
-    if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
-    use_device(gpu);
-  }
-  const device gpu{backend::cuda, 1, 0};
-};
+class BlockFftCuda : public gpu_test {};
 
 TEST_F(BlockFftCuda, FitsOfEveryTableEqualTheCpusFitsByRecursion) {
 #define VOXHERD_SHAPE(q, p) q *p,

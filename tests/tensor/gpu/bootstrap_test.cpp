@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "tests/support/gpu_test.hpp"
 #include "tests/tensor/reference/bootstrap_case.hpp"
 
 namespace {
@@ -7,14 +8,7 @@ namespace {
 using namespace voxherd;
 using namespace voxherd::reference;
 
-class TensorBootstrapCuda : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string why;
-    if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
-  }
-  const device gpu{backend::cuda, 1, 0};
-};
+class TensorBootstrapCuda : public gpu_test {};
 
 TEST_F(TensorBootstrapCuda, ReplicatesAreEquivalentToReference) {
   expect_replicates_equivalent_to_reference(gpu, {tensor_weighting::iterated, 2, false});

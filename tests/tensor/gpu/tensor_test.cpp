@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/tensor/tensor_estimator.hpp"
+#include "tests/support/gpu_test.hpp"
 #include "tests/tensor/reference/tensor_case.hpp"
 
 namespace {
@@ -8,14 +9,7 @@ namespace {
 using namespace voxherd;
 using reference::expect_equivalent_to_reference;
 
-class TensorCuda : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string why;
-    if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
-  }
-  const device gpu{backend::cuda, 1, 0};
-};
+class TensorCuda : public gpu_test {};
 
 TEST_F(TensorCuda, OrdinaryFitIsEquivalentToReference) {
   expect_equivalent_to_reference(gpu, {tensor_weighting::ordinary, 2, false});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/geodesic/reference/geodesic_field_case.hpp"
+#include "tests/support/gpu_test.hpp"
 
 namespace {
 
@@ -11,14 +12,7 @@ using namespace voxherd::geodesic;
 using reference::expect_coefficients_equivalent_to_reference;
 using reference::expect_field_equivalent_to_reference;
 
-class GeodesicFieldCuda : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string why;
-    if (visible_gpus(&why).empty()) GTEST_SKIP() << "no GPU: " << why;
-  }
-  const device gpu{backend::cuda, 1, 0};
-};
+class GeodesicFieldCuda : public gpu_test {};
 
 TEST_F(GeodesicFieldCuda, EveryMetricIsEquivalentToReference) {
   for (const auto kind : {field_kind::tensor, field_kind::world, field_kind::christoffel}) {

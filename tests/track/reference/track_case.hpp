@@ -43,4 +43,8 @@ case_counts count_on_cpu(const track_case& c, std::uint64_t per_seed, std::uint6
 /// Two fibres per sample that bend and cross, with directions that scatter from sample to sample. Twelve seeds.
 track_case bent_case();
 
+/// The same with two waypoint masks, a stop mask and, if `combination` is odd, a mask to avoid. 0: waypoints do not
+/// matter; 2: one is enough; 3: one, by each half for itself; 4: all in order; others: all.
+track_case bent_case_with_conditions(int combination);
+
 }  // namespace voxherd::track

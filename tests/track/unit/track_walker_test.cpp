@@ -72,19 +72,7 @@ void expect_close(const std::vector<std::uint64_t>& found, const std::vector<std
 TEST(TrackWalker, CountsAreThoseOfTheReferenceUnderEveryCondition) {
   for (int variant = 0; variant < 8; ++variant) {
     SCOPED_TRACE(variant);
-    track_case c = bent_case();
-    for (int y = 1; y < 11; ++y)
-      for (int z = 1; z < 10; ++z) {
-        c.set_marks(10, y, z, 1u << mark::first_waypoint);
-        c.set_marks(3, y, z, 2u << mark::first_waypoint);
-        if (y > 8) c.set_marks(7, y, z, mark::avoid);
-        if (z > 7) c.set_marks(8, y, z, mark::stop);
-      }
-    c.how.waypoints = variant == 0 ? 0 : 2;
-    c.how.avoid = (variant & 1) != 0;
-    c.how.rule = variant == 2 || variant == 3 ? waypoint_rule::one : waypoint_rule::all;
-    c.how.each_half = variant == 3;
-    c.how.ordered = variant == 4;
+    track_case c = bent_case_with_conditions(variant);
     c.how.min_steps = variant == 5 ? 12 : 0;
     c.how.half_weight_ends = variant == 6;
     c.how.stop_by_fraction = variant == 7;
