@@ -11,7 +11,7 @@ namespace voxherd::bench {
 
 /// Tensors of a real brain in its brain mask, and the voxels of its white matter (linear indices, increasing).
 struct brain {
-  geodesic::tensor_image image;
+  tensor_field::tensor_image image;
   std::vector<std::uint64_t> white_matter;
 };
 

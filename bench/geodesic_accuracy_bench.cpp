@@ -51,7 +51,8 @@ options read_options(int argc, char** argv) {
 }
 
 /// Steps per second of `fibres` rays from the case's seeds, the best of three runs after one that is not timed.
-double measure_speed(const options& o, const accuracy_case& c, const geodesic::field& field, ray_settings settings) {
+double measure_speed(const options& o, const accuracy_case& c, const tensor_field::field& field,
+                     ray_settings settings) {
   double length_mm = 0;
   for (const double l : c.length_mm) length_mm += l / double(c.length_mm.size());
   settings.max_steps = static_cast<std::uint32_t>(std::lround(length_mm / double(settings.step_mm)));
@@ -72,9 +73,10 @@ double measure_speed(const options& o, const accuracy_case& c, const geodesic::f
 }
 
 /// Returns whether the median ray ends within a voxel of its exact end.
-bool print_scheme(const options& o, const accuracy_case& c, const geodesic::tensor_image& image, const scheme& how) {
-  const auto field = geodesic::make_field(o.chosen, image, {}, {}, geodesic::field_for(how.form),
-                                          how.reading == interpolation::bspline);
+bool print_scheme(const options& o, const accuracy_case& c, const tensor_field::tensor_image& image,
+                  const scheme& how) {
+  const auto field = tensor_field::make_field(o.chosen, image, {}, {}, geodesic::field_for(how.form),
+                                              how.reading == interpolation::bspline);
   bool right = true;
   for (const bench::geodesic_rule& r : bench::geodesic_rules)
     for (const double step_mm : {1.0, 0.5, 0.25, 0.1, 0.05}) {

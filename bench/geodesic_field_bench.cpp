@@ -11,7 +11,7 @@ namespace {
 
 using namespace voxherd;
 using namespace voxherd::bench;
-using namespace voxherd::geodesic;
+using namespace voxherd::tensor_field;
 
 constexpr double along = 1.7e-3, across = 0.3e-3;  // mm2/s: white matter
 

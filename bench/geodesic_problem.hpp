@@ -23,7 +23,7 @@ class score_memory {
 
 /// A flat anisotropic metric transformed by waves: the pullback by (x, y + 2 sin kx, z + 2 sin ky + 1.5 cos kx) with k
 /// = 2 pi / 64 voxels and eigenvalues 1, 0.2, 0.1. Its geodesics along x are known and stay in the image.
-geodesic::tensor_image wave_image(const std::array<std::uint64_t, 3>& size);
+tensor_field::tensor_image wave_image(const std::array<std::uint64_t, 3>& size);
 
 /// Seeds distributed over the first part of the image (`columns` voxels along x), with axes along those geodesics.
 std::vector<geodesic::seed> wave_seeds(std::size_t count, std::size_t columns);

@@ -41,13 +41,13 @@ struct flow_maker {
     voxel_place(lattice, voxel, at);
     float sum[3] = {0, 0, 0};
     for (int i = 0; i < selling_directions; ++i) add(cell, at, u, i, sum);
-    float square = geodesic::dot(sum, sum);
+    float square = tensor_field::dot(sum, sum);
     if (!(square > 0)) {
       int step[3] = {0, 0, 0};
       best_neighbour(
           lattice, cell, at, [u](std::uint32_t c) { return u[c]; }, step);
       for (int d = 0; d < 3; ++d) sum[d] = static_cast<float>(step[d]);
-      square = geodesic::dot(sum, sum);
+      square = tensor_field::dot(sum, sum);
     }
     const float scale = square > 0 ? 1 / sqrtf(square) : 0;
     return {{sum[0] * scale, sum[1] * scale, sum[2] * scale}, u[cell]};

@@ -32,9 +32,9 @@ std::optional<front_start> fit_point(std::span<const placed_start> starts, const
     const double x[3] = {double(start.at[0] - centre[0]), double(start.at[1] - centre[1]),
                          double(start.at[2] - centre[2])};
     double gx[3];
-    geodesic::solve(tensor, x, gx);
+    tensor_field::solve(tensor, x, gx);
     const double row[4] = {-2 * gx[0], -2 * gx[1], -2 * gx[2], 1};
-    const double left = double(start.arrival) * start.arrival - geodesic::dot(x, gx);
+    const double left = double(start.arrival) * start.arrival - tensor_field::dot(x, gx);
     for (int i = 0; i < 4; ++i) {
       for (int j = 0; j <= i; ++j) normal[packed_index(i, j)] += row[i] * row[j];
       right[i] += row[i] * left;
@@ -54,10 +54,10 @@ std::optional<front_start> fit_point(std::span<const placed_start> starts, const
     const double v[3] = {start.at[0] - centre[0] - right[0], start.at[1] - centre[1] - right[1],
                          start.at[2] - centre[2] - right[2]};
     double gv[3];
-    geodesic::solve(tensor, v, gv);
-    worst = std::max(worst, std::abs(std::sqrt(geodesic::dot(v, gv)) - double(start.arrival)));
+    tensor_field::solve(tensor, v, gv);
+    worst = std::max(worst, std::abs(std::sqrt(tensor_field::dot(v, gv)) - double(start.arrival)));
     found.latest = std::max(found.latest, start.arrival);
-    found.radius = std::max(found.radius, static_cast<float>(std::sqrt(geodesic::dot(v, v))));
+    found.radius = std::max(found.radius, static_cast<float>(std::sqrt(tensor_field::dot(v, v))));
   }
   if (worst > 1e-3 * double(found.latest)) return std::nullopt;
   return found;

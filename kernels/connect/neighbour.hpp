@@ -23,8 +23,8 @@ VOXHERD_FUNCTION inline void read_tensor(const lattice_view& lattice, std::uint3
 /// Cost of a straight segment v if the square of the speed is s: sqrt(v . S^-1 v).
 VOXHERD_FUNCTION inline float piece_cost(const float (&s)[6], const float (&v)[3]) {
   float q[3];
-  geodesic::solve(s, v, q);
-  return sqrtf(geodesic::dot(v, q));
+  tensor_field::solve(s, v, q);
+  return sqrtf(tensor_field::dot(v, q));
 }
 
 /// The neighbour with the least arrival time plus cost of the straight step to it, among neighbours with an arrival

@@ -72,11 +72,11 @@ struct path_reader {
       if (!f.is_reached() || is_behind(nearest, f, s, p.at, at)) continue;
       reached += w;
       sum.arrival += w * f.arrival;
-      if (nearest.has_direction() && geodesic::dot(f.direction, nearest.direction) < 0) continue;
+      if (nearest.has_direction() && tensor_field::dot(f.direction, nearest.direction) < 0) continue;
       for (int d = 0; d < 3; ++d) sum.direction[d] += w * f.direction[d];
     }
     sum.arrival = reached > 0 ? sum.arrival / reached : nearest.arrival;
-    const float square = geodesic::dot(sum.direction, sum.direction);
+    const float square = tensor_field::dot(sum.direction, sum.direction);
     const float scale = 1 / sqrtf(square);
     for (int d = 0; d < 3; ++d) sum.direction[d] = square > 1e-12f ? sum.direction[d] * scale : nearest.direction[d];
     return sum;
@@ -85,7 +85,7 @@ struct path_reader {
   /// Cost of a straight segment, with S interpolated at the midpoints of parts of at most half a voxel.
   VOXHERD_FUNCTION float segment_cost(const place& from, const place& to) const {
     const float displacement[3] = {to.x[0] - from.x[0], to.x[1] - from.x[1], to.x[2] - from.x[2]};
-    const float length = sqrtf(geodesic::dot(displacement, displacement));
+    const float length = sqrtf(tensor_field::dot(displacement, displacement));
     const int parts = 1 + static_cast<int>(2 * length);
     const float part[3] = {displacement[0] / static_cast<float>(parts), displacement[1] / static_cast<float>(parts),
                            displacement[2] / static_cast<float>(parts)};

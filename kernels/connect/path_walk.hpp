@@ -31,7 +31,7 @@ struct path_record {
     const float displacement[3] = {to.x[0] - from.x[0], to.x[1] - from.x[1], to.x[2] - from.x[2]};
     float mm[3];
     to_mm(displacement, mm);
-    length_mm += static_cast<double>(sqrtf(geodesic::dot(mm, mm)));
+    length_mm += static_cast<double>(sqrtf(tensor_field::dot(mm, mm)));
     if (wants_cost) cost += static_cast<double>(read.segment_cost(from, to));
     ++steps;
     put(to);
@@ -101,7 +101,7 @@ struct path_walk {
   VOXHERD_FUNCTION path_end arrive() {
     const path_reader::blend flow_here = read.blended(here);
     float s[6];
-    if (geodesic::dot(flow_here.direction, flow_here.direction) > 0 && read.tensor_at(here, s)) {
+    if (tensor_field::dot(flow_here.direction, flow_here.direction) > 0 && read.tensor_at(here, s)) {
       float left = (flow_here.arrival - read.flows[here.cell].arrival) / piece_cost(s, flow_here.direction);
       for (int halving = 0; halving < 3 && left > 1e-3f; ++halving, left *= 0.5f) {
         const path_reader::place end = read.moved(here, flow_here.direction, fminf(left, 1));

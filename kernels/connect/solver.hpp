@@ -16,7 +16,7 @@
 /// Voxels in the mask are numbered by increasing linear index (x fastest); the functions here use these numbers.
 namespace voxherd::connect {
 
-/// Tensors on a masked grid, in index space (voxels are cubes of side 1) as in geodesic::field_kind::tensor.
+/// Tensors on a masked grid, in index space (voxels are cubes of side 1) as in tensor_field::field_kind::tensor.
 struct speed_field {
   std::array<std::uint64_t, 3> size{};
   std::array<double, 9> axes_mm{};    ///< row-major 3x3, columns: world vector (mm) of one voxel along each image axis

@@ -11,6 +11,8 @@
 /// v, T_xxyy six, T_xxyz twelve times. All indices are covariant: they apply to displacements, as those of G do.
 namespace voxherd::geodesic {
 
+using namespace tensor_field;
+
 inline constexpr int quartic_size = 15;
 
 namespace detail {

@@ -4,6 +4,8 @@
 
 namespace voxherd::geodesic {
 
+using namespace tensor_field;
+
 /// A point in index coordinates as an integer and a remainder in [0, 1): a single float would lose 1e-4 voxel over
 /// thousands of steps in a large image.
 template <class Number>

@@ -13,6 +13,8 @@
 
 namespace voxherd::geodesic {
 
+using namespace tensor_field;  // rays run in a field
+
 struct seed {
   double voxel[3];  ///< index coordinates, voxel centres at integers
   float axis[3];    ///< unit vector in the world: the main eigenvector there

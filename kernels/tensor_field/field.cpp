@@ -5,7 +5,7 @@
 
 #include "kernels/tensor_field/field_backends.hpp"
 
-namespace voxherd::geodesic {
+namespace voxherd::tensor_field {
 
 namespace {
 
@@ -44,4 +44,4 @@ std::vector<float> host_values(const field& f) {
 
 std::vector<voxel_facts> host_facts(const field& f) { return in_host_memory(f, f.view().facts, 1); }
 
-}  // namespace voxherd::geodesic
+}  // namespace voxherd::tensor_field

@@ -10,7 +10,7 @@
 #include "core/device.hpp"
 #include "kernels/geodesic/settings.hpp"
 
-namespace voxherd::geodesic {
+namespace voxherd::tensor_field {
 
 /// The metric G derived from the diffusion tensor D; D_eff is the inverse of G. lambda_i are the eigenvalues of D.
 enum class metric_kind {
@@ -104,4 +104,4 @@ std::unique_ptr<field> make_field(const device& d, const tensor_image& image, st
 std::vector<float> host_values(const field& f);
 std::vector<voxel_facts> host_facts(const field& f);
 
-}  // namespace voxherd::geodesic
+}  // namespace voxherd::tensor_field

@@ -1,6 +1,6 @@
 #include "kernels/tensor_field/field_machine_cpu.hpp"
 
-namespace voxherd::geodesic {
+namespace voxherd::tensor_field {
 
 std::unique_ptr<field> make_field_cpu(const device& d, const tensor_image& image,
                                       std::span<const std::uint32_t> regions, const prepare::recipe& r) {
@@ -24,4 +24,4 @@ std::unique_ptr<field> make_field_cpu(const device& d, const tensor_image& image
   return made;
 }
 
-}  // namespace voxherd::geodesic
+}  // namespace voxherd::tensor_field

@@ -1,6 +1,6 @@
 #include "kernels/tensor_field/field_machine.cuh"
 
-namespace voxherd::geodesic {
+namespace voxherd::tensor_field {
 
 std::unique_ptr<field> make_field_cuda(const device&, const tensor_image& image, std::span<const std::uint32_t> regions,
                                        const prepare::recipe& r) {
@@ -38,4 +38,4 @@ void copy_from_gpu(void* to, const void* from, std::size_t bytes) {
   VOXHERD_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
 }
 
-}  // namespace voxherd::geodesic
+}  // namespace voxherd::tensor_field

@@ -5,7 +5,7 @@
 #include "kernels/tensor_field/prepare_pipeline.hpp"
 
 /// Prepares and stores fields on a GPU.
-namespace voxherd::geodesic {
+namespace voxherd::tensor_field {
 
 static __global__ void __launch_bounds__(each_block)
     count_kernel(const prepare::tensor_state* state, std::uint32_t count, unsigned* repaired) {
@@ -68,4 +68,4 @@ class cuda_field final : public field {
   field_view view_;
 };
 
-}  // namespace voxherd::geodesic
+}  // namespace voxherd::tensor_field

@@ -11,7 +11,7 @@
 #include "kernels/tensor_field/prepare_pipeline.hpp"
 
 /// Prepares and stores fields on CPU threads.
-namespace voxherd::geodesic {
+namespace voxherd::tensor_field {
 
 /// Memory aligned to cache lines; large arrays use large pages if the system has them, because rays read all over a
 /// field and each page of 4 kB would need a look-up.
@@ -74,4 +74,4 @@ class cpu_field final : public field {
   field_view view_;
 };
 
-}  // namespace voxherd::geodesic
+}  // namespace voxherd::tensor_field

@@ -3,7 +3,7 @@
 #include "kernels/tensor_field/prepare_steps.hpp"
 
 /// Smoothing of logarithms, and the prefilter for B-spline coefficients.
-namespace voxherd::geodesic::prepare {
+namespace voxherd::tensor_field::prepare {
 
 inline constexpr int widest_radius = 31;
 
@@ -142,4 +142,4 @@ struct spline_filter {
   }
 };
 
-}  // namespace voxherd::geodesic::prepare
+}  // namespace voxherd::tensor_field::prepare

@@ -6,7 +6,7 @@
 
 #include "kernels/tensor_field/prepare_filter.hpp"
 
-namespace voxherd::geodesic::prepare {
+namespace voxherd::tensor_field::prepare {
 
 /// Device memory used by a preparation.
 struct workspace {
@@ -94,4 +94,4 @@ void prepare_field(Machine& machine, const recipe& r, const workspace& w) {
   if (r.spline) to_coefficients(machine, r, w.values);
 }
 
-}  // namespace voxherd::geodesic::prepare
+}  // namespace voxherd::tensor_field::prepare

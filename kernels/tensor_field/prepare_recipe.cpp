@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace voxherd::geodesic::prepare {
+namespace voxherd::tensor_field::prepare {
 
 namespace {
 
@@ -145,4 +145,4 @@ field_view make_view(const tensor_image& image) {
   return v;
 }
 
-}  // namespace voxherd::geodesic::prepare
+}  // namespace voxherd::tensor_field::prepare

@@ -4,7 +4,7 @@
 
 #include "kernels/tensor_field/prepare_voxel.hpp"
 
-namespace voxherd::geodesic::prepare {
+namespace voxherd::tensor_field::prepare {
 
 /// Voxel indices of the grid, x fastest.
 struct grid {
@@ -41,4 +41,4 @@ recipe make_recipe(const tensor_image& image, const preparation& settings, field
 /// The parts of the view that do not depend on the device.
 field_view make_view(const tensor_image& image);
 
-}  // namespace voxherd::geodesic::prepare
+}  // namespace voxherd::tensor_field::prepare

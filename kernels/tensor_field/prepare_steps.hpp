@@ -5,7 +5,7 @@
 /// Steps of the preparation, each a callable for one voxel that reads and writes complete arrays. Between steps tensors
 /// are stored in planes, one array of all voxels per element, so that neighbouring GPU threads read neighbouring
 /// addresses.
-namespace voxherd::geodesic::prepare {
+namespace voxherd::tensor_field::prepare {
 
 struct planes {
   float* first;
@@ -164,4 +164,4 @@ struct differentiator {
   }
 };
 
-}  // namespace voxherd::geodesic::prepare
+}  // namespace voxherd::tensor_field::prepare

@@ -8,7 +8,7 @@
 
 /// Operations on the tensor of one voxel. Tensors are in units of the image's median diffusivity, so that float neither
 /// overflows nor underflows in any metric.
-namespace voxherd::geodesic::prepare {
+namespace voxherd::tensor_field::prepare {
 
 template <class T>
 struct symmetric6 {
@@ -193,4 +193,4 @@ struct metric_rule {
   }
 };
 
-}  // namespace voxherd::geodesic::prepare
+}  // namespace voxherd::tensor_field::prepare

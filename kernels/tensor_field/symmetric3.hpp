@@ -3,7 +3,7 @@
 #include "kernels/portable/lanes.hpp"
 
 /// Symmetric 3x3 matrices as six numbers xx, xy, xz, yy, yz, zz.
-namespace voxherd::geodesic {
+namespace voxherd::tensor_field {
 
 // One number per lane: a CUDA thread's ray, or the lanes of a SIMD register with one ray each.
 using lane::any;
@@ -73,4 +73,4 @@ VOXHERD_FUNCTION inline void main_axis(const Number (&t)[6], const Number (&alon
   for (Number& a : axis) a *= factor;
 }
 
-}  // namespace voxherd::geodesic
+}  // namespace voxherd::tensor_field

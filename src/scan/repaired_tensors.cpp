@@ -6,7 +6,7 @@
 
 namespace voxherd {
 
-void warn_repaired(std::uint64_t repaired, const geodesic::tensor_image& image, double min_eigenvalue,
+void warn_repaired(std::uint64_t repaired, const tensor_field::tensor_image& image, double min_eigenvalue,
                    const char* option) {
   if (repaired == 0) return;
   const auto inside =

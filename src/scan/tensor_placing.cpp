@@ -9,7 +9,7 @@
 namespace voxherd {
 
 std::size_t place_tensors(const image_grid& grid, std::span<const std::uint64_t> voxels, std::span<const float> tensors,
-                          std::span<const std::uint8_t> status, geodesic::tensor_image& image) {
+                          std::span<const std::uint8_t> status, tensor_field::tensor_image& image) {
   const matrix3 frame = bvec_frame(grid);
   std::size_t left = 0;
   for (std::size_t i = 0; i < voxels.size(); ++i) {

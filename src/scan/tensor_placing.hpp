@@ -14,7 +14,7 @@ namespace voxherd {
 /// inside. Skips voxels that were not fitted (`status`: voxel_status) or whose trace is not positive, and returns their
 /// number. `voxels`: linear indices.
 std::size_t place_tensors(const image_grid& grid, std::span<const std::uint64_t> voxels, std::span<const float> tensors,
-                          std::span<const std::uint8_t> status, geodesic::tensor_image& image);
+                          std::span<const std::uint8_t> status, tensor_field::tensor_image& image);
 
 /// The signals of the voxels that have a tensor.
 struct kept_signals {

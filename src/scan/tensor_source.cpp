@@ -60,7 +60,7 @@ void apply_mask(const std::string& mask, const std::string& tensor_path, tensor_
   v.inside = std::move(kept);
 }
 
-void place_image(const image_grid& grid, geodesic::tensor_image& image) {
+void place_image(const image_grid& grid, tensor_field::tensor_image& image) {
   const grid_space space(grid);
   image.size = grid.size;
   image.axes_mm = space.axes_mm;

@@ -17,9 +17,9 @@ namespace voxherd {
 
 /// The input of an analysis of tensors; the same on every rank.
 struct tensor_source {
-  geodesic::tensor_image image;  ///< along world axes
-  std::vector<float> quartics;   ///< if requested: (nz, ny, nx, 15) as in finsler_fit.hpp, along world axes
-  kept_signals signals;          ///< if requested
+  tensor_field::tensor_image image;  ///< along world axes
+  std::vector<float> quartics;       ///< if requested: (nz, ny, nx, 15) as in finsler_fit.hpp, along world axes
+  kept_signals signals;              ///< if requested
   image_grid grid;
   nlohmann::json provenance;  ///< paths, sizes, fingerprints and image header, as dwi_series::provenance()
 };

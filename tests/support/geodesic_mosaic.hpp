@@ -18,10 +18,10 @@ inline std::vector<std::uint32_t> painted(const sampling_grid& grid,
 }
 
 constexpr std::uint32_t target_bits(std::uint32_t number) {
-  return geodesic::region::inside | number << geodesic::region::target_shift;
+  return tensor_field::region::inside | number << tensor_field::region::target_shift;
 }
 constexpr std::uint32_t include_bits(std::uint32_t number) {
-  return geodesic::region::inside | geodesic::region::first_include << number;
+  return tensor_field::region::inside | tensor_field::region::first_include << number;
 }
 
 /// Small tiles of every kind of region, including two inclusion regions and five targets, on an oblique grid.
@@ -31,20 +31,20 @@ inline const sampling_grid mosaic_grid{
 inline std::vector<std::uint32_t> mosaic() {
   return painted(mosaic_grid, [](long x, long y, long z) {
     const long kind = (x / 4 + 3 * (y / 4) + 5 * (z / 3)) % 23;
-    if (kind == 0) return geodesic::region::inside | geodesic::region::exclude;
+    if (kind == 0) return tensor_field::region::inside | tensor_field::region::exclude;
     if (kind == 1) return 0u;
     if (kind == 2 || kind == 9) return include_bits(0);
     if (kind == 3 || kind == 12) return include_bits(1);
     if (kind == 4) return target_bits(1 + std::uint32_t(z) % 3);
-    if (kind == 6) return 700u << geodesic::region::target_shift;  // these two are outside the mask
-    if (kind == 7) return +geodesic::region::first_include;
-    if (kind == 5) return target_bits(900) | geodesic::region::first_include;
-    return +geodesic::region::inside;
+    if (kind == 6) return 700u << tensor_field::region::target_shift;  // these two are outside the mask
+    if (kind == 7) return +tensor_field::region::first_include;
+    if (kind == 5) return target_bits(900) | tensor_field::region::first_include;
+    return +tensor_field::region::inside;
   });
 }
 
 /// A helix with a little noise: rays bend and energy drifts.
-inline geodesic::tensor_image mosaic_image() {
+inline tensor_field::tensor_image mosaic_image() {
   auto image = sampled(helix_field(1.5e-3, 0.4e-3, 8, {30, 28, 0}), mosaic_grid);
   add_log_noise(image, 0.05, 17);
   return image;

@@ -118,7 +118,7 @@ class replicate_runner final : public batch_runner {
   const connect_inputs& inputs_;
   device device_;
   adder add_;
-  geodesic::tensor_image image_;
+  tensor_field::tensor_image image_;
   std::unique_ptr<tensor_bootstrap> tensors_;
   std::vector<float> tensor_, arrival_;
   std::vector<std::uint8_t> status_;

@@ -28,16 +28,17 @@ std::vector<connect::start> starts_in(const connect_inputs& in, const front_fiel
 
 }  // namespace
 
-front_field make_front_field(const connect_inputs& inputs, const geodesic::tensor_image& image, const device& d,
+front_field make_front_field(const connect_inputs& inputs, const tensor_field::tensor_image& image, const device& d,
                              std::uint64_t& repaired) {
   const image_box box = bounding_box(image.inside, image.size);
-  const geodesic::tensor_image part = cropped(image, box);
-  const auto prepared = geodesic::make_field(d, part, {}, inputs.options.how, geodesic::field_kind::tensor, false);
+  const tensor_field::tensor_image part = cropped(image, box);
+  const auto prepared =
+      tensor_field::make_field(d, part, {}, inputs.options.how, tensor_field::field_kind::tensor, false);
   front_field f;
   f.size = part.size;
   f.axes_mm = part.axes_mm;
   f.origin_mm = part.origin_mm;
-  f.tensors = geodesic::host_values(*prepared);
+  f.tensors = tensor_field::host_values(*prepared);
   f.inside = cropped(inputs.inside, image.size, box);
   f.cost_scale = std::sqrt(prepared->scale);
   f.seconds = prepared->seconds;

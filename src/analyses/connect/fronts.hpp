@@ -27,7 +27,7 @@ front_field prepare_fronts(const session& s, const connect_inputs& inputs, const
 
 /// S from other tensors of the same study (a bootstrap replicate), on the calling thread's device; with the same
 /// starts, those about a point found anew. Throws device_error.
-front_field make_front_field(const connect_inputs& inputs, const geodesic::tensor_image& image, const device& d,
+front_field make_front_field(const connect_inputs& inputs, const tensor_field::tensor_image& image, const device& d,
                              std::uint64_t& repaired);
 
 /// Those of some fronts, in their order.

@@ -28,8 +28,8 @@ image_box bounding_box(const std::vector<std::uint8_t>& inside, const std::array
   return box;
 }
 
-geodesic::tensor_image cropped(const geodesic::tensor_image& image, const image_box& box) {
-  geodesic::tensor_image part;
+tensor_field::tensor_image cropped(const tensor_field::tensor_image& image, const image_box& box) {
+  tensor_field::tensor_image part;
   part.size = box.size;
   part.axes_mm = image.axes_mm;
   part.origin_mm = image.origin_mm;

@@ -33,6 +33,6 @@ std::vector<T> cropped(const std::vector<T>& values, const std::array<std::uint6
 }
 
 /// The grid of the box, at the same position in world coordinates.
-geodesic::tensor_image cropped(const geodesic::tensor_image& image, const image_box& box);
+tensor_field::tensor_image cropped(const tensor_field::tensor_image& image, const image_box& box);
 
 }  // namespace voxherd

@@ -18,7 +18,7 @@ namespace voxherd {
 /// order of the image. A region is the source of one front and a destination of the others.
 struct connect_inputs {
   image_grid grid;
-  geodesic::tensor_image image;
+  tensor_field::tensor_image image;
   std::vector<std::uint8_t> inside;   ///< (nz, ny, nx): 1 where fronts may pass: a tensor, and --within
   std::vector<std::uint64_t> voxels;  ///< their linear indices, increasing
   std::vector<std::int32_t> labels;   ///< of each region; 1 and 2 for --from and --to

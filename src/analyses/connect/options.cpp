@@ -13,9 +13,9 @@ namespace voxherd {
 namespace {
 
 using connect::scheme_kind;
-using geodesic::metric_kind;
 using option::refuse;
 using option::refuse_given;
+using tensor_field::metric_kind;
 
 bool has_exponent(metric_kind metric) { return metric == metric_kind::power || metric == metric_kind::jeong; }
 
@@ -85,7 +85,7 @@ void check_request(const connect_request& r, const given_options& given) {
 }
 
 /// Raising D's eigenvalues caps those of S, a power of D.
-double min_eigenvalue(const geodesic::preparation& how, double max_ratio) {
+double min_eigenvalue(const tensor_field::preparation& how, double max_ratio) {
   return has_exponent(how.metric) ? std::pow(max_ratio, -1 / how.alpha) : 1 / max_ratio;
 }
 
@@ -214,7 +214,7 @@ connect_settings make_connect_settings(const connect_request& request) {
 }
 
 /// Lengths are in mm, D in mm2/s: G = D^-1, and Jeong's, which has the same determinant, give mm / (mm2/s)^(1/2).
-std::string cost_unit(const geodesic::preparation& how) {
+std::string cost_unit(const tensor_field::preparation& how) {
   return how.metric == metric_kind::inverse || how.metric == metric_kind::jeong ? "s^(1/2)" : "metric";
 }
 

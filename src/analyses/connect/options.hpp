@@ -25,7 +25,7 @@ struct connect_request {
   std::string connectome;
   std::vector<std::int32_t> labels;
   std::string region_names, within;
-  geodesic::metric_kind metric = geodesic::metric_kind::jeong;
+  tensor_field::metric_kind metric = tensor_field::metric_kind::jeong;
   std::optional<double> alpha;
   double smoothing_voxels = 0;
   double max_ratio = 100;
@@ -65,7 +65,7 @@ struct connect_settings {
   std::vector<std::int32_t> labels;  ///< of it; empty: all
   std::string region_names;          ///< file; "" for none
   std::string within;                ///< file; "" for none
-  geodesic::preparation how;
+  tensor_field::preparation how;
   double max_ratio = 100;  ///< of the eigenvalues of S
   connect::solver_settings solver;
   double ball_voxels = 3;
@@ -83,7 +83,7 @@ connect_request with_defaults(const connect_request& request);
 connect_settings make_connect_settings(const connect_request& request);
 
 /// Unit of arrival times.
-std::string cost_unit(const geodesic::preparation& how);
+std::string cost_unit(const tensor_field::preparation& how);
 
 /// Collective. Throws failure, the same on every rank.
 exit_status run_connect(session& s, const connect_request& request);

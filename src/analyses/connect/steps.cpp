@@ -25,7 +25,7 @@ std::vector<float> measured_FA(const connect_inputs& in) {
   std::vector<float> FA(in.voxels.size());
   for (std::size_t n = 0; n < FA.size(); ++n) {
     const float* d = in.image.tensor.data() + 6 * in.voxels[n];
-    FA[n] = geodesic::prepare::fractional_anisotropy({d[0], d[1], d[2], d[3], d[4], d[5]});
+    FA[n] = tensor_field::prepare::fractional_anisotropy({d[0], d[1], d[2], d[3], d[4], d[5]});
   }
   return FA;
 }

@@ -73,7 +73,7 @@ std::vector<scored_fibre> fibres_of_own_pairs(const session& s, const connection
 }
 
 /// The sketches of the fibres, in their order.
-std::vector<float> sketches_of(const geodesic_inputs& inputs, const geodesic::field& field,
+std::vector<float> sketches_of(const geodesic_inputs& inputs, const tensor_field::field& field,
                                const std::vector<scored_fibre>& fibres) {
   std::vector<std::uint64_t> numbers, offsets{0};
   std::vector<std::uint32_t> steps;
@@ -136,7 +136,7 @@ connection_nodes make_nodes(const geodesic_inputs& inputs) {
   return nodes;
 }
 
-connections rank_connections(const session& s, const geodesic_inputs& inputs, const geodesic::field& field,
+connections rank_connections(const session& s, const geodesic_inputs& inputs, const tensor_field::field& field,
                              const std::vector<scored_fibre>& own_accepted) {
   const connection_nodes nodes = make_nodes(inputs);
   std::vector<scored_fibre> fibres = fibres_of_own_pairs(s, nodes, own_accepted), winners;

@@ -14,13 +14,13 @@ namespace voxherd {
 /// Inputs of `voxherd geodesic`; the same on every rank.
 struct geodesic_inputs {
   image_grid grid;
-  geodesic::tensor_image image;
+  tensor_field::tensor_image image;
   std::vector<float> quartics;              ///< (nz, ny, nx, 15), only for --form finsler4
-  std::vector<std::uint32_t> regions;       ///< (nz, ny, nx), bits of geodesic::region
+  std::vector<std::uint32_t> regions;       ///< (nz, ny, nx), bits of tensor_field::region
   std::vector<std::int64_t> target_labels;  ///< the label of target number i + 1
   std::vector<geodesic::seed> seeds;        ///< by voxel, slice after slice
   geodesic::ray_settings rays;              ///< complete: no length is left at 0 for "choose one"
-  geodesic::preparation how;
+  tensor_field::preparation how;
   fibre_selection selection;
   bool connectome = false;       ///< write matrices between the target labels
   nlohmann::json provenance;     ///< of the input files, for run_settings::provenance["inputs"]

@@ -16,10 +16,10 @@ using geodesic::direction_kind;
 using geodesic::integrator;
 using geodesic::interpolation;
 using geodesic::measure_kind;
-using geodesic::metric_kind;
 using geodesic::ray_form;
 using option::refuse;
 using option::refuse_given;
+using tensor_field::metric_kind;
 
 constexpr double longest_mm = 100000;
 constexpr float default_length_mm = 250;
@@ -44,9 +44,9 @@ void check_seeding(const seeding_request& r, const given_options& given) {
 }
 
 void check_regions(const region_request& r, const given_options& given) {
-  if (r.includes.size() > static_cast<std::size_t>(geodesic::region::max_includes))
+  if (r.includes.size() > static_cast<std::size_t>(tensor_field::region::max_includes))
     refuse(fmt::format("--include is given {} times, expected at most {}", r.includes.size(),
-                       geodesic::region::max_includes));
+                       tensor_field::region::max_includes));
   if (r.ordered && r.includes.size() < 2)
     refuse(fmt::format("--ordered has no meaning with {} --include; give at least two", r.includes.size()));
   if (!r.connectome.empty()) {

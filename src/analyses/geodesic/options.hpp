@@ -22,7 +22,7 @@ struct fibre_selection {
 
 struct ray_choice {
   geodesic::ray_settings rays;
-  geodesic::preparation how;
+  tensor_field::preparation how;
   fibre_selection selection;
 };
 
@@ -60,7 +60,7 @@ struct ray_request {
   std::optional<std::uint32_t> directions_per_seed;
   float cone_degrees = 45;
   std::uint64_t random_seed = 8665904;
-  geodesic::metric_kind metric = geodesic::metric_kind::inverse;
+  tensor_field::metric_kind metric = tensor_field::metric_kind::inverse;
   double alpha = 1;
   std::optional<double> smoothing_voxels;
   std::optional<double> min_eigenvalue;

@@ -19,13 +19,13 @@ namespace voxherd {
 
 namespace {
 
-std::unique_ptr<geodesic::field> prepare(const session& s, const geodesic_inputs& inputs, const device& d) {
-  std::unique_ptr<geodesic::field> field;
+std::unique_ptr<tensor_field::field> prepare(const session& s, const geodesic_inputs& inputs, const device& d) {
+  std::unique_ptr<tensor_field::field> field;
   s.agree([&] {
     use_device(d);
     const bool spline = inputs.rays.reading == geodesic::interpolation::bspline;
-    const geodesic::field_kind kind = field_for(inputs.rays.form);
-    field = kind == geodesic::field_kind::quartic
+    const tensor_field::field_kind kind = field_for(inputs.rays.form);
+    field = kind == tensor_field::field_kind::quartic
                 ? make_quartic_field(d, inputs.image, inputs.quartics, inputs.regions, inputs.how, spline)
                 : make_field(d, inputs.image, inputs.regions, inputs.how, kind, spline);
   });
@@ -72,7 +72,7 @@ later_step predict_fibres(const geodesic_inputs& inputs, const run_estimate& sco
 
 exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& how, const device& d) {
   make_nodes(inputs);  // rejects matrices that are too large before any work is done
-  std::unique_ptr<geodesic::field> field;
+  std::unique_ptr<tensor_field::field> field;
   std::string scores;  // the step's file
   connections found;
   step_list steps;

@@ -13,7 +13,7 @@ namespace voxherd {
 
 namespace {
 
-namespace region = geodesic::region;
+namespace region = tensor_field::region;
 std::vector<std::uint64_t> read_mask(const std::string& path, const tensor_source& tensors) {
   return read_labels(path, tensors.grid, label_kind::mask).voxels_with({});
 }

@@ -23,7 +23,7 @@ class scoring_runner final : public batch_runner {
 
 }  // namespace
 
-scoring::scoring(const geodesic_inputs& inputs, const geodesic::field& field) : inputs_(inputs), field_(field) {
+scoring::scoring(const geodesic_inputs& inputs, const tensor_field::field& field) : inputs_(inputs), field_(field) {
   const auto& size = inputs.grid.size;
   seed_voxels_.reserve(inputs.seeds.size() * inputs.rays.directions_per_seed);
   for (const geodesic::seed& s : inputs.seeds) {

@@ -9,7 +9,7 @@ namespace voxherd {
 /// Pass one: integrates every fibre and keeps only its scores. Items are fibres, seed after seed.
 class scoring final : public analysis {
  public:
-  scoring(const geodesic_inputs& inputs, const geodesic::field& field);
+  scoring(const geodesic_inputs& inputs, const tensor_field::field& field);
 
   std::string name() const override { return "geodesic-scores"; }
   const image_grid& grid() const override { return inputs_.grid; }
@@ -22,7 +22,7 @@ class scoring final : public analysis {
 
  private:
   const geodesic_inputs& inputs_;
-  const geodesic::field& field_;
+  const tensor_field::field& field_;
   std::vector<std::uint64_t> seed_voxels_;
 };
 

@@ -21,7 +21,7 @@ namespace voxherd {
 namespace {
 
 using geodesic::seed;
-using geodesic::tensor_image;
+using tensor_field::tensor_image;
 
 std::uint64_t linear_index(const tensor_image& image, std::uint64_t i, std::uint64_t j, std::uint64_t k) {
   return (k * image.size[1] + j) * image.size[0] + i;

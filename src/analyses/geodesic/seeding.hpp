@@ -34,11 +34,11 @@ struct seed_list {
 /// Seeds in the voxels with linear indices `voxels`, increasing. A seed is in its voxel, but not beyond the centres of
 /// the image's outermost voxels, where interpolation ends. Its axis is the main eigenvector of the tensor interpolated
 /// linearly over the voxels inside, with the sign that makes its largest component positive.
-seed_list seeds_in_voxels(const std::vector<std::uint64_t>& voxels, const geodesic::tensor_image& image,
+seed_list seeds_in_voxels(const std::vector<std::uint64_t>& voxels, const tensor_field::tensor_image& image,
                           const seeding_settings& how);
 
 /// Seeds at world coordinates, mm: x, y, z of each in turn.
-seed_list seeds_at_points(const std::vector<double>& points_mm, const geodesic::tensor_image& image,
+seed_list seeds_at_points(const std::vector<double>& points_mm, const tensor_field::tensor_image& image,
                           const image_grid& grid);
 
 /// Seeds from the request's file of points or image; by one process. Logs counts and adds fingerprints to

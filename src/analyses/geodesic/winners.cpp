@@ -65,7 +65,7 @@ class winners_runner final : public batch_runner {
 
 }  // namespace
 
-winners::winners(const geodesic_inputs& inputs, const geodesic::field& field, const connections& found)
+winners::winners(const geodesic_inputs& inputs, const tensor_field::field& field, const connections& found)
     : inputs_(inputs), field_(field), found_(found), offsets_{0} {
   const auto& size = inputs.grid.size;
   fibres_.reserve(found.winners.size());

@@ -13,7 +13,7 @@ std::vector<output_spec> fibre_outputs();
 /// Pass two: integrates the chosen fibres again and writes their points. Items are fibres, by region pair, best first.
 class winners final : public analysis {
  public:
-  winners(const geodesic_inputs& inputs, const geodesic::field& field, const connections& found);
+  winners(const geodesic_inputs& inputs, const tensor_field::field& field, const connections& found);
 
   std::string name() const override { return "geodesic"; }
   const image_grid& grid() const override { return inputs_.grid; }
@@ -28,7 +28,7 @@ class winners final : public analysis {
 
  private:
   const geodesic_inputs& inputs_;
-  const geodesic::field& field_;
+  const tensor_field::field& field_;
   const connections& found_;
   std::vector<std::uint64_t> seed_voxels_, offsets_, fibres_;
   std::vector<std::uint32_t> steps_;

@@ -22,7 +22,7 @@ TEST(ImageBox, ContainsAllVoxelsInsideAndStartsAtABlock) {
 }
 
 TEST(ImageBox, BoxKeepsItsWorldPosition) {
-  geodesic::tensor_image image;
+  tensor_field::tensor_image image;
   image.size = {8, 8, 8};
   image.axes_mm = {0, 2, 0, -2, 0, 0, 0, 0, 3};
   image.origin_mm = {10, 20, 30};

@@ -4,8 +4,8 @@
 
 #include "tests/geodesic/reference/finsler_case.hpp"
 #include "tests/geodesic/reference/geodesic_field_case.hpp"
+#include "tests/geodesic/reference/quartic_field_case.hpp"
 #include "tests/support/gpu_test.hpp"
-#include "tests/tensor_field/reference/quartic_field_case.hpp"
 
 namespace {
 

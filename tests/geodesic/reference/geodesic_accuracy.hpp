@@ -82,7 +82,7 @@ inline accuracy summary_of(const std::vector<double>& error, const std::vector<d
 /// The tracker's errors, each ray with its own number of steps. A ray that ends early has infinite drift. The miss
 /// excludes the component along the curve: a length summed from chords is shorter than the arc, by 4e-5 of it for steps
 /// of 1 on radii of 30.
-inline accuracy measure_accuracy(const device& d, const accuracy_case& c, const geodesic::field& prepared,
+inline accuracy measure_accuracy(const device& d, const accuracy_case& c, const tensor_field::field& prepared,
                                  const geodesic::ray_settings& settings) {
   std::vector<double> error, drift, miss;
   double all_steps = 0;

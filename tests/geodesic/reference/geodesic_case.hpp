@@ -97,18 +97,18 @@ inline std::vector<vec3> as_places(const std::vector<float>& position) {
 /// A field on a device and the tracker's results for seeds in it.
 class tracking_case {
  public:
-  tracking_case(const device& d, const geodesic::tensor_image& image, const std::vector<ray_start>& starts,
+  tracking_case(const device& d, const tensor_field::tensor_image& image, const std::vector<ray_start>& starts,
                 const geodesic::ray_settings& settings, const std::vector<std::uint32_t>& regions = {},
-                const geodesic::preparation& how = {})
+                const tensor_field::preparation& how = {})
       : fibres_(starts.size() * settings.directions_per_seed) {
     use_device(d);
-    field_ = geodesic::make_field(d, image, regions, how, geodesic::field_for(settings.form),
-                                  settings.reading == geodesic::interpolation::bspline);
+    field_ = tensor_field::make_field(d, image, regions, how, geodesic::field_for(settings.form),
+                                      settings.reading == geodesic::interpolation::bspline);
     tracker_ = geodesic::make_tracker(*field_, make_seeds(starts), settings);
   }
 
   geodesic::tracker& tracker() { return *tracker_; }
-  const geodesic::field& field() const { return *field_; }
+  const tensor_field::field& field() const { return *field_; }
 
   score_table score() {
     score_table scores(fibres_);
@@ -135,7 +135,7 @@ class tracking_case {
 
  private:
   std::size_t fibres_;
-  std::unique_ptr<geodesic::field> field_;
+  std::unique_ptr<tensor_field::field> field_;
   std::unique_ptr<geodesic::tracker> tracker_;
 };
 
@@ -149,7 +149,7 @@ inline double allowed_mm(const std::vector<vec3>& ray, const std::vector<vec3>& 
 }
 
 /// The prepared `image` that a form and an interpolation require.
-inline sampled_reader reader_for(const geodesic::tensor_image& image, geodesic::ray_form form,
+inline sampled_reader reader_for(const tensor_field::tensor_image& image, geodesic::ray_form form,
                                  geodesic::interpolation reading) {
   return {image, reading,
           form == geodesic::ray_form::christoffel ? inverse_derivatives::differences : inverse_derivatives::of_reading};

@@ -10,10 +10,10 @@
 namespace voxherd::reference {
 namespace {
 
-using geodesic::field_kind;
-using geodesic::metric_kind;
-using geodesic::preparation;
-using geodesic::tensor_image;
+using tensor_field::field_kind;
+using tensor_field::metric_kind;
+using tensor_field::preparation;
+using tensor_field::tensor_image;
 
 using matrix3 = square_matrix;  // of size 3
 using maybe_tensor = std::optional<matrix3>;
@@ -232,8 +232,8 @@ geodesic_field prepare_geodesic_field(const tensor_image& image, std::span<const
     result.speed.push_back(std::sqrt(largest));
     result.condition.push_back(l[0] / l[2]);
     result.metric.push_back(std::max({g(0, 0), g(1, 1), g(2, 2)}));
-    const std::uint32_t word = regions.empty() ? geodesic::region::inside : regions[i];
-    result.regions.push_back(image.inside[i] ? word : word & ~geodesic::region::inside);
+    const std::uint32_t word = regions.empty() ? tensor_field::region::inside : regions[i];
+    result.regions.push_back(image.inside[i] ? word : word & ~tensor_field::region::inside);
     fields.push_back(six(kind == field_kind::world ? d_eff : product(to_index, product(d_eff, transpose(to_index)))));
     metrics.push_back(six(g));
   }

@@ -20,8 +20,8 @@ struct geodesic_field {
   std::uint64_t repaired = 0;
 };
 
-geodesic_field prepare_geodesic_field(const geodesic::tensor_image& image, std::span<const std::uint32_t> regions,
-                                      const geodesic::preparation& how, geodesic::field_kind kind);
+geodesic_field prepare_geodesic_field(const tensor_field::tensor_image& image, std::span<const std::uint32_t> regions,
+                                      const tensor_field::preparation& how, tensor_field::field_kind kind);
 
 /// Cubic B-spline coefficients of one line: the interpolation's linear system with whole-sample mirrors.
 std::vector<double> spline_coefficients(const std::vector<double>& samples);

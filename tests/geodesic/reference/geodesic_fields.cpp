@@ -194,14 +194,14 @@ mat3_gradient scaled_formula::dD(const vec3& x) const {
   return d;
 }
 
-sampling_grid make_grid(const geodesic::tensor_image& image) {
+sampling_grid make_grid(const tensor_field::tensor_image& image) {
   sampling_grid grid{image.size, {}, {image.origin_mm[0], image.origin_mm[1], image.origin_mm[2]}};
   for (std::size_t i = 0; i < 9; ++i) grid.axes[i / 3][i % 3] = image.axes_mm[i];
   return grid;
 }
 
-geodesic::tensor_image sampled(const tensor_formula& f, const sampling_grid& grid) {
-  geodesic::tensor_image image;
+tensor_field::tensor_image sampled(const tensor_formula& f, const sampling_grid& grid) {
+  tensor_field::tensor_image image;
   image.size = grid.size;
   for (std::size_t i = 0; i < 9; ++i) image.axes_mm[i] = grid.axes[i / 3][i % 3];
   image.origin_mm = grid.origin;
@@ -236,7 +236,7 @@ std::array<double, 6> of_eigenvalues(scalar_function f, const std::array<double,
 
 }  // namespace
 
-void add_log_noise(geodesic::tensor_image& image, double sigma, unsigned seed) {
+void add_log_noise(tensor_field::tensor_image& image, double sigma, unsigned seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   for (std::size_t i = 0; i < image.inside.size(); ++i) {

@@ -160,13 +160,13 @@ struct sampling_grid {
   vec3 voxel(const vec3& world) const { return inverse(axes) * (world - origin); }
 };
 
-sampling_grid make_grid(const geodesic::tensor_image& image);
+sampling_grid make_grid(const tensor_field::tensor_image& image);
 
 /// The formula at every voxel centre; all voxels are inside.
-geodesic::tensor_image sampled(const tensor_formula& f, const sampling_grid& grid);
+tensor_field::tensor_image sampled(const tensor_formula& f, const sampling_grid& grid);
 
 /// Every tensor's logarithm with the symmetric part of a matrix of independent Gaussian noise of deviation `sigma`:
 /// that much on the diagonal, sigma / sqrt(2) beside it.
-void add_log_noise(geodesic::tensor_image& image, double sigma, unsigned seed);
+void add_log_noise(tensor_field::tensor_image& image, double sigma, unsigned seed);
 
 }  // namespace voxherd::reference

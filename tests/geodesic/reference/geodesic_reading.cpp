@@ -36,7 +36,7 @@ std::vector<double> spline_coefficients(std::vector<double> f) {
   return f;
 }
 
-sampled_reader::sampled_reader(const geodesic::tensor_image& image, geodesic::interpolation how,
+sampled_reader::sampled_reader(const tensor_field::tensor_image& image, geodesic::interpolation how,
                                inverse_derivatives inverse_from)
     : grid_(make_grid(image)), how_(how) {
   for (std::size_t i = 0; i < image.tensor.size(); i += 6) {
@@ -50,19 +50,19 @@ sampled_reader::sampled_reader(const geodesic::tensor_image& image, geodesic::in
 }
 
 /// From index space to the world: D = A D_idx A^T, and covariant G by the inverse axes.
-sampled_reader::sampled_reader(const geodesic::field& stored)
+sampled_reader::sampled_reader(const tensor_field::field& stored)
     : how_(stored.spline ? geodesic::interpolation::bspline : geodesic::interpolation::trilinear) {
-  const geodesic::field_view view = stored.view();
+  const tensor_field::field_view view = stored.view();
   for (std::size_t i = 0; i < 3; ++i) grid_.size[i] = std::uint64_t(view.size[i]), grid_.origin[i] = view.origin_mm[i];
   for (std::size_t i = 0; i < 9; ++i) grid_.axes[i / 3][i % 3] = view.axes[i];
   const std::size_t voxels = grid_.size[0] * grid_.size[1] * grid_.size[2],
                     floats = std::size_t(field_floats(stored.kind));
-  const bool world = stored.kind == geodesic::field_kind::world;
+  const bool world = stored.kind == tensor_field::field_kind::world;
   const mat3 forth = world ? identity3 : grid_.axes, back = inverse(grid_.axes);
   for (std::size_t i = 0; i < voxels; ++i) {
     const float* t = view.values + i * floats;
     D_.push_back(1 / stored.scale * (forth * matrix_of(t) * transposed(forth)));
-    if (stored.kind != geodesic::field_kind::christoffel) continue;
+    if (stored.kind != tensor_field::field_kind::christoffel) continue;
     for (std::size_t k = 0; k < 3; ++k) {
       mat3 slope{};
       for (std::size_t j = 0; j < 3; ++j) slope = slope + back[j][k] * matrix_of(t + 6 + 6 * j);

@@ -42,9 +42,9 @@ enum class inverse_derivatives {
 /// position.
 class sampled_reader final : public field_reader {
  public:
-  sampled_reader(const geodesic::tensor_image& image, geodesic::interpolation how, inverse_derivatives inverse);
+  sampled_reader(const tensor_field::tensor_image& image, geodesic::interpolation how, inverse_derivatives inverse);
   /// Uses the contents of a prepared field in host memory, floats unchanged, without a preparation in between.
-  explicit sampled_reader(const geodesic::field& stored);
+  explicit sampled_reader(const tensor_field::field& stored);
   field_values at(const vec3& world) const override;
 
  private:

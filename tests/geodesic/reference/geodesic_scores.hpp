@@ -17,7 +17,8 @@ struct reference_facts {
 };
 
 /// `regions` empty: inside everywhere.
-reference_facts reference_voxel_facts(const geodesic::tensor_image& image, const std::vector<std::uint32_t>& regions);
+reference_facts reference_voxel_facts(const tensor_field::tensor_image& image,
+                                      const std::vector<std::uint32_t>& regions);
 
 /// Outcome of a fibre, as in geodesic::fibre_scores.
 struct reference_fibre {

@@ -6,7 +6,7 @@
 #include "kernels/geodesic/finsler4.hpp"
 #include "kernels/geodesic/finsler_fit.hpp"
 #include "tests/geodesic/reference/finsler_case.hpp"
-#include "tests/tensor_field/reference/quartic_field_case.hpp"
+#include "tests/geodesic/reference/quartic_field_case.hpp"
 
 /// Two straight bundles, eight voxels wide, along x and y, that cross at right angles in the centre of an image;
 /// elsewhere diffusion is isotropic.

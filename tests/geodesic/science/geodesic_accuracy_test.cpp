@@ -41,8 +41,8 @@ TEST_P(GeodesicAccuracy, MatchesTheTable) {
   const auto image = sampled(c.field, c.grid);
   const auto settings = rays_along_axes(how.form, how.reading, integrator::rk2, 0.1, 1);
   use_device(one_thread);
-  const auto prepared = geodesic::make_field(one_thread, image, {}, {}, geodesic::field_for(how.form),
-                                             how.reading == interpolation::bspline);
+  const auto prepared = tensor_field::make_field(one_thread, image, {}, {}, geodesic::field_for(how.form),
+                                                 how.reading == interpolation::bspline);
 
   const auto got = measure_accuracy(one_thread, c, *prepared, settings);
   const auto exact = accuracy_of_reference(c, reader_for(image, how.form, how.reading), settings);

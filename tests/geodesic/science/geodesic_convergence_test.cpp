@@ -172,8 +172,8 @@ TEST(GeodesicReversibility, TwoWayFibresAreTwoOneWayOnes) {
 const helix_field helix(1, 0.2, 12, {32, 32, 0});
 const sampling_grid cube{{64, 64, 64}, identity3, {}};
 
-const geodesic::tensor_image& noisy_helix(double sigma) {
-  static std::map<double, geodesic::tensor_image> made;
+const tensor_field::tensor_image& noisy_helix(double sigma) {
+  static std::map<double, tensor_field::tensor_image> made;
   auto [at, fresh] = made.try_emplace(sigma);
   if (fresh) {
     at->second = sampled(helix, cube);

@@ -99,8 +99,8 @@ TEST(GeodesicCpuPrecision, DecreasesWithTheRatioOfTheEigenvalues) {
   const auto starts = random_starts(100, {22, 22, 22}, {42, 42, 42}, 1);
   const double allowed_mm_for[] = {4e-5, 4e-4, 1e-2};
   for (int alpha = 1; alpha <= 3; ++alpha) {
-    geodesic::preparation how;
-    how.metric = geodesic::metric_kind::jeong;
+    tensor_field::preparation how;
+    how.metric = tensor_field::metric_kind::jeong;
     how.alpha = alpha;
     const auto settings = rays_along_axes(ray_form::hamiltonian, interpolation::bspline, integrator::rk4, 0.25, 80);
     tracking_case test(two_threads, image, starts, settings, {}, how);

@@ -7,7 +7,7 @@
 namespace voxherd {
 namespace {
 
-namespace region = geodesic::region;
+namespace region = tensor_field::region;
 using voxels = std::vector<std::uint64_t>;
 
 TEST(Regions, EachImageSetsItsOwnBits) {

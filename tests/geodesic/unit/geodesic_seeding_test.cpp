@@ -10,7 +10,7 @@ namespace voxherd {
 namespace {
 
 using geodesic::seed;
-using geodesic::tensor_image;
+using tensor_field::tensor_image;
 
 constexpr std::uint64_t nx = 4, ny = 3, nz = 2;
 

@@ -2,7 +2,7 @@
 
 #include "kernels/geodesic/finsler4.hpp"
 #include "kernels/geodesic/finsler_fit.hpp"
-#include "kernels/tensor_field/field_backends.hpp"
+#include "kernels/geodesic/quartic_field_backends.hpp"
 
 namespace voxherd::geodesic {
 

@@ -1,4 +1,4 @@
-#include "tests/tensor_field/reference/quartic_field_case.hpp"
+#include "tests/geodesic/reference/quartic_field_case.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 namespace voxherd::reference {
 
-using namespace geodesic;
+using namespace tensor_field;
 
 namespace {
 

@@ -11,7 +11,7 @@
 namespace {
 
 using namespace voxherd;
-using namespace voxherd::geodesic;
+using namespace voxherd::tensor_field;
 using reference::expect_coefficients_equivalent_to_reference;
 using reference::expect_field_equivalent_to_reference;
 

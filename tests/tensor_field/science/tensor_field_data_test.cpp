@@ -11,7 +11,7 @@
 namespace {
 
 using namespace voxherd;
-using namespace voxherd::geodesic;
+using namespace voxherd::tensor_field;
 
 const std::string peer = std::string(VOXHERD_DATA) + "/philips_32dir_b1000/ref_mrtrix3/";
 

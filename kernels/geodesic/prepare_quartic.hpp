@@ -5,7 +5,9 @@
 
 /// Steps of the preparation of a quartic field. The tensor of a voxel is in planes 0 to 5 of the workspace's first
 /// block, its fourth-order tensor in the planes after those.
-namespace voxherd::geodesic::prepare {
+namespace voxherd::geodesic::quartic_steps {
+
+using namespace tensor_field::prepare;
 
 inline constexpr int quartic_planes = 6 + quartic_size;
 
@@ -149,4 +151,4 @@ void prepare_quartic_field(Machine& machine, const recipe& r, const workspace& w
   if (r.spline) to_coefficients(machine, r, w.values);
 }
 
-}  // namespace voxherd::geodesic::prepare
+}  // namespace voxherd::geodesic::quartic_steps

@@ -1,5 +1,5 @@
+#include "kernels/geodesic/quartic_field_backends.hpp"
 #include "kernels/tensor_field/field_machine.cuh"
-#include "kernels/tensor_field/prepare_quartic.hpp"
 
 namespace voxherd::geodesic {
 
@@ -13,7 +13,7 @@ std::unique_ptr<field> make_quartic_field_cuda(const tensor_image& image, std::s
   const auto norms = copied(quartics.data(), quartics.size(), stream);
   const auto inside = copied(image.inside.data(), image.inside.size(), stream);
   const auto words = copied(regions.data(), regions.size(), stream);
-  const device_buffer<float> first(prepare::quartic_planes * n);
+  const device_buffer<float> first(quartic_steps::quartic_planes * n);
   const device_buffer<prepare::tensor_state> before(n), after(n);
   const device_buffer<unsigned> repaired(1);
   VOXHERD_CUDA_CHECK(cudaMemsetAsync(repaired.data(), 0, sizeof(unsigned), stream));
@@ -22,11 +22,11 @@ std::unique_ptr<field> make_quartic_field_cuda(const tensor_image& image, std::s
                                 first.data(),    nullptr,       {before.data(), after.data()},
                                 made->values(),  made->facts()};
   kernel_loader loader;
-  prepare::prepare_quartic_field(loader, r, work, norms.data());
+  quartic_steps::prepare_quartic_field(loader, r, work, norms.data());
   cuda_machine machine(stream, repaired.data());
   cuda_event begin, end;
   begin.record(stream);
-  prepare::prepare_quartic_field(machine, r, work, norms.data());
+  quartic_steps::prepare_quartic_field(machine, r, work, norms.data());
   end.record(stream);
   unsigned counted = 0;
   VOXHERD_CUDA_CHECK(cudaMemcpyAsync(&counted, repaired.data(), sizeof(unsigned), cudaMemcpyDeviceToHost, stream));

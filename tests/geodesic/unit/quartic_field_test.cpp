@@ -6,12 +6,12 @@
 #include "kernels/geodesic/finsler4_convexity.hpp"
 #include "tests/geodesic/reference/finsler_case.hpp"
 #include "tests/geodesic/reference/geodesic_field_case.hpp"
-#include "tests/tensor_field/reference/quartic_field_case.hpp"
+#include "tests/geodesic/reference/quartic_field_case.hpp"
 
 namespace {
 
 using namespace voxherd;
-using namespace voxherd::geodesic;
+using namespace voxherd::tensor_field;
 using reference::norms_of_tensors;
 using reference::uneven_tensors;
 
