@@ -43,7 +43,7 @@ void add_seeds(const bench_options& o) {
   const bool cuda = o.chosen.kind == backend::cuda;
   const int most =
       o.threads_given ? o.chosen.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  for (const int threads : {1, 2, 4, 8, 16}) {
+  for (const int threads : {1, 2, 4, 8, 16, 32, 64}) {
     if (threads > (cuda ? 1 : most)) break;
     const std::string on = cuda ? "gpu" : fmt::format("threads{}", threads);
     for (const geodesic_scheme& s : schemes) {
