@@ -59,11 +59,11 @@ def list_figures():
     return [
         figure("hernandez-2013-grid", "Time against measurements and fibres (Fig. 9, Table 3)", "measurements K", "ms per voxel",
                r"ballstick/grid/K(?P<x>\d+)_(?P<series>L\d)", voxel),
-        figure("hernandez-2013-voxels-by-K", "Time against voxels (Fig. 7)", "voxels", "ms per voxel",
+        figure("hernandez-2013-voxels-by-K", "Fit and chain against voxels (Fig. 7, 8)", "voxels", "ms per voxel",
                r"ballstick/by_voxels_(?P<series>K\d+)/(?P<x>\d+)", voxel),
         figure("hernandez-2013-fit-by-K", "Least-squares fit against voxels (Fig. 7)", "voxels", "ms per voxel",
                r"ballstick/by_voxels_(?P<series>K\d+)/(?P<x>\d+)/fit", voxel),
-        figure("hernandez-2013-iterations-by-K", "Time against burn-in (Fig. 8)", "burn-in jumps", "ms per voxel",
+        figure("hernandez-2013-iterations-by-K", "Fit and chain against burn-in (Fig. 7, 8)", "burn-in jumps", "ms per voxel",
                r"ballstick/by_burn_in_(?P<series>K\d+)/(?P<x>\d+)", voxel),
         figure("hernandez-2013-fibres-by-devices", "N GPUs against N cores (Fig. 10, Table 4)", "GPUs or cores", "voxels per s",
                r"ballstick/fibres_by_(?:cores|devices)/(?P<series>L\d)/(?P<x>\d+)", rate),
