@@ -54,8 +54,10 @@ void add_sweeping() {
   for (const std::string volume : {"const/64", "helix/100", "helix/10000", "brain/1", "philips/1"})
     for (const auto& [name, kind] :
          {std::pair{"godunov", sweeping_scheme::godunov}, std::pair{"lax_friedrichs", sweeping_scheme::lax_friedrichs}})
-      add_benchmark(fmt::format("connect/sweeping/{}/{}/threads1", volume, name),
-                    [volume, kind = kind] { return make_sweeping_problem(volume, kind); });
+      // Lax-Friedrichs takes more than four minutes at a ratio of 10,000.
+      if (volume != "helix/10000" || kind == sweeping_scheme::godunov)
+        add_benchmark(fmt::format("connect/sweeping/{}/{}/threads1", volume, name),
+                      [volume, kind = kind] { return make_sweeping_problem(volume, kind); });
 }
 
 /// Error against time.

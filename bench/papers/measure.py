@@ -15,6 +15,9 @@ import repeats
 from experiments import CORE, CORES, GPU, GPUS, list_experiments
 
 
+GRACE_S = 60  # for an experiment that runs at the deadline
+
+
 def add_arguments(parser):
     parser.add_argument("build", metavar="BUILD", help="folder with voxherd and bench/, for example build/cuda")
     parser.add_argument("folder", metavar="FOLDER", help="for results, logs and inputs")
@@ -22,7 +25,7 @@ def add_arguments(parser):
                         help="folder with philips_32dir_b1000 (VOXHERD_DATA); without it the brain's experiments are skipped")
     parser.add_argument("--only", metavar="TEXT", default="", help="only experiments whose name contains TEXT")
     parser.add_argument("--places", metavar="LIST", default="", help="of core,cores,gpu,gpus; default: what the machine has")
-    parser.add_argument("--minutes", type=float, default=5, metavar="M", help="start no experiment later than this (5)")
+    parser.add_argument("--minutes", type=float, default=5, metavar="M", help="start no experiment later than this, and stop after one more minute (5)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="cores to use (all)")
     parser.add_argument("--quick", action="store_true", help="small problems, for a test: times mean nothing")
 
@@ -39,7 +42,7 @@ def words_of(what, place, args, out):
              *what.options, f"--benchmark_filter={what.pattern}", f"--benchmark_out={out}",
              f"--benchmark_min_time={0.001 if args.quick else what.seconds}"]
     if place in (CORE, CORES):
-        words += ["--threads", str(1 if place == CORE else args.threads)]
+        words += ["--threads", str(1 if place == CORE else what.threads_per_core * args.threads)]
     if args.quick:
         words += ["--voxels", "16"]
     return words
@@ -57,7 +60,8 @@ def finish(out, done, seconds):
         os.replace(unfinished, out)
         print(f"{name}: {seconds:.1f} s", flush=True)
         return True
-    print(f"{name}: failed with status {done}, see {out.removesuffix('.json')}.log", file=sys.stderr, flush=True)
+    print(f"{name}: failed: {done if isinstance(done, str) else f'status {done}'}; see {out.removesuffix('.json')}.log",
+          file=sys.stderr, flush=True)
     return False
 
 
@@ -68,9 +72,14 @@ def run_one(what, place, args, core=None):
     begin = time.monotonic()
     bind = (lambda: os.sched_setaffinity(0, {core})) if core is not None else None
     with open(out.removesuffix(".json") + ".log", "w", encoding="utf-8") as log:
-        done = subprocess.run(words_of(what, place, args, out + ".part"), stdout=log, stderr=subprocess.STDOUT,
-                              preexec_fn=bind, env={**os.environ, "VOXHERD_DATA": args.data})
-    return finish(out, done.returncode, time.monotonic() - begin)
+        words = words_of(what, place, args, out + ".part")
+        try:
+            status = subprocess.run(words, stdout=log, stderr=subprocess.STDOUT, preexec_fn=bind,
+                                    timeout=args.deadline + GRACE_S - begin,
+                                    env={**os.environ, "VOXHERD_DATA": args.data}).returncode
+        except subprocess.TimeoutExpired:
+            status = "no time left"
+    return finish(out, status, time.monotonic() - begin)
 
 
 def run_on_single_cores(chosen, args):
@@ -111,8 +120,8 @@ def main(args):
             for what in chosen if place in what.places]
     backends = [name for name, needed in (("cpu", CORES), ("cuda", GPU)) if needed in places]
     for module in (repeats, livers):
-        if args.only in module.NAME and is_time_left(args):
-            good.append(module.measure(args, backends))
+        if args.only in module.NAME:
+            good.append(is_time_left(args) and module.measure(args, backends))
     if CORE in places:
         good += run_on_single_cores([what for what in chosen if CORE in what.places], args)
     if not all(good):

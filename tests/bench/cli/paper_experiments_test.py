@@ -70,7 +70,7 @@ class Measuring(Papers):
                 file.write("#!/bin/sh\necho 'wrong answer'\nexit 1\n")
             os.chmod(self.path("build", name), 0o755)
         said = papers("measure", self.path("build"), self.path("out"), "--places", "cores", "--only", "hernandez-devices", status=1)
-        self.assertIn("hernandez-devices@cores: failed with status 1", said)
+        self.assertIn("hernandez-devices@cores: failed: status 1", said)
         self.assertFalse(os.path.exists(self.path("out", "hernandez-devices@cores.json")))
 
     def test_two_fits_of_a_liver_on_cpus_do_not_differ(self):
