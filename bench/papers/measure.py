@@ -52,14 +52,22 @@ def is_time_left(args):
     return time.monotonic() < args.deadline
 
 
+def is_complete(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return "benchmarks" in json.load(file)
+    except (OSError, ValueError):
+        return False
+
+
 def finish(out, done, seconds):
-    """Keeps the result of a run that ended well; otherwise only its log."""
+    """Keeps a complete result; wrong answers in it have no times. Returns whether all is well."""
     name = os.path.basename(out).removesuffix(".json")
     unfinished = out + ".part"
-    if done == 0:
+    if done in (0, 1) and is_complete(unfinished):
         os.replace(unfinished, out)
-        print(f"{name}: {seconds:.1f} s", flush=True)
-        return True
+        print(f"{name}: {seconds:.1f} s{', with wrong answers: see its log' if done else ''}", flush=True)
+        return done == 0
     print(f"{name}: failed: {done if isinstance(done, str) else f'status {done}'}; see {out.removesuffix('.json')}.log",
           file=sys.stderr, flush=True)
     return False
