@@ -26,7 +26,7 @@ std::unique_ptr<tensor_field::field> prepare(const session& s, const geodesic_in
     const bool spline = inputs.rays.reading == geodesic::interpolation::bspline;
     const tensor_field::field_kind kind = field_for(inputs.rays.form);
     field = kind == tensor_field::field_kind::quartic
-                ? make_quartic_field(d, inputs.image, inputs.quartics, inputs.regions, inputs.how, spline)
+                ? geodesic::make_quartic_field(d, inputs.image, inputs.quartics, inputs.regions, inputs.how, spline)
                 : make_field(d, inputs.image, inputs.regions, inputs.how, kind, spline);
   });
   warn_repaired(field->repaired, inputs.image, inputs.how.min_eigenvalue, "--least-eigenvalue");
