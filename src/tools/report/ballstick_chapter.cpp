@@ -39,13 +39,13 @@ std::vector<std::string> component_names(const output_spec& o) {
 }
 
 /// The 98th percentile of the sum of all fibres' volume fractions.
-double largest_fraction(const draft& d) {
+double largest_fraction(const result_draft& d) {
   if (!d.result.has("mean_fsum")) return 1;
   const distribution q = describe_values(read_values(d, d.result.output("mean_fsum")));
   return q.q98 > 0 ? q.q98 : 1;
 }
 
-void add_acceptance(draft& d) {
+void add_acceptance(result_draft& d) {
   if (!d.result.has("acceptance")) return;
   const output_spec& o = d.result.output("acceptance");
   const std::vector<float> map = d.result.read_map(o.name);
@@ -70,7 +70,7 @@ void add_acceptance(draft& d) {
        false});
 }
 
-void add_crossings(draft& d, int fibres) {
+void add_crossings(result_draft& d, int fibres) {
   std::vector<bar> bars;
   for (int i = 1; i <= fibres; ++i) {
     const std::vector<float> f = read_values(d, d.result.output(numbered("mean_f{}", i)));
@@ -87,7 +87,7 @@ void add_crossings(draft& d, int fibres) {
        false});
 }
 
-void write_methods(draft& d, int fibres) {
+void write_methods(result_draft& d, int fibres) {
   const result_reader& r = d.result;
   const bool has_range_of_diffusivities = configured(r, "model", "1") != "1";
   d.out.methods = fmt::format(
@@ -118,7 +118,7 @@ void write_methods(draft& d, int fibres) {
       "10.1371/journal.pone.0061892");
 }
 
-void write(draft& d) {
+void write(result_draft& d) {
   const int fibres = count_fibres(d.result);
   if (configured(d.result, "model", "1") != "1" && count_weighted_shells(d.result) == 1)
     d.warn(

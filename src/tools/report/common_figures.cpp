@@ -79,7 +79,7 @@ std::string draw_hemisphere(const std::vector<direction>& directions, const std:
 
 }  // namespace
 
-void add_status_map(draft& d) {
+void add_status_map(result_draft& d) {
   if (!d.out.numbers.contains("status")) return;
   const auto& counts = d.out.numbers.at("status");
   if (counts.size() == counts.count("0")) return;
@@ -90,7 +90,7 @@ void add_status_map(draft& d) {
   add_codes(d, "status", meanings, "Dark grey voxels were fitted.");
 }
 
-void add_gradients(draft& d) {
+void add_gradients(result_draft& d) {
   constexpr double max_gap = 60;  // six evenly spread axes leave 37 degrees
   const std::vector<shell> shells = find_shells(d.result);
   if (shells.empty()) return;

@@ -35,7 +35,7 @@ bool has_fibres(const result_reader& r) {
 }
 
 /// Every k-th finished item, so that neither fibres nor points are too many.
-std::vector<fibre> read_fibres(const draft& d, const std::string& measure) {
+std::vector<fibre> read_fibres(const result_draft& d, const std::string& measure) {
   constexpr std::uint64_t max_fibres = 20000, max_points = 2000000;
   const auto& offsets = d.result.point_offsets();
   const std::uint64_t step =
@@ -132,7 +132,7 @@ std::string draw_views(const std::vector<fibre>& fibres, const std::string& what
     canvas c(box, p);
     for (const fibre& f : fibres)
       for (std::size_t k = 1; k < f.mm.size(); ++k) c.draw(f.mm[k - 1], f.mm[k], choose(f, k));
-    html += image_markup(c.finish(), fmt::format("{} seen {}.", what, p.name), 1, true);
+    html += image_markup(c.finish(), fmt::format("{} seen {}.", what, p.name), 1, true, true);
   }
   return html +
          "</div>\n<p class=\"legend\">Seen from above (left is left, the front at the top), from the right (the "
@@ -147,7 +147,8 @@ void remove_infinite(std::vector<fibre>& fibres) {
   });
 }
 
-void add_by_measure(draft& d, const std::vector<fibre>& fibres, const std::string& measure, const std::string& what) {
+void add_by_measure(result_draft& d, const std::vector<fibre>& fibres, const std::string& measure,
+                    const std::string& what) {
   std::vector<float> values;
   for (const fibre& f : fibres) values.push_back(static_cast<float>(f.value));
   const distribution q = describe_values(std::move(values));
@@ -166,7 +167,7 @@ void add_by_measure(draft& d, const std::vector<fibre>& fibres, const std::strin
 
 }  // namespace
 
-void add_fibres(draft& d, const std::string& measure) {
+void add_fibres(result_draft& d, const std::string& measure) {
   if (!has_fibres(d.result)) return;
   const bool has_measure = d.result.has(measure) && d.result.output(measure).layout == output_layout::items;
   std::vector<fibre> fibres = read_fibres(d, has_measure ? measure : "");

@@ -107,7 +107,7 @@ table best_pairs(const square& m, const std::vector<std::string>& names) {
 
 }  // namespace
 
-void add_matrix(draft& d, const std::string& name, best which, names_shown shown) {
+void add_matrix(result_draft& d, const std::string& name, best which, names_shown shown) {
   const constant* c = find_constant(d.result, group, name);
   if (c == nullptr || c->shape.size() != 2 || c->shape[0] != c->shape[1] || c->shape[0] == 0) return;
   const square m{*c, which};

@@ -36,7 +36,7 @@ const option_table<report_request>& report_options() {
 
 report::page make_page(const std::string& path) {
   const result_reader result(path);
-  report::draft d(result);
+  report::result_draft d(result);
   report::describe_run(d);
   report::add_common_warnings(d);
   report::find_chapter(result.analysis_name()).write(d);

@@ -83,7 +83,7 @@ std::string time_text(const json& summary) {
   return fmt::format("{:.4g} s, {:.0f} items/s", seconds, summary.value("items_per_second", 0.0));
 }
 
-void add_status(draft& d) {
+void add_status(result_draft& d) {
   if (!has_status_map(d.result)) return;
   nlohmann::json list = json::object();
   for (const auto& [code, count] : count_status(d.result, d.voxels)) {
@@ -95,7 +95,7 @@ void add_status(draft& d) {
 
 }  // namespace
 
-void add_common_warnings(draft& d) {
+void add_common_warnings(result_draft& d) {
   if (!d.result.complete())
     d.warn(
         fmt::format("The result is {}. Everything below is about the finished batches; the same command with --resume "
@@ -104,7 +104,7 @@ void add_common_warnings(draft& d) {
   add_status(d);
 }
 
-void describe_run(draft& d) {
+void describe_run(result_draft& d) {
   const result_reader& r = d.result;
   const json& p = r.provenance();
   const auto& grid = r.grid();
@@ -139,7 +139,7 @@ void describe_run(draft& d) {
 
 namespace {
 
-table output_rows(draft& d) {
+table output_rows(result_draft& d) {
   table t{"All outputs with one number per item",
           {"output", "unit", "median", "quartiles", "range", "not finite", "meaning"},
           {}};
@@ -198,7 +198,7 @@ table rank_rows(const json& summary) {
 
 }  // namespace
 
-void add_records(draft& d) {
+void add_records(result_draft& d) {
   d.add_section("Records");
   for (table t : {output_rows(d), input_rows(d.result.provenance()), option_rows(d.result.configuration()),
                   rank_rows(d.result.summary())})

@@ -225,6 +225,65 @@ class Numbers(ReportJobs):
         self.assertEqual(sum(numbers["status"].values()), first)
 
 
+class Streamlines(ReportJobs):
+    def setUp(self):
+        html, numbers = self.report("track")
+        self.page, self.numbers = Page(html), json.loads(read(numbers))
+        self.maps = Maps(self.make("track"), self.numbers)
+
+    def test_every_pixel_of_the_density_has_the_colour_of_its_count(self):
+        density = self.maps.mosaic(self.maps.view("density").astype(float))
+        inside, picture = self.maps.mosaic(self.maps.mask()), self.page.picture("density in")
+        self.assertTrue((picture[inside & (density == 0)] == 45).all())
+        self.assertTrue((picture[~inside] == 0).all())
+        largest = self.maps.file["maps/density"][()].max()
+        self.assertEqual(self.numbers["pictures"]["density"]["last"], largest)
+        scale = np.log1p(density) / np.log1p(largest)
+        for low, high in ((0.02, 0.3), (0.3, 0.6), (0.6, 0.9)):  # viridis: green grows with the value
+            if (scale == low).any() or (scale >= high).any():
+                a, b = picture[(scale > 0) & (scale <= low)], picture[scale >= high]
+                if len(a):
+                    self.assertLess(a[:, 1].max(), b[:, 1].min())
+        same = picture[density == np.median(density[density > 0])]
+        self.assertEqual(len(np.unique(same, axis=0)), 1)
+
+    def test_views_show_the_largest_count_behind_each_pixel(self):
+        above = self.maps.view("density").max(axis=2).T[::-1]
+        places = np.argwhere(self.maps.mask())
+        (x0, y0, _), (x1, y1, _) = places.min(axis=0), places.max(axis=0) + 1
+        n = above.shape[0]
+        picture = self.page.picture("density seen from above")
+        visited = above[n - y1:n - y0, x0:x1]
+        np.testing.assert_array_equal((picture[..., 1] > 45) | (picture[..., 0] != picture[..., 1]), visited > 0)
+
+    def test_numbers_are_those_of_the_file(self):
+        file = self.maps.file
+        for name, value in self.numbers["streamlines"].items():
+            self.assertEqual(value, file[f"streamlines/{name}"][()][0])
+        density, accepted = file["maps/density"][()], file["streamlines/waytotal"][()][0]
+        ml = np.prod(file["image"].attrs["voxel_size_mm"]) / 1000
+        for row in self.numbers["volume_above"]:
+            voxels = int(((density > 0) & (density >= row["percent"] / 100 * accepted)).sum())
+            self.assertEqual(row["voxels"], voxels)
+            self.assertAlmostEqual(row["ml"], voxels * ml, places=6)
+        self.assertEqual(self.numbers["outputs"]["density"]["values"], int((density > 0).sum()))
+        self.assertIn("mean_length", self.numbers["histograms"])
+
+    def test_the_network_has_its_matrix_and_the_streamlines_of_each_region(self):
+        numbers = json.loads(read(self.report("network")[1]))
+        with h5py.File(self.make("network")) as file:
+            self.assertEqual(numbers["matrices"]["count"]["values"], file["connectome/count"][()].ravel().tolist())
+            self.assertEqual(numbers["waytotal_of_regions"], file["connectome/waytotal"][()].tolist())
+
+    def test_a_tract_without_streamlines_is_a_warning(self):
+        out = self.path("nothing.h5")
+        run("track", "--samples", self.make("ballstick"), "--seed-image", self.ends, "--samples-per-seed", "2", "--min-length",
+            "10000", "--backend", "cpu", "--threads", "1", "--quiet", "--out", out)
+        run("report", out)
+        numbers = json.loads(read(self.path("nothing.report.json")))
+        self.assertIn("No streamline was accepted", numbers["warnings"][0])
+
+
 class Texts(ReportJobs):
     def test_of_files_are_never_markup(self):
         folder = self.path("<img src=x onerror=alert(1)>\"'&lt;")
