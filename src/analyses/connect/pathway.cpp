@@ -8,6 +8,8 @@
 #include <limits>
 #include <numeric>
 
+#include "core/readable.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -201,8 +203,8 @@ void log_pathway(const pathway& p, const region_table& table, const std::string&
     spdlog::info("  {:7.4f} {:14.1f} {:9.3f} {:8.3f}", e.epsilon, static_cast<double>(e.voxels) * voxel_mm3, e.mean_FA,
                  e.min_FA);
   }
-  spdlog::info("pathway at --epsilon {}: {} voxels, {:.1f} mm3, mean FA {:.3f}", p.chosen.epsilon, p.chosen.voxels,
-               static_cast<double>(p.chosen.voxels) * voxel_mm3, p.chosen.mean_FA);
+  spdlog::info("pathway at --epsilon {}: {}, {:.1f} mm3, mean FA {:.3f}", p.chosen.epsilon,
+               counted(p.chosen.voxels, "voxel"), static_cast<double>(p.chosen.voxels) * voxel_mm3, p.chosen.mean_FA);
   if (p.cost.joining_excess > 0.05)
     spdlog::warn(
         "the pathway joins both regions only with paths {:.2g} % above the least cost: the solution is not more exact "

@@ -110,9 +110,9 @@ std::string configured(const result_reader& r, const std::string& option, const 
   return all.at(option).is_string() ? all.at(option).get<std::string>() : all.at(option).dump();
 }
 
-std::vector<std::pair<output_spec, distribution>> describe_outputs(const result_draft& d) {
+std::vector<std::pair<output_spec, distribution>> describe_outputs(const draft& d) {
   std::vector<std::pair<output_spec, distribution>> all;
-  for (const output_spec& o : d.result.outputs()) {
+  for (const output_spec& o : d.outputs()) {
     const bool is_code = o.type == element_type::uint8 || o.type == element_type::uint64;
     if (o.shape.empty() && o.layout != output_layout::points && !is_code)
       all.emplace_back(o, describe_values(read_values(d, o)));
@@ -121,7 +121,10 @@ std::vector<std::pair<output_spec, distribution>> describe_outputs(const result_
 }
 
 std::string default_page_path(const std::string& result) {
-  const std::string name = result.ends_with(".h5") ? result.substr(0, result.size() - 3) : result;
+  std::string name = result;
+  while (name.size() > 1 && name.ends_with('/')) name.pop_back();
+  for (const std::string_view ending : {".h5", ".nii.gz", ".nii"})
+    if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size()) + ".report.html";
   return name + ".report.html";
 }
 

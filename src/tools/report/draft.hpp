@@ -18,6 +18,7 @@ struct draft {
   virtual ~draft() = default;
 
   virtual const output_spec* find(const std::string& name) const = 0;  ///< null if there is no such output
+  virtual std::vector<output_spec> outputs() const = 0;
   /// Values of a map: (nz, ny, nx, components), component fastest.
   virtual std::vector<float> read_map(const std::string& name) const = 0;
   /// One value for each of the items, or of some that are evenly spread.
@@ -41,6 +42,7 @@ struct result_draft final : draft {
   explicit result_draft(const result_reader& r);
 
   const output_spec* find(const std::string& name) const override;
+  std::vector<output_spec> outputs() const override { return result.outputs(); }
   std::vector<float> read_map(const std::string& name) const override { return result.read_map(name); }
   std::vector<float> read_rows(const output_spec& o) const override;
 
@@ -64,7 +66,7 @@ const constant* find_constant(const result_reader& r, const std::string& group, 
 std::string configured(const result_reader& r, const std::string& option, const std::string& standard);
 
 /// The outputs with one number per item, and how they are distributed.
-std::vector<std::pair<output_spec, distribution>> describe_outputs(const result_draft& d);
+std::vector<std::pair<output_spec, distribution>> describe_outputs(const draft& d);
 
 /// Where the page of a result is written by default: tensor.report.html of tensor.h5.
 std::string default_page_path(const std::string& result);
@@ -73,6 +75,8 @@ std::string default_page_path(const std::string& result);
 void add_common_warnings(result_draft& d);
 /// What was run, on what, how long, with what outcome.
 void describe_run(result_draft& d);
+/// A section with the quantiles of all outputs with one number per item.
+void add_output_table(draft& d);
 /// Sections at the end: all outputs with their quantiles, inputs, options, time of each rank.
 void add_records(result_draft& d);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/readable.hpp"
 #include "src/tools/report/chart.hpp"
 
 namespace voxherd::report {
@@ -107,7 +108,7 @@ void add_map(draft& d, const std::string& name, const map_look& look) {
   const rgb_image image = draw_slices(d, [&](std::uint64_t voxel) { return range.at(map[voxel]); });
   const std::string text = fmt::format("{} in {}.", name, describe(d.slices));
   const std::string missing =
-      q.not_finite > 0 ? fmt::format("{} voxels without a finite value are magenta.", q.not_finite) : "";
+      q.not_finite > 0 ? fmt::format("Magenta: {} without a finite value.", counted(q.not_finite, "voxel")) : "";
   add_figure(d, {with_unit(name, o.unit),
                  image_markup(image, text, pixel_form(d), false) + range.bar(o.unit) + legend(d),
                  explain(name, o.meaning, join(look.note, missing)),

@@ -93,6 +93,13 @@ void add_status(result_draft& d) {
   d.out.numbers["status"] = list;
 }
 
+/// What the run warned of, as it logged it.
+void add_run_warnings(draft& d, const json& summary) {
+  if (!summary.is_object() || !summary.contains("warnings") || !summary.at("warnings").is_array()) return;
+  for (const json& text : summary.at("warnings"))
+    if (text.is_string()) d.warn("The run warned: " + text.get<std::string>() + ".");
+}
+
 }  // namespace
 
 void add_common_warnings(result_draft& d) {
@@ -102,6 +109,7 @@ void add_common_warnings(result_draft& d) {
                     "continues the run.",
                     outcome(d.result)));
   add_status(d);
+  add_run_warnings(d, d.result.summary());
 }
 
 void describe_run(result_draft& d) {
@@ -118,8 +126,9 @@ void describe_run(result_draft& d) {
   add("outcome", outcome(r));
   add("image",
       fmt::format("{} voxels of {:.4g} mm", fmt::join(grid.size, " × "), fmt::join(grid.voxel_size_mm, " × ")));
-  add("items", r.point_offsets().empty() ? std::to_string(r.item_voxels().size())
-                                         : fmt::format("{} with {} points", r.item_voxels().size(), r.point_count()));
+  add("items", r.point_offsets().empty()
+                   ? std::to_string(r.item_voxels().size())
+                   : fmt::format("{} with {}", r.item_voxels().size(), counted(r.point_count(), "point")));
   add("time", time_text(r.summary()));
   add("start", value_text(p, "start_time"));
   add("ranks", value_text(p, "ranks"));
@@ -139,7 +148,7 @@ void describe_run(result_draft& d) {
 
 namespace {
 
-table output_rows(result_draft& d) {
+table output_rows(draft& d) {
   table t{"All outputs with one number per item",
           {"output", "unit", "median", "quartiles", "range", "not finite", "meaning"},
           {}};
@@ -198,10 +207,15 @@ table rank_rows(const json& summary) {
 
 }  // namespace
 
-void add_records(result_draft& d) {
+void add_output_table(draft& d) {
   d.add_section("Records");
-  for (table t : {output_rows(d), input_rows(d.result.provenance()), option_rows(d.result.configuration()),
-                  rank_rows(d.result.summary())})
+  if (table t = output_rows(d); !t.rows.empty()) d.out.sections.back().tables.push_back(std::move(t));
+}
+
+void add_records(result_draft& d) {
+  add_output_table(d);
+  for (table t :
+       {input_rows(d.result.provenance()), option_rows(d.result.configuration()), rank_rows(d.result.summary())})
     if (!t.rows.empty()) d.out.sections.back().tables.push_back(std::move(t));
 }
 

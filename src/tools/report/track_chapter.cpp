@@ -23,7 +23,7 @@ std::string percent(double part, double all) {
 void add_streamlines(result_draft& d) {
   const double started = number(d, "started"), accepted = number(d, "waytotal"), steps = number(d, "steps");
   const std::string step = configured(d.result, "step-length", "0.5");
-  table t{"Streamlines", {"quantity", "value", "meaning"}, {}};
+  table t{"Numbers of streamlines", {"quantity", "value", "meaning"}, {}};
   t.rows.push_back({"started", number_text(started), "streamlines that were drawn"});
   t.rows.push_back({"waytotal", number_text(accepted), "accepted streamlines"});
   t.rows.push_back({"accepted", percent(accepted, started), "waytotal divided by started"});

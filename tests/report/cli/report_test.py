@@ -1,4 +1,5 @@
 """voxherd report: the page of each analysis is complete, safe and agrees with the result file."""
+import base64
 import json
 import os
 import re
@@ -15,7 +16,7 @@ except ImportError as missing:
 import unittest
 
 from program import run
-from report_pages import RESULTS, Page, ReportJobs, call
+from report_pages import RESULTS, Page, ReportJobs, call, decode_png
 
 
 def read(path):
@@ -106,6 +107,9 @@ class EveryPage(ReportJobs):
                         self.assertIn(given.get("scope"), ("row", "col"))
                 self.assertEqual([h for h in page.headings if h[0] == "h1"], [("h1", page.headings[0][1])])
                 self.assertIn("Methods", [text for _, text in page.headings])
+                regions = [a["aria-label"] for _, a in page.elements if a.get("role") == "region"]
+                regions += [text for tag, text in page.headings if tag == "h2"]
+                self.assertEqual(len(regions), len(set(regions)), regions)
                 self.assertIn("voxherd 0.", page.text)
 
     def test_has_the_quantiles_of_each_output(self):
@@ -207,6 +211,67 @@ class Numbers(ReportJobs):
         self.assertEqual(sum(numbers["status"].values()), len(voxels))
         self.assertIn(f"3 of {len(voxels)} voxels not fitted: fit diverged (status 6)", numbers["warnings"][0])
         self.assertEqual(numbers["outputs"]["FA"]["values"], len(voxels) - 3)
+
+    def test_what_the_run_warned_of_is_stored_and_shown(self):
+        directions = np.loadtxt(f"{self.scan}/bvecs")
+        np.savetxt(self.path("long.bvecs"), 1.2 * directions)
+        words = [self.path("long.bvecs") if word == f"{self.scan}/bvecs" else word for word in self.series]
+        out = self.path("warned.h5")
+        done = call("tensor", *words, "--backend", "cpu", "--threads", "1", "--quiet", "--out", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        logged = [line.split("warning: ", 1)[1] for line in done.stderr.splitlines() if "warning: " in line]
+        with h5py.File(out) as file:
+            stored = json.loads(file["journal/summary"][()])["warnings"]
+        self.assertIn("directions are not unit vectors", " ".join(stored))
+        self.assertLessEqual(set(stored), set(logged))
+        run("report", out)
+        shown = json.loads(read(self.path("warned.report.json")))["warnings"]
+        for text in stored:
+            self.assertIn(f"The run warned: {text}.", shown)
+        with h5py.File(self.make("tensor")) as file:
+            self.assertEqual(json.loads(file["journal/summary"][()])["warnings"], [])
+
+    def test_matrices_are_sorted_so_that_connected_regions_are_neighbours(self):
+        n, copy = 8, self.path("sorted.h5")
+        shutil.copy(self.make("network"), copy)
+        of_group = np.array([0, 1, 0, 1, 1, 0, 1, 0])
+        count = np.where(of_group[:, None] == of_group[None], 50, 0) + 1
+        with h5py.File(copy, "r+") as file:
+            stored = file["connectome/count"]
+            self.assertGreaterEqual(stored.shape[0], n)
+            large = np.zeros(stored.shape)
+            large[:n, :n] = count
+            stored[...] = large
+        run("report", copy)
+        numbers = json.loads(read(self.path("sorted.report.json")))
+        order = numbers["region_order"]
+        self.assertEqual(sorted(order), list(range(len(order))))
+        groups = [of_group[i] for i in order if i < n]
+        self.assertEqual(sum(a != b for a, b in zip(groups, groups[1:])), 1, order)
+        page = Page(self.path("sorted.report.html"))
+        best = count * (1 - np.eye(n, dtype=int))
+        sources = [a["href"] for tag, a in page.elements if tag == "image"]
+        picture = decode_png(base64.b64decode(sources[0].split(",")[1]))
+        largest = tuple(picture.reshape(-1, 3)[picture.reshape(-1, 3)[:, 1].argmax()])
+        for y, i in enumerate(order):
+            for x, k in enumerate(order):
+                if i < n and k < n:
+                    self.assertEqual(tuple(picture[y, x]) == largest, best[i, k] == 51, (i, k))
+
+    def test_the_density_of_fibres_counts_each_once_per_voxel(self):
+        html, numbers = self.report("geodesic")
+        numbers = json.loads(read(numbers))
+        with h5py.File(self.make("geodesic")) as file:
+            points, offsets = file["points/position"][()].astype(float), file["points/offset"][()]
+            affine = np.linalg.inv(file["image"].attrs["voxel_to_world"].reshape(4, 4))
+        counts = {}
+        for a, b in zip(offsets, offsets[1:]):
+            mm = np.concatenate([points[a:b - 1] + t * (points[a + 1:b] - points[a:b - 1]) for t in np.linspace(0, 1, 9)])
+            for voxel in set(map(tuple, np.round(mm @ affine[:3, :3].T + affine[:3, 3]).astype(int))):
+                counts[voxel] = counts.get(voxel, 0) + 1
+        self.assertAlmostEqual(numbers["voxels_with_fibres"] / len(counts), 1, delta=0.02)
+        self.assertAlmostEqual(numbers["max_fibres_in_voxel"] / max(counts.values()), 1, delta=0.05)
+        self.assertGreater(Page(html).picture("fibres in").max(), 0)
 
     def test_an_unfinished_result_shows_its_finished_batches_and_says_so(self):
         run("tensor", *self.series, "--backend", "cpu", "--threads", "1", "--quiet", "--batch", "200", "--out",
@@ -454,6 +519,17 @@ class Open(ReportJobs):
         page = self.path(name.replace(".h5", ".report.html"))
         self.assertEqual(read(self.path("opened")).splitlines(), ["1", page])
         self.assertFalse(os.path.exists(self.path("made")))
+
+    def test_given_a_second_time_it_shows_the_page_that_exists(self):
+        self.assertEqual(self.start("twice.h5", DISPLAY=":9").returncode, 0)
+        page = self.path("twice.report.html")
+        before = os.stat(page).st_ino
+        os.remove(self.path("opened"))
+        done = self.start("twice.h5", DISPLAY=":9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("twice.report.html exists and is shown as it is; --overwrite makes it anew", done.stdout)
+        self.assertEqual(read(self.path("opened")).splitlines(), ["1", page])
+        self.assertEqual(os.stat(page).st_ino, before)
 
     def test_without_a_display_or_browser_it_says_which_page_to_open(self):
         done = self.start("nowhere.h5")
