@@ -67,7 +67,7 @@ void write(result_draft& d) {
   }
   d.add_section("Distributions");
   for (const char* name : {"length_mm", "measure", "mean_FA", "weakest", "drift"}) add_histogram(d, name);
-  add_counts(d, "fibres", "Fibres",
+  add_counts(d, "fibres", "Outcome of fibres",
              "What became of all fibres that were traced. Only accepted ones, or the best of them, are in the result.");
   add_counts(d, "rays_ended_by", "Why rays ended",
              "Each ray has one reason. A fibre has one ray, or two from the same seed.");
