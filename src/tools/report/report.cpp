@@ -64,6 +64,9 @@ report::page make_page(const report_request& request) {
   } else {
     page = make_result_page(request.result);
   }
+  std::erase_if(page.sections, [](const report::section& part) {
+    return part.paragraphs.empty() && part.figures.empty() && part.tables.empty();
+  });
   page.numbers["warnings"] = page.warnings;
   return page;
 }

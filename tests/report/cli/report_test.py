@@ -107,6 +107,7 @@ class EveryPage(ReportJobs):
                         self.assertIn(given.get("scope"), ("row", "col"))
                 self.assertEqual([h for h in page.headings if h[0] == "h1"], [("h1", page.headings[0][1])])
                 self.assertIn("Methods", [text for _, text in page.headings])
+                self.assertNotRegex(page.source, r"</h2>\s*</section>")
                 regions = [a["aria-label"] for _, a in page.elements if a.get("role") == "region"]
                 regions += [text for tag, text in page.headings if tag == "h2"]
                 self.assertEqual(len(regions), len(set(regions)), regions)
