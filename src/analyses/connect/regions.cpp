@@ -154,8 +154,8 @@ void read_parcellation(connect_inputs& in) {
   const auto& labels = in.options.labels.empty() ? image.values : in.options.labels;
   constexpr std::size_t max_regions = 4096;
   if (labels.size() > max_regions || labels.size() < 2)
-    refuse(fmt::format("{}: {} regions, expected 2 to {}; choose some with --labels", printable(path), labels.size(),
-                       max_regions));
+    refuse(fmt::format("{}: {}, expected 2 to {}; choose some with --labels", printable(path),
+                       counted(labels.size(), "region"), max_regions));
   std::vector<std::int32_t> region(image.label.size(), 0);
   for (std::size_t v = 0; v < region.size(); ++v) {
     const auto at = std::lower_bound(labels.begin(), labels.end(), image.label[v]);

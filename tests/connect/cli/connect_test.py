@@ -467,7 +467,7 @@ class Errors(ConnectJobs):
         self.assert_rejected(BAD_DATA, "--to-labels 99", *self.end_regions(1, 99), ranks=3)
         self.assert_rejected(BAD_DATA, "share 20 voxels", *self.end_regions(1, 1))
         self.assert_rejected(BAD_DATA, "is outside the image", "--from-point", "900,0,0", *self.end_regions(1, 2)[4:])
-        self.assert_rejected(BAD_DATA, "expected 2 to 4096", "--connectome", self.ends, "--labels", "3")
+        self.assert_rejected(BAD_DATA, ": 1 region, expected 2 to 4096", "--connectome", self.ends, "--labels", "3")
         self.assert_rejected(MISSING, "names.txt", "--connectome", self.ends, "--region-names", self.path("names.txt"))
 
     def test_an_invalid_table_of_names_is_rejected_with_its_line(self):
