@@ -420,7 +420,7 @@ class Places(ConnectJobs):
         within = self.write("within.nii", self.mask & ~region[1:-1, 1:-1, 1:-1])
         out = self.make("out.h5", "--connectome", self.ends, "--within", within, "--paths", self.path("paths.h5"))
         os.remove(self.path("paths.h5"))
-        self.assertRegex(self.output, r"1 of 14 regions have no voxel .*: 3\n")
+        self.assertRegex(self.output, r"1 of 14 regions without a voxel .*: 3\n")
         cost = Maps(out).connectome["cost"]
         self.assertTrue(np.isinf(cost[2]).all() and np.isinf(cost[:, 2]).all())
         self.assertEqual(np.isinf(cost).sum(), 27)
