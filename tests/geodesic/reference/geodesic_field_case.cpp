@@ -10,6 +10,7 @@
 namespace voxherd::reference {
 
 using namespace geodesic;
+using namespace tensor_field;
 
 namespace {
 
