@@ -47,6 +47,9 @@ struct field_view {
   const voxel_info* voxels;    ///< (nz, ny, nx)
   const packed_fibre* fibres;  ///< (place, sample, fibre), for the voxels inside
   std::uint32_t places;
+  const std::uint32_t* exits = nullptr;         ///< by place: the masks not to leave, one bit each; null for none
+  const std::uint32_t* target_begin = nullptr;  ///< place i is in targets[target_begin[i] ... target_begin[i + 1] - 1]
+  const std::uint32_t* targets = nullptr;
 };
 
 struct seed {

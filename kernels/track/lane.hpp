@@ -11,7 +11,7 @@ struct track_job {
   walk_settings how;
   group_plan plan;
   const seed* seeds;
-  std::uint32_t regions;
+  std::uint32_t columns;  ///< of the counts by seed: regions or targets
   std::uint64_t first_group;
   std::uint64_t first, end;  ///< numbers of the streamlines
   counters out;              ///< of the first group
@@ -43,9 +43,9 @@ class lane_walker {
   VOXHERD_FUNCTION void begin(std::uint64_t number) {
     const std::uint64_t group = number / job_->plan.per_group, from = number / job_->plan.per_seed;
     walk_output out;
-    out.to = group_row(job_->out, group - job_->first_group, job_->field.places, job_->plan.seed_rows(), job_->regions);
+    out.to = group_row(job_->out, group - job_->first_group, job_->field.places, job_->plan.seed_rows(), job_->columns);
     out.seed_row = static_cast<std::uint32_t>(from - job_->plan.first_seed(group));
-    out.regions = job_->regions;
+    out.columns = job_->columns;
     walker_.begin(job_->seeds[from], static_cast<std::uint32_t>(number % job_->plan.per_seed),
                   job_->how.has_conditions() ? 0 : 3, out);
     busy_ = true;
@@ -74,8 +74,8 @@ class lane_walker {
 };
 
 /// Keys that one streamline may put into each table.
-inline std::uint32_t max_visits(const walk_settings& how, std::uint32_t regions) {
-  return 2 * static_cast<std::uint32_t>(how.max_points) + regions;
+inline std::uint32_t max_visits(const walk_settings& how, std::uint32_t columns) {
+  return 2 * static_cast<std::uint32_t>(how.max_points) + columns;
 }
 inline std::uint32_t max_cells(const walk_settings& how) {
   return how.loop_check ? static_cast<std::uint32_t>(how.max_points) : 1;

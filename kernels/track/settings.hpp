@@ -23,6 +23,7 @@ enum class waypoint_rule : std::uint8_t {
 constexpr std::int32_t direction_unit = 32767;  ///< length of a unit direction in its integers
 constexpr std::uint32_t fraction_unit = 65535;  ///< a volume fraction of 1
 constexpr int max_waypoints = 13;
+constexpr int max_exit_masks = 32;
 
 /// How streamlines are drawn and accepted. Lengths are in whole steps, directions and fractions in integers, so that a
 /// decision never depends on rounding.
@@ -39,6 +40,9 @@ struct walk_settings {
   bool stop_by_fraction = false;   ///< go on with a probability of the fibre's fraction
   bool half_weight_ends = false;   ///< draw the first and the last sample half as often as the others, as FSL does
   first_fibre first = first_fibre::strongest;
+  std::int32_t start_fibre = 0;    ///< number of the first step's fibre, from 1; 0: as `first` says
+  bool midpoint = false;           ///< the direction of a step is the mean of those at its start and its end
+  bool ignore_first_step = false;  ///< masks to avoid do not count at the start, masks to stop in not at the next point
   std::uint64_t random_seed = 0;
   bool avoid = false;           ///< there are masks to avoid
   std::uint32_t waypoints = 0;  ///< number of masks

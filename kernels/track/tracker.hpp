@@ -30,7 +30,9 @@ struct track_input {
   std::int32_t size[3] = {};
   std::span<const voxel_info> voxels;
   std::span<const packed_fibre> fibres;
-  std::uint32_t places = 0, regions = 0;
+  std::span<const std::uint32_t> exits, target_begin, targets;  ///< as in field_view; empty for none
+  std::uint32_t places = 0;
+  std::uint32_t columns = 0;  ///< of the counts by seed: regions or targets
   std::span<const seed> seeds;
   walk_settings how;
   group_plan plan;
@@ -52,16 +54,29 @@ class tracker {
 /// After use_device(d).
 std::unique_ptr<tracker> make_tracker(const device& d, const track_input& input);
 
+/// Of arrays in host memory.
+inline field_view host_field(const track_input& in) {
+  const auto data = [](std::span<const std::uint32_t> s) { return s.empty() ? nullptr : s.data(); };
+  return {{in.size[0], in.size[1], in.size[2]},
+          in.voxels.data(),
+          in.fibres.data(),
+          in.places,
+          data(in.exits),
+          data(in.target_begin),
+          data(in.targets)};
+}
+
 /// The arrays of group number `row` of those that begin at `first`.
 VOXHERD_FUNCTION inline counters group_row(const counters& first, std::size_t row, std::size_t places,
-                                           std::size_t seed_rows, std::size_t regions) {
+                                           std::size_t seed_rows, std::size_t columns) {
   counters c;
   c.density = element(first.density, row * places);
   c.length = element(first.length, row * places);
   c.accepted = element(first.accepted, row * seed_rows);
-  c.hits = element(first.hits, row * seed_rows * regions);
-  c.hit_length = element(first.hit_length, row * seed_rows * regions);
+  c.hits = element(first.hits, row * seed_rows * columns);
+  c.hit_length = element(first.hit_length, row * seed_rows * columns);
   c.walked = element(first.walked, row);
+  c.directions = element(first.directions, row * places * direction_products);
   return c;
 }
 

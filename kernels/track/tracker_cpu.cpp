@@ -32,21 +32,23 @@ struct portion_queue {
 /// Counts of one thread.
 struct own_counts {
   std::vector<std::uint32_t> density, accepted, hits;
-  std::vector<std::uint64_t> length, hit_length, walked;
+  std::vector<std::uint64_t> length, hit_length, walked, directions;
 
-  own_counts(const counters& wanted, std::size_t places, std::size_t seeds, std::size_t regions)
+  own_counts(const counters& wanted, std::size_t places, std::size_t seeds, std::size_t columns)
       : density(wanted.density == nullptr ? 0 : places),
         accepted(wanted.accepted == nullptr ? 0 : seeds),
-        hits(wanted.hits == nullptr ? 0 : seeds * regions),
+        hits(wanted.hits == nullptr ? 0 : seeds * columns),
         length(wanted.length == nullptr ? 0 : places),
-        hit_length(wanted.hit_length == nullptr ? 0 : seeds * regions),
-        walked(wanted.walked == nullptr ? 0 : 1) {}
+        hit_length(wanted.hit_length == nullptr ? 0 : seeds * columns),
+        walked(wanted.walked == nullptr ? 0 : 1),
+        directions(wanted.directions == nullptr ? 0 : places * direction_products) {}
 
   counters view() {
     counters c;
     const auto data = [](auto& v) { return v.empty() ? nullptr : v.data(); };
     c.density = data(density), c.length = data(length), c.accepted = data(accepted);
     c.hits = data(hits), c.hit_length = data(hit_length), c.walked = data(walked);
+    c.directions = data(directions);
     return c;
   }
 
@@ -56,15 +58,17 @@ struct own_counts {
     };
     sum(density, all.density), sum(length, all.length), sum(accepted, all.accepted);
     sum(hits, all.hits), sum(hit_length, all.hit_length), sum(walked, all.walked);
+    sum(directions, all.directions);
   }
 };
 
-void set_zero(const counters& c, std::size_t places, std::size_t seeds, std::size_t regions) {
+void set_zero(const counters& c, std::size_t places, std::size_t seeds, std::size_t columns) {
   const auto zero = [](auto* array, std::size_t count) {
     if (array != nullptr) std::fill_n(array, count, 0);
   };
   zero(c.density, places), zero(c.length, places), zero(c.accepted, seeds);
-  zero(c.hits, seeds * regions), zero(c.hit_length, seeds * regions), zero(c.walked, 1);
+  zero(c.hits, seeds * columns), zero(c.hit_length, seeds * columns), zero(c.walked, 1);
+  zero(c.directions, places * direction_products);
 }
 
 class cpu_tracker final : public tracker {
@@ -74,8 +78,8 @@ class cpu_tracker final : public tracker {
   void track(std::uint64_t first, std::size_t count, const counters& out) override {
     const std::size_t seeds = in_.plan.seed_rows();
     for (std::size_t row = 0; row < count; ++row) {
-      const counters group = group_row(out, row, in_.places, seeds, in_.regions);
-      set_zero(group, in_.places, seeds, in_.regions);
+      const counters group = group_row(out, row, in_.places, seeds, in_.columns);
+      set_zero(group, in_.places, seeds, in_.columns);
       track_group(first + row, group);
     }
   }
@@ -83,18 +87,18 @@ class cpu_tracker final : public tracker {
  private:
   void track_group(std::uint64_t group, const counters& sums) const {
     track_job job{};
-    job.field = {{in_.size[0], in_.size[1], in_.size[2]}, in_.voxels.data(), in_.fibres.data(), in_.places};
+    job.field = host_field(in_);
     job.how = in_.how;
     job.plan = in_.plan;
     job.seeds = in_.seeds.data();
-    job.regions = in_.regions;
+    job.columns = in_.columns;
     job.first_group = group;
     job.first = group * in_.plan.per_group;
     job.end = std::min(job.first + in_.plan.per_group, in_.plan.streamlines());
     std::atomic<std::uint64_t> next{job.first};
 #pragma omp parallel num_threads(threads_)
     {
-      own_counts own(sums, in_.places, in_.plan.seed_rows(), in_.regions);
+      own_counts own(sums, in_.places, in_.plan.seed_rows(), in_.columns);
       track_job own_job = job;
       own_job.out = own.view();
       draw(own_job, portion_queue{next});
@@ -104,7 +108,7 @@ class cpu_tracker final : public tracker {
   }
 
   static void draw(const track_job& job, portion_queue queue) {
-    const std::uint32_t visits = table_entries(max_visits(job.how, job.regions)),
+    const std::uint32_t visits = table_entries(max_visits(job.how, job.columns)),
                         cells = table_entries(max_cells(job.how));
     std::vector<visit_entry> visit_memory(lanes_per_thread * visits);
     std::vector<cell_entry> cell_memory(lanes_per_thread * cells);

@@ -55,21 +55,19 @@ class cuda_tracker final : public tracker {
         voxels_(copied(in.voxels.data(), in.voxels.size(), stream_)),
         fibres_(copied(in.fibres.data(), in.fibres.size(), stream_)),
         seeds_(copied(in.seeds.data(), in.seeds.size(), stream_)),
+        exits_(copied(in.exits.data(), in.exits.size(), stream_)),
+        target_begin_(copied(in.target_begin.data(), in.target_begin.size(), stream_)),
+        targets_(copied(in.targets.data(), in.targets.size(), stream_)),
         taken_(1),
-        visit_entries_(table_entries(max_visits(in.how, in.regions))),
+        visit_entries_(table_entries(max_visits(in.how, in.columns))),
         cell_entries_(table_entries(max_cells(in.how))) {
     stream_.wait();
   }
 
   void track(std::uint64_t first, std::size_t count, const counters& out) override {
     const std::size_t rows = in_.plan.seed_rows(), places = count * in_.places, seeds = count * rows,
-                      hits = seeds * in_.regions;
-    track_job job{};
-    job.field = {{in_.size[0], in_.size[1], in_.size[2]}, voxels_.data(), fibres_.data(), in_.places};
-    job.how = in_.how;
-    job.plan = in_.plan;
-    job.seeds = seeds_.data();
-    job.regions = in_.regions;
+                      hits = seeds * in_.columns;
+    track_job job = make_job();
     job.first_group = first;
     job.first = first * in_.plan.per_group;
     job.end = std::min(job.first + count * in_.plan.per_group, in_.plan.streamlines());
@@ -79,6 +77,7 @@ class cuda_tracker final : public tracker {
     job.out.hits = hits_.begin(out.hits, hits, stream_);
     job.out.hit_length = hit_length_.begin(out.hit_length, hits, stream_);
     job.out.walked = walked_.begin(out.walked, count, stream_);
+    job.out.directions = directions_.begin(out.directions, places * direction_products, stream_);
     launch(job);
     density_.fetch(out.density, places, stream_);
     length_.fetch(out.length, places, stream_);
@@ -86,17 +85,33 @@ class cuda_tracker final : public tracker {
     hits_.fetch(out.hits, hits, stream_);
     hit_length_.fetch(out.hit_length, hits, stream_);
     walked_.fetch(out.walked, count, stream_);
+    directions_.fetch(out.directions, places * direction_products, stream_);
     stream_.wait();
   }
 
   void release_memory() override {
     density_.release(), accepted_.release(), hits_.release();
-    length_.release(), hit_length_.release(), walked_.release();
+    length_.release(), hit_length_.release(), walked_.release(), directions_.release();
     visits_ = {};
     cells_ = {};
   }
 
  private:
+  track_job make_job() const {
+    track_job job{};
+    job.field = host_field(in_);
+    job.field.voxels = voxels_.data();
+    job.field.fibres = fibres_.data();
+    if (!in_.exits.empty()) job.field.exits = exits_.data();
+    if (!in_.target_begin.empty()) job.field.target_begin = target_begin_.data();
+    if (!in_.targets.empty()) job.field.targets = targets_.data();
+    job.how = in_.how;
+    job.plan = in_.plan;
+    job.seeds = seeds_.data();
+    job.columns = in_.columns;
+    return job;
+  }
+
   void launch(const track_job& job) {
     // Tables of all resident threads; no more than the streamlines need, and at most a gigabyte.
     constexpr std::size_t table_bytes = std::size_t{1} << 30;
@@ -120,12 +135,13 @@ class cuda_tracker final : public tracker {
   device_buffer<voxel_info> voxels_;
   device_buffer<packed_fibre> fibres_;
   device_buffer<seed> seeds_;
+  device_buffer<std::uint32_t> exits_, target_begin_, targets_;
   device_buffer<unsigned long long> taken_;
   std::uint32_t visit_entries_, cell_entries_;
   device_buffer<visit_entry> visits_;
   device_buffer<cell_entry> cells_;
   count_buffer<std::uint32_t> density_, accepted_, hits_;
-  count_buffer<std::uint64_t> length_, hit_length_, walked_;
+  count_buffer<std::uint64_t> length_, hit_length_, walked_, directions_;
 };
 
 }  // namespace

@@ -18,6 +18,14 @@ void check_request(const track_request& r, const given_options& given) {
     refuse("--seed-image and --network exclude each other; --network seeds all of its labels");
   if (r.waypoints.size() > static_cast<std::size_t>(track::max_waypoints))
     refuse(fmt::format("--waypoints is given {} files, expected at most {}", r.waypoints.size(), track::max_waypoints));
+  if (r.walk_through_stop.size() > static_cast<std::size_t>(track::max_exit_masks))
+    refuse(fmt::format("--walk-through-stop is given {} files, expected at most {}", r.walk_through_stop.size(),
+                       track::max_exit_masks));
+  if (!r.targets.empty() && !r.network.empty())
+    refuse("--targets and --network exclude each other; give --seed-image with --targets");
+  if (r.start_fibre > 0) refuse_given(given, "first-fibre", "with --start-fibre");
+  if (r.ignore_first_step && r.avoid.empty() && r.stop.empty())
+    refuse("--ignore-first-step has no meaning without --avoid or --stop");
   if (r.waypoints.empty())
     for (const char* name : {"waypoint-rule", "each-half"}) refuse_given(given, name, "without --waypoints");
   if (r.ordered && r.waypoints.size() < 2)
@@ -52,6 +60,9 @@ const option_table<track_request>& drawing_options() {
                                   {"weighted", first_fibre::weighted}, {"any", first_fibre::any}},
        {.text = "fibre of the first step: fibre 1, one of those above the threshold (equal, or weighted by their "
                 "fraction), or any", .stored = always}},
+      {"start-fibre", &T::start_fibre, range{0, 8}, {.text = "number of the first step's fibre; 0: as --first-fibre says", .stored = always}},
+      {"midpoint", &T::midpoint,
+       {.text = "step along the mean of the direction at a point and a direction drawn one step ahead", .stored = always}},
       {"loop-check", &T::loop_check,
        {.text = "end a half that enters a cell of 5 x 5 x 5 voxels against its last direction there", .stored = always}},
       {"stop-by-fraction", &T::stop_by_fraction,
@@ -70,6 +81,11 @@ const option_table<track_request>& acceptance_options() {
     .group("Masks", {
       {"avoid", &T::avoid, text_kind::file, {.text = "masks: a half that touches one is rejected", .many = true}},
       {"stop", &T::stop, text_kind::file, {.text = "masks: a half ends at its first point in one", .many = true}},
+      {"walk-through-stop", &T::walk_through_stop, text_kind::file,
+       {.text = "masks: a half may enter and pass one, and ends before its first point outside; one that starts inside "
+                "may leave once; up to 32", .many = true}},
+      {"ignore-first-step", &T::ignore_first_step,
+       {.text = "do not test --avoid at the start and --stop at the point after it", .stored = always}},
       {"waypoints", &T::waypoints, text_kind::file,
        {.text = "masks that a streamline must pass; up to 13", .many = true}},
       {"waypoint-rule", &T::rule, {{"and", waypoint_rule::all}, {"or", waypoint_rule::one}},
@@ -81,7 +97,11 @@ const option_table<track_request>& acceptance_options() {
        {.text = "shorter halves are rejected", .unit = "mm", .stored = always}}})
     .group("Results", {
       {"lengths", &T::lengths,
-       {.text = "also write path lengths: their sum and mean per voxel, and between regions", .stored = always}}});
+       {.text = "also write path lengths: their sum and mean per voxel, and between regions", .stored = always}},
+      {"directions", &T::directions,
+       {.text = "also write the main direction of the streamlines in each voxel", .stored = always}},
+      {"targets", &T::targets, text_kind::file,
+       {.text = "masks: also count for each seed voxel the streamlines that reach each of them", .many = true}}});
   // clang-format on
   return table;
 }
@@ -115,6 +135,9 @@ track::walk_settings make_walk_settings(const track_request& r, const double (&v
   how.stop_by_fraction = r.stop_by_fraction;
   how.half_weight_ends = r.ends == end_weights::half;
   how.first = r.first;
+  how.start_fibre = r.start_fibre;
+  how.midpoint = r.midpoint;
+  how.ignore_first_step = r.ignore_first_step;
   how.random_seed = r.random_seed;
   how.avoid = !r.avoid.empty();
   how.waypoints = static_cast<std::uint32_t>(r.waypoints.size());

@@ -110,6 +110,23 @@ class Reference(unittest.TestCase):
                              "--step-length", .3, "--curvature", .5, "--samples-per-seed", 2000)
         self.check("usef", maps["density"], "fdt_paths.nii.gz", 144000, .71)
 
+    def test_targets_of_each_seed_with_midpoints(self):  # density 0.89 to 0.97, targets 0.93 to 1.03
+        names = ["n2_lateral_a", "n3_lateral_b", "n4_top_a", "n5_top_b"]
+        maps, _ = self.track("--seed-image", self.roi("seed_callosum"), "--midpoint", "--seed-radius", 1, "--targets",
+                             *[self.roi(name) for name in names], "--samples-per-seed", 500)
+        self.check("os2t", maps["density"], "fdt_paths.nii.gz", 36000, .97)
+        seeds = image(self.roi("seed_callosum")) != 0
+        found = np.concatenate([maps["seeds_to_" + name][seeds] for name in names])
+        runs = os.path.join(DATA, "runs", "os2t")
+        reference = np.concatenate([sum(image(os.path.join(runs, f"seed{run}", f"seeds_to_{name}.nii.gz"))[seeds] for run in RUNS)
+                                    for name in names])
+        self.check_z(z_values(found, 500, reference, 2500), 1.03)
+
+    def test_walk_through_stop(self):  # 0.81 to 0.84
+        maps, _ = self.track("--seed-image", self.roi("seed_wm_grid"), "--walk-through-stop", self.roi("wtstop_low"),
+                             "--samples-per-seed", 200)
+        self.check("matrix3", maps["density"], "fdt_paths.nii.gz", 50400, .84)
+
     def test_networks(self):
         import nibabel
         with open(os.path.join(DATA, "rois", "network.txt")) as file:
