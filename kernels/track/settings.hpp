@@ -15,6 +15,13 @@ enum class first_fibre : std::uint8_t {
   any,        ///< each of all fibres, also below the threshold, with the same probability
 };
 
+/// Whether the direction of a step is the mean of a sample's at its start and another's one step ahead.
+enum class step_mean : std::uint8_t {
+  none,
+  with_sample,  ///< the direction at the start alone if there is no sample ahead
+  with_axis,    ///< the mean with the third axis of the image if there is none, as in FSL
+};
+
 enum class waypoint_rule : std::uint8_t {
   all,  ///< every waypoint mask must be passed
   one,  ///< one of them is enough
@@ -40,8 +47,8 @@ struct walk_settings {
   bool stop_by_fraction = false;   ///< go on with a probability of the fibre's fraction
   bool half_weight_ends = false;   ///< draw the first and the last sample half as often as the others, as FSL does
   first_fibre first = first_fibre::strongest;
-  std::int32_t start_fibre = 0;    ///< number of the first step's fibre, from 1; 0: as `first` says
-  bool midpoint = false;           ///< the direction of a step is the mean of those at its start and its end
+  std::int32_t start_fibre = 0;  ///< number of the first step's fibre, from 1; 0: as `first` says
+  step_mean averaging = step_mean::none;
   bool ignore_first_step = false;  ///< masks to avoid do not count at the start, masks to stop in not at the next point
   std::uint64_t random_seed = 0;
   bool avoid = false;           ///< there are masks to avoid

@@ -213,16 +213,15 @@ class walker {
       position[d] = lane::fma(static_cast<float>(components[d]), how_->step_voxels[d], position[d]);
   }
 
-  /// Replaces a direction by its mean with that of a sample one step ahead. Returns false if there is none.
-  VOXHERD_FUNCTION bool average_with_next(direction& next) const {
+  /// The mean of a direction and that of a sample one step ahead, if there is one.
+  VOXHERD_FUNCTION direction average_with_next(const direction& next, std::uint32_t word) const {
     float ahead[3] = {position_[0], position_[1], position_[2]};
     move(next, ahead);
-    const packed_fibre* fibres = draw_sample(ahead, purpose::trial);
-    if (fibres == nullptr) return false;
-    const direction there = fibres[choose_closest(fibres, *how_, next)].axis();
-    if (there.is_zero()) return false;
-    next = mean_direction(next, there);
-    return true;
+    direction there;
+    if (const packed_fibre* fibres = draw_sample(ahead, purpose::trial); fibres != nullptr)
+      there = fibres[point_ == 0 ? choose_first(fibres, *how_, word) : choose_closest(fibres, *how_, travel_)].axis();
+    if (there.is_zero() && how_->averaging == step_mean::with_axis) there = {0, 0, direction_unit};
+    return there.is_zero() ? next : mean_direction(next, there);
   }
 
   VOXHERD_FUNCTION void step() {
@@ -241,7 +240,7 @@ class walker {
     } else if ((w.v[1] >> 31) != 0) {
       next = -next;
     }
-    if (how_->midpoint && !average_with_next(next)) return;
+    if (how_->averaging != step_mean::none) next = average_with_next(next, w.v[3]);
     if (half_ == 0 && point_ == 0) first_ = next, has_first_ = true;
     travel_ = next;
     has_travel_ = true;

@@ -11,6 +11,7 @@ namespace {
 using option::refuse;
 using option::refuse_given;
 using track::first_fibre;
+using track::step_mean;
 using track::waypoint_rule;
 
 void check_request(const track_request& r, const given_options& given) {
@@ -61,8 +62,9 @@ const option_table<track_request>& drawing_options() {
        {.text = "fibre of the first step: fibre 1, one of those above the threshold (equal, or weighted by their "
                 "fraction), or any", .stored = always}},
       {"start-fibre", &T::start_fibre, range{0, 8}, {.text = "number of the first step's fibre; 0: as --first-fibre says", .stored = always}},
-      {"midpoint", &T::midpoint,
-       {.text = "step along the mean of the direction at a point and a direction drawn one step ahead", .stored = always}},
+      {"step-direction", &T::averaging, {{"start", step_mean::none}, {"mean", step_mean::with_sample}, {"fsl-mean", step_mean::with_axis}},
+       {.text = "direction of a step: that at its start, or the mean with a direction drawn one step ahead; where there "
+                "is none, fsl-mean takes the z axis instead, as FSL does", .stored = always}},
       {"loop-check", &T::loop_check,
        {.text = "end a half that enters a cell of 5 x 5 x 5 voxels against its last direction there", .stored = always}},
       {"stop-by-fraction", &T::stop_by_fraction,
@@ -136,7 +138,7 @@ track::walk_settings make_walk_settings(const track_request& r, const double (&v
   how.half_weight_ends = r.ends == end_weights::half;
   how.first = r.first;
   how.start_fibre = r.start_fibre;
-  how.midpoint = r.midpoint;
+  how.averaging = r.averaging;
   how.ignore_first_step = r.ignore_first_step;
   how.random_seed = r.random_seed;
   how.avoid = !r.avoid.empty();

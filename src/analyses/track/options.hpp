@@ -25,7 +25,7 @@ struct track_request {
   float fibre_threshold = 0.01f;
   track::first_fibre first = track::first_fibre::strongest;
   std::int32_t start_fibre = 0;
-  bool midpoint = false;
+  track::step_mean averaging = track::step_mean::none;
   bool loop_check = false;
   bool stop_by_fraction = false;
   end_weights ends = end_weights::full;

@@ -18,9 +18,9 @@ TEST_F(TrackCuda, CountsAreThoseOfTheCpuUnderEveryCondition) {
   }
 }
 
-TEST_F(TrackCuda, MidpointsExitsAndTargetsAreThoseOfTheCpu) {
+TEST_F(TrackCuda, MeanDirectionsExitsAndTargetsAreThoseOfTheCpu) {
   track_case c = bent_case_with_conditions(1);
-  c.how.midpoint = true;
+  c.how.averaging = step_mean::with_sample;
   c.exits.assign(c.voxels.size(), 0);
   c.targets.resize(2);
   for (int y = 0; y < 12; ++y)

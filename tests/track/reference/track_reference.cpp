@@ -133,13 +133,14 @@ class drawing {
   }
 
   /// The mean of a direction and that of a sample one step ahead.
-  std::optional<vector> mean_with_next(const vector& p, const vector& next, int half, std::size_t step) const {
+  vector mean_with_next(const vector& p, const vector& next, int half, std::size_t step, const vector& travel) const {
     vector ahead = p;
     for (std::size_t d = 0; d < 3; ++d) ahead[d] += next[d] * 32767.0 * static_cast<double>(c_.how.step_voxels[d]);
     const auto fibres = draw_fibres(ahead, half, 3, step);
-    if (!fibres) return {};
-    vector there = choose(*fibres, false, next, 0).axis;
-    if (there == vector{}) return {};
+    vector there{};
+    if (fibres) there = choose(*fibres, step == 0, travel, words(half, 1, step)[3]).axis;
+    if (there == vector{} && c_.how.averaging == step_mean::with_axis) there = {0, 0, 1};
+    if (there == vector{}) return next;
     if (product(there, next) < 0) there = negative(there);
     vector mean{};
     for (std::size_t d = 0; d < 3; ++d) mean[d] = next[d] + there[d];
@@ -200,7 +201,8 @@ class drawing {
       const auto fibres = draw_fibres(p, half, 0, n);
       if (!fibres) return;
       auto next = next_direction(*fibres, half, n, travel);
-      if (next && c_.how.midpoint) next = mean_with_next(p, *next, half, n);
+      if (next && c_.how.averaging != step_mean::none)
+        next = mean_with_next(p, *next, half, n, travel.value_or(vector{}));
       if (!next) return;
       if (half == 0 && n == 0) first_ = next;
       travel = next;

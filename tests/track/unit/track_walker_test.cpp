@@ -114,13 +114,15 @@ void expect_all_close(const case_counts& found, const case_counts& expected) {
   expect_close({found.walked}, {expected.walked});
 }
 
-TEST(TrackWalker, DirectionsAtMidpointsAreThoseOfTheReference) {
+TEST(TrackWalker, MeanDirectionsAreThoseOfTheReference) {
   track_case c = bent_case_with_conditions(1);
-  c.how.midpoint = true;
-  const case_counts found = count_on_cpu(c, 60, 100, 1);
-  expect_all_close(found, count_reference(c, 60));
-  c.how.midpoint = false;
-  EXPECT_NE(found.density, count_on_cpu(c, 60, 100, 1).density);
+  const case_counts without = count_on_cpu(c, 60, 100, 1);
+  for (const step_mean averaging : {step_mean::with_sample, step_mean::with_axis}) {
+    c.how.averaging = averaging;
+    const case_counts found = count_on_cpu(c, 60, 100, 1);
+    expect_all_close(found, count_reference(c, 60));
+    EXPECT_NE(found.density, without.density);
+  }
 }
 
 TEST(TrackWalker, MasksNotToLeaveEndHalvesAsInTheReference) {
