@@ -16,6 +16,8 @@ struct counters {
   std::uint64_t* hit_length = nullptr;
   std::uint64_t* walked = nullptr;      ///< steps of all streamlines when they were first drawn
   std::uint64_t* directions = nullptr;  ///< by place: products of the components of their directions
+  std::uint32_t* cells = nullptr;       ///< by column of a matrix, if each group is a row
+  std::uint64_t* cell_length = nullptr;
 };
 
 /// xx, yy, zz, xy, xz, yz.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/track/matrix.hpp"
 #include "kernels/track/settings.hpp"
 
 namespace voxherd::track {
@@ -50,6 +51,7 @@ struct field_view {
   const std::uint32_t* exits = nullptr;         ///< by place: the masks not to leave, one bit each; null for none
   const std::uint32_t* target_begin = nullptr;  ///< place i is in targets[target_begin[i] ... target_begin[i + 1] - 1]
   const std::uint32_t* targets = nullptr;
+  column_grid matrix = {};  ///< without columns unless rows of a matrix are counted
 };
 
 struct seed {

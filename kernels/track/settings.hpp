@@ -43,6 +43,7 @@ struct walk_settings {
   std::uint32_t min_fraction = 0;  ///< fibres must be above it to be chosen
   std::int32_t max_points = 1000;  ///< of a half, with the start
   std::int32_t min_steps = 0;      ///< a half with fewer is rejected
+  std::int32_t min_total = 0;      ///< a streamline with fewer in its halves that count is left out
   bool loop_check = false;         ///< end a half that enters a cell of 5^3 voxels against its last direction there
   bool stop_by_fraction = false;   ///< go on with a probability of the fibre's fraction
   bool half_weight_ends = false;   ///< draw the first and the last sample half as often as the others, as FSL does
@@ -59,7 +60,9 @@ struct walk_settings {
   bool network = false;    ///< a half must reach another region than its seed's
 
   /// Whether a streamline may be rejected, so that it is known only at its end whether it counts.
-  VOXHERD_FUNCTION bool has_conditions() const { return avoid || waypoints > 0 || network || min_steps > 0; }
+  VOXHERD_FUNCTION bool has_conditions() const {
+    return avoid || waypoints > 0 || network || min_steps > 0 || min_total > 0;
+  }
 };
 
 }  // namespace voxherd::track

@@ -29,6 +29,41 @@ struct portion_queue {
   }
 };
 
+/// All streamlines of a job, for one thread.
+struct own_queue {
+  std::uint64_t at;
+  std::uint64_t next() { return at++; }
+};
+
+/// One row of a matrix, dense while its streamlines are drawn.
+struct dense_row {
+  std::vector<std::uint32_t> cells;
+  std::vector<std::uint64_t> length;
+
+  explicit dense_row(std::size_t columns) : cells(columns), length(columns) {}
+
+  /// Adds the row to `rows` and empties it.
+  void move_to(sparse_rows& rows) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i] == 0) continue;
+      rows.column.push_back(static_cast<std::uint32_t>(i));
+      rows.count.push_back(cells[i]);
+      rows.steps.push_back(length[i]);
+      cells[i] = 0;
+      length[i] = 0;
+    }
+    rows.begin.push_back(rows.column.size());
+  }
+};
+
+void append(const sparse_rows& part, sparse_rows& all) {
+  const std::uint64_t before = all.column.size();
+  for (std::size_t i = 1; i < part.begin.size(); ++i) all.begin.push_back(before + part.begin[i]);
+  all.column.insert(all.column.end(), part.column.begin(), part.column.end());
+  all.count.insert(all.count.end(), part.count.begin(), part.count.end());
+  all.steps.insert(all.steps.end(), part.steps.begin(), part.steps.end());
+}
+
 /// Counts of one thread.
 struct own_counts {
   std::vector<std::uint32_t> density, accepted, hits;
@@ -78,23 +113,46 @@ class cpu_tracker final : public tracker {
   void track(std::uint64_t first, std::size_t count, const counters& out) override {
     const std::size_t seeds = in_.plan.seed_rows();
     for (std::size_t row = 0; row < count; ++row) {
-      const counters group = group_row(out, row, in_.places, seeds, in_.columns);
+      const counters group = group_row(out, row, in_.places, seeds, in_.columns, 0);
       set_zero(group, in_.places, seeds, in_.columns);
       track_group(first + row, group);
     }
   }
 
+  void track_rows(std::uint64_t first, std::size_t count, sparse_rows& out) override {
+    std::vector<sparse_rows> rows(count);
+#pragma omp parallel num_threads(threads_)
+    {
+      dense_row row(in_.matrix.columns);
+#pragma omp for schedule(dynamic)
+      for (std::size_t i = 0; i < count; ++i) {
+        track_job job = make_job(first + i, row_plan(in_.plan));
+        job.out.cells = row.cells.data();
+        job.out.cell_length = row.length.data();
+        draw(job, own_queue{job.first});
+        row.move_to(rows[i]);
+      }
+    }
+    for (const sparse_rows& row : rows) append(row, out);
+  }
+
  private:
-  void track_group(std::uint64_t group, const counters& sums) const {
+  /// `plan`: the run's, or of groups that are rows of a matrix.
+  track_job make_job(std::uint64_t group, const group_plan& plan) const {
     track_job job{};
     job.field = host_field(in_);
     job.how = in_.how;
-    job.plan = in_.plan;
+    job.plan = plan;
     job.seeds = in_.seeds.data();
     job.columns = in_.columns;
     job.first_group = group;
-    job.first = group * in_.plan.per_group;
-    job.end = std::min(job.first + in_.plan.per_group, in_.plan.streamlines());
+    job.first = group * plan.per_group;
+    job.end = std::min(job.first + plan.per_group, plan.streamlines());
+    return job;
+  }
+
+  void track_group(std::uint64_t group, const counters& sums) const {
+    const track_job job = make_job(group, in_.plan);
     std::atomic<std::uint64_t> next{job.first};
 #pragma omp parallel num_threads(threads_)
     {
@@ -107,9 +165,9 @@ class cpu_tracker final : public tracker {
     }
   }
 
-  static void draw(const track_job& job, portion_queue queue) {
-    const std::uint32_t visits = table_entries(max_visits(job.how, job.columns)),
-                        cells = table_entries(max_cells(job.how));
+  template <class Queue>
+  static void draw(const track_job& job, Queue queue) {
+    const std::uint32_t visits = table_entries(max_visits(job)), cells = table_entries(max_cells(job.how));
     std::vector<visit_entry> visit_memory(lanes_per_thread * visits);
     std::vector<cell_entry> cell_memory(lanes_per_thread * cells);
     std::vector<lane_walker> lanes;

@@ -9,8 +9,9 @@ namespace voxherd::track {
 /// Where the counts of a walker's streamline go.
 struct walk_output {
   counters to;
-  std::uint32_t seed_row = 0;  ///< of the seed in its group
-  std::uint32_t columns = 0;   ///< of `hits`: regions or targets
+  std::uint32_t seed_row = 0;    ///< of the seed in its group
+  std::uint32_t columns = 0;     ///< of `hits`: regions or targets
+  std::int32_t own_column = -1;  ///< of a matrix, which is not counted; -1: none
 };
 
 /// Counts what one streamline visits, each voxel, region and target once.
@@ -24,13 +25,16 @@ class visit_counter {
     out_ = out;
     last_place_ = -1;
     start_place_ = -1;
+    last_column_ = -1;
     visits_.clear();
   }
 
   VOXHERD_FUNCTION const walk_output& output() const { return out_; }
 
   /// A point of a half that counts; `travel`: the direction of the step to it, if `point` is not 0.
-  VOXHERD_FUNCTION void count(const voxel_info& at, std::int32_t point, const direction& travel) {
+  VOXHERD_FUNCTION void count(const voxel_info& at, std::int32_t point, const direction& travel,
+                              const float (&position)[3]) {
+    if (out_.to.cells != nullptr) visit_column(point, position);
     if (out_.columns > 0 && point > 0) reach(at, point);
     if (start_place_ >= 0 && point > 0) {
       add_direction(start_place_, travel);
@@ -52,6 +56,18 @@ class visit_counter {
   }
 
  private:
+  VOXHERD_FUNCTION void visit_column(std::int32_t point, const float (&position)[3]) {
+    const std::int32_t column = field_->matrix.find(position);
+    if (column == last_column_) return;
+    last_column_ = column;
+    if (column < 0 || column == out_.own_column) return;
+    bool first_visit = false;
+    (void)visits_.find(field_->places + 1 + out_.columns + static_cast<std::uint32_t>(column), first_visit);
+    if (!first_visit) return;
+    add(out_.to.cells + column, 1u);
+    add(element(out_.to.cell_length, static_cast<std::size_t>(column)), static_cast<std::uint64_t>(point));
+  }
+
   VOXHERD_FUNCTION void reach(const voxel_info& at, std::int32_t point) {
     const std::uint32_t region = at.marks >> mark::region;
     if (region != 0 && region != own_region_) hit(region - 1, point);
@@ -82,6 +98,7 @@ class visit_counter {
   walk_output out_;
   std::uint32_t own_region_ = 0;
   std::int32_t last_place_ = -1;
+  std::int32_t last_column_ = -1;
   std::int32_t start_place_ = -1;  ///< of a start whose direction is not known yet; -1: none
 };
 

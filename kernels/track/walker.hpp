@@ -40,6 +40,10 @@ class walker {
   VOXHERD_FUNCTION unsigned counting() const { return counting_; }
   VOXHERD_FUNCTION unsigned counted() const { return counted_halves(fate_[0], fate_[1]); }
   VOXHERD_FUNCTION std::uint64_t walked() const { return walked_; }
+  /// Steps of the halves that count.
+  VOXHERD_FUNCTION std::int32_t counted_steps() const {
+    return ((counted() & 1u) != 0 ? steps_[0] : 0) + ((counted() & 2u) != 0 ? steps_[1] : 0);
+  }
   VOXHERD_FUNCTION const seed& origin() const { return seed_; }
   VOXHERD_FUNCTION std::uint32_t number() const { return number_; }
   VOXHERD_FUNCTION const walk_output& output() const { return counter_.output(); }
@@ -94,7 +98,7 @@ class walker {
   }
 
   VOXHERD_FUNCTION bool end_half() {
-    record_.steps = point_;
+    record_.steps = steps_[half_] = point_;
     record_.passed = passed_;
     fate_[half_] = judge(record_, *how_);
     // What such a half passed does not help the other one.
@@ -153,7 +157,7 @@ class walker {
     }
     const std::uint32_t region = at.marks >> mark::region;
     if (region != 0 && region != seed_.region && point_ > 0) record_.other_region = true;
-    if (counts()) counter_.count(at, point_, travel_);
+    if (counts()) counter_.count(at, point_, travel_, position_);
     // A rejected half is repeated only up to its first step, which the other one needs.
     const bool needed = counting_ == 0 ? !record_.avoided : counts() || point_ == 0;
     const bool stopped = (at.marks & mark::stop) != 0 && point_ > (how_->ignore_first_step ? 1 : 0);
@@ -268,6 +272,7 @@ class walker {
   const packed_fibre* fibres_ = nullptr;
   std::uint32_t passed_ = 0, passed_before_ = 0;
   half_record record_;
+  std::int32_t steps_[2] = {};
   half_fate fate_[2] = {half_fate::reject, half_fate::reject};
 };
 

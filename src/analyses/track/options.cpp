@@ -24,6 +24,8 @@ void check_request(const track_request& r, const given_options& given) {
                        track::max_exit_masks));
   if (!r.targets.empty() && !r.network.empty())
     refuse("--targets and --network exclude each other; give --seed-image with --targets");
+  if (r.matrix2.empty() != r.target2.empty()) refuse("--matrix2 and --target2 need each other");
+  if (r.matrix1.empty()) refuse_given(given, "matrix-min-length", "without --matrix1");
   if (r.start_fibre > 0) refuse_given(given, "first-fibre", "with --start-fibre");
   if (r.ignore_first_step && r.avoid.empty() && r.stop.empty())
     refuse("--ignore-first-step has no meaning without --avoid or --stop");
@@ -103,7 +105,15 @@ const option_table<track_request>& acceptance_options() {
       {"directions", &T::directions,
        {.text = "also write the main direction of the streamlines in each voxel", .stored = always}},
       {"targets", &T::targets, text_kind::file,
-       {.text = "masks: also count for each seed voxel the streamlines that reach each of them", .many = true}}});
+       {.text = "masks: also count for each seed voxel the streamlines that reach each of them", .many = true}}})
+    .group("Matrices", {
+      {"matrix1", &T::matrix1, text_kind::file, {"also write the sparse matrix of seed voxels by seed voxels to FILE (.h5)"}},
+      {"matrix2", &T::matrix2, text_kind::file,
+       {"also write the sparse matrix of seed voxels by the voxels of --target2 to FILE (.h5)"}},
+      {"target2", &T::target2, text_kind::file, {"mask whose voxels, on its own grid, are the columns of --matrix2"}},
+      {"matrix-min-length", &T::matrix_min_length_mm, range{0, 100000},
+       {.text = "streamlines whose halves are together shorter are not counted in --matrix1", .unit = "mm",
+        .stored = always}}});
   // clang-format on
   return table;
 }
