@@ -24,6 +24,8 @@ class visit_counter {
   VOXHERD_FUNCTION void begin(std::uint32_t own_region, const walk_output& out) {
     own_region_ = own_region;
     out_ = out;
+    more_than_density_ =
+        out.columns > 0 || out.to.cells != nullptr || out.crossings != nullptr || out.to.directions != nullptr;
     last_place_ = -1;
     start_place_ = -1;
     last_column_ = -1;
@@ -41,12 +43,7 @@ class visit_counter {
   /// A point of a half that counts; `travel`: the direction of the step to it, if `point` is not 0.
   VOXHERD_FUNCTION void count(const voxel_info& at, std::int32_t point, const direction& travel,
                               const float (&position)[3]) {
-    if (out_.to.cells != nullptr || out_.crossings != nullptr) visit_column(point, position);
-    if (out_.columns > 0 && point > 0) reach(at, point);
-    if (start_place_ >= 0 && point > 0) {
-      add_direction(start_place_, travel);
-      start_place_ = -1;
-    }
+    if (more_than_density_) count_more(at, point, travel, position);
     if (at.place < 0 || at.place == last_place_) return;
     last_place_ = at.place;
     bool first_visit = false;
@@ -63,6 +60,16 @@ class visit_counter {
   }
 
  private:
+  VOXHERD_FUNCTION void count_more(const voxel_info& at, std::int32_t point, const direction& travel,
+                                   const float (&position)[3]) {
+    if (out_.to.cells != nullptr || out_.crossings != nullptr) visit_column(point, position);
+    if (out_.columns > 0 && point > 0) reach(at, point);
+    if (start_place_ >= 0 && point > 0) {
+      add_direction(start_place_, travel);
+      start_place_ = -1;
+    }
+  }
+
   VOXHERD_FUNCTION void visit_column(std::int32_t point, const float (&position)[3]) {
     const std::int32_t column = field_->matrix.find(position);
     if (column == last_column_) return;
@@ -105,6 +112,7 @@ class visit_counter {
   const field_view* field_;
   stamped_table<visit_entry> visits_;
   walk_output out_;
+  bool more_than_density_ = false;
   std::uint32_t own_region_ = 0;
   std::int32_t last_place_ = -1;
   std::int32_t last_column_ = -1;

@@ -195,7 +195,8 @@ class walker {
 
   /// One of the eight voxels around the point, with the probabilities of linear interpolation, and one of its samples;
   /// null outside the mask.
-  VOXHERD_FUNCTION const packed_fibre* draw_sample(const float (&position)[3], purpose why) const {
+  [[gnu::always_inline]] VOXHERD_FUNCTION inline const packed_fibre* draw_sample(const float (&position)[3],
+                                                                                 purpose why) const {
     const philox4x32_ctr_t w = words(why, point_);
     std::int32_t voxel[3];
     for (int d = 0; d < 3; ++d) {
