@@ -64,11 +64,16 @@ void number_places(const image_grid& grid, const std::array<std::int64_t, 3>& fa
   }
 }
 
+/// The name of file number `i` of an option among the inputs.
+std::string input_name(const std::vector<std::string>& paths, const char* option, std::size_t i) {
+  return paths.size() == 1 ? option : fmt::format("{} {}", option, i + 1);
+}
+
 /// Sets a bit in the voxels of each mask. `bit`: of the first one; the next masks have the same, or the following bits.
 void set_marks(const std::vector<std::string>& paths, const char* option, std::uint32_t bit, bool own_bits,
                const image_grid& grid, track_inputs& in) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    in.provenance[paths.size() == 1 ? option : fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
+    in.provenance[input_name(paths, option, i)] = fingerprint(paths[i]);
     for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({}))
       in.voxels[v].marks |= own_bits ? bit << i : bit;
   }
@@ -82,12 +87,41 @@ track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t r
           region};
 }
 
+/// Keeps streamlines out of the voxels outside a mask.
+void apply_mask(const std::string& path, const image_grid& grid, track_inputs& in) {
+  in.provenance["mask"] = fingerprint(path);
+  const label_image mask = read_labels(path, grid, label_kind::mask);
+  for (const std::uint64_t v : in.samples.voxels)
+    if (mask.label[v] == 0) in.voxels[v].marks &= ~mark::inside;
+}
+
+/// The regions of a parcellation, or one per mask; without a network all masks are one region.
+label_image read_regions(const std::vector<std::string>& paths, const image_grid& grid, bool network) {
+  if (paths.size() == 1) return read_labels(paths.front(), grid, network ? label_kind::labels : label_kind::mask);
+  label_image all{paths.front() + ", ...", std::vector<std::int32_t>(grid.voxel_count()), {}, {}};
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto number = static_cast<std::int32_t>(network ? i + 1 : 1);
+    for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({})) {
+      std::int32_t& label = all.label[v];
+      if (network && label != 0)
+        throw failure(exit_status::bad_data,
+                      fmt::format("--network: {} and {} overlap; remove the overlap from one of them",
+                                  printable(paths[static_cast<std::size_t>(label) - 1]), printable(paths[i])));
+      label = number;
+    }
+    if (network || i == 0) all.values.push_back(number);
+  }
+  return all;
+}
+
 /// Seeds of a mask, or of a parcellation's regions one after another; those without samples are left out.
 void read_seeds(const track_request& request, const image_grid& grid, track_inputs& in) {
   const bool network = !request.network.empty();
-  const std::string& path = network ? request.network : request.seed_image;
-  in.provenance[network ? "network" : "seed-image"] = fingerprint(path);
-  const label_image image = read_labels(path, grid, network ? label_kind::labels : label_kind::mask);
+  const std::vector<std::string>& paths = network ? request.network : request.seed_image;
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    in.provenance[input_name(paths, network ? "network" : "seed-image", i)] = fingerprint(paths[i]);
+  const label_image image = read_regions(paths, grid, network);
+  const std::string& path = image.path;
   if (network) in.labels.assign(image.values.begin(), image.values.end());
   if (in.labels.size() > max_regions)
     throw failure(exit_status::bad_data, fmt::format("{}: has {} labels, expected at most {}", printable(path),
@@ -154,8 +188,11 @@ track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, s
   return plan;
 }
 
-track_inputs read_track_inputs(const session& s, const track_request& request, const device& d) {
-  track_inputs in{read_posterior_samples(s, request.samples, d.threads), {}, {}, {}, {}, {}, {}, 0, false, {}, {}};
+track_inputs read_track_inputs(const session& s, const track_request& given, const device& d) {
+  track_request request = given;
+  s.on_root([&] { request = with_mask_files(given); });
+  track_inputs in{
+      read_posterior_samples(s, request.samples, request.mask, d.threads), {}, {}, {}, {}, {}, {}, 0, false, {}, {}};
   s.note_stage("samples read");
   const image_grid& grid = in.samples.grid;
   in.provenance = in.samples.provenance;
@@ -164,18 +201,20 @@ track_inputs read_track_inputs(const session& s, const track_request& request, c
   s.on_root([&] {
     refuse_large_image(grid);
     number_places(grid, reach(request, grid), in);
+    if (!request.mask.empty() && !in.samples.is_masked) apply_mask(request.mask, grid, in);
     set_marks(request.avoid, "avoid", mark::avoid, false, grid, in);
     set_marks(request.stop, "stop", mark::stop, false, grid, in);
     set_marks(request.waypoints, "waypoints", 1u << mark::first_waypoint, true, grid, in);
     read_seeds(request, grid, in);
+    const double side[3] = {grid.voxel_size_mm[0], grid.voxel_size_mm[1], grid.voxel_size_mm[2]};
+    in.how = make_walk_settings(request, side, determinant(grid_space(grid).axes_mm) > 0);
   });
   s.broadcast(in.voxels);
   s.broadcast(in.place_voxels);
   s.broadcast(in.seeds);
   s.broadcast(in.labels);
   s.broadcast(in.provenance);
-  const double side[3] = {grid.voxel_size_mm[0], grid.voxel_size_mm[1], grid.voxel_size_mm[2]};
-  in.how = make_walk_settings(request, side, determinant(grid_space(grid).axes_mm) > 0);
+  s.broadcast(in.how);
   in.how.samples = in.samples.samples;
   in.how.fibres = in.samples.fibres;
   in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in));

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "src/analyses/track/mask_files.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -16,12 +18,8 @@ using track::waypoint_rule;
 void check_request(const track_request& r, const given_options& given) {
   if (!r.seed_image.empty() && !r.network.empty())
     refuse("--seed-image and --network exclude each other; --network seeds all of its labels");
-  if (r.waypoints.size() > static_cast<std::size_t>(track::max_waypoints))
-    refuse(fmt::format("--waypoints is given {} files, expected at most {}", r.waypoints.size(), track::max_waypoints));
   if (r.waypoints.empty())
     for (const char* name : {"waypoint-rule", "each-half"}) refuse_given(given, name, "without --waypoints");
-  if (r.ordered && r.waypoints.size() < 2)
-    refuse(fmt::format("--ordered has no meaning with {} --waypoints; give at least two", r.waypoints.size()));
   if (r.ordered && r.rule == waypoint_rule::one) refuse("--ordered has no meaning with --waypoint-rule or");
 }
 
@@ -31,10 +29,15 @@ const option_table<track_request>& drawing_options() {
   static const option_table<T> table = option_table<T>()
     .group("Input", {
       {"samples", &T::samples, text_kind::file,
-       {"posterior samples of fibre directions: a result of ballstick, or a folder of bedpostX"}},
-      {"seed-image", &T::seed_image, text_kind::file, {"mask whose voxels are seeds"}},
+       {"posterior samples of fibre directions: a result of ballstick, a folder of bedpostX, or the beginning of its "
+        "files' names (FOLDER/merged)"}},
+      {"mask", &T::mask, text_kind::file,
+       {"streamlines run only in this mask; default: where there are samples"}},
+      {"seed-image", &T::seed_image, text_kind::file,
+       {.text = "mask whose voxels are seeds; or several masks", .many = true}},
       {"network", &T::network, text_kind::file,
-       {"parcellation whose labelled voxels are seeds; matrices between its labels are written"}},
+       {.text = "parcellation whose labelled voxels are seeds, or several masks; matrices between its labels are written",
+        .many = true}},
       {"samples-per-seed", &T::per_seed, range{1, 1e9}, {.text = "streamlines per seed voxel", .stored = always}},
       {"seed-radius", &T::radius_mm, range{0, 100},
        {.text = "streamlines start anywhere in a ball of this radius around the voxel's centre", .unit = "mm",
@@ -87,6 +90,24 @@ const option_table<track_request>& acceptance_options() {
 }
 
 }  // namespace
+
+track_request with_mask_files(const track_request& request) {
+  track_request r = request;
+  for (auto [names, option] :
+       {std::pair(&r.seed_image, "seed-image"), std::pair(&r.network, "network"), std::pair(&r.avoid, "avoid"),
+        std::pair(&r.stop, "stop"), std::pair(&r.waypoints, "waypoints")})
+    *names = find_mask_files(*names, option);
+  if (!r.mask.empty()) {
+    const std::vector<std::string> masks = find_mask_files({r.mask}, "mask");
+    if (masks.size() > 1) refuse(fmt::format("--mask {}: names {} images, expected one", r.mask, masks.size()));
+    r.mask = masks.front();
+  }
+  if (r.waypoints.size() > static_cast<std::size_t>(track::max_waypoints))
+    refuse(fmt::format("--waypoints is given {} files, expected at most {}", r.waypoints.size(), track::max_waypoints));
+  if (r.ordered && r.waypoints.size() < 2)
+    refuse(fmt::format("--ordered has no meaning with {} --waypoints; give at least two", r.waypoints.size()));
+  return r;
+}
 
 const option_table<track_request>& track_options() {
   using T = track_request;

@@ -74,34 +74,40 @@ class result_source final : public sample_source {
   result_reader result_;
 };
 
-std::string image_in(const std::string& folder, const std::string& name) {
-  for (const char* extension : {".nii.gz", ".nii"}) {
-    const std::string path = (std::filesystem::path(folder) / (name + extension)).string();
-    if (std::filesystem::exists(path)) return path;
-  }
+/// "" if there is no such image.
+std::string find_image(const std::string& name) {
+  for (const char* extension : {".nii.gz", ".nii"})
+    if (std::filesystem::exists(name + extension)) return name + extension;
   return "";
+}
+
+/// What the names of the samples' files begin with.
+std::string sample_prefix(const std::string& path) {
+  return std::filesystem::is_directory(path) ? (std::filesystem::path(path) / "merged").string() : path;
+}
+
+/// Whether files of samples begin so. Without a number there is one fibre, as old versions of FSL write it.
+bool has_samples(const std::string& prefix, const std::string& number) {
+  return !find_image(prefix + "_th" + number + "samples").empty();
 }
 
 class folder_source final : public sample_source {
  public:
-  explicit folder_source(const std::string& folder) {
+  folder_source(const std::string& path, const std::string& given_mask) {
+    const std::string prefix = sample_prefix(path);
     std::vector<std::string> paths;
-    for (;; ++fibres) {
-      const std::string n = std::to_string(fibres + 1);
-      if (image_in(folder, "merged_th" + n + "samples").empty()) break;
-      for (const char* name : {"th", "ph", "f"})
-        paths.push_back(required(folder, fmt::format("merged_{}{}samples", name, n)));
-    }
-    if (fibres == 0)
+    while (add_fibre(prefix, std::to_string(fibres + 1), paths)) continue;
+    if (fibres == 0 && !add_fibre(prefix, "", paths))
       throw failure(exit_status::missing_input,
-                    fmt::format("{}: has no merged_th1samples.nii.gz, expected a folder of bedpostX or a result of "
+                    fmt::format("{}: has no {}_th1samples.nii.gz, expected a folder of bedpostX or a result of "
                                 "ballstick (.h5)",
-                                printable(folder)));
-    const std::string mask = required(folder, "nodif_brain_mask");
+                                printable(path), std::filesystem::path(prefix).filename().string()));
+    const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
+    const std::string mask = given_mask.empty() ? required((folder / "nodif_brain_mask").string()) : given_mask;
     paths.push_back(mask);
     provenance["samples"] = fingerprint(paths);
     paths.pop_back();
-    for (const std::string& path : paths) add(path);
+    for (const std::string& image : paths) add(image);
     const nifti_header& first = headers_.front();
     samples = static_cast<std::int32_t>(first.volumes);
     grid = first.grid;
@@ -128,11 +134,19 @@ class folder_source final : public sample_source {
   }
 
  private:
-  static std::string required(const std::string& folder, const std::string& name) {
-    const std::string path = image_in(folder, name);
+  bool add_fibre(const std::string& prefix, const std::string& number, std::vector<std::string>& paths) {
+    if (!has_samples(prefix, number)) return false;
+    for (const char* name : {"th", "ph", "f"})
+      paths.push_back(required(fmt::format("{}_{}{}samples", prefix, name, number)));
+    ++fibres;
+    return true;
+  }
+
+  static std::string required(const std::string& name) {
+    const std::string path = find_image(name);
     if (!path.empty()) return path;
     throw failure(exit_status::missing_input,
-                  fmt::format("{}: has no {}.nii.gz, expected a folder of bedpostX", printable(folder), name));
+                  fmt::format("{}.nii.gz: no such file, expected in a folder of bedpostX", printable(name)));
   }
 
   void add(const std::string& path) {
@@ -148,21 +162,28 @@ class folder_source final : public sample_source {
   std::vector<nifti_header> headers_;  ///< th, ph, f of each fibre
 };
 
-std::unique_ptr<sample_source> open_source(const std::string& path) {
-  if (std::filesystem::is_directory(path)) return std::make_unique<folder_source>(path);
+bool is_folder(const std::string& path) {
+  return std::filesystem::is_directory(path) || has_samples(path, "1") || has_samples(path, "");
+}
+
+std::unique_ptr<sample_source> open_source(const std::string& path, const std::string& mask) {
+  if (is_folder(path)) return std::make_unique<folder_source>(path, mask);
   return std::make_unique<result_source>(path);
 }
 
 }  // namespace
 
-posterior_samples read_posterior_samples(const session& s, const std::string& path, int threads) {
+posterior_samples read_posterior_samples(const session& s, const std::string& path, const std::string& mask,
+                                         int threads) {
   std::unique_ptr<sample_source> source;
   image_grid grid;
   std::vector<std::uint64_t> voxels;
   std::int32_t counts[2] = {};
   nlohmann::json provenance;
+  bool is_masked = false;
   s.on_root([&] {
-    source = open_source(path);
+    source = open_source(path, mask);
+    is_masked = !mask.empty() && is_folder(path);
     grid = source->grid;
     voxels = source->voxels;
     counts[0] = source->fibres, counts[1] = source->samples;
@@ -174,11 +195,17 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
   s.broadcast(provenance);
   const std::size_t bytes =
       voxels.size() * static_cast<std::size_t>(counts[0]) * static_cast<std::size_t>(counts[1]) * sizeof(packed_fibre);
-  posterior_samples all{grid,      std::move(voxels), counts[0],
-                        counts[1], provenance,        node_memory(s, bytes, "the posterior samples")};
+  s.broadcast(is_masked);
+  posterior_samples all{grid,
+                        std::move(voxels),
+                        counts[0],
+                        counts[1],
+                        provenance,
+                        is_masked,
+                        node_memory(s, bytes, "the posterior samples")};
   s.agree([&] {
     if (s.node_rank() != 0) return;
-    if (!source) source = open_source(path);
+    if (!source) source = open_source(path, mask);
     source->read(reinterpret_cast<packed_fibre*>(all.memory.bytes().data()), threads);
   });
   return all;
