@@ -191,9 +191,20 @@ track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, s
 track_inputs read_track_inputs(const session& s, const track_request& given, const device& d) {
   track_request request = given;
   s.on_root([&] { request = with_mask_files(given); });
-  track_inputs in{
-      read_posterior_samples(s, request.samples, request.mask, d.threads), {}, {}, {}, {}, {}, {}, 0, false, {}, {}};
+  posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, d.threads);
   s.note_stage("samples read");
+  track_inputs in = read_track_inputs(s, request, std::move(samples));
+  spdlog::info("{} with {} each: {} through {} of {}", counted(in.seeds.size(), "seed voxel"),
+               counted(request.per_seed, "streamline"), counted(in.plan.streamlines(), "streamline"),
+               counted(static_cast<std::uint64_t>(in.how.samples), "sample"),
+               counted(static_cast<std::uint64_t>(in.how.fibres), "fibre"));
+  return in;
+}
+
+track_inputs read_track_inputs(const session& s, const track_request& given, posterior_samples samples) {
+  track_request request = given;
+  s.on_root([&] { request = with_mask_files(given); });
+  track_inputs in{std::move(samples), {}, {}, {}, {}, {}, {}, 0, false, {}, {}};
   const image_grid& grid = in.samples.grid;
   in.provenance = in.samples.provenance;
   in.step_mm = static_cast<double>(request.step_mm);
@@ -220,10 +231,6 @@ track_inputs read_track_inputs(const session& s, const track_request& given, con
   in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in));
   in.configuration = nlohmann::json::object();
   add_stored(track_options(), request, in.configuration);
-  spdlog::info("{} with {} each: {} through {} of {}", counted(in.seeds.size(), "seed voxel"),
-               counted(request.per_seed, "streamline"), counted(in.plan.streamlines(), "streamline"),
-               counted(static_cast<std::uint64_t>(in.how.samples), "sample"),
-               counted(static_cast<std::uint64_t>(in.how.fibres), "fibre"));
   return in;
 }
 

@@ -18,7 +18,12 @@ using track::waypoint_rule;
 void check_request(const track_request& r, const given_options& given) {
   if (!r.seed_image.empty() && !r.network.empty())
     refuse("--seed-image and --network exclude each other; --network seeds all of its labels");
-  if (r.waypoints.empty())
+  if (r.tracts.empty())
+    for (const char* name : {"tract-list", "tract-samples"}) refuse_given(given, name, "without --tracts");
+  else
+    for (const char* name : {"seed-image", "network", "samples-per-seed", "waypoints", "waypoint-rule", "ordered"})
+      refuse_given(given, name, "with --tracts, which has the masks of each tract");
+  if (r.tracts.empty() && r.waypoints.empty())
     for (const char* name : {"waypoint-rule", "each-half"}) refuse_given(given, name, "without --waypoints");
   if (r.ordered && r.rule == waypoint_rule::one) refuse("--ordered has no meaning with --waypoint-rule or");
 }
@@ -38,7 +43,15 @@ const option_table<track_request>& drawing_options() {
       {"network", &T::network, text_kind::file,
        {.text = "parcellation whose labelled voxels are seeds, or several masks; matrices between its labels are written",
         .many = true}},
-      {"samples-per-seed", &T::per_seed, range{1, 1e9}, {.text = "streamlines per seed voxel", .stored = always}},
+      {"tracts", &T::tracts, text_kind::file,
+       {.text = "folder with the masks of many tracts, one folder each, as for XTRACT", .value = "DIR"}},
+      {"tract-list", &T::tract_list, text_kind::file,
+       {"tracts to compute, one per line, with a factor of the streamlines; default: structureList in that folder, or all"}},
+      {"tract-samples", &T::tract_samples, range{1, 1e9},
+       {.text = "streamlines per seed voxel of a tract, times its factor in the list",
+        .stored = [](const T& r) { return !r.tracts.empty(); }}},
+      {"samples-per-seed", &T::per_seed, range{1, 1e9},
+       {.text = "streamlines per seed voxel", .stored = [](const T& r) { return r.tracts.empty(); }}},
       {"seed-radius", &T::radius_mm, range{0, 100},
        {.text = "streamlines start anywhere in a ball of this radius around the voxel's centre", .unit = "mm",
         .stored = always}},

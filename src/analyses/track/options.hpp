@@ -17,6 +17,8 @@ enum class end_weights { full, half };
 struct track_request {
   std::string samples, mask;                     ///< files; "" for none
   std::vector<std::string> seed_image, network;  ///< images, or lists of them
+  std::string tracts, tract_list;                ///< a folder of protocols, a file; "" for none
+  std::uint32_t tract_samples = 1000;
   std::uint32_t per_seed = 5000;
   double radius_mm = 0;
   std::uint64_t random_seed = 0;

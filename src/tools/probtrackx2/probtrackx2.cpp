@@ -46,7 +46,7 @@ option_table<probtrackx2_request> with_track_options(option_table<probtrackx2_re
   using T = probtrackx2_request;
   for (const auto& e : track_options().entries()) {
     option_spec spec = e.spec;
-    if (spec.name == "out") continue;
+    if (spec.name == "out" || spec.name.starts_with("tract")) continue;
     if (spec.name == "seed") spec.name = "rseed";
     if (spec.name == "network") spec.name = "network-masks";
     const std::string heading = spec.group;

@@ -201,6 +201,21 @@ class translator {
   std::vector<std::string> kept_;
 };
 
+/// The names of some options, in lines below 80 columns.
+template <class Wanted>
+std::string list_names(const char* heading, const Wanted& wanted) {
+  std::string text = fmt::format("\n{}:\n ", heading), line;
+  for (const flag& f : flags) {
+    if (!wanted(f)) continue;
+    if (line.size() + f.fsl.size() > 74) {
+      text += line + "\n ";
+      line.clear();
+    }
+    line += fmt::format(" {}", f.fsl);
+  }
+  return text + line + "\n";
+}
+
 }  // namespace
 
 std::string list_probtrackx2_flags() {
@@ -209,7 +224,10 @@ std::string list_probtrackx2_flags() {
     if ((f.kind != meaning::value && f.kind != meaning::given) || f.fsl == f.ours) continue;
     text += fmt::format("  {:<22} {}{}{}\n", f.ours, f.short_name, f.short_name.empty() ? "" : ", ", f.fsl);
   }
-  return text;
+  text += list_names("Without effect", [](const flag& f) {
+    return f.kind == meaning::no_difference || f.kind == meaning::no_difference_value;
+  });
+  return text + list_names("Not supported", [](const flag& f) { return f.kind == meaning::unsupported; });
 }
 
 std::vector<std::string> from_probtrackx2(const std::vector<std::string>& words) {
