@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
+#include <future>
 #include <memory>
 
 #include "mpi/result/result_reader.hpp"
@@ -48,20 +50,22 @@ class result_source final : public sample_source {
     if (inputs.contains("image")) provenance["image"] = inputs.at("image");
   }
 
+  /// Some rows are packed while this thread reads the next ones.
   void read(packed_fibre* packed, int threads) override {
     constexpr std::uint64_t rows_at_once = 16384;
-    const auto width = static_cast<std::size_t>(samples), stride = static_cast<std::size_t>(fibres);
+    const std::size_t row = static_cast<std::size_t>(samples) * static_cast<std::size_t>(fibres);
+    std::future<void> packing;
     for (std::uint64_t first = 0; first < voxels.size(); first += rows_at_once) {
-      const std::uint64_t rows = std::min<std::uint64_t>(rows_at_once, voxels.size() - first);
-      for (std::int32_t k = 0; k < fibres; ++k) {
-        const auto column = [&](const char* name) {
-          return result_.read_rows<float>(fmt::format("{}{}", name, k + 1), first, rows);
-        };
-        const auto polar = column("th"), azimuth = column("ph"), fraction = column("f");
-        track::pack_fibres(polar, azimuth, fraction, packed + first * width * stride + static_cast<std::size_t>(k),
-                           stride, threads);
-      }
+      auto columns = read_columns(first, std::min<std::uint64_t>(rows_at_once, voxels.size() - first));
+      if (packing.valid()) packing.get();
+      packing = std::async(threads > 1 ? std::launch::async : std::launch::deferred,
+                           [this, own = std::move(columns), to = packed + first * row, threads] {
+                             for (std::size_t k = 0; k < static_cast<std::size_t>(fibres); ++k)
+                               track::pack_fibres(own[3 * k], own[3 * k + 1], own[3 * k + 2], to + k,
+                                                  static_cast<std::size_t>(fibres), threads);
+                           });
     }
+    if (packing.valid()) packing.get();
   }
 
  private:
@@ -69,6 +73,15 @@ class result_source final : public sample_source {
   const std::string& noted(const std::string& path) {
     provenance["samples"] = fingerprint(path);
     return path;
+  }
+
+  /// th, ph, f of each fibre.
+  std::vector<std::vector<float>> read_columns(std::uint64_t first, std::uint64_t rows) const {
+    std::vector<std::vector<float>> columns;
+    for (std::int32_t k = 1; k <= fibres; ++k)
+      for (const char* name : {"th", "ph", "f"})
+        columns.push_back(result_.read_rows<float>(fmt::format("{}{}", name, k), first, rows));
+    return columns;
   }
 
   result_reader result_;
@@ -115,25 +128,39 @@ class folder_source final : public sample_source {
     provenance["image"] = first.geometry;
   }
 
+  /// The files are inflated side by side, one volume of each at a time.
   void read(packed_fibre* packed, int threads) override {
     const auto stride = static_cast<std::size_t>(samples) * static_cast<std::size_t>(fibres);
-    std::vector<float> volume(grid.voxel_count()), inside[3];
-    for (std::size_t k = 0; k < static_cast<std::size_t>(fibres); ++k) {
-      std::vector<nifti_reader> readers;
-      for (std::size_t i = 0; i < 3; ++i) readers.emplace_back(headers_[3 * k + i]);
-      for (std::size_t sample = 0; sample < static_cast<std::size_t>(samples); ++sample) {
-        for (std::size_t i = 0; i < 3; ++i) {
-          readers[i].read(sample, 0, volume.size(), volume.data());
-          inside[i].clear();
-          for (const std::uint64_t v : voxels) inside[i].push_back(volume[v]);
-        }
-        track::pack_fibres(inside[0], inside[1], inside[2], packed + sample * static_cast<std::size_t>(fibres) + k,
-                           stride, threads);
-      }
+    std::vector<nifti_reader> readers;
+    for (const nifti_header& header : headers_) readers.emplace_back(header);
+    std::vector<std::vector<float>> inside(readers.size(), std::vector<float>(voxels.size()));
+    std::vector<std::vector<float>> volumes(readers.size(), std::vector<float>(grid.voxel_count()));
+    std::vector<std::exception_ptr> errors(readers.size());
+    for (std::size_t sample = 0; sample < static_cast<std::size_t>(samples); ++sample) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+      for (std::size_t i = 0; i < readers.size(); ++i)
+        errors[i] = read_volume(readers[i], sample, volumes[i], inside[i]);
+      for (const std::exception_ptr& error : errors)
+        if (error) std::rethrow_exception(error);
+      packed_fibre* to = packed + sample * static_cast<std::size_t>(fibres);
+      for (std::size_t k = 0; k < static_cast<std::size_t>(fibres); ++k)
+        track::pack_fibres(inside[3 * k], inside[3 * k + 1], inside[3 * k + 2], to + k, stride, threads);
     }
   }
 
  private:
+  /// One volume's values in the mask. Returns the error, if any: none may leave a thread.
+  std::exception_ptr read_volume(nifti_reader& reader, std::size_t number, std::vector<float>& volume,
+                                 std::vector<float>& inside) const {
+    try {
+      reader.read(number, 0, volume.size(), volume.data());
+      for (std::size_t i = 0; i < voxels.size(); ++i) inside[i] = volume[voxels[i]];
+      return nullptr;
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
   bool add_fibre(const std::string& prefix, const std::string& number, std::vector<std::string>& paths) {
     if (!has_samples(prefix, number)) return false;
     for (const char* name : {"th", "ph", "f"})
