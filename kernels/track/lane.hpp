@@ -11,7 +11,7 @@ struct track_job {
   walk_settings how;
   group_plan plan;
   const seed* seeds;
-  std::uint32_t regions;
+  std::uint32_t columns;  ///< of the counts by seed: regions or targets
   std::uint64_t first_group;
   std::uint64_t first, end;  ///< numbers of the streamlines
   counters out;              ///< of the first group
@@ -43,9 +43,11 @@ class lane_walker {
   VOXHERD_FUNCTION void begin(std::uint64_t number) {
     const std::uint64_t group = number / job_->plan.per_group, from = number / job_->plan.per_seed;
     walk_output out;
-    out.to = group_row(job_->out, group - job_->first_group, job_->field.places, job_->plan.seed_rows(), job_->regions);
+    out.to = group_row(job_->out, group - job_->first_group, job_->field.places, job_->plan.seed_rows(), job_->columns,
+                       job_->field.matrix.columns);
+    out.own_column = job_->field.matrix.square ? static_cast<std::int32_t>(from) : -1;
     out.seed_row = static_cast<std::uint32_t>(from - job_->plan.first_seed(group));
-    out.regions = job_->regions;
+    out.columns = job_->columns;
     walker_.begin(job_->seeds[from], static_cast<std::uint32_t>(number % job_->plan.per_seed),
                   job_->how.has_conditions() ? 0 : 3, out);
     busy_ = true;
@@ -56,7 +58,7 @@ class lane_walker {
     const walk_output& out = walker_.output();
     if (first_pass_) add(out.to.walked, walker_.walked());
     const bool was_counted = walker_.counting() != 0;
-    const unsigned counted = walker_.counted();
+    const unsigned counted = walker_.counted_steps() < job_->how.min_total ? 0 : walker_.counted();
     if (!was_counted && counted != 0) {
       first_pass_ = false;
       const walk_output same = out;
@@ -74,8 +76,13 @@ class lane_walker {
 };
 
 /// Keys that one streamline may put into each table.
-inline std::uint32_t max_visits(const walk_settings& how, std::uint32_t regions) {
-  return 2 * static_cast<std::uint32_t>(how.max_points) + regions;
+inline std::uint32_t max_visits(const walk_settings& how, std::uint32_t columns) {
+  return 2 * static_cast<std::uint32_t>(how.max_points) + columns;
+}
+/// The same where the voxels of a matrix are counted too.
+inline std::uint32_t max_visits(const track_job& job) {
+  return max_visits(job.how, job.columns) +
+         (job.field.matrix.columns > 0 ? 2 * static_cast<std::uint32_t>(job.how.max_points) : 0);
 }
 inline std::uint32_t max_cells(const walk_settings& how) {
   return how.loop_check ? static_cast<std::uint32_t>(how.max_points) : 1;

@@ -4,6 +4,7 @@
 #include "mpi/run/steps.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/track/groups.hpp"
+#include "src/analyses/track/matrix.hpp"
 #include "src/analyses/track/sums.hpp"
 #include "src/analyses/track/tracts.hpp"
 
@@ -49,7 +50,8 @@ exit_status run_track(session& s, const track_request& request) {
   run_settings how = make_run_settings(s, request.run);
   const device d = choose_device_of_one_kind(s, request.run);
   if (!request.tracts.empty()) return run_tracts(s, request, std::move(how), d);
-  const track_inputs in = read_track_inputs(s, request, d);
+  track_inputs in = read_track_inputs(s, request, d);
+  const std::vector<seed_matrix> matrices = make_seed_matrices(s, request, in);
   how.configuration = in.configuration;
   how.provenance["inputs"] = in.provenance;
 
@@ -66,6 +68,7 @@ exit_status run_track(session& s, const track_request& request) {
         summary["streamlines"] = in.plan.streamlines();
       });
   steps.describe("group");
+  for (const seed_matrix& m : matrices) add_matrix_steps(s, m, in, d, steps);
   steps.known_result("maps", [&] {
     known_result result{"track", in.samples.grid, voxels, {}, {}};
     s.on_root([&] {

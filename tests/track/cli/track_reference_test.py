@@ -26,6 +26,15 @@ def z_values(counts, tried, reference, tried_reference):
     return difference / np.sqrt(p * (1 - p) * (1 / tried + 1 / tried_reference))
 
 
+def read_matrix(path, shape):
+    """A sparse matrix of track, dense."""
+    dense = np.zeros(shape)
+    with h5py.File(path, "r") as file:
+        begin, column, count = (np.asarray(file["points"][name]) for name in ("offset", "column", "count"))
+    dense[np.repeat(np.arange(shape[0]), np.diff(begin)), column] = count
+    return dense
+
+
 @unittest.skipUnless(os.path.isdir(DATA), "no results of probtrackx2 (VOXHERD_DATA)")
 class Reference(unittest.TestCase):
     """Limits: the README of the reference. The rms z of FSL's own runs against each other is in the comments."""
@@ -109,6 +118,40 @@ class Reference(unittest.TestCase):
         maps, _ = self.track("--seed-image", self.roi("seed_callosum"), "--stop-by-fraction", "--fibre-threshold", .05,
                              "--step-length", .3, "--curvature", .5, "--samples-per-seed", 2000)
         self.check("usef", maps["density"], "fdt_paths.nii.gz", 144000, .71)
+
+    def test_targets_of_each_seed_with_mean_directions(self):  # density 0.89 to 0.97, targets 0.93 to 1.03
+        names = ["n2_lateral_a", "n3_lateral_b", "n4_top_a", "n5_top_b"]
+        maps, _ = self.track("--seed-image", self.roi("seed_callosum"), "--step-direction", "fsl-mean", "--seed-radius", 1, "--targets",
+                             *[self.roi(name) for name in names], "--samples-per-seed", 500)
+        self.check("os2t", maps["density"], "fdt_paths.nii.gz", 36000, .97)
+        seeds = image(self.roi("seed_callosum")) != 0
+        found = np.concatenate([maps["seeds_to_" + name][seeds] for name in names])
+        runs = os.path.join(DATA, "runs", "os2t")
+        reference = np.concatenate([sum(image(os.path.join(runs, f"seed{run}", f"seeds_to_{name}.nii.gz"))[seeds] for run in RUNS)
+                                    for name in names])
+        self.check_z(z_values(found, 500, reference, 2500), 1.03)
+
+    def test_walk_through_stop(self):  # 0.81 to 0.84
+        maps, _ = self.track("--seed-image", self.roi("seed_wm_grid"), "--walk-through-stop", self.roi("wtstop_low"),
+                             "--samples-per-seed", 200)
+        self.check("matrix3", maps["density"], "fdt_paths.nii.gz", 50400, .84)
+
+    def dot(self, config, name):
+        """The sum of FSL's five sparse matrices, dense."""
+        runs = [np.loadtxt(os.path.join(DATA, "runs", config, f"seed{run}", name)) for run in RUNS]
+        total = np.zeros(runs[0][-1, :2].astype(int))
+        for entries in runs:
+            np.add.at(total, (entries[:-1, 0].astype(int) - 1, entries[:-1, 1].astype(int) - 1), entries[:-1, 2])
+        return total
+
+    def test_matrices_of_seeds(self):  # 1.00 to 1.02, 0.98 to 1.01
+        files = [os.path.join(self.folder, f"matrix{number}.h5") for number in (1, 2)]
+        self.track("--seed-image", self.roi("seed_matrix1"), "--matrix1", files[0], "--matrix-min-length", 5, "--matrix2", files[1],
+                   "--target2", self.roi("target2_lowres"), "--samples-per-seed", 100)
+        for file, name, largest in zip(files, ("fdt_matrix1.dot.gz", "fdt_matrix2.dot.gz"), (1.02, 1.01)):
+            reference = self.dot("matrix12", name)
+            found = read_matrix(file, reference.shape)
+            self.check_z(z_values(found, 100, reference, 500), largest)
 
     def test_networks(self):
         import nibabel
