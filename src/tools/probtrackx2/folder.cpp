@@ -26,6 +26,23 @@ std::string matrix_text(const constant& c) {
   return text;
 }
 
+/// seeds_to_NAME, with distance correction times the mean length.
+void add_target_images(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
+  const std::string end = "_lengths";
+  for (const output_spec& o : result.result().outputs()) {
+    const std::string& name = o.name;
+    if (!name.starts_with("seeds_to_") || (name.ends_with(end) && !wanted.lengths)) continue;
+    plan.images.push_back(map_image(result, name, name + ".nii.gz"));
+    if (name.ends_with(end) || !wanted.distance_corrected) continue;
+    plan.images.back().make = [name, end](const result_volumes& r, const volume_sink& sink) {
+      std::vector<float> sum = r.map(name);
+      const std::vector<float> length = r.map(name + end);
+      for (std::size_t v = 0; v < sum.size(); ++v) sum[v] *= length[v];
+      sink(sum);
+    };
+  }
+}
+
 }  // namespace
 
 export_plan plan_probtrackx2_folder(const result_volumes& result, const probtrackx2_outputs& wanted) {
@@ -41,6 +58,8 @@ export_plan plan_probtrackx2_folder(const result_volumes& result, const probtrac
   if (wanted.density)
     plan.images.push_back(
         map_image(result, wanted.distance_corrected ? "length_sum" : "density", wanted.name + ".nii.gz"));
+  if (wanted.directions) plan.images.push_back(map_image(result, "local_direction", wanted.name + "_localdir.nii.gz"));
+  add_target_images(result, wanted, plan);
   if (wanted.lengths) plan.images.push_back(map_image(result, "mean_length", wanted.name + "_lengths.nii.gz"));
   if (const constant* counts = find_constant(constants, "connectome", "count"))
     plan.texts.push_back({"fdt_network_matrix", matrix_text(*counts)});

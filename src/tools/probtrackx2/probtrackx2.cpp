@@ -24,7 +24,7 @@ constexpr auto result_name = "voxherd.h5";
 struct probtrackx2_request : track_request {
   std::string dir = "logdir", file_name = "fdt_paths";
   bool force_dir = false;
-  bool density = false, distance_corrected = false, mean_lengths = false;
+  bool density = false, distance_corrected = false, mean_lengths = false, to_targets = false;
   std::vector<std::string> no_difference;  ///< options of FSL
 };
 
@@ -35,10 +35,11 @@ void check_request(const probtrackx2_request& r, const given_options&) {
   need(!r.samples.empty(), "-s, the samples (subject.bedpostX/merged),");
   need(!r.mask.empty(), "-m, the mask of the samples (subject.bedpostX/nodif_brain_mask),");
   need(!r.seed_image.empty() || !r.network.empty(), "-x, the seeds,");
-  if (r.density) return;
-  if (r.network.empty())
-    option::refuse("probtrackx2: no result is asked for; give --opd (density) or --network (matrix)");
-  if (r.distance_corrected) option::refuse("probtrackx2: --pd has no meaning without --opd");
+  if (r.to_targets != !r.targets.empty()) option::refuse("probtrackx2: --os2t and --targetmasks need each other");
+  if (r.density || r.to_targets) return;
+  if (r.network.empty() && !r.directions)
+    option::refuse("probtrackx2: no result is asked for; give --opd (density), --network (matrix) or --os2t (targets)");
+  if (r.distance_corrected) option::refuse("probtrackx2: --pd has no meaning without --opd or --os2t");
 }
 
 /// The options of track. Names that mean something else to FSL are replaced; the folder takes the place of --out.
@@ -46,7 +47,7 @@ option_table<probtrackx2_request> with_track_options(option_table<probtrackx2_re
   using T = probtrackx2_request;
   for (const auto& e : track_options().entries()) {
     option_spec spec = e.spec;
-    if (spec.name == "out" || spec.name.starts_with("tract")) continue;
+    if (spec.name == "out" || spec.name.starts_with("tract") || spec.group == "Matrices") continue;
     if (spec.name == "seed") spec.name = "rseed";
     if (spec.name == "network") spec.name = "network-masks";
     const std::string heading = spec.group;
@@ -72,6 +73,7 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                 text_kind::any,
                 {.text = "name of the density (FSL's --out)", .value = "NAME"}},
                {"opd", &T::density, {"write the density of streamlines"}},
+               {"os2t", &T::to_targets, {"write an image of the seed voxels for each of --targets: seeds_to_NAME"}},
                {"pd",
                 &T::distance_corrected,
                 {"write it with distance correction: times the mean length of the paths"}},
@@ -87,7 +89,8 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
 /// Tracking goes through one grid: masks on another one would be in FSL's millimetres, not in the world's.
 void check_grids(const track_request& r) {
   const nifti_header first = read_nifti_header(r.mask);
-  for (const auto* paths : {&r.seed_image, &r.network, &r.avoid, &r.stop, &r.waypoints})
+  for (const auto* paths :
+       {&r.seed_image, &r.network, &r.avoid, &r.stop, &r.walk_through_stop, &r.waypoints, &r.targets})
     for (const std::string& path : *paths) {
       const auto &found = read_nifti_header(path).grid.size, &expected = first.grid.size;
       if (found != expected)
@@ -131,8 +134,8 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
   settings.overwrite = true;  // the result is new
   settings.quiet = request.run.quiet;
   settings.threads = export_threads(s, request.run.threads);
-  const probtrackx2_outputs wanted{request.file_name, request.density, request.distance_corrected,
-                                   request.mean_lengths};
+  const probtrackx2_outputs wanted{request.file_name, request.density, request.distance_corrected, request.mean_lengths,
+                                   request.directions};
   export_folder(s, settings, [&](const result_volumes& result) { return plan_probtrackx2_folder(result, wanted); });
   spdlog::info("{} written", folder);
 }

@@ -25,7 +25,6 @@ struct flag {
 
 constexpr std::string_view no_surfaces = "surfaces are not supported", no_warps = "warps are not supported",
                            no_matrices = "matrices of voxels are not supported; --network writes one of regions",
-                           no_targets = "maps of targets are not supported",
                            hidden = "voxherd track has no such choice";
 
 // clang-format off
@@ -57,23 +56,23 @@ constexpr flag flags[] = {
   {"--waycond", "", meaning::value, "--waypoint-rule"},
   {"--wayorder", "", meaning::given, "--ordered"},
   {"--onewaycondition", "", meaning::given, "--each-half"},
+  {"--wtstop", "", meaning::value, "--walk-through-stop"},
+  {"--forcefirststep", "", meaning::given, "--ignore-first-step"},
+  {"--fibst", "", meaning::value, "--start-fibre"},
+  {"--modeuler", "", meaning::given, "--step-direction=fsl-mean"},
+  {"--opathdir", "", meaning::given, "--directions"},
+  {"--os2t", "", meaning::given, "--os2t"},
+  {"--targetmasks", "", meaning::value, "--targets"},
   {"--verbose", "-V", meaning::no_difference_value, ""},
   {"--meshspace", "", meaning::no_difference_value, ""},
   {"--seedref", "", meaning::unsupported, "seeds and results are in the space of the samples"},
   {"--xfm", "", meaning::unsupported, "seeds and results are in the space of the samples"},
   {"--invxfm", "", meaning::unsupported, no_warps},
-  {"--modeuler", "", meaning::unsupported, "steps are simple ones"},
-  {"--wtstop", "", meaning::unsupported, "use --stop, which ends a half at its first point in the mask"},
-  {"--fibst", "", meaning::unsupported, "use --randfib"},
-  {"--forcefirststep", "", meaning::unsupported, hidden},
   {"--simple", "", meaning::unsupported, "give a mask of the seed voxels with -x"},
   {"--fopd", "", meaning::unsupported, hidden},
-  {"--opathdir", "", meaning::unsupported, "local directions are not written"},
   {"--savepaths", "", meaning::unsupported, "streamlines are not stored"},
-  {"--os2t", "", meaning::unsupported, no_targets},
-  {"--s2tastext", "", meaning::unsupported, no_targets},
-  {"--targetmasks", "", meaning::unsupported, no_targets},
-  {"--otargetpaths", "", meaning::unsupported, no_targets},
+  {"--s2tastext", "", meaning::unsupported, "counts by target are written as images"},
+  {"--otargetpaths", "", meaning::unsupported, "densities by target are not written; use --waypoints"},
   {"--omatrix1", "", meaning::unsupported, no_matrices},
   {"--omatrix2", "", meaning::unsupported, no_matrices},
   {"--omatrix3", "", meaning::unsupported, no_matrices},
@@ -173,9 +172,10 @@ class translator {
 
   /// Conditions for waypoints have no effect without them; FSL's GUI writes them always.
   bool has_effect(const flag& f) const {
-    const bool is_condition = f.fsl == "--waycond" || f.fsl == "--wayorder" || f.fsl == "--onewaycondition";
-    return f.kind != meaning::no_difference && f.kind != meaning::no_difference_value &&
-           (!is_condition || has("--waypoints"));
+    if (f.kind == meaning::no_difference || f.kind == meaning::no_difference_value) return false;
+    if (f.fsl == "--waycond" || f.fsl == "--wayorder" || f.fsl == "--onewaycondition") return has("--waypoints");
+    if (f.fsl == "--forcefirststep") return has("--avoid") || has("--stop");
+    return true;
   }
 
   std::vector<std::string> join() const {

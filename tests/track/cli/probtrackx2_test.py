@@ -88,6 +88,33 @@ class Folder(Probtrackx2Jobs):
         np.testing.assert_array_equal(maps(expected)["density"], maps(self.path("xtract/voxherd.h5"))["density"])
         self.assertGreater(maps(expected)["density"].sum(), 100)
 
+    def test_targets_directions_and_walk_through_stops_are_those_of_track(self):
+        samples = self.scattered()
+        seeds, left, right = self.mask("seeds", np.s_[10:13, 3:6, 3]), self.mask("left", np.s_[5, :, :]), self.mask("right", np.s_[17, :, :])
+        skirt = self.mask("skirt", np.s_[8:15, :, :])
+        expected = self.make("track.h5", "--samples", samples, "--seed-image", seeds, "--targets", left, right, "--walk-through-stop", skirt,
+                             "--step-direction", "fsl-mean", "--start-fibre", 2, "--directions", "--lengths", "--samples-per-seed", 100,
+                             "--stop", right, "--ignore-first-step")
+        rc, output = self.call("-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "-x", seeds, "-P", "100", "--os2t",
+                               f"--targetmasks={self.text_list('targets.txt', left, right)}", f"--wtstop={skirt}", "--modeuler",
+                               "--fibst=2", "--opathdir", "--opd", "--pd", "--ompl", "--forcefirststep", f"--stop={right}",
+                               f"--dir={self.path('out')}")
+        self.assertEqual(rc, 0, output)
+        wanted, found = maps(expected), maps(self.path("out/voxherd.h5"))
+        self.assertIn("seeds_to_left", found)
+        for name, values in wanted.items():
+            np.testing.assert_array_equal(found[name], values, name)
+        names = os.listdir(self.path("out"))
+        for name in ("seeds_to_left", "seeds_to_left_lengths", "seeds_to_right", "fdt_paths_localdir"):
+            self.assertIn(f"{name}.nii.gz", names)
+        try:
+            import nibabel  # noqa: F401
+        except ImportError:
+            self.skipTest("no nibabel")
+        sums = self.image(self.path("out/seeds_to_left.nii.gz"))
+        np.testing.assert_allclose(sums, wanted["seeds_to_left"] * wanted["seeds_to_left_lengths"], rtol=1e-6)
+        self.assertEqual(self.image(self.path("out/fdt_paths_localdir.nii.gz")).shape, (*SIZE, 3))
+
     def test_a_folder_is_kept_unless_it_is_forced(self):
         seeds = self.mask("seeds", np.s_[10, 3, 3])
         options = "-x", seeds, "--opd", "-P"
@@ -153,7 +180,7 @@ class Errors(Probtrackx2Jobs):
         self.assertFalse(os.path.exists(self.path("refused")))
 
     def test_options_that_are_not_offered_name_the_reason(self):
-        for option in ("--omatrix4", "--xfm=warp.nii.gz", "--fibst=1", "--simple"):
+        for option in ("--omatrix4", "--xfm=warp.nii.gz", "--s2tastext", "--simple"):
             self.refuse(USAGE, f"{option.split('=')[0]} is not supported: ", "--opd", option)
         self.refuse(USAGE, "--nosuch", "--opd", "--nosuch")
 
@@ -167,6 +194,8 @@ class Errors(Probtrackx2Jobs):
         self.refuse(USAGE, "--randfib 4: expected one of 0, 1, 2, 3", "--opd", "--randfib=4")
         self.refuse(USAGE, "--ordered has no meaning with --waypoint-rule or", "--opd", f"--waypoints={seeds}", "--wayorder", "--waycond=OR")
         self.refuse(USAGE, "at least two masks", "--network")
+        self.refuse(USAGE, "--os2t and --targetmasks need each other", "--opd", "--os2t")
+        self.refuse(USAGE, "--first-fibre has no meaning with --start-fibre", "--opd", "--fibst=1", "--randfib=1")
         self.refuse(USAGE, "--opd takes no value", "--opd=1")
         self.refuse(USAGE, "--stop: the value is missing", "--opd", "--stop")
 

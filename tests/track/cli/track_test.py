@@ -62,7 +62,7 @@ class TrackJobs(ToyJobs):
 
 def maps(path):
     with h5py.File(path, "r") as file:
-        return {name: np.asarray(values).transpose(2, 1, 0) for name, values in file["maps"].items()}
+        return {name: np.asarray(values).swapaxes(0, 2) for name, values in file["maps"].items()}
 
 
 def constants(path, group):
