@@ -201,14 +201,14 @@ class translator {
   std::vector<std::string> kept_;
 };
 
-/// The names of some options, in lines below 80 columns.
+/// The names of some options, in lines below 80 columns; not indented like the options that the help describes.
 template <class Wanted>
 std::string list_names(const char* heading, const Wanted& wanted) {
-  std::string text = fmt::format("\n{}:\n ", heading), line;
+  std::string text = fmt::format("\n{}:\n   ", heading), line;
   for (const flag& f : flags) {
     if (!wanted(f)) continue;
-    if (line.size() + f.fsl.size() > 74) {
-      text += line + "\n ";
+    if (line.size() + f.fsl.size() > 72) {
+      text += line + "\n   ";
       line.clear();
     }
     line += fmt::format(" {}", f.fsl);
