@@ -30,6 +30,34 @@ struct column_grid {
   }
 };
 
+/// A voxel of a matrix on a streamline.
+struct crossing {
+  std::uint32_t column;
+  std::int32_t steps;  ///< from the seed to the first point there; negative on the second half
+};
+
+/// Two voxels of a matrix that streamlines connect. Entries are in the order of their keys.
+struct pair_entry {
+  std::uint64_t key;  ///< row, the smaller one, and column: row << 32 | column
+  std::uint64_t count;
+  std::uint64_t steps;  ///< sum of the lengths between them
+  bool operator==(const pair_entry&) const = default;
+};
+
+/// Calls sink(key, steps) for each two crossings of a streamline.
+template <class Sink>
+VOXHERD_FUNCTION inline void for_each_pair(const crossing* all, std::uint32_t count, const Sink& sink) {
+  for (std::uint32_t i = 1; i < count; ++i)
+    for (std::uint32_t k = 0; k < i; ++k) {
+      const std::uint64_t a = all[i].column, b = all[k].column;
+      const std::int32_t steps = all[i].steps - all[k].steps;
+      sink(a < b ? a << 32 | b : b << 32 | a, static_cast<std::uint32_t>(steps < 0 ? -steps : steps));
+    }
+}
+
+/// Sorts entries and adds up those with the same key.
+void reduce_pairs(std::vector<pair_entry>& entries);
+
 /// Rows of a sparse matrix (compressed sparse rows): row i has entries begin[i] to begin[i + 1] - 1, by column.
 struct sparse_rows {
   std::vector<std::uint64_t> begin{0};

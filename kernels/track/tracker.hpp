@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "core/device.hpp"
 #include "kernels/track/counters.hpp"
@@ -50,6 +51,9 @@ class tracker {
 
   /// The matrix' rows of seeds [first, first + count), added to `out`.
   virtual void track_rows(std::uint64_t first, std::size_t count, sparse_rows& out) = 0;
+
+  /// The pairs of the matrix' voxels on the streamlines of group number `group`.
+  virtual void track_pairs(std::uint64_t group, std::vector<pair_entry>& out) = 0;
 
   /// Frees the device memory that is kept from one call to the next.
   virtual void release_memory() {}

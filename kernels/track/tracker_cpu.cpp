@@ -56,6 +56,22 @@ struct dense_row {
   }
 };
 
+/// Collects pairs, and adds up equal ones whenever their number has doubled.
+struct pair_sink {
+  std::vector<pair_entry>& entries;
+
+  void operator()(const walker& w) const {
+    constexpr std::size_t min_entries = std::size_t{1} << 20;
+    for_each_pair(w.output().crossings, w.crossings(), [&](std::uint64_t key, std::uint32_t steps) {
+      if (entries.size() == entries.capacity() && entries.size() >= min_entries) {
+        reduce_pairs(entries);
+        entries.reserve(2 * entries.size() + min_entries);
+      }
+      entries.push_back({key, 1, steps});
+    });
+  }
+};
+
 void append(const sparse_rows& part, sparse_rows& all) {
   const std::uint64_t before = all.column.size();
   for (std::size_t i = 1; i < part.begin.size(); ++i) all.begin.push_back(before + part.begin[i]);
@@ -136,6 +152,21 @@ class cpu_tracker final : public tracker {
     for (const sparse_rows& row : rows) append(row, out);
   }
 
+  void track_pairs(std::uint64_t group, std::vector<pair_entry>& out) override {
+    const track_job job = make_job(group, in_.plan);
+    std::atomic<std::uint64_t> next{job.first};
+    out.clear();
+#pragma omp parallel num_threads(threads_)
+    {
+      std::vector<pair_entry> own;
+      draw(job, portion_queue{next}, pair_sink{own}, true);
+      reduce_pairs(own);
+#pragma omp critical(voxherd_track_pairs)
+      out.insert(out.end(), own.begin(), own.end());
+    }
+    reduce_pairs(out);
+  }
+
  private:
   /// `plan`: the run's, or of groups that are rows of a matrix.
   track_job make_job(std::uint64_t group, const group_plan& plan) const {
@@ -165,18 +196,22 @@ class cpu_tracker final : public tracker {
     }
   }
 
-  template <class Queue>
-  static void draw(const track_job& job, Queue queue) {
+  /// `wants_crossings`: the sink reads the list of each streamline's crossings.
+  template <class Queue, class Sink = no_sink>
+  static void draw(const track_job& job, Queue queue, const Sink& sink = {}, bool wants_crossings = false) {
     const std::uint32_t visits = table_entries(max_visits(job)), cells = table_entries(max_cells(job.how));
     std::vector<visit_entry> visit_memory(lanes_per_thread * visits);
     std::vector<cell_entry> cell_memory(lanes_per_thread * cells);
+    const std::size_t crossings = wants_crossings ? max_crossings(job) : 0;
+    std::vector<crossing> crossing_memory(lanes_per_thread * crossings);
     std::vector<lane_walker> lanes;
     for (std::size_t i = 0; i < lanes_per_thread; ++i)
       lanes.emplace_back(job, stamped_table<visit_entry>{visit_memory.data() + i * visits, visits - 1, 0},
-                         stamped_table<cell_entry>{cell_memory.data() + i * cells, cells - 1, 0});
+                         stamped_table<cell_entry>{cell_memory.data() + i * cells, cells - 1, 0},
+                         wants_crossings ? crossing_memory.data() + i * crossings : nullptr);
     for (bool any = true; any;) {
       any = false;
-      for (lane_walker& lane : lanes) any |= lane.advance(queue);
+      for (lane_walker& lane : lanes) any |= lane.advance(queue, sink);
     }
   }
 

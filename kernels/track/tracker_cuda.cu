@@ -4,6 +4,7 @@
 #include "kernels/device/each_cuda.cuh"
 #include "kernels/track/backends.hpp"
 #include "kernels/track/lane.hpp"
+#include "kernels/track/pair_reducer.cuh"
 
 namespace voxherd::track {
 
@@ -17,15 +18,38 @@ struct shared_queue {
   __device__ std::uint64_t next() const { return first + atomicAdd(taken, 1ull); }
 };
 
+/// Adds the pairs of a streamline to an array. Where it is too small, `used` says how large it should be.
+struct pair_sink {
+  crossing* crossings = nullptr;  ///< lists of all threads; null: no pairs are wanted
+  std::uint32_t list_size = 0;
+  std::uint64_t* keys = nullptr;
+  std::uint64_t* steps = nullptr;
+  unsigned long long* used = nullptr;
+  unsigned long long room = 0;
+
+  __device__ crossing* list(std::size_t thread) const {
+    return crossings == nullptr ? nullptr : crossings + thread * list_size;
+  }
+  __device__ void operator()(const walker& w) const {
+    const std::uint64_t n = w.crossings();
+    if (crossings == nullptr || n < 2) return;
+    unsigned long long at = atomicAdd(used, static_cast<unsigned long long>(n * (n - 1) / 2));
+    for_each_pair(w.output().crossings, w.crossings(), [&](std::uint64_t key, std::uint32_t length) {
+      if (at < room) keys[at] = key, steps[at] = length;
+      ++at;
+    });
+  }
+};
+
 /// Each thread draws one streamline after another until none is left.
 __global__ void __launch_bounds__(block_threads)
     walk_kernel(const __grid_constant__ track_job job, visit_entry* visits, std::uint32_t visit_entries,
-                cell_entry* cells, std::uint32_t cell_entries, unsigned long long* taken) {
+                cell_entry* cells, std::uint32_t cell_entries, unsigned long long* taken, pair_sink pairs) {
   const std::size_t thread = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x;
   lane_walker lane(job, {visits + thread * visit_entries, visit_entries - 1, 0},
-                   {cells + thread * cell_entries, cell_entries - 1, 0});
+                   {cells + thread * cell_entries, cell_entries - 1, 0}, pairs.list(thread));
   shared_queue queue{taken, job.first};
-  while (lane.advance(queue)) {
+  while (lane.advance(queue, pairs)) {
   }
 }
 
@@ -140,12 +164,21 @@ class cuda_tracker final : public tracker {
       track_some_rows(first + done, std::min(at_once, count - done), out);
   }
 
+  void track_pairs(std::uint64_t group, std::vector<pair_entry>& out) override {
+    out.clear();
+    const std::uint64_t first = group * in_.plan.per_group;
+    track_some_pairs(first, std::min(first + in_.plan.per_group, in_.plan.streamlines()), out);
+    reduce_pairs(out);
+  }
+
   void release_memory() override {
     density_.release(), accepted_.release(), hits_.release();
     length_.release(), hit_length_.release(), walked_.release(), directions_.release();
     row_cells_.release(), row_length_.release();
     visits_ = {};
     cells_ = {};
+    crossings_ = {};
+    reducer_ = {};
   }
 
  private:
@@ -191,6 +224,26 @@ class cuda_tracker final : public tracker {
     fetch_entries(job, begin, out);
   }
 
+  /// Appends the pairs of streamlines [first, end), in halves while they do not fit.
+  void track_some_pairs(std::uint64_t first, std::uint64_t end, std::vector<pair_entry>& out) {
+    track_job job = make_job();
+    job.first_group = first / in_.plan.per_group;
+    job.first = first;
+    job.end = end;
+    pair_sink sink;
+    sink.list_size = max_crossings(job);
+    reducer_.reserve(sink.keys, sink.steps, sink.used, sink.room, stream_);
+    launch(job, sink);
+    const std::uint64_t used = reducer_.used(stream_);
+    if (used <= sink.room) {
+      reducer_.reduce(used, out, stream_);
+      return;
+    }
+    if (end - first == 1) throw device_out_of_memory("the pairs of one streamline do not fit");
+    track_some_pairs(first, first + (end - first) / 2, out);
+    track_some_pairs(first + (end - first) / 2, end, out);
+  }
+
   void fetch_entries(const track_job& job, const std::vector<std::uint64_t>& begin, sparse_rows& out) {
     const std::size_t rows = begin.size() - 1, entries = begin.back(), before = out.column.size();
     device_buffer<std::uint64_t> places = copied(begin.data(), begin.size(), stream_);
@@ -210,22 +263,27 @@ class cuda_tracker final : public tracker {
     for (std::size_t i = 1; i < begin.size(); ++i) out.begin.push_back(before + begin[i]);
   }
 
-  void launch(const track_job& job) {
+  void launch(const track_job& job, pair_sink pairs = {}) {
     // Tables of all resident threads; no more than the streamlines need, and at most a gigabyte.
     constexpr std::size_t table_bytes = std::size_t{1} << 30;
     const std::size_t block_bytes =
-        block_threads * (visit_entries_ * sizeof(visit_entry) + cell_entries_ * sizeof(cell_entry));
+        block_threads * (visit_entries_ * sizeof(visit_entry) + cell_entries_ * sizeof(cell_entry) +
+                         pairs.list_size * sizeof(crossing));
     const std::size_t wanted = (job.end - job.first + block_threads - 1) / block_threads;
     const std::size_t blocks = std::min(
         {resident_blocks(walk_kernel, {block_threads}), wanted, std::max<std::size_t>(1, table_bytes / block_bytes)});
     const std::size_t threads = blocks * block_threads;
     visits_.reserve(threads * visit_entries_);
     cells_.reserve(threads * cell_entries_);
+    if (pairs.list_size > 0) {
+      crossings_.reserve(threads * pairs.list_size);
+      pairs.crossings = crossings_.data();
+    }
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(visits_.data(), 0, threads * visit_entries_ * sizeof(visit_entry), stream_));
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(cells_.data(), 0, threads * cell_entries_ * sizeof(cell_entry), stream_));
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(taken_.data(), 0, sizeof(unsigned long long), stream_));
     launch_blocks(walk_kernel, blocks, {block_threads}, stream_, job, visits_.data(), visit_entries_, cells_.data(),
-                  cell_entries_, taken_.data());
+                  cell_entries_, taken_.data(), pairs);
   }
 
   track_input in_;
@@ -239,6 +297,8 @@ class cuda_tracker final : public tracker {
   std::uint32_t visit_entries_, cell_entries_;
   device_buffer<visit_entry> visits_;
   device_buffer<cell_entry> cells_;
+  device_buffer<crossing> crossings_;
+  pair_reducer reducer_;
   count_buffer<std::uint32_t> density_, accepted_, hits_, row_cells_;
   count_buffer<std::uint64_t> length_, hit_length_, walked_, directions_, row_length_;
 };

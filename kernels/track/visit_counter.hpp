@@ -9,9 +9,10 @@ namespace voxherd::track {
 /// Where the counts of a walker's streamline go.
 struct walk_output {
   counters to;
-  std::uint32_t seed_row = 0;    ///< of the seed in its group
-  std::uint32_t columns = 0;     ///< of `hits`: regions or targets
-  std::int32_t own_column = -1;  ///< of a matrix, which is not counted; -1: none
+  std::uint32_t seed_row = 0;     ///< of the seed in its group
+  std::uint32_t columns = 0;      ///< of `hits`: regions or targets
+  crossing* crossings = nullptr;  ///< list of the voxels of a matrix, with room for all points; null: not wanted
+  std::int32_t own_column = -1;   ///< of a matrix, which is not counted; -1: none
 };
 
 /// Counts what one streamline visits, each voxel, region and target once.
@@ -26,15 +27,21 @@ class visit_counter {
     last_place_ = -1;
     start_place_ = -1;
     last_column_ = -1;
+    crossings_ = 0;
     visits_.clear();
   }
+
+  VOXHERD_FUNCTION void begin_half(int half) { half_ = half; }
+
+  /// Voxels in the list of crossings.
+  VOXHERD_FUNCTION std::uint32_t crossings() const { return crossings_; }
 
   VOXHERD_FUNCTION const walk_output& output() const { return out_; }
 
   /// A point of a half that counts; `travel`: the direction of the step to it, if `point` is not 0.
   VOXHERD_FUNCTION void count(const voxel_info& at, std::int32_t point, const direction& travel,
                               const float (&position)[3]) {
-    if (out_.to.cells != nullptr) visit_column(point, position);
+    if (out_.to.cells != nullptr || out_.crossings != nullptr) visit_column(point, position);
     if (out_.columns > 0 && point > 0) reach(at, point);
     if (start_place_ >= 0 && point > 0) {
       add_direction(start_place_, travel);
@@ -64,7 +71,9 @@ class visit_counter {
     bool first_visit = false;
     (void)visits_.find(field_->places + 1 + out_.columns + static_cast<std::uint32_t>(column), first_visit);
     if (!first_visit) return;
-    add(out_.to.cells + column, 1u);
+    if (out_.crossings != nullptr)
+      out_.crossings[crossings_++] = {static_cast<std::uint32_t>(column), half_ == 0 ? point : -point};
+    add(element(out_.to.cells, static_cast<std::size_t>(column)), 1u);
     add(element(out_.to.cell_length, static_cast<std::size_t>(column)), static_cast<std::uint64_t>(point));
   }
 
@@ -99,6 +108,8 @@ class visit_counter {
   std::uint32_t own_region_ = 0;
   std::int32_t last_place_ = -1;
   std::int32_t last_column_ = -1;
+  std::uint32_t crossings_ = 0;
+  int half_ = 0;
   std::int32_t start_place_ = -1;  ///< of a start whose direction is not known yet; -1: none
 };
 

@@ -39,6 +39,7 @@ class walker {
 
   VOXHERD_FUNCTION unsigned counting() const { return counting_; }
   VOXHERD_FUNCTION unsigned counted() const { return counted_halves(fate_[0], fate_[1]); }
+  VOXHERD_FUNCTION std::uint32_t crossings() const { return counter_.crossings(); }
   VOXHERD_FUNCTION std::uint64_t walked() const { return walked_; }
   /// Steps of the halves that count.
   VOXHERD_FUNCTION std::int32_t counted_steps() const {
@@ -89,6 +90,7 @@ class walker {
     point_ = 0;
     for (int d = 0; d < 3; ++d) position_[d] = start_[d];
     record_ = {};
+    counter_.begin_half(half);
     passed_before_ = passed_;
     if (half == 1 && how_->each_half) passed_ = 0;
     has_travel_ = half == 1 && has_first_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mpi/result/result_reader.hpp"
 #include "src/analyses/track/matrix_rows.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -20,14 +19,32 @@ seed_matrix make_matrix1(const std::string& file, const track_inputs& in) {
   return m;
 }
 
-/// The mask's own grid: a coarser one makes a smaller matrix.
-seed_matrix make_matrix2(const std::string& file, const std::string& mask) {
-  seed_matrix m{2, file, read_nifti_header(mask).grid, {}, {}};
+}  // namespace
+
+seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask) {
+  seed_matrix m{number, file, read_nifti_header(mask).grid, {}, {}};
   m.voxels = read_labels(mask, m.grid, label_kind::mask).voxels_with({});
   return m;
 }
 
-}  // namespace
+void number_columns(seed_matrix& m) {
+  m.column.assign(m.grid.voxel_count(), -1);
+  for (std::size_t i = 0; i < m.voxels.size(); ++i) m.column[m.voxels[i]] = static_cast<std::int32_t>(i);
+}
+
+std::int32_t to_steps(double mm, const track_inputs& in) {
+  return static_cast<std::int32_t>(std::ceil(mm / in.step_mm - 1e-4));
+}
+
+track::track_input make_matrix_view(const seed_matrix& matrix, const track_inputs& in) {
+  track::track_input view = in.view();
+  view.matrix = matrix.view(in.samples.grid);
+  view.how.min_total = matrix.min_total;
+  view.columns = 0;
+  view.target_begin = {};
+  view.targets = {};
+  return view;
+}
 
 track::column_grid seed_matrix::view(const image_grid& samples) const {
   track::column_grid view;
@@ -54,17 +71,14 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
   std::vector<seed_matrix> all;
   if (!request.matrix1.empty()) {
     all.push_back(make_matrix1(request.matrix1, in));
-    all.back().min_total = static_cast<std::int32_t>(std::ceil(request.matrix_min_length_mm / in.step_mm - 1e-4));
+    all.back().min_total = to_steps(request.matrix_min_length_mm, in);
   }
   if (!request.matrix2.empty())
     s.agree([&] {
-      all.push_back(make_matrix2(request.matrix2, request.target2));
+      all.push_back(make_mask_matrix(2, request.matrix2, request.target2));
       in.provenance["target2"] = fingerprint(request.target2);
     });
-  for (seed_matrix& m : all) {
-    m.column.assign(m.grid.voxel_count(), -1);
-    for (std::size_t i = 0; i < m.voxels.size(); ++i) m.column[m.voxels[i]] = static_cast<std::int32_t>(i);
-  }
+  for (seed_matrix& m : all) number_columns(m);
   return all;
 }
 
@@ -74,15 +88,9 @@ void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_i
   const auto offsets = std::make_shared<std::vector<std::uint64_t>>();
   steps.run(
       name + "-sizes", [&, d] { return std::make_unique<matrix_sizes>(matrix, in, d); },
-      [&s, offsets](const std::string& file, nlohmann::json& summary) {
-        s.on_root([&] {
-          const result_reader sizes(file, tables::walked_or_own);
-          offsets->assign(1, 0);
-          for (const std::uint32_t n : sizes.read_rows<std::uint32_t>("entries", 0, sizes.item_voxels().size()))
-            offsets->push_back(offsets->back() + n);
-        });
-        s.broadcast(*offsets);
-        summary["matrix_entries"] = offsets->back();
+      [&s, offsets, name](const std::string& file, nlohmann::json& summary) {
+        *offsets = read_sizes<std::uint32_t>(s, file);
+        summary[name + "_entries"] = offsets->back();
       });
   steps.describe("row");
   steps.run_into(matrix.file, "track-matrix", name,

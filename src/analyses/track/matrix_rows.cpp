@@ -64,13 +64,7 @@ std::uint64_t matrix_items::max_items_per_batch() const {
 }
 
 std::unique_ptr<track::tracker> matrix_items::make_row_tracker() const {
-  track::track_input view = in_.view();
-  view.matrix = matrix_.view(in_.samples.grid);
-  view.how.min_total = matrix_.min_total;
-  view.columns = 0;
-  view.target_begin = {};
-  view.targets = {};
-  return track::make_tracker(device_, view);
+  return track::make_tracker(device_, make_matrix_view(matrix_, in_));
 }
 
 std::vector<output_spec> matrix_sizes::outputs() const {
@@ -79,35 +73,6 @@ std::vector<output_spec> matrix_sizes::outputs() const {
 
 std::unique_ptr<batch_runner> matrix_sizes::make_runner() const {
   return std::make_unique<size_runner>(make_row_tracker());
-}
-
-std::vector<output_spec> matrix_rows::outputs() const {
-  std::vector<output_spec> all = {
-      {"column", element_type::uint32, {}, output_layout::points, "1", "column of the entry, from 0; see /matrix"},
-      {"count", element_type::uint32, {}, output_layout::points, "1", "streamlines of the row's seed that visit it"}};
-  if (in_.lengths)
-    all.push_back({"length_sum",
-                   element_type::float64,
-                   {},
-                   output_layout::points,
-                   "mm",
-                   "sum of their lengths from the seed to the first point there"});
-  return all;
-}
-
-std::vector<constant> matrix_rows::constants() const {
-  const auto make = [](const char* name, std::vector<std::uint64_t> shape, std::vector<double> values, const char* unit,
-                       const char* meaning) {
-    return constant{name, std::move(shape), std::move(values), unit, meaning, "matrix"};
-  };
-  std::vector<double> voxels, affine(matrix_.grid.voxel_to_world.begin(), matrix_.grid.voxel_to_world.end());
-  for (const std::uint64_t v : matrix_.voxels) voxels.push_back(static_cast<double>(v));
-  const auto size = [](std::uint64_t n) { return static_cast<double>(n); };
-  const auto& n = matrix_.grid.size;
-  return {make("number", {1}, {static_cast<double>(matrix_.number)}, "1", "FSL's number of the matrix"),
-          make("column_voxel", {voxels.size()}, voxels, "1", "linear index of each column's voxel in its image"),
-          make("column_image_size", {3}, {size(n[0]), size(n[1]), size(n[2])}, "1", "voxels of this image"),
-          make("column_voxel_to_world", {4, 4}, affine, "mm", "matrix of this image")};
 }
 
 std::unique_ptr<batch_runner> matrix_rows::make_runner() const {

@@ -40,8 +40,8 @@ class matrix_rows final : public matrix_items {
   matrix_rows(const seed_matrix& matrix, const track_inputs& in, const device& d, std::vector<std::uint64_t> offsets)
       : matrix_items(matrix, in, d), offsets_(std::move(offsets)) {}
   std::string name() const override { return "track-matrix"; }
-  std::vector<output_spec> outputs() const override;
-  std::vector<constant> constants() const override;
+  std::vector<output_spec> outputs() const override { return matrix_outputs(element_type::uint32, in_.lengths); }
+  std::vector<constant> constants() const override { return matrix_constants(matrix_); }
   std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
   std::unique_ptr<batch_runner> make_runner() const override;
 

@@ -22,7 +22,9 @@ void check_request(const track_request& r, const given_options& given) {
   if (!r.targets.empty() && !r.network.empty())
     refuse("--targets and --network exclude each other; give --seed-image with --targets");
   if (r.matrix2.empty() != r.target2.empty()) refuse("--matrix2 and --target2 need each other");
-  if (r.matrix1.empty()) refuse_given(given, "matrix-min-length", "without --matrix1");
+  if (r.matrix3.empty() != r.target3.empty()) refuse("--matrix3 and --target3 need each other");
+  if (r.matrix1.empty() && r.matrix3.empty())
+    refuse_given(given, "matrix-min-length", "without --matrix1 or --matrix3");
   if (r.start_fibre > 0) refuse_given(given, "first-fibre", "with --start-fibre");
   if (r.ignore_first_step && r.avoid.empty() && r.stop.empty())
     refuse("--ignore-first-step has no meaning without --avoid or --stop");
@@ -30,7 +32,7 @@ void check_request(const track_request& r, const given_options& given) {
     for (const char* name : {"tract-list", "tract-samples"}) refuse_given(given, name, "without --tracts");
   else
     for (const char* name : {"seed-image", "network", "samples-per-seed", "waypoints", "waypoint-rule", "ordered",
-                             "targets", "directions", "matrix1", "matrix2"})
+                             "targets", "directions", "matrix1", "matrix2", "matrix3"})
       refuse_given(given, name, "with --tracts, which has the masks of each tract");
   if (r.tracts.empty() && r.waypoints.empty())
     for (const char* name : {"waypoint-rule", "each-half"}) refuse_given(given, name, "without --waypoints");
@@ -125,8 +127,11 @@ const option_table<track_request>& acceptance_options() {
       {"matrix2", &T::matrix2, text_kind::file,
        {"also write the sparse matrix of seed voxels by the voxels of --target2 to FILE (.h5)"}},
       {"target2", &T::target2, text_kind::file, {"mask whose voxels, on its own grid, are the columns of --matrix2"}},
+      {"matrix3", &T::matrix3, text_kind::file,
+       {"also write the sparse matrix of the pairs of voxels of --target3 that streamlines connect to FILE (.h5)"}},
+      {"target3", &T::target3, text_kind::file, {"mask whose voxels, on its own grid, are rows and columns of --matrix3"}},
       {"matrix-min-length", &T::matrix_min_length_mm, range{0, 100000},
-       {.text = "streamlines whose halves are together shorter are not counted in --matrix1", .unit = "mm",
+       {.text = "streamlines whose halves are together shorter are not counted in --matrix1 and --matrix3", .unit = "mm",
         .stored = always}}});
   // clang-format on
   return table;

@@ -42,7 +42,7 @@ struct track_request {
 
   bool lengths = false, directions = false;
   std::vector<std::string> targets;
-  std::string matrix1, matrix2, target2;  ///< files; "" for none
+  std::string matrix1, matrix2, target2, matrix3, target3;  ///< files; "" for none
   double matrix_min_length_mm = 0;
   run_request run;
 };

@@ -4,7 +4,7 @@
 #include "mpi/run/steps.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/track/groups.hpp"
-#include "src/analyses/track/matrix.hpp"
+#include "src/analyses/track/pair_matrix.hpp"
 #include "src/analyses/track/sums.hpp"
 #include "src/analyses/track/tracts.hpp"
 
@@ -52,6 +52,8 @@ exit_status run_track(session& s, const track_request& request) {
   if (!request.tracts.empty()) return run_tracts(s, request, std::move(how), d);
   track_inputs in = read_track_inputs(s, request, d);
   const std::vector<seed_matrix> matrices = make_seed_matrices(s, request, in);
+  seed_matrix pairs;
+  if (!request.matrix3.empty()) pairs = make_pair_matrix(s, request, in);
   how.configuration = in.configuration;
   how.provenance["inputs"] = in.provenance;
 
@@ -69,6 +71,7 @@ exit_status run_track(session& s, const track_request& request) {
       });
   steps.describe("group");
   for (const seed_matrix& m : matrices) add_matrix_steps(s, m, in, d, steps);
+  if (!request.matrix3.empty()) add_pair_steps(s, pairs, in, d, steps);
   steps.known_result("maps", [&] {
     known_result result{"track", in.samples.grid, voxels, {}, {}};
     s.on_root([&] {

@@ -26,11 +26,11 @@ def z_values(counts, tried, reference, tried_reference):
     return difference / np.sqrt(p * (1 - p) * (1 / tried + 1 / tried_reference))
 
 
-def read_matrix(path, shape):
+def read_matrix(path, shape, value="count"):
     """A sparse matrix of track, dense."""
     dense = np.zeros(shape)
     with h5py.File(path, "r") as file:
-        begin, column, count = (np.asarray(file["points"][name]) for name in ("offset", "column", "count"))
+        begin, column, count = (np.asarray(file["points"][name]) for name in ("offset", "column", value))
     dense[np.repeat(np.arange(shape[0]), np.diff(begin)), column] = count
     return dense
 
@@ -136,9 +136,9 @@ class Reference(unittest.TestCase):
                              "--samples-per-seed", 200)
         self.check("matrix3", maps["density"], "fdt_paths.nii.gz", 50400, .84)
 
-    def dot(self, config, name):
-        """The sum of FSL's five sparse matrices, dense."""
-        runs = [np.loadtxt(os.path.join(DATA, "runs", config, f"seed{run}", name)) for run in RUNS]
+    def dot(self, config, name, chosen=RUNS):
+        """The sum of FSL's sparse matrices, dense."""
+        runs = [np.loadtxt(os.path.join(DATA, "runs", config, f"seed{run}", name)) for run in chosen]
         total = np.zeros(runs[0][-1, :2].astype(int))
         for entries in runs:
             np.add.at(total, (entries[:-1, 0].astype(int) - 1, entries[:-1, 1].astype(int) - 1), entries[:-1, 2])
@@ -152,6 +152,41 @@ class Reference(unittest.TestCase):
             reference = self.dot("matrix12", name)
             found = read_matrix(file, reference.shape)
             self.check_z(z_values(found, 100, reference, 500), largest)
+            self.check_folder(file, found, os.path.join(DATA, "runs", "matrix12", "seed1"))
+
+    def test_matrix_of_pairs(self):  # 0.82 to 1.06
+        file = os.path.join(self.folder, "matrix3.h5")
+        self.track("--seed-image", self.roi("seed_wm_grid"), "--walk-through-stop", self.roi("wtstop_low"), "--matrix3", file,
+                   "--target3", self.roi("target3_shell"), "--matrix-min-length", 10, "--samples-per-seed", 200, "--lengths")
+        reference = self.dot("matrix3", "fdt_matrix3.dot.gz")
+        found = read_matrix(file, reference.shape)
+        self.check_z(z_values(found, 50400, reference, 5 * 50400), 1.06)
+        self.assertFalse(np.tril(found).any())
+        lengths = read_matrix(file, reference.shape, "length_sum") / np.maximum(found, 1)
+        often = found >= 30
+        self.assertGreater(often.sum(), 20)
+        runs = np.array([self.dot("matrix3", "fdt_matrix3_lengths.dot.gz", [run])[often] for run in RUNS])
+        deviations = (lengths[often] - runs.mean(axis=0)) / (runs.std(axis=0, ddof=1) * np.sqrt(1 + 1 / len(RUNS)))
+        self.assertLess(np.sqrt((deviations ** 2).mean()), 2)  # a t distribution of 4 degrees of freedom: 1.41
+        self.check_folder(file, found, os.path.join(DATA, "runs", "matrix3", "seed1"))
+
+    def check_folder(self, file, matrix, fsl):
+        """The export has FSL's files and lists of voxels, and the values of `matrix`."""
+        folder = file + ".dot"
+        rc, _, output = voxherd("export", file, "--to", "dot", folder)
+        self.assertEqual(rc, 0, output)
+        (name,) = [name for name in os.listdir(folder) if name.endswith(".dot") and "lengths" not in name]
+        entries = np.loadtxt(os.path.join(folder, name))
+        np.testing.assert_array_equal(entries[-1], [*matrix.shape, 0])
+        dense = np.zeros(matrix.shape)
+        dense[entries[:-1, 0].astype(int) - 1, entries[:-1, 1].astype(int) - 1] = entries[:-1, 2]
+        np.testing.assert_array_equal(dense, matrix)
+        self.assertTrue((np.diff(entries[:-1, 1] * 1e6 + entries[:-1, 0]) > 0).all())  # by column
+        lists = [name for name in os.listdir(folder) if "coords" in name]
+        self.assertTrue(lists)
+        for name in lists:
+            with open(os.path.join(folder, name)) as ours, open(os.path.join(fsl, name)) as theirs:
+                self.assertEqual(ours.read().split(), theirs.read().split())
 
     def test_networks(self):
         import nibabel

@@ -49,5 +49,30 @@ TEST_F(TrackCuda, NetworksAreThoseOfTheCpu) {
   EXPECT_TRUE(found == count_on_cpu(c, 500, 9000, 2));
 }
 
+TEST_F(TrackCuda, MatricesAreThoseOfTheCpu) {
+  for (const bool square : {true, false}) {
+    track_case c = bent_case_with_conditions(3);
+    c.how.min_total = 12;
+    square ? c.set_seed_matrix() : c.set_coarse_matrix();
+    const track_input in = c.input(1000, 4000);
+    const auto there = make_tracker(gpu, in), here = make_tracker({backend::cpu, 2, 0}, in);
+    sparse_rows found, expected;
+    for (std::uint64_t first = 0; first < c.seeds.size(); first += 4) there->track_rows(first, 4, found);
+    here->track_rows(0, c.seeds.size(), expected);
+    EXPECT_EQ(found.begin, expected.begin);
+    EXPECT_EQ(found.column, expected.column);
+    EXPECT_EQ(found.count, expected.count);
+    EXPECT_EQ(found.steps, expected.steps);
+    EXPECT_GT(found.column.size(), 10u);
+    for (std::uint64_t group = 0; group < in.plan.groups(); ++group) {
+      std::vector<pair_entry> pairs, right;
+      there->track_pairs(group, pairs);
+      here->track_pairs(group, right);
+      EXPECT_GT(pairs.size(), 10u);
+      EXPECT_EQ(pairs, right);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace voxherd::track

@@ -47,6 +47,27 @@ void track_case::add_seed(int x, int y, int z, std::uint32_t region) {
   seeds.push_back({{x, y, z}, static_cast<std::uint32_t>(index(x, y, z)), region});
 }
 
+void track_case::set_coarse_matrix() {
+  matrix = {};
+  matrix_columns_.clear();
+  for (std::size_t d = 0; d < 3; ++d) {
+    matrix.size[d] = (size[d] + 1) / 2;
+    matrix.to_voxel[d][d] = 0.5f;
+    matrix.to_voxel[d][3] = -0.25f;
+    matrix.columns = (d == 0 ? 1 : matrix.columns) * static_cast<std::uint32_t>(matrix.size[d]);
+  }
+  for (std::uint32_t i = 0; i < matrix.columns; ++i) matrix_columns_.push_back(static_cast<std::int32_t>(i));
+}
+
+void track_case::set_seed_matrix() {
+  matrix = {};
+  matrix.square = true;
+  matrix.columns = static_cast<std::uint32_t>(seeds.size());
+  matrix_columns_.assign(voxels.size(), -1);
+  for (std::size_t d = 0; d < 3; ++d) matrix.size[d] = size[d], matrix.to_voxel[d][d] = 1;
+  for (std::size_t i = 0; i < seeds.size(); ++i) matrix_columns_[seeds[i].index] = static_cast<std::int32_t>(i);
+}
+
 field_view track_case::view() const { return host_field(input(1, 1)); }
 
 track_input track_case::input(std::uint64_t per_seed, std::uint64_t per_group) const {
@@ -57,6 +78,8 @@ track_input track_case::input(std::uint64_t per_seed, std::uint64_t per_group) c
   in.places = static_cast<std::uint32_t>(voxels.size());
   in.columns = columns();
   in.exits = exits;
+  in.matrix = matrix;
+  in.matrix.column = matrix_columns_.empty() ? nullptr : matrix_columns_.data();
   target_begin_.assign(targets.empty() ? 0 : 1, 0);
   target_list_.clear();
   for (std::size_t v = 0; v < voxels.size() && !targets.empty(); ++v) {

@@ -24,6 +24,11 @@ struct track_case {
   std::uint32_t columns() const { return regions > 0 ? regions : static_cast<std::uint32_t>(targets.size()); }
   std::size_t row(std::size_t seed_number) const { return regions > 0 ? seeds[seed_number].region - 1 : seed_number; }
 
+  /// Makes cubes of 2 voxels the columns of a matrix.
+  void set_coarse_matrix();
+  /// Makes the seeds the columns of a matrix.
+  void set_seed_matrix();
+
   field_view view() const;
   /// Refers to the case and keeps what it needs in it.
   track_input input(std::uint64_t per_seed, std::uint64_t per_group) const;
@@ -33,11 +38,13 @@ struct track_case {
   std::uint32_t regions = 0;
   std::vector<std::uint32_t> exits;               ///< by voxel; empty for none
   std::vector<std::vector<std::size_t>> targets;  ///< voxels of each; not together with regions
+  column_grid matrix;                             ///< without columns unless set_matrix() is called
   std::vector<voxel_info> voxels;
   std::vector<packed_fibre> fibres;
   std::vector<seed> seeds;
 
  private:
+  std::vector<std::int32_t> matrix_columns_;
   mutable std::vector<std::uint32_t> target_begin_, target_list_;
 };
 

@@ -304,4 +304,25 @@ case_counts count_reference(const track_case& c, std::uint64_t per_seed) {
   return sums;
 }
 
+std::map<std::uint32_t, std::int64_t> find_crossings(const track_case& c, std::size_t seed_number,
+                                                     const reference_streamline& s) {
+  std::map<std::uint32_t, std::int64_t> found;
+  std::size_t total = 0;
+  for (std::size_t half = 0; half < 2; ++half) total += s.counted[half] ? s.half[half].points.size() - 1 : 0;
+  if (static_cast<std::int32_t>(total) < c.how.min_total) return found;
+  const column_grid grid = c.input(1, 1).matrix;
+  for (std::size_t half = 0; half < 2; ++half)
+    for (std::size_t n = 0; s.counted[half] && n < s.half[half].points.size(); ++n) {
+      std::array<long, 3> v{};
+      for (std::size_t d = 0; d < 3; ++d)
+        v[d] = static_cast<long>(std::floor(s.half[half].points[n][d] * static_cast<double>(grid.to_voxel[d][d]) +
+                                            static_cast<double>(grid.to_voxel[d][3]) + 0.5));
+      const std::int32_t column = grid.column[(v[2] * grid.size[1] + v[1]) * grid.size[0] + v[0]];
+      if (column < 0 || (grid.square && static_cast<std::size_t>(column) == seed_number)) continue;
+      const auto steps = static_cast<std::int64_t>(n);
+      found.insert({static_cast<std::uint32_t>(column), half == 0 ? steps : -steps});
+    }
+  return found;
+}
+
 }  // namespace voxherd::track
