@@ -162,12 +162,11 @@ class Reference(unittest.TestCase):
         found = read_matrix(file, reference.shape)
         self.check_z(z_values(found, 50400, reference, 5 * 50400), 1.06)
         self.assertFalse(np.tril(found).any())
-        lengths = read_matrix(file, reference.shape, "length_sum") / np.maximum(found, 1)
-        often = found >= 30
-        self.assertGreater(often.sum(), 20)
-        runs = np.array([self.dot("matrix3", "fdt_matrix3_lengths.dot.gz", [run])[often] for run in RUNS])
-        deviations = (lengths[often] - runs.mean(axis=0)) / (runs.std(axis=0, ddof=1) * np.sqrt(1 + 1 / len(RUNS)))
-        self.assertLess(np.sqrt((deviations ** 2).mean()), 2)  # a t distribution of 4 degrees of freedom: 1.41
+        # Lengths of single pairs differ by up to 0.9 mm (docs/commands/track.md); their mean over all pairs does not.
+        lengths = read_matrix(file, reference.shape, "length_sum").sum() / found.sum()
+        runs = [self.dot("matrix3", "fdt_matrix3.dot.gz", [run]) * self.dot("matrix3", "fdt_matrix3_lengths.dot.gz", [run])
+                for run in RUNS]
+        self.assertAlmostEqual(lengths, sum(runs).sum() / reference.sum(), delta=.5)
         self.check_folder(file, found, os.path.join(DATA, "runs", "matrix3", "seed1"))
 
     def check_folder(self, file, matrix, fsl):
