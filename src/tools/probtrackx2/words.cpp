@@ -24,8 +24,8 @@ struct flag {
 };
 
 constexpr std::string_view no_surfaces = "surfaces are not supported", no_warps = "warps are not supported",
-                           no_matrices = "matrices of voxels are not supported; --network writes one of regions",
-                           hidden = "voxherd track has no such choice";
+                           no_matrices = "use voxherd track --matrix1, --matrix2 or --matrix3, then export --to dot",
+                           no_matrix4 = "matrix 4 is not available", hidden = "voxherd track has no such choice";
 
 // clang-format off
 constexpr flag flags[] = {
@@ -76,12 +76,12 @@ constexpr flag flags[] = {
   {"--omatrix1", "", meaning::unsupported, no_matrices},
   {"--omatrix2", "", meaning::unsupported, no_matrices},
   {"--omatrix3", "", meaning::unsupported, no_matrices},
-  {"--omatrix4", "", meaning::unsupported, no_matrices},
+  {"--omatrix4", "", meaning::unsupported, no_matrix4},
   {"--target2", "", meaning::unsupported, no_matrices},
   {"--target3", "", meaning::unsupported, no_matrices},
-  {"--target4", "", meaning::unsupported, no_matrices},
-  {"--lrtarget3", "", meaning::unsupported, no_matrices},
-  {"--colmask4", "", meaning::unsupported, no_matrices},
+  {"--target4", "", meaning::unsupported, no_matrix4},
+  {"--lrtarget3", "", meaning::unsupported, hidden},
+  {"--colmask4", "", meaning::unsupported, no_matrix4},
   {"--distthresh1", "", meaning::unsupported, no_matrices},
   {"--distthresh3", "", meaning::unsupported, no_matrices},
   {"--closestvertex", "", meaning::unsupported, no_surfaces},
