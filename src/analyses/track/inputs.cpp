@@ -65,11 +65,16 @@ void number_places(const image_grid& grid, const std::array<std::int64_t, 3>& fa
   }
 }
 
+/// The name of file number `i` of an option among the inputs.
+std::string input_name(const std::vector<std::string>& paths, const char* option, std::size_t i) {
+  return paths.size() == 1 ? option : fmt::format("{} {}", option, i + 1);
+}
+
 /// Sets a bit in the voxels of each mask. `bit`: of the first one; the next masks have the same, or the following bits.
 void set_marks(const std::vector<std::string>& paths, const char* option, std::uint32_t bit, bool own_bits,
                const image_grid& grid, track_inputs& in) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    in.provenance[paths.size() == 1 ? option : fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
+    in.provenance[input_name(paths, option, i)] = fingerprint(paths[i]);
     for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({}))
       in.voxels[v].marks |= own_bits ? bit << i : bit;
   }
@@ -83,12 +88,41 @@ track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t r
           region};
 }
 
+/// Keeps streamlines out of the voxels outside a mask.
+void apply_mask(const std::string& path, const image_grid& grid, track_inputs& in) {
+  in.provenance["mask"] = fingerprint(path);
+  const label_image mask = read_labels(path, grid, label_kind::mask);
+  for (const std::uint64_t v : in.samples.voxels)
+    if (mask.label[v] == 0) in.voxels[v].marks &= ~mark::inside;
+}
+
+/// The regions of a parcellation, or one per mask; without a network all masks are one region.
+label_image read_regions(const std::vector<std::string>& paths, const image_grid& grid, bool network) {
+  if (paths.size() == 1) return read_labels(paths.front(), grid, network ? label_kind::labels : label_kind::mask);
+  label_image all{paths.front() + ", ...", std::vector<std::int32_t>(grid.voxel_count()), {}, {}};
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto number = static_cast<std::int32_t>(network ? i + 1 : 1);
+    for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({})) {
+      std::int32_t& label = all.label[v];
+      if (network && label != 0)
+        throw failure(exit_status::bad_data,
+                      fmt::format("--network: {} and {} overlap; remove the overlap from one of them",
+                                  printable(paths[static_cast<std::size_t>(label) - 1]), printable(paths[i])));
+      label = number;
+    }
+    if (network || i == 0) all.values.push_back(number);
+  }
+  return all;
+}
+
 /// Seeds of a mask, or of a parcellation's regions one after another; those without samples are left out.
 void read_seeds(const track_request& request, const image_grid& grid, track_inputs& in) {
   const bool network = !request.network.empty();
-  const std::string& path = network ? request.network : request.seed_image;
-  in.provenance[network ? "network" : "seed-image"] = fingerprint(path);
-  const label_image image = read_labels(path, grid, network ? label_kind::labels : label_kind::mask);
+  const std::vector<std::string>& paths = network ? request.network : request.seed_image;
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    in.provenance[input_name(paths, network ? "network" : "seed-image", i)] = fingerprint(paths[i]);
+  const label_image image = read_regions(paths, grid, network);
+  const std::string& path = image.path;
   if (network) in.labels.assign(image.values.begin(), image.values.end());
   if (in.labels.size() > max_regions)
     throw failure(exit_status::bad_data, fmt::format("{}: has {} labels, expected at most {}", printable(path),
@@ -160,9 +194,23 @@ track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, s
   return plan;
 }
 
-track_inputs read_track_inputs(const session& s, const track_request& request, const device& d) {
-  track_inputs in(read_posterior_samples(s, request.samples, d.threads));
+track_inputs read_track_inputs(const session& s, const track_request& given, const device& d) {
+  track_request request = given;
+  s.on_root([&] { request = with_mask_files(given); });
+  posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, d.threads);
   s.note_stage("samples read");
+  track_inputs in = read_track_inputs(s, request, std::move(samples));
+  spdlog::info("{} with {} each: {} through {} of {}", counted(in.seeds.size(), "seed voxel"),
+               counted(request.per_seed, "streamline"), counted(in.plan.streamlines(), "streamline"),
+               counted(static_cast<std::uint64_t>(in.how.samples), "sample"),
+               counted(static_cast<std::uint64_t>(in.how.fibres), "fibre"));
+  return in;
+}
+
+track_inputs read_track_inputs(const session& s, const track_request& given, posterior_samples samples) {
+  track_request request = given;
+  s.on_root([&] { request = with_mask_files(given); });
+  track_inputs in(std::move(samples));
   const image_grid& grid = in.samples.grid;
   in.provenance = in.samples.provenance;
   in.step_mm = static_cast<double>(request.step_mm);
@@ -174,12 +222,15 @@ track_inputs read_track_inputs(const session& s, const track_request& request, c
       throw failure(exit_status::usage, fmt::format("--start-fibre {}: the samples have {}", request.start_fibre,
                                                     counted(static_cast<std::uint64_t>(in.samples.fibres), "fibre")));
     number_places(grid, reach(request, grid), in);
+    if (!request.mask.empty() && !in.samples.is_masked) apply_mask(request.mask, grid, in);
     set_marks(request.avoid, "avoid", mark::avoid, false, grid, in);
     set_marks(request.stop, "stop", mark::stop, false, grid, in);
     set_marks(request.waypoints, "waypoints", 1u << mark::first_waypoint, true, grid, in);
     read_seeds(request, grid, in);
     read_exit_masks(request.walk_through_stop, grid, in);
     read_targets(request.targets, grid, in);
+    const double side[3] = {grid.voxel_size_mm[0], grid.voxel_size_mm[1], grid.voxel_size_mm[2]};
+    in.how = make_walk_settings(request, side, determinant(grid_space(grid).axes_mm) > 0);
   });
   s.broadcast(in.voxels);
   s.broadcast(in.place_voxels);
@@ -192,17 +243,12 @@ track_inputs read_track_inputs(const session& s, const track_request& request, c
   s.broadcast(names);
   in.target_names = names.get<std::vector<std::string>>();
   s.broadcast(in.provenance);
-  const double side[3] = {grid.voxel_size_mm[0], grid.voxel_size_mm[1], grid.voxel_size_mm[2]};
-  in.how = make_walk_settings(request, side, determinant(grid_space(grid).axes_mm) > 0);
+  s.broadcast(in.how);
   in.how.samples = in.samples.samples;
   in.how.fibres = in.samples.fibres;
   in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in));
   in.configuration = nlohmann::json::object();
   add_stored(track_options(), request, in.configuration);
-  spdlog::info("{} with {} each: {} through {} of {}", counted(in.seeds.size(), "seed voxel"),
-               counted(request.per_seed, "streamline"), counted(in.plan.streamlines(), "streamline"),
-               counted(static_cast<std::uint64_t>(in.how.samples), "sample"),
-               counted(static_cast<std::uint64_t>(in.how.fibres), "fibre"));
   return in;
 }
 

@@ -40,6 +40,8 @@ struct track_inputs {
 
 /// Collective. Throws failure, the same on every rank.
 track_inputs read_track_inputs(const session& s, const track_request& request, const device& d);
+/// The same with samples that have been read. Logs nothing.
+track_inputs read_track_inputs(const session& s, const track_request& request, posterior_samples samples);
 
 /// Cuts streamlines into groups of at least 2^16, for at most 1024 rows of counts of `row_bytes` each, or 1 GB of them.
 /// Depends on the inputs only.

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "src/analyses/track/mask_files.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -17,11 +19,6 @@ using track::waypoint_rule;
 void check_request(const track_request& r, const given_options& given) {
   if (!r.seed_image.empty() && !r.network.empty())
     refuse("--seed-image and --network exclude each other; --network seeds all of its labels");
-  if (r.waypoints.size() > static_cast<std::size_t>(track::max_waypoints))
-    refuse(fmt::format("--waypoints is given {} files, expected at most {}", r.waypoints.size(), track::max_waypoints));
-  if (r.walk_through_stop.size() > static_cast<std::size_t>(track::max_exit_masks))
-    refuse(fmt::format("--walk-through-stop is given {} files, expected at most {}", r.walk_through_stop.size(),
-                       track::max_exit_masks));
   if (!r.targets.empty() && !r.network.empty())
     refuse("--targets and --network exclude each other; give --seed-image with --targets");
   if (r.matrix2.empty() != r.target2.empty()) refuse("--matrix2 and --target2 need each other");
@@ -31,10 +28,14 @@ void check_request(const track_request& r, const given_options& given) {
   if (r.start_fibre > 0) refuse_given(given, "first-fibre", "with --start-fibre");
   if (r.ignore_first_step && r.avoid.empty() && r.stop.empty())
     refuse("--ignore-first-step has no meaning without --avoid or --stop");
-  if (r.waypoints.empty())
+  if (r.tracts.empty())
+    for (const char* name : {"tract-list", "tract-samples"}) refuse_given(given, name, "without --tracts");
+  else
+    for (const char* name : {"seed-image", "network", "samples-per-seed", "waypoints", "waypoint-rule", "ordered",
+                             "targets", "directions", "matrix1", "matrix2", "matrix3"})
+      refuse_given(given, name, "with --tracts, which has the masks of each tract");
+  if (r.tracts.empty() && r.waypoints.empty())
     for (const char* name : {"waypoint-rule", "each-half"}) refuse_given(given, name, "without --waypoints");
-  if (r.ordered && r.waypoints.size() < 2)
-    refuse(fmt::format("--ordered has no meaning with {} --waypoints; give at least two", r.waypoints.size()));
   if (r.ordered && r.rule == waypoint_rule::one) refuse("--ordered has no meaning with --waypoint-rule or");
 }
 
@@ -44,11 +45,24 @@ const option_table<track_request>& drawing_options() {
   static const option_table<T> table = option_table<T>()
     .group("Input", {
       {"samples", &T::samples, text_kind::file,
-       {"posterior samples of fibre directions: a result of ballstick, or a folder of bedpostX"}},
-      {"seed-image", &T::seed_image, text_kind::file, {"mask whose voxels are seeds"}},
+       {"posterior samples of fibre directions: a result of ballstick, a folder of bedpostX, or the beginning of its "
+        "files' names (FOLDER/merged)"}},
+      {"mask", &T::mask, text_kind::file,
+       {"streamlines run only in this mask; default: where there are samples"}},
+      {"seed-image", &T::seed_image, text_kind::file,
+       {.text = "mask whose voxels are seeds; or several masks", .many = true}},
       {"network", &T::network, text_kind::file,
-       {"parcellation whose labelled voxels are seeds; matrices between its labels are written"}},
-      {"samples-per-seed", &T::per_seed, range{1, 1e9}, {.text = "streamlines per seed voxel", .stored = always}},
+       {.text = "parcellation whose labelled voxels are seeds, or several masks; matrices between its labels are written",
+        .many = true}},
+      {"tracts", &T::tracts, text_kind::file,
+       {.text = "folder with the masks of many tracts, one folder each, as for XTRACT", .value = "DIR"}},
+      {"tract-list", &T::tract_list, text_kind::file,
+       {"tracts to compute, one per line, with a factor of the streamlines; default: structureList in that folder, or all"}},
+      {"tract-samples", &T::tract_samples, range{1, 1e9},
+       {.text = "streamlines per seed voxel of a tract, times its factor in the list",
+        .stored = [](const T& r) { return !r.tracts.empty(); }}},
+      {"samples-per-seed", &T::per_seed, range{1, 1e9},
+       {.text = "streamlines per seed voxel", .stored = [](const T& r) { return r.tracts.empty(); }}},
       {"seed-radius", &T::radius_mm, range{0, 100},
        {.text = "streamlines start anywhere in a ball of this radius around the voxel's centre", .unit = "mm",
         .stored = always}},
@@ -124,6 +138,28 @@ const option_table<track_request>& acceptance_options() {
 }
 
 }  // namespace
+
+track_request with_mask_files(const track_request& request) {
+  track_request r = request;
+  for (auto [names, option] :
+       {std::pair(&r.seed_image, "seed-image"), std::pair(&r.network, "network"), std::pair(&r.avoid, "avoid"),
+        std::pair(&r.stop, "stop"), std::pair(&r.waypoints, "waypoints"),
+        std::pair(&r.walk_through_stop, "walk-through-stop"), std::pair(&r.targets, "targets")})
+    *names = find_mask_files(*names, option);
+  if (!r.mask.empty()) {
+    const std::vector<std::string> masks = find_mask_files({r.mask}, "mask");
+    if (masks.size() > 1) refuse(fmt::format("--mask {}: names {} images, expected one", r.mask, masks.size()));
+    r.mask = masks.front();
+  }
+  if (r.waypoints.size() > static_cast<std::size_t>(track::max_waypoints))
+    refuse(fmt::format("--waypoints is given {} files, expected at most {}", r.waypoints.size(), track::max_waypoints));
+  if (r.walk_through_stop.size() > static_cast<std::size_t>(track::max_exit_masks))
+    refuse(fmt::format("--walk-through-stop is given {} files, expected at most {}", r.walk_through_stop.size(),
+                       track::max_exit_masks));
+  if (r.ordered && r.waypoints.size() < 2)
+    refuse(fmt::format("--ordered has no meaning with {} --waypoints; give at least two", r.waypoints.size()));
+  return r;
+}
 
 const option_table<track_request>& track_options() {
   using T = track_request;

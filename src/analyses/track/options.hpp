@@ -6,6 +6,7 @@
 
 #include "core/options.hpp"
 #include "kernels/track/settings.hpp"
+#include "mpi/comm/session.hpp"
 #include "src/analyses/common/run_options.hpp"
 
 namespace voxherd {
@@ -14,7 +15,10 @@ enum class end_weights { full, half };
 
 /// `voxherd track`.
 struct track_request {
-  std::string samples, seed_image, network;  ///< files; "" for none
+  std::string samples, mask;                     ///< files; "" for none
+  std::vector<std::string> seed_image, network;  ///< images, or lists of them
+  std::string tracts, tract_list;                ///< a folder of protocols, a file; "" for none
+  std::uint32_t tract_samples = 1000;
   std::uint32_t per_seed = 5000;
   double radius_mm = 0;
   std::uint64_t random_seed = 0;
@@ -30,7 +34,7 @@ struct track_request {
   bool stop_by_fraction = false;
   end_weights ends = end_weights::full;
 
-  std::vector<std::string> avoid, stop, walk_through_stop, waypoints;  ///< files
+  std::vector<std::string> avoid, stop, walk_through_stop, waypoints;  ///< images, or lists of them
   bool ignore_first_step = false;
   track::waypoint_rule rule = track::waypoint_rule::all;
   bool ordered = false, each_half = false;
@@ -44,6 +48,11 @@ struct track_request {
 };
 
 const option_table<track_request>& track_options();
+
+exit_status run_track(session& s, const track_request& request);
+
+/// The request with the images that its lists of masks name. Throws failure.
+track_request with_mask_files(const track_request& request);
 
 /// How streamlines are drawn in voxels of this size, mm; `flipped`: the first axis of the samples' directions runs
 /// against that of the image. `samples` and `fibres` are left to the caller.

@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
+#include <future>
 #include <memory>
 
 #include "mpi/result/result_reader.hpp"
@@ -48,20 +50,22 @@ class result_source final : public sample_source {
     if (inputs.contains("image")) provenance["image"] = inputs.at("image");
   }
 
+  /// Some rows are packed while this thread reads the next ones.
   void read(packed_fibre* packed, int threads) override {
     constexpr std::uint64_t rows_at_once = 16384;
-    const auto width = static_cast<std::size_t>(samples), stride = static_cast<std::size_t>(fibres);
+    const std::size_t row = static_cast<std::size_t>(samples) * static_cast<std::size_t>(fibres);
+    std::future<void> packing;
     for (std::uint64_t first = 0; first < voxels.size(); first += rows_at_once) {
-      const std::uint64_t rows = std::min<std::uint64_t>(rows_at_once, voxels.size() - first);
-      for (std::int32_t k = 0; k < fibres; ++k) {
-        const auto column = [&](const char* name) {
-          return result_.read_rows<float>(fmt::format("{}{}", name, k + 1), first, rows);
-        };
-        const auto polar = column("th"), azimuth = column("ph"), fraction = column("f");
-        track::pack_fibres(polar, azimuth, fraction, packed + first * width * stride + static_cast<std::size_t>(k),
-                           stride, threads);
-      }
+      auto columns = read_columns(first, std::min<std::uint64_t>(rows_at_once, voxels.size() - first));
+      if (packing.valid()) packing.get();
+      packing = std::async(threads > 1 ? std::launch::async : std::launch::deferred,
+                           [this, own = std::move(columns), to = packed + first * row, threads] {
+                             for (std::size_t k = 0; k < static_cast<std::size_t>(fibres); ++k)
+                               track::pack_fibres(own[3 * k], own[3 * k + 1], own[3 * k + 2], to + k,
+                                                  static_cast<std::size_t>(fibres), threads);
+                           });
     }
+    if (packing.valid()) packing.get();
   }
 
  private:
@@ -71,37 +75,52 @@ class result_source final : public sample_source {
     return path;
   }
 
+  /// th, ph, f of each fibre.
+  std::vector<std::vector<float>> read_columns(std::uint64_t first, std::uint64_t rows) const {
+    std::vector<std::vector<float>> columns;
+    for (std::int32_t k = 1; k <= fibres; ++k)
+      for (const char* name : {"th", "ph", "f"})
+        columns.push_back(result_.read_rows<float>(fmt::format("{}{}", name, k), first, rows));
+    return columns;
+  }
+
   result_reader result_;
 };
 
-std::string image_in(const std::string& folder, const std::string& name) {
-  for (const char* extension : {".nii.gz", ".nii"}) {
-    const std::string path = (std::filesystem::path(folder) / (name + extension)).string();
-    if (std::filesystem::exists(path)) return path;
-  }
+/// "" if there is no such image.
+std::string find_image(const std::string& name) {
+  for (const char* extension : {".nii.gz", ".nii"})
+    if (std::filesystem::exists(name + extension)) return name + extension;
   return "";
+}
+
+/// What the names of the samples' files begin with.
+std::string sample_prefix(const std::string& path) {
+  return std::filesystem::is_directory(path) ? (std::filesystem::path(path) / "merged").string() : path;
+}
+
+/// Whether files of samples begin so. Without a number there is one fibre, as old versions of FSL write it.
+bool has_samples(const std::string& prefix, const std::string& number) {
+  return !find_image(prefix + "_th" + number + "samples").empty();
 }
 
 class folder_source final : public sample_source {
  public:
-  explicit folder_source(const std::string& folder) {
+  folder_source(const std::string& path, const std::string& given_mask) {
+    const std::string prefix = sample_prefix(path);
     std::vector<std::string> paths;
-    for (;; ++fibres) {
-      const std::string n = std::to_string(fibres + 1);
-      if (image_in(folder, "merged_th" + n + "samples").empty()) break;
-      for (const char* name : {"th", "ph", "f"})
-        paths.push_back(required(folder, fmt::format("merged_{}{}samples", name, n)));
-    }
-    if (fibres == 0)
+    while (add_fibre(prefix, std::to_string(fibres + 1), paths)) continue;
+    if (fibres == 0 && !add_fibre(prefix, "", paths))
       throw failure(exit_status::missing_input,
-                    fmt::format("{}: has no merged_th1samples.nii.gz, expected a folder of bedpostX or a result of "
+                    fmt::format("{}: has no {}_th1samples.nii.gz, expected a folder of bedpostX or a result of "
                                 "ballstick (.h5)",
-                                printable(folder)));
-    const std::string mask = required(folder, "nodif_brain_mask");
+                                printable(path), std::filesystem::path(prefix).filename().string()));
+    const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
+    const std::string mask = given_mask.empty() ? required((folder / "nodif_brain_mask").string()) : given_mask;
     paths.push_back(mask);
     provenance["samples"] = fingerprint(paths);
     paths.pop_back();
-    for (const std::string& path : paths) add(path);
+    for (const std::string& image : paths) add(image);
     const nifti_header& first = headers_.front();
     samples = static_cast<std::int32_t>(first.volumes);
     grid = first.grid;
@@ -109,30 +128,52 @@ class folder_source final : public sample_source {
     provenance["image"] = first.geometry;
   }
 
+  /// The files are inflated side by side, one volume of each at a time.
   void read(packed_fibre* packed, int threads) override {
     const auto stride = static_cast<std::size_t>(samples) * static_cast<std::size_t>(fibres);
-    std::vector<float> volume(grid.voxel_count()), inside[3];
-    for (std::size_t k = 0; k < static_cast<std::size_t>(fibres); ++k) {
-      std::vector<nifti_reader> readers;
-      for (std::size_t i = 0; i < 3; ++i) readers.emplace_back(headers_[3 * k + i]);
-      for (std::size_t sample = 0; sample < static_cast<std::size_t>(samples); ++sample) {
-        for (std::size_t i = 0; i < 3; ++i) {
-          readers[i].read(sample, 0, volume.size(), volume.data());
-          inside[i].clear();
-          for (const std::uint64_t v : voxels) inside[i].push_back(volume[v]);
-        }
-        track::pack_fibres(inside[0], inside[1], inside[2], packed + sample * static_cast<std::size_t>(fibres) + k,
-                           stride, threads);
-      }
+    std::vector<nifti_reader> readers;
+    for (const nifti_header& header : headers_) readers.emplace_back(header);
+    std::vector<std::vector<float>> inside(readers.size(), std::vector<float>(voxels.size()));
+    std::vector<std::vector<float>> volumes(readers.size(), std::vector<float>(grid.voxel_count()));
+    std::vector<std::exception_ptr> errors(readers.size());
+    for (std::size_t sample = 0; sample < static_cast<std::size_t>(samples); ++sample) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+      for (std::size_t i = 0; i < readers.size(); ++i)
+        errors[i] = read_volume(readers[i], sample, volumes[i], inside[i]);
+      for (const std::exception_ptr& error : errors)
+        if (error) std::rethrow_exception(error);
+      packed_fibre* to = packed + sample * static_cast<std::size_t>(fibres);
+      for (std::size_t k = 0; k < static_cast<std::size_t>(fibres); ++k)
+        track::pack_fibres(inside[3 * k], inside[3 * k + 1], inside[3 * k + 2], to + k, stride, threads);
     }
   }
 
  private:
-  static std::string required(const std::string& folder, const std::string& name) {
-    const std::string path = image_in(folder, name);
+  /// One volume's values in the mask. Returns the error, if any: none may leave a thread.
+  std::exception_ptr read_volume(nifti_reader& reader, std::size_t number, std::vector<float>& volume,
+                                 std::vector<float>& inside) const {
+    try {
+      reader.read(number, 0, volume.size(), volume.data());
+      for (std::size_t i = 0; i < voxels.size(); ++i) inside[i] = volume[voxels[i]];
+      return nullptr;
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+  bool add_fibre(const std::string& prefix, const std::string& number, std::vector<std::string>& paths) {
+    if (!has_samples(prefix, number)) return false;
+    for (const char* name : {"th", "ph", "f"})
+      paths.push_back(required(fmt::format("{}_{}{}samples", prefix, name, number)));
+    ++fibres;
+    return true;
+  }
+
+  static std::string required(const std::string& name) {
+    const std::string path = find_image(name);
     if (!path.empty()) return path;
     throw failure(exit_status::missing_input,
-                  fmt::format("{}: has no {}.nii.gz, expected a folder of bedpostX", printable(folder), name));
+                  fmt::format("{}.nii.gz: no such file, expected in a folder of bedpostX", printable(name)));
   }
 
   void add(const std::string& path) {
@@ -148,21 +189,28 @@ class folder_source final : public sample_source {
   std::vector<nifti_header> headers_;  ///< th, ph, f of each fibre
 };
 
-std::unique_ptr<sample_source> open_source(const std::string& path) {
-  if (std::filesystem::is_directory(path)) return std::make_unique<folder_source>(path);
+bool is_folder(const std::string& path) {
+  return std::filesystem::is_directory(path) || has_samples(path, "1") || has_samples(path, "");
+}
+
+std::unique_ptr<sample_source> open_source(const std::string& path, const std::string& mask) {
+  if (is_folder(path)) return std::make_unique<folder_source>(path, mask);
   return std::make_unique<result_source>(path);
 }
 
 }  // namespace
 
-posterior_samples read_posterior_samples(const session& s, const std::string& path, int threads) {
+posterior_samples read_posterior_samples(const session& s, const std::string& path, const std::string& mask,
+                                         int threads) {
   std::unique_ptr<sample_source> source;
   image_grid grid;
   std::vector<std::uint64_t> voxels;
   std::int32_t counts[2] = {};
   nlohmann::json provenance;
+  bool is_masked = false;
   s.on_root([&] {
-    source = open_source(path);
+    source = open_source(path, mask);
+    is_masked = !mask.empty() && is_folder(path);
     grid = source->grid;
     voxels = source->voxels;
     counts[0] = source->fibres, counts[1] = source->samples;
@@ -174,11 +222,17 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
   s.broadcast(provenance);
   const std::size_t bytes =
       voxels.size() * static_cast<std::size_t>(counts[0]) * static_cast<std::size_t>(counts[1]) * sizeof(packed_fibre);
-  posterior_samples all{grid,      std::move(voxels), counts[0],
-                        counts[1], provenance,        node_memory(s, bytes, "the posterior samples")};
+  s.broadcast(is_masked);
+  posterior_samples all{grid,
+                        std::move(voxels),
+                        counts[0],
+                        counts[1],
+                        provenance,
+                        is_masked,
+                        node_memory(s, bytes, "the posterior samples")};
   s.agree([&] {
     if (s.node_rank() != 0) return;
-    if (!source) source = open_source(path);
+    if (!source) source = open_source(path, mask);
     source->read(reinterpret_cast<packed_fibre*>(all.memory.bytes().data()), threads);
   });
   return all;

@@ -19,6 +19,7 @@ struct posterior_samples {
   std::vector<std::uint64_t> voxels;  ///< linear indices of the voxels with samples, increasing
   std::int32_t fibres = 0, samples = 0;
   nlohmann::json provenance;  ///< of the input files
+  bool is_masked;             ///< `voxels` are those of the mask that was given
   node_memory memory;
 
   std::span<const track::packed_fibre> packed() const {
@@ -27,8 +28,10 @@ struct posterior_samples {
   }
 };
 
-/// From a result of ballstick, or from a folder of bedpostX (merged_th1samples, ..., nodif_brain_mask). Collective.
-/// Throws failure (missing_input, bad_data), the same on every rank.
-posterior_samples read_posterior_samples(const session& s, const std::string& path, int threads);
+/// From a result of ballstick, or from a folder of bedpostX (merged_th1samples, ..., nodif_brain_mask), which may be
+/// given as FOLDER/merged. `mask`: replaces the folder's, or "". Collective. Throws failure (missing_input, bad_data),
+/// the same on every rank.
+posterior_samples read_posterior_samples(const session& s, const std::string& path, const std::string& mask,
+                                         int threads);
 
 }  // namespace voxherd

@@ -6,12 +6,50 @@
 #include "src/analyses/track/groups.hpp"
 #include "src/analyses/track/pair_matrix.hpp"
 #include "src/analyses/track/sums.hpp"
+#include "src/analyses/track/tracts.hpp"
 
 namespace voxherd {
+
+namespace {
+
+std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> voxels) {
+  std::sort(voxels.begin(), voxels.end());
+  return voxels;
+}
+
+exit_status run_tracts(session& s, const track_request& request, run_settings how, const device& d) {
+  const tract_inputs in = read_tract_inputs(s, request, d);
+  how.configuration = in.field.configuration;
+  how.provenance["inputs"] = in.field.provenance;
+  const std::vector<std::uint64_t> voxels = sorted(in.field.place_voxels);
+  tract_sums sums;
+  step_list steps;
+  steps.run(
+      "groups", [&] { return std::make_unique<tract_groups>(in, d); },
+      [&](const std::string& file, nlohmann::json& summary) {
+        s.on_root([&] { sums = add_tract_groups(result_reader(file, tables::walked_or_own), in); });
+        std::uint64_t all = 0;
+        for (const tract_run& run : in.runs) all += run.plan.streamlines();
+        summary["streamlines"] = all;
+      });
+  steps.describe("group");
+  steps.known_result("maps", [&] {
+    known_result result{"tracts", in.field.samples.grid, voxels, {}, {}};
+    s.on_root([&] {
+      result.outputs = make_tract_maps(sums, in, voxels);
+      result.constants = make_tract_constants(sums, in);
+    });
+    return result;
+  });
+  return run_steps(s, "tracts", steps, how, hooks_for(d));
+}
+
+}  // namespace
 
 exit_status run_track(session& s, const track_request& request) {
   run_settings how = make_run_settings(s, request.run);
   const device d = choose_device_of_one_kind(s, request.run);
+  if (!request.tracts.empty()) return run_tracts(s, request, std::move(how), d);
   track_inputs in = read_track_inputs(s, request, d);
   const std::vector<seed_matrix> matrices = make_seed_matrices(s, request, in);
   seed_matrix pairs;
@@ -19,8 +57,7 @@ exit_status run_track(session& s, const track_request& request) {
   how.configuration = in.configuration;
   how.provenance["inputs"] = in.provenance;
 
-  std::vector<std::uint64_t> voxels = in.place_voxels;
-  std::sort(voxels.begin(), voxels.end());
+  const std::vector<std::uint64_t> voxels = sorted(in.place_voxels);
   track_sums sums;
   step_list steps;
   steps.run(
@@ -48,7 +85,7 @@ exit_status run_track(session& s, const track_request& request) {
 
 extern const command track_command = make_command<track_options, run_track>(
     {"track", "probabilistic streamlines through posterior samples: densities, networks",
-     "--samples FILE (--seed-image FILE | --network FILE) --out FILE", "",
+     "--samples FILE (--seed-image FILE | --network FILE | --tracts DIR) --out FILE", "",
      "voxherd track --samples fibres.h5 --seed-image seed.nii.gz --loop-check \\\n"
      "  --waypoints left.nii.gz right.nii.gz --out tract.h5\n"
      "voxherd export tract.h5 --to nifti maps"},

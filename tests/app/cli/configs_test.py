@@ -49,12 +49,24 @@ class Configs(unittest.TestCase):
         wanted = ("--relaxivity", "4", "--t1", "0.6") if read_settings(name).get("signal") == "linear" else ()
         return ("--dynamic", *frames, "--spacing", "5", "--curves", curves, *wanted)
 
+    def track_words(self):
+        """The toy's mask as samples of one fibre with one direction, and as the seed of a tract."""
+        folders = [os.path.join(self.folder, name) for name in ("toy.bedpostX", "tracts/cst")]
+        for folder, names in zip(folders, (("merged_th1samples", "merged_ph1samples", "merged_f1samples", "nodif_brain_mask"), ("seed",))):
+            os.makedirs(folder, exist_ok=True)
+            for name in names:
+                shutil.copy(os.path.join(self.folder, "toy", "nodif_brain_mask.nii.gz"), os.path.join(folder, f"{name}.nii.gz"))
+        return "--samples", folders[0], "--tracts", os.path.dirname(folders[1])
+
     def dry_run(self, command, *options):
         toy = os.path.join(self.folder, "toy")
         if command == "perfusion":
             return voxherd(command, *self.perfusion_words(os.path.basename(options[1])), "--mask",
                            f"{toy}/nodif_brain_mask.nii.gz", "--backend", "cpu", "--threads", "1", "--dry-run",
                            "--out", os.path.join(self.folder, "out.h5"), *options)
+        if command == "track":
+            return voxherd(command, *self.track_words(), "--backend", "cpu", "--threads", "1", "--dry-run", "--out",
+                           os.path.join(self.folder, "out.h5"), *options)
         if command == "geodesic":
             options += ("--seed-image", f"{toy}/nodif_brain_mask.nii.gz")
         if command == "connect":

@@ -51,6 +51,11 @@ class Text(unittest.TestCase):
         for line in ("--fibres               -n, --nf, --nfibres", "--gradient-deviation   -g"):
             self.assertIn(f"  {line}\n", text)
 
+    def test_probtrackx2_lists_the_options_of_FSL(self):
+        text = call("probtrackx2", "--help")
+        for line in ("--samples-per-seed     -P, --nsamples", "--seed-image           -x, --seed", "--first-fibre          --randfib"):
+            self.assertIn(f"  {line}\n", text)
+
     def test_an_unknown_option_is_answered_with_the_nearest(self):
         for typed in ("--fibrse", "--fib"):
             done = subprocess.run([VOXHERD, "ballstick", typed, "2"], capture_output=True, text=True, timeout=60)

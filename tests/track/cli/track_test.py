@@ -173,6 +173,14 @@ class Samples(TrackJobs):
                  for i, name in enumerate(("fibres.h5", "fibres.bedpostX"))]
         self.assertGreater(found[0]["density"].sum(), 1000)
         np.testing.assert_array_equal(found[0]["density"], found[1]["density"])
+        half = np.where(found[0]["accepted"] > 0, 1, 0)
+        half[len(half) // 2:] = 0
+        mask = self.write("half.nii", half, codes=(0, 0))  # matched by index
+        halves = [maps(self.make(f"half{i}.h5", "--samples", self.path(name), "--mask", mask, "--seed-image", mask, "--samples-per-seed", 3))
+                  for i, name in enumerate(("fibres.h5", "fibres.bedpostX/merged"))]
+        self.assertEqual(halves[0]["density"][len(half) // 2 + 1:].sum(), 0)
+        self.assertGreater(halves[0]["density"].sum(), 100)
+        np.testing.assert_array_equal(halves[0]["density"], halves[1]["density"])
 
 
 class Ranks(TrackJobs):

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace voxherd {
+
+/// The masks of one tract in a folder of XTRACT (Warrington 2020, NeuroImage 217:116923). File names; "" for none.
+struct tract_protocol {
+  std::string name, seed, stop, exclude;
+  std::vector<std::string> targets;
+  bool ordered = false;   ///< targets must be passed in their order
+  bool inverted = false;  ///< also from the last target to the seed
+  double factor = 1;      ///< of the number of streamlines
+
+  std::vector<std::string> files() const;
+};
+
+/// The tracts of `folder`: one folder each with seed, stop, exclude, target1, target2, ... (.nii.gz or .nii) and,
+/// empty, wayorder and invert. `list`: which ones, a line "NAME [FACTOR]" each; "" for the folder's structureList, or
+/// all of its folders with a seed. Throws failure (missing_input, bad_data).
+std::vector<tract_protocol> read_tract_protocols(const std::string& folder, const std::string& list);
+
+}  // namespace voxherd

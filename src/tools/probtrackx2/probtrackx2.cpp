@@ -1,0 +1,206 @@
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+
+#include "core/command.hpp"
+#include "mpi/run/signals.hpp"
+#include "src/analyses/track/mask_files.hpp"
+#include "src/analyses/track/options.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti.hpp"
+#include "src/tools/probtrackx2/folder.hpp"
+#include "src/tools/probtrackx2/words.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto result_name = "voxherd.h5";
+
+struct probtrackx2_request : track_request {
+  std::string dir = "logdir", file_name = "fdt_paths";
+  bool force_dir = false;
+  bool density = false, distance_corrected = false, mean_lengths = false, to_targets = false;
+  std::vector<std::string> no_difference;  ///< options of FSL
+};
+
+void check_request(const probtrackx2_request& r, const given_options&) {
+  const auto need = [](bool is_given, const char* words) {
+    if (!is_given) option::refuse(fmt::format("probtrackx2: {} is missing", words));
+  };
+  need(!r.samples.empty(), "-s, the samples (subject.bedpostX/merged),");
+  need(!r.mask.empty(), "-m, the mask of the samples (subject.bedpostX/nodif_brain_mask),");
+  need(!r.seed_image.empty() || !r.network.empty(), "-x, the seeds,");
+  if (r.to_targets != !r.targets.empty()) option::refuse("probtrackx2: --os2t and --targetmasks need each other");
+  if (r.density || r.to_targets) return;
+  if (r.network.empty() && !r.directions)
+    option::refuse("probtrackx2: no result is asked for; give --opd (density), --network (matrix) or --os2t (targets)");
+  if (r.distance_corrected) option::refuse("probtrackx2: --pd has no meaning without --opd or --os2t");
+}
+
+/// The options of track. Names that mean something else to FSL are replaced; the folder takes the place of --out.
+option_table<probtrackx2_request> with_track_options(option_table<probtrackx2_request> table) {
+  using T = probtrackx2_request;
+  for (const auto& e : track_options().entries()) {
+    option_spec spec = e.spec;
+    if (spec.name == "out" || spec.name.starts_with("tract") || spec.group == "Matrices") continue;
+    if (spec.name == "seed") spec.name = "rseed";
+    if (spec.name == "network") spec.name = "network-masks";
+    const std::string heading = spec.group;
+    (void)std::move(table).group(heading.c_str(), {option_table<T>::entry(std::move(spec), e.fill, e.value, e.stored)});
+  }
+  for (const auto& rule : track_options().rules()) (void)std::move(table).check(rule);
+  return table;
+}
+
+const option_table<probtrackx2_request>& probtrackx2_options() {
+  using T = probtrackx2_request;
+  static const option_table<T> table =
+      with_track_options(
+          option_table<T>().group(
+              "FSL's folder",
+              {{"dir",
+                &T::dir,
+                text_kind::file,
+                {.text = "folder to write; while it exists, + is appended to its name", .value = "DIR"}},
+               {"forcedir", &T::force_dir, {"write into DIR if it exists, and replace the results there"}},
+               {"file-name",
+                &T::file_name,
+                text_kind::any,
+                {.text = "name of the density (FSL's --out)", .value = "NAME"}},
+               {"opd", &T::density, {"write the density of streamlines"}},
+               {"os2t", &T::to_targets, {"write an image of the seed voxels for each of --targets: seeds_to_NAME"}},
+               {"pd",
+                &T::distance_corrected,
+                {"write it with distance correction: times the mean length of the paths"}},
+               {"ompl", &T::mean_lengths, {"also write the mean lengths of the paths: NAME_lengths, and of a network"}},
+               {"no-difference",
+                &T::no_difference,
+                text_kind::any,
+                {.text = "an option of FSL that has no effect here (-V, --meshspace, ...)", .value = "OPTION"}}}))
+          .check(check_request);
+  return table;
+}
+
+/// Tracking goes through one grid: masks on another one would be in FSL's millimetres, not in the world's.
+void check_grids(const track_request& r) {
+  const nifti_header first = read_nifti_header(r.mask);
+  for (const auto* paths :
+       {&r.seed_image, &r.network, &r.avoid, &r.stop, &r.walk_through_stop, &r.waypoints, &r.targets})
+    for (const std::string& path : *paths) {
+      const auto &found = read_nifti_header(path).grid.size, &expected = first.grid.size;
+      if (found != expected)
+        throw failure(exit_status::bad_data,
+                      fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in {}; resample it to the "
+                                  "samples' grid",
+                                  printable(path), found[0], found[1], found[2], expected[0], expected[1], expected[2],
+                                  printable(first.path)));
+    }
+}
+
+/// The request for track, with the images of its lists.
+track_request make_track_request(const probtrackx2_request& request, const std::string& folder) {
+  track_request r = request;
+  if (r.ordered && find_mask_files(r.waypoints, "waypoints").size() < 2) r.ordered = false;  // as for XTRACT
+  r = with_mask_files(r);
+  if (r.network.size() == 1)
+    option::refuse(
+        "probtrackx2: --network needs a text file with at least two masks; for a parcellation use voxherd "
+        "track --network");
+  check_grids(r);
+  r.lengths = request.distance_corrected || request.mean_lengths;
+  r.run.out = folder + "/" + result_name;
+  r.run.overwrite = r.run.overwrite || (request.force_dir && !r.run.resume);
+  return r;
+}
+
+/// As FSL, unless a run is to be continued.
+std::string choose_folder(const probtrackx2_request& request) {
+  std::string folder = request.dir;
+  if (request.force_dir || request.run.resume) return folder;
+  while (fs::exists(folder)) folder += "+";
+  return folder;
+}
+
+void write_folder(session& s, const probtrackx2_request& request, const track_request& track,
+                  const std::string& folder) {
+  export_settings settings;
+  settings.result = track.run.out;
+  settings.out = folder;
+  settings.overwrite = true;  // the result is new
+  settings.quiet = request.run.quiet;
+  settings.threads = export_threads(s, request.run.threads);
+  const probtrackx2_outputs wanted{request.file_name, request.density, request.distance_corrected, request.mean_lengths,
+                                   request.directions};
+  export_folder(s, settings, [&](const result_volumes& result) { return plan_probtrackx2_folder(result, wanted); });
+  spdlog::info("{} written", folder);
+}
+
+/// Returns whether it did not exist.
+bool make_folder(const std::string& folder) {
+  std::error_code code;
+  const bool created = fs::create_directories(folder, code);
+  if (code)
+    throw failure(exit_status::disk,
+                  fmt::format("{}: cannot create the folder: {}", printable(folder), code.message()));
+  return created;
+}
+
+exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
+  if (!request.no_difference.empty())
+    spdlog::info("these options of FSL have no effect here: {}", fmt::join(request.no_difference, ", "));
+  std::string folder;
+  bool created = false;
+  s.on_root([&] {
+    folder = choose_folder(request);
+    (void)make_track_request(request, folder);
+    created = make_folder(folder);
+  });
+  s.broadcast(folder);
+  const auto remove_if_empty = [&] {
+    std::error_code not_empty;
+    if (created) fs::remove(folder, not_empty);
+  };
+  track_request track;
+  s.agree([&] { track = make_track_request(request, folder); });
+  set_resumes_by_itself();
+  // The run is a part of this command, which prints its own last line.
+  run_listener listener = request.run.listener == nullptr ? run_listener{} : *request.run.listener;
+  listener.completes_command = true;
+  track.run.listener = &listener;
+  exit_status status = exit_status::complete;
+  try {
+    status = run_track(s, track);
+  } catch (const failure&) {
+    remove_if_empty();
+    throw;
+  }
+  if (request.run.dry_run) remove_if_empty();
+  stop_signals::release();  // the result is complete: a signal may end the export
+  if (status == exit_status::complete && !request.run.dry_run) write_folder(s, request, track, folder);
+  return status;
+}
+
+}  // namespace
+
+constexpr command make_probtrackx2_command() {
+  command c = make_command<probtrackx2_options, run_probtrackx2>(
+      {"probtrackx2", "FSL's probtrackx2: accepts its options, writes its folder",
+       "-s BASENAME -m MASK -x SEEDS [--dir=DIR] [--forcedir] [-o NAME] [--opd] [--pd] [--ompl] [--network] [-P 5000] "
+       "[-S 2000] [-l] [-c 0.2] [-f] [--steplength= --fibthresh= --distthresh= --sampvox= --randfib= --rseed=] "
+       "[--avoid= --stop= --waypoints= --waycond= --wayorder --onewaycondition]",
+       "",
+       "voxherd probtrackx2 -s subject.bedpostX/merged \\\n"
+       "  -m subject.bedpostX/nodif_brain_mask -x seeds.nii.gz -l --opd --dir=tract"});
+  c.translate = from_probtrackx2;
+  c.notes = list_probtrackx2_flags;
+  return c;
+}
+
+extern const command probtrackx2_command = make_probtrackx2_command();
+
+}  // namespace voxherd

@@ -1,0 +1,214 @@
+"""voxherd probtrackx2: FSL's options give the results of voxherd track in FSL's folder; what is not offered is an error."""
+import os
+import unittest
+
+import numpy as np
+from crafted_inputs import BAD_DATA, MISSING, USAGE
+from toy_jobs import voxherd
+from track_reference_test import z_values
+from track_test import SIZE, TrackJobs, constants, maps
+
+DATA = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_reference")
+
+
+class Probtrackx2Jobs(TrackJobs):
+    def call(self, *options, ranks=0):
+        rc, _, output = voxherd("probtrackx2", "--quiet", "--threads", 1, *options, ranks=ranks)
+        return rc, output
+
+    def trace(self, name, *options, ranks=0):
+        """Runs on the straight fibres of samples(); returns the folder."""
+        folder = self.samples()
+        rc, output = self.call("-s", f"{folder}/merged", "-m", f"{folder}/nodif_brain_mask", f"--dir={self.path(name)}", *options,
+                               ranks=ranks)
+        self.assertEqual(rc, 0, output)
+        return self.path(name)
+
+    def text_list(self, name, *paths):
+        with open(self.path(name), "w") as file:
+            file.write("\n".join(paths))  # no line feed at the end
+        return self.path(name)
+
+    def image(self, path):
+        import nibabel
+        return np.asarray(nibabel.load(path).dataobj, dtype=float)
+
+
+class Folder(Probtrackx2Jobs):
+    def test_density_waytotal_and_log_are_in_the_folder(self):
+        seeds = self.mask("seeds", np.s_[10, 3:6, 3])
+        folder = self.trace("tract", "-x", seeds, "--opd", "--pd", "--ompl", "-P", "40", "-o", "density")
+        self.assertEqual(sorted(os.listdir(folder)),
+                         ["density.nii.gz", "density_lengths.nii.gz", "probtrackx.log", "voxherd.h5", "waytotal"])
+        with open(f"{folder}/waytotal") as file:
+            self.assertEqual(file.read(), "120  \n")
+        with open(f"{folder}/probtrackx.log") as file:
+            self.assertIn("probtrackx2", file.read())
+        found = maps(f"{folder}/voxherd.h5")
+        self.assertEqual(found["density"][10, 4, 3], 40)
+        try:
+            import nibabel  # noqa: F401
+        except ImportError:
+            self.skipTest("no nibabel")
+        np.testing.assert_allclose(self.image(f"{folder}/density.nii.gz"), found["length_sum"], rtol=1e-6)
+        np.testing.assert_allclose(self.image(f"{folder}/density_lengths.nii.gz"), found["mean_length"], rtol=1e-6)
+
+    def test_a_network_of_listed_masks_gives_the_matrix_of_the_parcellation(self):
+        boxes = np.s_[5, 3, 3], np.s_[10, 3:5, 3], np.s_[15, 3, 3]
+        # Without extensions, relative to the list.
+        for i, box in enumerate(boxes):
+            self.mask(f"region{i}", box)
+        regions = self.text_list("regions.txt", "region0", "", "region1", "region2")
+        folder = self.trace("network", f"--seed={regions}", "--network", "--ompl", "-P", "30")
+        self.assertEqual(sorted(os.listdir(folder)),
+                         ["fdt_network_matrix", "fdt_network_matrix_lengths", "fdt_paths_lengths.nii.gz", "probtrackx.log", "voxherd.h5", "waytotal"])
+        np.testing.assert_array_equal(np.loadtxt(f"{folder}/fdt_network_matrix"), [[0, 30, 30], [30, 0, 30], [30, 30, 0]])
+        np.testing.assert_array_equal(np.loadtxt(f"{folder}/waytotal"), [30, 30, 30])
+        same = self.make("same.h5", "--samples", self.samples(), "--network", self.mask("labels", *boxes), "--samples-per-seed", 30,
+                         "--lengths")
+        np.testing.assert_array_equal(constants(same, "connectome")["mean_length_mm"],
+                                      np.loadtxt(f"{folder}/fdt_network_matrix_lengths"))
+        np.testing.assert_array_equal(maps(same)["density"], maps(f"{folder}/voxherd.h5")["density"])
+
+    def test_options_of_xtract_give_the_result_of_track(self):
+        words = self.all_options()
+        given = dict(zip(words[::2], words[1::2]))
+        samples = self.scattered()
+        left, right = self.path("left.nii"), self.path("right.nii")
+        expected = self.make("track.h5", "--samples", samples, "--seed-image", self.path("seeds.nii"), "--seed-radius", "0.7",
+                             "--first-fibre", "equal", "--loop-check", "--waypoints", left, right, "--ordered", "--avoid",
+                             self.path("avoid.nii"), "--stop", self.path("stop.nii"), "--samples-per-seed", 200, "--lengths")
+        self.assertIn("--seed-image", given)
+        rc, output = self.call(
+            "-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "-x", self.path("seeds"), "--loopcheck", "--forcedir", "--opd",
+            "--ompl", "--sampvox=0.7", "--randfib=1", "--nsamples=200", f"--waypoints={self.text_list('targets.txt', left, right)}",
+            "--wayorder", "--waycond=AND", f"--avoid={self.path('avoid')}", f"--stop={self.path('stop')}", "-o", "density",
+            f"--dir={self.path('xtract')}", "--verbose=1", ranks=2)
+        self.assertEqual(rc, 0, output)
+        np.testing.assert_array_equal(maps(expected)["density"], maps(self.path("xtract/voxherd.h5"))["density"])
+        self.assertGreater(maps(expected)["density"].sum(), 100)
+
+    def test_targets_directions_and_walk_through_stops_are_those_of_track(self):
+        samples = self.scattered()
+        seeds, left, right = self.mask("seeds", np.s_[10:13, 3:6, 3]), self.mask("left", np.s_[5, :, :]), self.mask("right", np.s_[17, :, :])
+        skirt = self.mask("skirt", np.s_[8:15, :, :])
+        expected = self.make("track.h5", "--samples", samples, "--seed-image", seeds, "--targets", left, right, "--walk-through-stop", skirt,
+                             "--step-direction", "fsl-mean", "--start-fibre", 2, "--directions", "--lengths", "--samples-per-seed", 100,
+                             "--stop", right, "--ignore-first-step")
+        rc, output = self.call("-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "-x", seeds, "-P", "100", "--os2t",
+                               f"--targetmasks={self.text_list('targets.txt', left, right)}", f"--wtstop={skirt}", "--modeuler",
+                               "--fibst=2", "--opathdir", "--opd", "--pd", "--ompl", "--forcefirststep", f"--stop={right}",
+                               f"--dir={self.path('out')}")
+        self.assertEqual(rc, 0, output)
+        wanted, found = maps(expected), maps(self.path("out/voxherd.h5"))
+        self.assertIn("seeds_to_left", found)
+        for name, values in wanted.items():
+            np.testing.assert_array_equal(found[name], values, name)
+        names = os.listdir(self.path("out"))
+        for name in ("seeds_to_left", "seeds_to_left_lengths", "seeds_to_right", "fdt_paths_localdir"):
+            self.assertIn(f"{name}.nii.gz", names)
+        try:
+            import nibabel  # noqa: F401
+        except ImportError:
+            self.skipTest("no nibabel")
+        sums = self.image(self.path("out/seeds_to_left.nii.gz"))
+        np.testing.assert_allclose(sums, wanted["seeds_to_left"] * wanted["seeds_to_left_lengths"], rtol=1e-6)
+        self.assertEqual(self.image(self.path("out/fdt_paths_localdir.nii.gz")).shape, (*SIZE, 3))
+
+    def test_a_folder_is_kept_unless_it_is_forced(self):
+        seeds = self.mask("seeds", np.s_[10, 3, 3])
+        options = "-x", seeds, "--opd", "-P"
+        self.trace("tract", *options, "10")
+        self.trace("tract", *options, "20")
+        self.assertEqual(constants(self.path("tract/voxherd.h5"), "streamlines")["waytotal"], 10)
+        self.assertEqual(constants(self.path("tract+/voxherd.h5"), "streamlines")["waytotal"], 20)
+        self.trace("tract", *options, "30", "--forcedir")
+        self.assertEqual(constants(self.path("tract/voxherd.h5"), "streamlines")["waytotal"], 30)
+
+    def test_conditions_without_waypoints_have_no_effect(self):
+        folder = self.trace("tract", "-x", self.mask("seeds", np.s_[10, 3, 3]), "--opd", "--onewaycondition", "--waycond=AND", "-P", "10")
+        self.assertEqual(constants(f"{folder}/voxherd.h5", "streamlines")["waytotal"], 10)
+
+    def test_streamlines_end_outside_the_given_mask(self):
+        folder = self.samples()
+        values = np.zeros(SIZE)
+        values[8:13, 1:-1, 1:-1] = 1
+        small = self.write("small.nii", values)
+        rc, output = self.call("-s", f"{folder}/merged", "-m", small, "-x", self.mask("seeds", np.s_[10, 3, 3]), "--opd", "-P", "10",
+                               f"--dir={self.path('out')}")
+        self.assertEqual(rc, 0, output)
+        density = maps(self.path("out/voxherd.h5"))["density"][:, 3, 3]
+        self.assertEqual(list(density[8:13]), [10] * 5)
+        self.assertEqual(density[:7].sum() + density[14:].sum(), 0)  # the point that leaves the mask is counted
+
+
+@unittest.skipUnless(os.path.isdir(DATA), "no results of probtrackx2 (VOXHERD_DATA)")
+class Reference(Probtrackx2Jobs):
+    def test_a_command_line_of_FSL_gives_the_density_and_waytotal_of_FSL(self):
+        try:
+            import nibabel  # noqa: F401
+        except ImportError:
+            self.skipTest("no nibabel")
+        runs = os.path.join(DATA, "runs", "xtract")
+        with open(f"{runs}/seed1/probtrackx.log") as file:
+            words = file.readline().split()[1:]
+        words = [word for word in words if not word.startswith("--dir=")] + ["--end-samples", "half", f"--dir={self.path('out')}"]
+        here = os.getcwd()
+        os.chdir(DATA)
+        self.addCleanup(os.chdir, here)
+        rc, output = self.call(*words)
+        self.assertEqual(rc, 0, output)
+        expected = sum(self.image(f"{runs}/seed{run}/density.nii.gz") for run in range(1, 6))
+        z = z_values(self.image(self.path("out/density.nii.gz")), 144000, expected, 5 * 144000)
+        self.assertGreater(z.size, 500)
+        self.assertLess(np.sqrt((z * z).mean()), 1.22)  # as track_reference_test.py
+        totals = [float(np.loadtxt(f"{folder}/waytotal")) for folder in [self.path("out")] + [f"{runs}/seed{r}" for r in range(1, 6)]]
+        self.assertLess(abs(totals[0] - np.mean(totals[1:])), 4 * np.sqrt(.22 * .78 * 144000 * 1.2))
+
+
+class Errors(Probtrackx2Jobs):
+    def refuse(self, status, words, *options):
+        folder = self.samples()
+        base = {"-s": f"{folder}/merged", "-m": f"{folder}/nodif_brain_mask", "-x": self.mask("seeds", np.s_[10, 4, 3])}
+        missing = [o for o in options if o.startswith("without ")]
+        for word in missing:
+            del base[word.split()[1]]
+        rc, output = self.call(*(word for pair in base.items() for word in pair), f"--dir={self.path('refused')}",
+                               *(o for o in options if o not in missing))
+        self.assertEqual(rc, status, output)
+        self.assertIn(words, output)
+        self.assertFalse(os.path.exists(self.path("refused")))
+
+    def test_options_that_are_not_offered_name_the_reason(self):
+        for option in ("--omatrix4", "--xfm=warp.nii.gz", "--s2tastext", "--simple"):
+            self.refuse(USAGE, f"{option.split('=')[0]} is not supported: ", "--opd", option)
+        self.refuse(USAGE, "--nosuch", "--opd", "--nosuch")
+
+    def test_contradictory_options_are_rejected(self):
+        seeds = self.mask("seeds", np.s_[10, 4, 3])
+        self.refuse(USAGE, "no result is asked for")
+        self.refuse(USAGE, "-x, the seeds, is missing", "--opd", "without -x")
+        self.refuse(USAGE, "-s, the samples (subject.bedpostX/merged), is missing", "--opd", "without -s")
+        self.refuse(USAGE, "--avoid is given twice", "--opd", f"--avoid={seeds}", f"--avoid={seeds}")
+        self.refuse(USAGE, "unexpected argument 'more'", "--opd", f"--avoid={seeds}", "more")
+        self.refuse(USAGE, "--randfib 4: expected one of 0, 1, 2, 3", "--opd", "--randfib=4")
+        self.refuse(USAGE, "--ordered has no meaning with --waypoint-rule or", "--opd", f"--waypoints={seeds}", "--wayorder", "--waycond=OR")
+        self.refuse(USAGE, "at least two masks", "--network")
+        self.refuse(USAGE, "--os2t and --targetmasks need each other", "--opd", "--os2t")
+        self.refuse(USAGE, "--first-fibre has no meaning with --start-fibre", "--opd", "--fibst=1", "--randfib=1")
+        self.refuse(USAGE, "--opd takes no value", "--opd=1")
+        self.refuse(USAGE, "--stop: the value is missing", "--opd", "--stop")
+
+    def test_masks_that_cannot_be_used_are_rejected(self):
+        small = self.write("small.nii", np.ones((5, 5, 5)))
+        self.refuse(BAD_DATA, "resample it to the samples' grid", "--opd", f"--stop={small}")
+        self.refuse(MISSING, "o such file", "--opd", "--stop=nowhere")
+        self.refuse(USAGE, "surfaces are not supported", "--opd", f"--waypoints={self.text_list('s.txt', 'white.surf.gii')}")
+        one, other = self.mask("one", np.s_[5:7, 3, 3]), self.mask("other", np.s_[6:8, 3, 3])
+        self.refuse(BAD_DATA, "overlap", "without -x", "--network", f"--seed={self.text_list('n.txt', one, other)}")
+        empty = self.text_list("empty.txt")
+        self.refuse(BAD_DATA, "is empty, expected one image per line", "--opd", f"--stop={empty}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,105 @@
+"""voxherd track --tracts: each tract of a protocol folder has the counts of the same track command; ranks; errors."""
+import os
+import unittest
+
+import numpy as np
+from crafted_inputs import BAD_DATA, MISSING, USAGE
+from result_files import digest
+from toy_jobs import voxherd
+from track_test import TrackJobs, constants, maps
+
+
+class TractJobs(TrackJobs):
+    def protocols(self):
+        """Two tracts through scattered(): one with all kinds of masks, in order and inverted, one with a seed only."""
+        for name, mask in (("seed", np.s_[6:9, 2:7, 2:5]), ("stop", np.s_[21, :, :]), ("exclude", np.s_[:, 7, :]),
+                           ("target1", np.s_[11, :, :]), ("target2", np.s_[14:16, 2:7, 2:5])):
+            self.mask(f"protocols/af_l/{name}", mask)
+        for name in ("invert", "wayorder"):
+            open(self.path(f"protocols/af_l/{name}"), "w").close()
+        self.mask("protocols/cst/seed", np.s_[10, 4, 3])
+        return self.path("protocols")
+
+    def base(self):
+        return "--samples", self.scattered(), "--loop-check", "--seed-radius", "0.7", "--lengths"
+
+
+class Tracts(TractJobs):
+    def test_each_tract_has_the_counts_of_its_own_command(self):
+        folder = self.protocols()
+        out = self.make("all.h5", *self.base(), "--tracts", folder, "--tract-samples", 300)
+        found, sums = maps(out), constants(out, "tracts")
+        self.assertEqual(sorted(found), [f"{kind}_{name}" for kind in ("density", "mean_length", "normalised") for name in ("af_l", "cst")])
+        masks = {name: os.path.join(folder, "af_l", f"{name}.nii") for name in ("seed", "stop", "exclude", "target1", "target2")}
+        common = "--samples-per-seed", 300, "--ordered", "--stop", masks["stop"], "--avoid", masks["exclude"]
+        there = self.make("there.h5", *self.base(), *common, "--seed-image", masks["seed"], "--waypoints", masks["target1"], masks["target2"])
+        back = self.make("back.h5", *self.base(), *common, "--seed-image", masks["target2"], "--waypoints", masks["target1"], masks["seed"])
+        expected = maps(there)["density"] + maps(back)["density"]
+        self.assertGreater(expected.sum(), 1000)
+        np.testing.assert_array_equal(found["density_af_l"], expected)
+        waytotal = [int(constants(path, "streamlines")["waytotal"][0]) for path in (there, back)]
+        self.assertGreater(min(waytotal), 10)
+        self.assertEqual(sums["waytotal"][0], sum(waytotal))
+        np.testing.assert_allclose(found["normalised_af_l"], expected / sum(waytotal), rtol=1e-6)
+        length = maps(there)["length_sum"] + maps(back)["length_sum"]
+        np.testing.assert_allclose(found["mean_length_af_l"] * expected, length, rtol=1e-5)
+        alone = maps(self.make("cst.h5", *self.base(), "--samples-per-seed", 300, "--seed-image", os.path.join(folder, "cst", "seed.nii")))
+        np.testing.assert_array_equal(found["density_cst"], alone["density"])
+        self.assertEqual(list(sums["started"]), [300 * (45 + 30), 300])
+
+    def test_a_list_selects_tracts_and_scales_their_streamlines(self):
+        with open(os.path.join(self.protocols(), "structureList"), "w") as file:
+            file.write("# tracts\ncst 2.5\n#af_l 4\n")
+        out = self.make("listed.h5", *self.base(), "--tracts", self.path("protocols"))
+        self.assertEqual(list(constants(out, "tracts")["started"]), [2500])
+        with open(self.path("own.txt"), "w") as file:
+            file.write("af_l 0.1\ncst\n")
+        out = self.make("own.h5", *self.base(), "--tracts", self.path("protocols"), "--tract-list", self.path("own.txt"),
+                        "--tract-samples", 100)
+        self.assertEqual(list(constants(out, "tracts")["started"]), [10 * 75, 100])
+
+    def test_any_number_of_ranks_gives_the_same_bytes(self):
+        options = *self.base(), "--tracts", self.protocols(), "--tract-samples", 4000
+        one = self.make("1.h5", *options)
+        for ranks, more in ((2, ()), (3, ("--batch", 1))):
+            self.assertEqual(digest(self.make(f"{ranks}.h5", *options, *more, ranks=ranks)), digest(one))
+
+    def test_a_result_exports_one_density_per_tract(self):
+        out = self.make("out.h5", *self.base(), "--tracts", self.protocols(), "--tract-samples", 10)
+        for words in (("export", out, "--to", "nifti", self.path("nifti")), ("verify", out), ("info", out)):
+            rc, _, output = voxherd(*words)
+            self.assertEqual(rc, 0, output)
+        self.assertIn("normalised_af_l.nii.gz", os.listdir(self.path("nifti")))
+
+
+class Errors(TractJobs):
+    def refuse(self, status, words, *options):
+        rc, output = self.launch(self.path("refused.h5"), "--samples", self.scattered(), *options)
+        self.assertEqual(rc, status, output)
+        self.assertIn(words, output)
+        self.assertFalse(os.path.exists(self.path("refused.h5")))
+
+    def test_options_that_the_folder_replaces_are_rejected(self):
+        folder = self.protocols()
+        for option, value in (("--seed-image", "seed.nii"), ("--waypoints", "a.nii"), ("--samples-per-seed", 5)):
+            self.refuse(USAGE, f"{option} has no meaning with --tracts", "--tracts", folder, option, value)
+        self.refuse(USAGE, "--tract-samples has no meaning without --tracts", "--seed-image", "s.nii", "--tract-samples", 5)
+
+    def test_incomplete_protocols_name_the_file(self):
+        self.refuse(MISSING, "no such folder", "--tracts", self.path("none"))
+        os.mkdir(self.path("empty"))
+        self.refuse(MISSING, "no folder in it has a seed", "--tracts", self.path("empty"))
+        folder = self.protocols()
+        open(os.path.join(folder, "cst", "invert"), "w").close()
+        self.refuse(BAD_DATA, "no target.nii.gz to start from", "--tracts", folder)
+        os.remove(os.path.join(folder, "cst", "invert"))
+        for text, status, words in (("unc_l\n", MISSING, "no such folder"), ("cst many\n", BAD_DATA, 'line 1: found "cst many"'),
+                                    ("cst\ncst\n", BAD_DATA, "line 2: cst is listed twice"), ("../cst\n", BAD_DATA, "tract's name"),
+                                    ("\n", BAD_DATA, "lists no tract")):
+            with open(os.path.join(folder, "structureList"), "w") as file:
+                file.write(text)
+            self.refuse(status, words, "--tracts", folder)
+
+
+if __name__ == "__main__":
+    unittest.main()
