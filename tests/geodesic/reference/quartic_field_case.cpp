@@ -10,7 +10,7 @@
 
 namespace voxherd::reference {
 
-using namespace tensor_field;
+using namespace geodesic;
 
 namespace {
 

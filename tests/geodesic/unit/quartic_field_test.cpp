@@ -11,7 +11,7 @@
 namespace {
 
 using namespace voxherd;
-using namespace voxherd::tensor_field;
+using namespace voxherd::geodesic;
 using reference::norms_of_tensors;
 using reference::uneven_tensors;
 
