@@ -51,6 +51,29 @@ json describe_curve(const pathway& p) {
   return curve;
 }
 
+/// The inputs as options of connect, and the settings that the page cannot change.
+std::vector<std::string> input_words(const connect_request& r) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  const auto& series = r.tensors.series;
+  add("--dwi", series.dwi);
+  add("--bvals", series.bvals);
+  add("--bvecs", series.bvecs);
+  add("--grad-dev", series.gradient_deviation);
+  add("--tensor", r.tensors.tensor);
+  if (r.tensors.tensor_from == tensor_origin::fsl) add("--tensor-from", "fsl");
+  if (r.tensors.tensor_from == tensor_origin::mrtrix) add("--tensor-from", "mrtrix");
+  add("--mask", series.mask);
+  add("--within", r.within);
+  if (r.scheme == connect::scheme_kind::godunov27) add("--scheme", "godunov27");
+  if (r.scheme == connect::scheme_kind::hl26) add("--scheme", "hl26");
+  if (r.order == 1 && r.scheme == connect::scheme_kind::selling) add("--order", "1");
+  if (r.tolerance != connect_request().tolerance) add("--tolerance", fmt::format("{}", r.tolerance));
+  return words;
+}
+
 /// A wrong request is the page's or the user's; anything else is reported as what it is.
 unsigned http_status(exit_status s) {
   if (s == exit_status::usage) return 400;
@@ -81,6 +104,8 @@ json api::describe() const {
   if (!solver_) return j;
   j["connect"].update(describe_metric(solver_->metric()));
   j["connect"]["unit"] = solver_->unit();
+  j["connect"]["words"] = input_words(solver_->request());
+  j["connect"]["parcellation"] = solver_->parcellation() ? solver_->parcellation()->path : "";
   j["connect"]["voxels"] = solver_->inputs().voxels.size();
   j["connect"]["voxel_mm3"] = solver_->inputs().voxel_mm3();
   return j;
@@ -135,7 +160,11 @@ http_answer api::solve(const std::string& body) {
             {"path_cost", c.table.path_cost[1]},
             {"voxels", c.level.size()},
             {"curve", describe_curve(c.way)},
-            {"seconds", {{"field", c.field_seconds}, {"fronts", c.front_seconds}, {"pathway", c.pathway_seconds}}}};
+            {"seconds",
+             {{"field", c.field_seconds},
+              {"device", c.device_seconds},
+              {"fronts", c.front_seconds},
+              {"pathway", c.pathway_seconds}}}};
   head.update(describe_metric(s.metric()));
   std::string block = begin_block(head);
   append(block, c.way.total);

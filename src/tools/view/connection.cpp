@@ -104,6 +104,7 @@ connection_solver::arrival_pair connection_solver::solve_fronts() {
   solver_->set_regions(in_.regions);
   const connect::solve_report report = solver_->solve(field_->starts);
   if (!report.converged) throw failure(exit_status::internal_error, "arrival times have not converged");
+  last_.device_seconds = report.seconds;
   const auto scale = static_cast<float>(field_->cost_scale);
   last_.table = make_region_table(*solver_, 2, 2, scale);
   arrival_pair times{std::vector<float>(voxels), std::vector<float>(voxels)};

@@ -19,9 +19,11 @@ struct connection {
   std::uint64_t number = 0;  ///< 1, 2, ...
   pathway way;
   region_table table;
-  std::vector<float> level;  ///< joining_levels()
-  double field_seconds = 0;  ///< 0 if the metric is that of the connection before
-  double front_seconds = 0, pathway_seconds = 0;
+  std::vector<float> level;   ///< joining_levels()
+  double field_seconds = 0;   ///< 0 if the metric is that of the connection before
+  double device_seconds = 0;  ///< of the two fronts
+  double front_seconds = 0;   ///< with everything around them
+  double pathway_seconds = 0;
 };
 
 /// Least-cost paths as fibres.
@@ -40,6 +42,7 @@ class connection_solver {
                     const device& d);
 
   const connect_inputs& inputs() const { return in_; }
+  const connect_request& request() const { return request_; }
   const std::vector<float>& FA() const { return FA_; }  ///< of inputs().voxels
   const std::optional<label_image>& parcellation() const { return parcellation_; }
   const chosen_metric& metric() const { return metric_; }

@@ -21,16 +21,17 @@ function makeTable(colours) {
 const tables = { cost: makeTable(scales.cost), map: makeTable(scales.map) };
 const alphaBits = (opacity) => (Math.round(255 * opacity) << 24) >>> 0;
 
-// Excess costs up to `range`; voxels outside the pathway are fainter.
-export function paintCosts(rgba, { voxels, excess, level, limit, range, opacity }) {
+// Excess costs up to `range`. Outside the pathway dearer voxels are fainter, from `outside` on: as a volume only what is
+// cheap should hide what is behind it.
+export function paintCosts(rgba, { voxels, excess, level, limit, range, inside, outside }) {
   const colours = new Uint32Array(rgba.buffer);
-  const inside = alphaBits(opacity);
-  const outside = alphaBits(0.4 * opacity);
+  const pathway = alphaBits(inside);
+  const fading = Uint32Array.from({ length: steps }, (_, i) => alphaBits(outside * (1 - i / steps)));
   colours.fill(0);
   for (let n = 0; n < voxels.length; n++) {
     if (!(excess[n] <= range)) continue;
-    const colour = tables.cost[Math.min(steps - 1, Math.floor((excess[n] / range) * steps))];
-    colours[voxels[n]] = (colour | (level[n] <= limit ? inside : outside)) >>> 0;
+    const step = Math.min(steps - 1, Math.floor((excess[n] / range) * steps));
+    colours[voxels[n]] = (tables.cost[step] | (level[n] <= limit ? pathway : fading[step])) >>> 0;
   }
 }
 
@@ -46,7 +47,7 @@ export function paintMap(rgba, { values, low, high, opacity }) {
   }
 }
 
-// Shares of the values that are not 0 below which the colour scale begins and ends.
+// Where the colour scale begins and ends: 2 % of the values that are not 0 are below or above.
 export function displayRange(values) {
   const shown = [];
   const stride = Math.max(1, Math.floor(values.length / 200000));

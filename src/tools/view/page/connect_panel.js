@@ -133,19 +133,26 @@ export class ConnectPanel {
   accept(answer) {
     this.connection = new Connection(answer, this.voxels, this.page.state.connect.voxel_mm3);
     this.solvedEnds = { ...this.ends };
-    this.costAt = new Float32Array(this.page.rgba.length / 4).fill(Infinity);
+    this.costAt = new Float32Array(this.page.voxelCount).fill(Infinity);
     for (let n = 0; n < this.voxels.length; n++) this.costAt[this.voxels[n]] = this.connection.total[n];
-    this.page.map = null;
-    byId("overlay").value = "";
+    this.page.leaveMap();
   }
 
-  // Whether there is something to paint.
-  paint(rgba) {
+  // Whether there is something to paint. `kind`: of the view, planes or volume.
+  paint(rgba, kind) {
     if (!this.connection) return false;
-    const { voxels, connection } = this;
-    const range = Number(byId("range").value) / 100;
-    const limit = connection.limit(this.epsilon());
-    paintCosts(rgba, { voxels, excess: connection.excess, level: connection.level, limit, range, opacity: this.page.opacity() });
+    const { excess, level } = this.connection;
+    const opacity = this.page.opacity();
+    const faintness = kind === "planes" ? 0.8 : 0.12;
+    paintCosts(rgba, {
+      voxels: this.voxels,
+      excess,
+      level,
+      limit: this.connection.limit(this.epsilon()),
+      range: Number(byId("range").value) / 100,
+      inside: opacity,
+      outside: faintness * opacity,
+    });
     return true;
   }
 
@@ -153,8 +160,8 @@ export class ConnectPanel {
   async show(timing) {
     if (!this.connection) return;
     const { page, connection } = this;
-    page.paintColours();
-    timing.step("colours");
+    page.paintColours(page.planes);
+    timing.step("colours of the planes");
     page.planes.draw();
     timing.step("planes", page.planes);
     timing.sum("until the planes are drawn");
@@ -165,6 +172,8 @@ export class ConnectPanel {
     timing.step("waiting for the browser");
     this.showSurface();
     timing.step("surface");
+    page.paintColours(page.volume);
+    timing.step("colours of the volume");
     page.volume.draw();
     timing.step("volume", page.volume);
     timing.sum("until the volume is drawn");
@@ -196,7 +205,7 @@ export class ConnectPanel {
     byId("gap").textContent = `${(100 * connection.gap).toFixed(1)} % (0 for an exact solution)`;
     const { epsilon: epsilons, voxels } = connection.curve;
     drawCurve(byId("curve"), epsilons, voxels.map((n) => n * connection.voxelMl), epsilon);
-    byId("command").textContent = commandLine(this.solvedEnds, page.state, connection, epsilon);
+    byId("command").textContent = commandLine(this.solvedEnds, page.state.connect, connection, epsilon);
   }
 
   async showFibres() {

@@ -33,7 +33,8 @@ export class Connection {
     this.voxels = voxels;
     this.voxelMl = voxelMm3 / 1000;
     // The arithmetic of the program: double, then rounded to float.
-    this.excess = Float32Array.from(this.total, (total) => (total - this.cost) / this.cost);
+    this.excess = new Float32Array(this.total.length);
+    for (let n = 0; n < this.total.length; n++) this.excess[n] = (this.total[n] - this.cost) / this.cost;
   }
 
   // Voxels whose level is at most this are in the pathway.
@@ -55,17 +56,19 @@ export class Connection {
   }
 }
 
-// What to type for the same result. `ends`: {point} or {label}; options that have their defaults are left out.
-export function commandLine(ends, state, settings, epsilon) {
-  const words = ["voxherd connect"];
-  words.push(state.analysis === "tensor" ? `--tensor ${state.file}` : "--dwi … --bvals … --bvecs … --mask …");
+const quote = (word) => (/^[\w./,:=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+// What to type for the same result. `ends`: {point} or {label}; `connect`: of the program's state.
+export function commandLine(ends, connect, settings, epsilon) {
+  const words = ["voxherd", "connect", ...connect.words];
   for (const side of ["from", "to"]) {
     const { point, label } = ends[side];
     if (point) words.push(`--${side}-point=${point.join(",")}`);
-    else words.push(`--${side} … --${side}-labels ${label}`);
+    else words.push(`--${side}`, connect.parcellation, `--${side}-labels`, String(label));
   }
-  if (settings.metric !== "jeong") words.push(`--metric ${settings.metric}`);
-  if (["jeong", "power"].includes(settings.metric)) words.push(`--alpha ${settings.alpha}`);
-  words.push(`--smooth ${settings.smooth} --max-ratio ${settings.max_ratio} --epsilon ${epsilon} --out connection.h5`);
-  return words.join(" ");
+  words.push("--metric", settings.metric);
+  if (["jeong", "power"].includes(settings.metric)) words.push("--alpha", String(settings.alpha));
+  words.push("--smooth", String(settings.smooth), "--max-ratio", String(settings.max_ratio));
+  words.push("--epsilon", String(epsilon), "--out", "connection.h5");
+  return words.map(quote).join(" ");
 }

@@ -1,6 +1,6 @@
 // A small chart as SVG: volume of the pathway against epsilon, with a mark at the chosen epsilon.
 const svg = "http://www.w3.org/2000/svg";
-const area = { left: 34, right: 214, top: 8, bottom: 92 };
+const area = { left: 34, right: 204, top: 8, bottom: 92 };
 
 function add(parent, name, attributes, text) {
   const element = document.createElementNS(svg, name);

@@ -16,7 +16,8 @@ class Page {
     this.volume = volume;
     this.place = null; // of the crosshair: {mm, voxel}
     const [x, y, z] = state.grid.size;
-    this.rgba = new Uint8Array(4 * x * y * z);
+    this.voxelCount = x * y * z;
+    this.rgba = { planes: new Uint8Array(4 * x * y * z), volume: new Uint8Array(4 * x * y * z) };
     this.image = null; // {name, unit, values}
     this.map = null; // the overlay, if it is a map
     this.connect = null; // its panel, if there are connections
@@ -55,25 +56,40 @@ class Page {
   }
 
   async showMap(map) {
-    this.map = map && { ...map, values: (await server.fetchMap(map.key)).values };
+    this.map = null;
+    if (map) {
+      const { values } = await server.fetchMap(map.key);
+      this.map = { ...map, values, range: displayRange(values) };
+      const text = (value) => `${Number(value.toPrecision(3))} ${map.unit === "1" ? "" : map.unit}`;
+      [byId("map-low").textContent, byId("map-high").textContent] = this.map.range.map(text);
+    }
+    byId("map-legend").hidden = !map;
     this.paint();
   }
 
-  paintColours() {
+  // The connection is the overlay again.
+  leaveMap() {
+    this.map = null;
+    byId("overlay").value = "";
+    byId("map-legend").hidden = true;
+  }
+
+  paintColours(view) {
+    const rgba = this.rgba[view.kind];
     if (this.map) {
-      const [low, high] = displayRange(this.map.values);
-      paintMap(this.rgba, { values: this.map.values, low, high, opacity: this.opacity() });
-    } else if (!this.connect?.paint(this.rgba)) {
-      this.rgba.fill(0);
+      const [low, high] = this.map.range;
+      paintMap(rgba, { values: this.map.values, low, high, opacity: this.opacity() });
+    } else if (!this.connect?.paint(rgba, view.kind)) {
+      rgba.fill(0);
     }
-    this.planes.setOverlay(this.rgba);
-    this.volume.setOverlay(this.rgba);
+    view.setOverlay(rgba);
   }
 
   paint() {
-    this.paintColours();
-    this.planes.draw();
-    this.volume.draw();
+    for (const view of [this.planes, this.volume]) {
+      this.paintColours(view);
+      view.draw();
+    }
     this.describePlace();
   }
 
@@ -133,6 +149,8 @@ async function start() {
     page.describePlace();
   });
   await page.showImage(fillMenus(page));
+  planes.warmUp();
+  volume.warmUp();
   if (state.connect.available) page.connect = await ConnectPanel.open(page, say);
   byId("no-connect").hidden = state.connect.available;
   byId("no-connect").textContent = `No connections: ${state.connect.why_not}.`;

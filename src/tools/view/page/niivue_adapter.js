@@ -4,9 +4,9 @@ import { NVImage, NVMesh, Niivue } from "@niivue/niivue";
 const sliceTypes = { axial: 0, coronal: 1, sagittal: 2, render: 4 };
 const layouts = {
   planes: [
-    { sliceType: sliceTypes.axial, position: [0, 0, 1, 0.56] },
-    { sliceType: sliceTypes.coronal, position: [0, 0.56, 0.5, 0.44] },
-    { sliceType: sliceTypes.sagittal, position: [0.5, 0.56, 0.5, 0.44] },
+    { sliceType: sliceTypes.axial, position: [0, 0, 1, 0.44] },
+    { sliceType: sliceTypes.coronal, position: [0, 0.44, 1, 0.28] },
+    { sliceType: sliceTypes.sagittal, position: [0, 0.72, 1, 0.28] },
   ],
   volume: [{ sliceType: sliceTypes.render, position: [0, 0, 1, 1] }],
 };
@@ -52,6 +52,7 @@ export class ImageView {
     this.size = image.dimsRAS.slice(1, 4);
     this.addOverlayTexture(image);
     if (this.kind === "volume") nv.setRenderAzimuthElevation(125, 20);
+    if (this.kind === "volume") nv.setScale(1.4);
     nv.setCustomLayout(layouts[this.kind]);
     this.uploadColours();
     nv.drawScene();
@@ -116,6 +117,14 @@ export class ImageView {
     nv.addMesh(mesh);
     this.meshes.set("fibres", mesh);
     return mesh.offsetPt0.length - 1;
+  }
+
+  // The first mesh takes a second or more, because its programs are compiled for it.
+  warmUp() {
+    const points = new Float32Array([0, 0, 0, 0.01, 0, 0, 0, 0.01, 0]);
+    this.setSurface("warm up", { points, triangles: new Uint32Array([0, 1, 2]) }, [0, 0, 0]);
+    this.nv.drawScene();
+    this.setSurface("warm up", { points, triangles: new Uint32Array(0) }, [0, 0, 0]);
   }
 
   draw() {
