@@ -1,5 +1,6 @@
 # The page of `voxherd view`: npm installs NiiVue and esbuild, node bundles them with src/tools/view/page, and the
 # program contains the files. Without npm the program is built without the page, and `voxherd view` says so.
+include(GNUInstallDirs)
 set(VOXHERD_VIEW AUTO CACHE STRING "build the page of voxherd view: AUTO (if npm can install its packages), ON, OFF")
 
 # Sets `why_not` in the caller's scope: why the packages are not there; "" if they are.
@@ -57,9 +58,10 @@ function(voxherd_view_page target)
     list(APPEND files ${folder}/files/${name}.gz)
   endforeach()
   add_custom_command(OUTPUT ${files} COMMAND ${NODE_PROGRAM} ${source}/bundle.mjs ${folder} ${folder}/files
-    DEPENDS ${page} ${folder}/installed COMMENT "Bundling the viewer's page" VERBATIM)
+    BYPRODUCTS ${folder}/files/licences.txt DEPENDS ${page} ${folder}/installed COMMENT "Bundling the viewer's page" VERBATIM)
   set(PAGE_FOLDER ${folder}/files)
   configure_file(${PROJECT_SOURCE_DIR}/src/tools/view/page_files.cpp.in ${folder}/page_files.cpp @ONLY)
   set_source_files_properties(${folder}/page_files.cpp PROPERTIES OBJECT_DEPENDS "${files}")
   target_sources(${target} PRIVATE ${folder}/page_files.cpp)
+  install(FILES ${folder}/files/licences.txt DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME viewer-licences.txt)
 endfunction()

@@ -57,5 +57,6 @@ const files = {
   "style.css": readFileSync(join(here, "style.css")),
   "licences.txt": licences(script.inputs),
 };
+writeFileSync(join(output, "licences.txt"), files["licences.txt"]); // to be installed
 for (const [name, content] of Object.entries(files))
   writeFileSync(join(output, `${name}.gz`), gzipSync(content, { level: 9 }));
