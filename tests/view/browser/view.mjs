@@ -101,6 +101,24 @@ async function showFibres() {
   await page.screenshot({ path: join(screenshots, "fibres.png") });
 }
 
+// Files that the browser saves.
+async function saveFiles() {
+  const files = { "save-costs": ["total.nii"], "save-pathway": ["pathway.nii"], "save-pictures": ["planes.png", "volume.png"] };
+  seen.saved = {};
+  for (const [button, names] of Object.entries(files)) {
+    const downloads = [];
+    page.on("download", (download) => downloads.push(download));
+    await page.click(`#${button}`);
+    while (downloads.length < names.length) await page.waitForEvent("download", { timeout });
+    for (const download of downloads) {
+      const path = join(screenshots, download.suggestedFilename());
+      await download.saveAs(path);
+      seen.saved[download.suggestedFilename()] = path;
+    }
+    page.removeAllListeners("download");
+  }
+}
+
 // Two connections are asked for at once: the second is shown.
 async function replace() {
   await page.evaluate((point) => {
@@ -162,6 +180,7 @@ await page.screenshot({ path: join(screenshots, "points.png") });
 await pickRegions();
 await slide();
 await showFibres();
+await saveFiles();
 await replace();
 await showMap();
 await changeMetric();

@@ -7,6 +7,13 @@ import subprocess
 import sys
 import unittest
 
+try:
+    import nibabel
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+import numpy as np
 from connect_jobs import Maps
 from toy_jobs import VOXHERD
 from view_jobs import Viewer, ViewJobs
@@ -96,6 +103,24 @@ class Page(ViewJobs):
         self.assertGreater(self.seen["fibres"], 20)
         self.assertEqual(self.seen["drawnFibres"], self.seen["fibres"])
         self.assertGreater(self.seen["volumePixels"], 500)
+
+    def test_saved_images_are_those_of_connect(self):
+        self.connect(self.seen["slider"])
+        folder = self.path("nifti")
+        subprocess.run([VOXHERD, "export", self.path("connection.h5"), "--to", "nifti", folder], check=True, capture_output=True)
+        for name in ("total", "pathway"):
+            file = next(f for f in os.listdir(folder) if f.startswith(name + "."))
+            expected = nibabel.as_closest_canonical(nibabel.load(os.path.join(folder, file)))
+            saved = nibabel.load(self.seen["saved"][f"{name}.nii"])
+            np.testing.assert_allclose(saved.affine, expected.affine, atol=1e-5)
+            np.testing.assert_array_equal(saved.get_fdata(dtype=np.float32), expected.get_fdata(dtype=np.float32))
+
+    def test_saved_pictures_are_not_empty(self):
+        for name in ("planes.png", "volume.png"):
+            with open(self.seen["saved"][name], "rb") as file:
+                content = file.read()
+            self.assertEqual(content[:8], b"\x89PNG\r\n\x1a\n")
+            self.assertGreater(len(content), 5000)
 
     def test_of_two_requests_the_second_is_shown(self):
         self.assertIn("--from-labels 1", self.seen["replaced"]["command"])

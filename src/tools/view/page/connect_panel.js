@@ -2,6 +2,7 @@
 import { paintCosts } from "./colours.js";
 import { Connection, Solver, commandLine } from "./connection.js";
 import { drawCurve } from "./curve.js";
+import { saveNifti } from "./save.js";
 import * as server from "./server.js";
 import { findSurface, makeBall } from "./surface.js";
 import { Timing } from "./timing.js";
@@ -69,6 +70,11 @@ export class ConnectPanel {
     byId("epsilon").addEventListener("change", () => this.showFibres());
     byId("fibres").addEventListener("change", () => this.showFibres());
     byId("solve").addEventListener("click", () => this.solve());
+    byId("save-costs").addEventListener("click", () => this.save("total", this.connection.total));
+    byId("save-pathway").addEventListener("click", () => {
+      const limit = this.connection.limit(this.epsilon());
+      this.save("pathway", Float32Array.from(this.connection.level, (level) => (level <= limit ? 1 : 0)));
+    });
   }
 
   epsilon() {
@@ -111,6 +117,7 @@ export class ConnectPanel {
   async solve() {
     const [from, to] = ["from", "to"].map((side) => this.ends[side]?.point ?? this.ends[side]?.label);
     if (from === undefined || to === undefined) return this.say("Set both ends of a connection.");
+    if (String(from) === String(to)) return this.say("Both ends are the same: choose another one.");
     this.say("Solving …");
     document.documentElement.dataset.solved = "no";
     const timing = new Timing();
@@ -225,6 +232,13 @@ export class ConnectPanel {
       this.say(`Failed: ${error.message}`);
     }
     return null;
+  }
+
+  // Values of the passable voxels as an image, 0 elsewhere, as in the program's results.
+  save(name, values) {
+    const image = new Float32Array(this.page.voxelCount);
+    for (let n = 0; n < values.length; n++) image[this.voxels[n]] = values[n];
+    saveNifti(this.page.image.header, image, `${name}.nii`);
   }
 
   // Of the voxel under the crosshair.

@@ -3,6 +3,7 @@ import { displayRange, paintMap } from "./colours.js";
 import { ConnectPanel } from "./connect_panel.js";
 import { listenToKeys } from "./keyboard.js";
 import { ImageView } from "./niivue_adapter.js";
+import { savePicture } from "./save.js";
 import * as server from "./server.js";
 
 const byId = (id) => document.getElementById(id);
@@ -48,7 +49,7 @@ class Page {
 
   async showImage(map) {
     const { file, values } = await server.fetchMap(map.key);
-    this.image = { ...map, values };
+    this.image = { ...map, values, header: file.slice(0, server.niftiHeaderBytes) };
     const range = map.name === "FA" ? [0, 0.8] : displayRange(values);
     await this.planes.setImage(file, range);
     await this.volume.setImage(file.slice(0), range);
@@ -127,6 +128,9 @@ function fillMenus(page) {
   byId("image").addEventListener("change", () => report(page.showImage(find(byId("image").value))));
   byId("overlay").addEventListener("change", () => report(page.showMap(find(byId("overlay").value))));
   byId("opacity").addEventListener("input", () => page.paint());
+  byId("save-pictures").addEventListener("click", () => {
+    for (const view of [page.planes, page.volume]) savePicture(view, `${view.kind}.png`);
+  });
   const names = ["FA", "S0", "mean_S0", "b0"];
   const first = names.map((name) => maps.find((map) => map.name === name)).find(Boolean) ?? maps[0];
   byId("image").value = first.key;

@@ -39,6 +39,7 @@ export class ImageView {
 
   constructor(nv, kind) {
     this.nv = nv;
+    this.canvas = nv.canvas;
     this.kind = kind;
     this.meshes = new Map();
     this.colours = null;

@@ -1,6 +1,6 @@
 // Requests to the program that serves this page.
 
-const niftiHeaderBytes = 352;
+export const niftiHeaderBytes = 352;
 
 // The token is in the fragment, which is never sent; it is removed from the address bar.
 function takeToken() {
