@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
@@ -89,6 +91,23 @@ void count_values(label_image& image, const std::vector<std::int32_t>& in_file) 
                  image.values.size(), fmt::join(lost, ", "));
 }
 
+std::optional<std::int32_t> parse_label(std::string_view word) {
+  std::int32_t value = 0;
+  const auto [stopped, code] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (code != std::errc{} || stopped != word.data() + word.size() || value < 1 || value > largest_label)
+    return std::nullopt;
+  return value;
+}
+
+/// "5" or "5-9": the first and the last label.
+std::optional<std::pair<std::int32_t, std::int32_t>> parse_label_range(std::string_view word) {
+  const std::size_t dash = std::min(word.find('-'), word.size());
+  const auto first = parse_label(word.substr(0, dash));
+  const auto last = dash == word.size() ? first : parse_label(word.substr(dash + 1));
+  if (!first || !last || *first > *last) return std::nullopt;
+  return std::pair(*first, *last);
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> label_image::voxels_with(const std::vector<std::int32_t>& wanted) const {
@@ -135,14 +154,14 @@ std::vector<std::int32_t> parse_labels(const std::string& list, const char* opti
   for (std::size_t at = 0; at <= list.size();) {
     const std::size_t end = std::min(list.find(',', at), list.size());
     const std::string_view word(list.data() + at, end - at);
-    std::int32_t value = 0;
-    const auto [stopped, code] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (code != std::errc{} || stopped != word.data() + word.size() || value < 1 || value > largest_label)
+    const auto range = parse_label_range(word);
+    if (!range)
       throw failure(exit_status::usage,
-                    fmt::format("--{} {}: found {}, expected integers from 1 to {} separated by commas, such as 3,17",
+                    fmt::format("--{} {}: found {}, expected integers from 1 to {} or ranges of them, separated by "
+                                "commas, such as 3,17,20-25",
                                 option, printable(list),
                                 word.empty() ? "nothing" : '"' + printable(std::string(word)) + '"', largest_label));
-    labels.push_back(value);
+    for (std::int32_t label = range->first; label <= range->second; ++label) labels.push_back(label);
     at = end + 1;
   }
   std::sort(labels.begin(), labels.end());

@@ -36,8 +36,8 @@ label_image read_labels(const std::string& path, const image_grid& grid, label_k
 /// contains.
 void check_labels(const label_image& image, const std::vector<std::int32_t>& wanted, const char* option);
 
-/// Parses "1,2,5": integers from 1 to 2^24, without repetition; the result is increasing. Throws failure (usage) that
-/// names the option.
+/// Parses "1,2,5-9": integers from 1 to 2^24 and ranges of them; the result is increasing, without repetition. Throws
+/// failure (usage) that names the option.
 std::vector<std::int32_t> parse_labels(const std::string& list, const char* option);
 
 }  // namespace voxherd

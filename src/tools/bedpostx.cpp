@@ -169,7 +169,10 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
     if (code)
       throw failure(exit_status::disk,
                     fmt::format("{}: cannot create the folder: {}", printable(f.out), code.message()));
-    if (!request.run.dry_run) fs::remove(f.out + "/" + finished_marker);
+    if (!request.run.dry_run) fs::remove(f.out + "/" + finished_marker, code);
+    if (code)
+      throw failure(exit_status::disk, fmt::format("{}/{}: cannot be removed: {}; check that the folder is writable",
+                                                   printable(f.out), finished_marker, code.message()));
   });
   const auto remove_if_empty = [&] {
     std::error_code not_empty;

@@ -107,7 +107,7 @@ const option_table<connect_request>& connect_options() {
     .group("Regions", {
       {"from", &T::from, text_kind::file, {"region where paths start: mask or parcellation"}},
       {"from-labels", &T::from_labels, parse_labels,
-       {.text = "labels of --from, e.g. 3,17", .value = "LIST", .standard = "all above 0",
+       {.text = "labels of --from, e.g. 3,17,20-25", .value = "LIST", .standard = "all above 0",
         .stored = [](const T& r) { return !r.is_connectome() && !r.from.empty(); }}},
       {"from-point", &T::from_point, parse_point,
        {.text = "a point instead of --from: world mm (RAS+), e.g. -12.5,30,8", .value = "X,Y,Z",

@@ -1,8 +1,11 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string>
+#include <vector>
 
 #include "src/analyses/perfusion/options.hpp"
 
@@ -54,15 +57,25 @@ void read_inflows(const perfusion_request& r, const given_options& given, perfus
 
 constexpr double radians = std::numbers::pi / 180;
 
-double require(const std::optional<double>& value, const char* name, const char* what) {
-  if (!value) refuse(fmt::format("--{} is missing: {}", name, what));
-  return *value;
+/// Names everything that is missing at once.
+void require_signal_options(const perfusion_request& r, bool spoiled_echo) {
+  std::vector<std::string> missing;
+  if (!r.relaxivity) missing.emplace_back("--relaxivity, r1 of the agent in /s/mM");
+  if (spoiled_echo && !r.repetition_ms) missing.emplace_back("--tr, the repetition time of the series in ms");
+  if (spoiled_echo && !r.flip_degrees) missing.emplace_back("--flip-angle, that of the series in degrees");
+  if (!r.t1_s && r.t1_map.empty() && r.vfa.empty())
+    missing.emplace_back("--t1, --t1-map or --vfa, T1 before the agent");
+  if (!r.vfa.empty() && r.vfa_flip_angles.empty())
+    missing.emplace_back("--vfa-flip-angles, those of --vfa in degrees, e.g. 2,10,20");
+  if (!r.vfa.empty() && !r.vfa_repetition_ms && !r.repetition_ms)
+    missing.emplace_back("--vfa-tr, the repetition time of --vfa in ms");
+  if (!missing.empty())
+    refuse(fmt::format("--signal {} also needs {}", spoiled_echo ? "spgr" : "linear", fmt::join(missing, "; ")));
 }
 
 void read_flip_angles(const perfusion_request& r, perfusion_settings& o) {
   conversion& c = o.convert;
   o.vfa = r.vfa;
-  if (r.vfa_flip_angles.empty()) refuse("--vfa-flip-angles is missing: those of --vfa in degrees, e.g. 2,10,20");
   const auto degrees = parse_numbers(r.vfa_flip_angles, "vfa-flip-angles");
   if (degrees.size() < 2 || degrees.size() > max_flip_angles)
     refuse(fmt::format("--vfa-flip-angles: {} angles, expected 2 to {}", degrees.size(), max_flip_angles));
@@ -76,7 +89,6 @@ void read_flip_angles(const perfusion_request& r, perfusion_settings& o) {
   if (!differ) refuse("--vfa-flip-angles: all are equal, expected at least two that differ");
   c.flip_angles = static_cast<int>(degrees.size());
   c.t1 = t1_source::flip_angles;
-  if (!r.vfa_repetition_ms && !r.repetition_ms) refuse("--vfa-tr is missing: the repetition time of --vfa in ms");
   c.t1_repetition_s = (r.vfa_repetition_ms ? *r.vfa_repetition_ms : *r.repetition_ms) / 1000;
 }
 
@@ -84,8 +96,7 @@ void read_t1(const perfusion_request& r, const given_options& given, perfusion_s
   const bool has_map = !r.t1_map.empty(), has_vfa = !r.vfa.empty();
   const int sources = r.t1_s.has_value() + has_map + has_vfa;
   if (sources != 1)
-    refuse(fmt::format("{} of --t1, --t1-map, --vfa given, expected one: T1 before the agent",
-                       sources == 0 ? "none" : std::to_string(sources)));
+    refuse(fmt::format("{} of --t1, --t1-map, --vfa given, expected one: T1 before the agent", sources));
   if (!has_vfa)
     for (const char* name : {"vfa-flip-angles", "vfa-tr"}) refuse_given(given, name, "without --vfa");
   if (!has_map) refuse_given(given, "t1-map-unit", "without --t1-map");
@@ -127,10 +138,11 @@ void read_signal(const perfusion_request& r, const given_options& given, perfusi
     for (const char* name : {"tr", "flip-angle"})
       if (r.vfa.empty() || std::string(name) != "tr") refuse_given(given, name, with);
   if (!c.needs_t1()) return refuse_t1(given, with);
-  c.relaxivity_per_mM_s = require(r.relaxivity, "relaxivity", "r1 of the agent in /s/mM");
+  require_signal_options(r, c.signal == signal_kind::spoiled_echo);
+  c.relaxivity_per_mM_s = *r.relaxivity;
   if (c.signal == signal_kind::spoiled_echo) {
-    c.repetition_s = require(r.repetition_ms, "tr", "the repetition time of the series in ms") / 1000;
-    c.flip_rad = require(r.flip_degrees, "flip-angle", "that of the series in degrees") * radians;
+    c.repetition_s = *r.repetition_ms / 1000;
+    c.flip_rad = *r.flip_degrees * radians;
   }
   read_t1(r, given, o);
 }

@@ -252,6 +252,13 @@ class Bedpostx(unittest.TestCase):
         output = run("bedpostx", self.subject, *ON_ONE_CORE, "-n", expect=2).stderr
         self.assertIn("-n: the value is missing", output)
 
+    def test_an_output_folder_that_cannot_be_changed_is_named(self):
+        os.makedirs(self.out)
+        with open(f"{self.out}/xfms", "w") as file:
+            file.write("not a folder\n")
+        stderr = run("bedpostx", self.subject, *QUICK, *ON_ONE_CORE, expect=74).stderr
+        self.assertIn("xfms/eye.mat: cannot be removed: Not a directory; check that the folder is writable", stderr)
+
     def test_missing_files_of_the_folder_are_named(self):
         self.assertIn("no such folder", run("bedpostx", self.path("nobody"), expect=66).stderr)
         os.rename(f"{self.subject}/bvals", self.path("bvals"))

@@ -172,10 +172,12 @@ class BadInputs(PerfusionJobs):
 
     def test_options_required_by_the_signal_type_are_requested(self):
         self.assert_rejected(USAGE, "--signal mri: expected one of concentration, linear, spgr, ct", "--signal", "mri")
-        self.assert_rejected(USAGE, "--relaxivity is missing", "--signal", "linear")
-        self.assert_rejected(USAGE, "--tr is missing", "--signal", "spgr", "--relaxivity", "4")
-        self.assert_rejected(USAGE, "--flip-angle is missing", *SPGR[:6])
-        self.assert_rejected(USAGE, "none of --t1, --t1-map, --vfa given", *SPGR)
+        self.assert_rejected(USAGE, "also needs --relaxivity", "--signal", "linear")
+        self.assert_rejected(USAGE, "also needs --relaxivity, r1 of the agent in /s/mM; --tr, the repetition time of the series in ms; "
+                             "--flip-angle, that of the series in degrees; --t1, --t1-map or --vfa", "--signal", "spgr")
+        self.assert_rejected(USAGE, "also needs --tr", "--signal", "spgr", "--relaxivity", "4")
+        self.assert_rejected(USAGE, "also needs --flip-angle", *SPGR[:6])
+        self.assert_rejected(USAGE, "also needs --t1, --t1-map or --vfa", *SPGR)
         self.assert_rejected(USAGE, "2 of --t1, --t1-map, --vfa given", *SPGR, "--t1", "0.6", "--t1-map", "x.nii")
         self.assert_rejected(USAGE, "--t1-blood is missing", *SPGR, "--t1", "0.6")
         self.assert_rejected(USAGE, "--relaxivity has no meaning with --signal ct", "--signal", "ct", "--relaxivity", "4")
@@ -186,7 +188,7 @@ class BadInputs(PerfusionJobs):
 
     def test_flip_angles_that_do_not_match_their_images_are_rejected(self):
         vfa = self.image("vfa.nii", np.ones((*SIZE, 3)))
-        self.assert_rejected(USAGE, "--vfa-flip-angles is missing", *SPGR, "--vfa", vfa)
+        self.assert_rejected(USAGE, "also needs --vfa-flip-angles", *SPGR, "--vfa", vfa)
         self.assert_rejected(BAD_DATA, "has 3 volumes, but --vfa-flip-angles 2 angles", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "2,10")
         self.assert_rejected(USAGE, "all are equal", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5,5,5")
         self.assert_rejected(USAGE, "1 angles, expected 2 to 16", *SPGR, "--vfa", vfa, "--vfa-flip-angles", "5")

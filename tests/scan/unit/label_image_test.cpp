@@ -117,7 +117,8 @@ TEST_F(LabelImage, NamesTheMissingLabel) {
 
 TEST(LabelList, IsSortedAndEachOnce) {
   EXPECT_EQ(parse_labels("17,3,17", "x"), (labels{3, 17}));
-  for (const char* wrong : {"", "3,", "3 4", "0", "-2", "3.5", "16777217", "x"})
+  EXPECT_EQ(parse_labels("8,2-4,3-5,7-7", "x"), (labels{2, 3, 4, 5, 7, 8}));
+  for (const char* wrong : {"", "3,", "3 4", "0", "-2", "3.5", "16777217", "x", "5-2", "3-", "-", "1-2-3"})
     EXPECT_THROW((void)parse_labels(wrong, "x"), failure) << wrong;
 }
 
