@@ -61,8 +61,9 @@ class Page {
     if (map) {
       const { values } = await server.fetchMap(map.key);
       this.map = { ...map, values, range: displayRange(values) };
-      const text = (value) => `${Number(value.toPrecision(3))} ${map.unit === "1" ? "" : map.unit}`;
-      [byId("map-low").textContent, byId("map-high").textContent] = this.map.range.map(text);
+      const [low, high] = this.map.range.map((value) => String(Number(value.toPrecision(3))));
+      byId("map-low").textContent = low;
+      byId("map-high").textContent = map.unit === "1" ? high : `${high} ${map.unit}`;
     }
     byId("map-legend").hidden = !map;
     this.paint();
