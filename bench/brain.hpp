@@ -23,4 +23,8 @@ const brain& philips_brain();
 /// program. Equal calls give equal seeds.
 std::vector<geodesic::seed> seeds_in_white_matter(const brain& of, std::size_t count);
 
+/// `count` seeds at random positions in the corpus callosum: white matter in the three slices around the middle whose
+/// diffusivity from left to right is more than three times those of the other axes.
+std::vector<geodesic::seed> seeds_in_callosum(const brain& of, std::size_t count);
+
 }  // namespace voxherd::bench

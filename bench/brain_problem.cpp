@@ -60,6 +60,7 @@ ray_settings make_settings(const brain_run& how) {
   s.max_length_mm = 250;
   s.directions = how.directions == 1 ? direction_kind::axis : direction_kind::sphere;
   s.directions_per_seed = how.directions;
+  if (how.region == seed_region::callosum && how.directions == 1) s.directions = direction_kind::random;
   if (how.form == ray_form::streamline) s.two_way = true, s.min_FA = 0.15f, s.min_radius_mm = s.step_mm;
   return s;
 }
@@ -71,7 +72,8 @@ class brain_problem final : public problem {
         how_(how),
         settings_(make_settings(how)),
         fibres_(how.seeds * how.directions),
-        seeds_(seeds_in_white_matter(philips_brain(), how.seeds)),
+        seeds_(how.region == seed_region::callosum ? seeds_in_callosum(philips_brain(), how.seeds)
+                                                   : seeds_in_white_matter(philips_brain(), how.seeds)),
         scores_(d, fibres_) {
     use_device(d);
     field_ = make_field(d, how.form, how.reading == interpolation::bspline);

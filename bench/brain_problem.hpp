@@ -14,6 +14,11 @@ enum class timed_part {
   every_point,    ///< and then the place of every fibre after every step, as the paper's program stores them
 };
 
+enum class seed_region {
+  white_matter,  ///< anywhere
+  callosum,      ///< in the corpus callosum; a single direction per seed is random, as in van Aart 2011
+};
+
 struct brain_run {
   geodesic::ray_form form;
   geodesic::interpolation reading;
@@ -21,6 +26,7 @@ struct brain_run {
   std::size_t seeds;
   std::uint32_t directions;  ///< of a seed: over the sphere; 1 is the main eigenvector
   timed_part part = timed_part::scoring;
+  seed_region region = seed_region::white_matter;
 };
 
 /// Fibres from random positions in a brain's white matter until they leave the brain or form a loop, at most 250 mm, in

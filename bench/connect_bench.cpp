@@ -3,6 +3,7 @@
 #include <string>
 
 #include "bench/connect_problem.hpp"
+#include "bench/connect_sweeping_problem.hpp"
 
 namespace {
 
@@ -37,16 +38,26 @@ void add(const std::string& group, const std::string& volume, const scheme& s, b
 /// The paper's Table 1 and larger volumes, with every scheme.
 void add_solves(const place& where, bool cuda) {
   for (const std::string volume : {"const/64", "helix/100", "helix/10000", "half_space/64", "pullback/64",
-                                   "pullback/201", "brain/1", "brain/16", "brain/100"}) {
+                                   "pullback/201", "brain/1", "brain/16", "brain/100", "philips/1", "philips/16"}) {
     const bool large = volume == "pullback/201" || volume == "brain/100";
     for (const scheme& s : schemes) {
-      // Most of the helix is beyond the reach of selling, whose stencils jump out of the turns.
-      if (volume == "helix/10000" && s.kind == scheme_kind::selling) continue;
       // Takes minutes on one core.
       if (large && !cuda && s.kind != scheme_kind::selling) continue;
       for (const bool in_place : {false, true}) add("solve", volume, s, in_place, where);
     }
   }
+}
+
+/// The other solvers of the paper's Table 1.
+void add_sweeping() {
+  using reference::sweeping_scheme;
+  for (const std::string volume : {"const/64", "helix/100", "helix/10000", "brain/1", "philips/1"})
+    for (const auto& [name, kind] :
+         {std::pair{"godunov", sweeping_scheme::godunov}, std::pair{"lax_friedrichs", sweeping_scheme::lax_friedrichs}})
+      // Lax-Friedrichs takes more than four minutes at a ratio of 10,000.
+      if (volume != "helix/10000" || kind == sweeping_scheme::godunov)
+        add_benchmark(fmt::format("connect/sweeping/{}/{}/threads1", volume, name),
+                      [volume, kind = kind] { return make_sweeping_problem(volume, kind); });
 }
 
 /// Error against time.
@@ -67,6 +78,7 @@ void add_parts(const place& where) {
 
 void add_all(const bench_options& o) {
   const bool cuda = o.chosen.kind == backend::cuda;
+  if (!cuda) add_sweeping();
   for (const place& where : benchmark_devices(o)) {
     add_solves(where, cuda);
     if (where.on.threads > 1) continue;

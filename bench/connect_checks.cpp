@@ -61,7 +61,7 @@ std::string check_error(const connect_volume& v, const solver_settings& how, con
 std::string check_helix(const connect_volume& v, const solver_settings& how, const std::vector<float>& u) {
   const auto over = over_helix_length(v, u);
   const bool great = v.name == "helix/10000";
-  const double most = great ? limits{INFINITY, INFINITY, 17, 17}.of(how) : limits{1.8, 1.6, 2.4, 2.1}.of(how);
+  const double most = great ? 17 : limits{1.8, 1.6, 2.4, 2.1}.of(how);
   return over[0] > 0.95 && over[0] < most
              ? ""
              : fmt::format("{:.2f} times the helix's length after a quarter turn, expected 0.95 to {}", over[0], most);
@@ -88,7 +88,9 @@ double selling_update(const connect::speed_field& field, std::size_t linear, con
   return reference::upwind_root(terms);
 }
 
+/// In a real brain some voxels also take straight steps across faces, so that their times may be earlier.
 std::string check_equation(const connect_volume& v, const std::vector<float>& u) {
+  const bool may_be_earlier = v.name.starts_with("philips");
   const auto field = v.of.field();
   const auto voxels = reference::voxels_inside(field);
   std::vector<double> dense(v.of.inside.size(), INFINITY);
@@ -99,7 +101,8 @@ std::string check_equation(const connect_volume& v, const std::vector<float>& u)
   for (std::size_t n = 0; n < voxels.size(); n += 61)
     if (!fixed[n]) {
       const double expected = selling_update(field, voxels[n], dense);
-      largest = std::max(largest, std::abs(dense[voxels[n]] - expected) / expected);
+      const double later = (dense[voxels[n]] - expected) / expected;
+      largest = std::max(largest, may_be_earlier ? later : std::abs(later));
     }
   return largest < 2e-5 ? "" : fmt::format("another update changes a voxel by a relative {:.1e}", largest);
 }
@@ -113,7 +116,7 @@ std::string check_brain(const connect_volume& v, const solver_settings& how, con
 }  // namespace
 
 std::string check_arrivals(const connect_volume& v, const solver_settings& how, const std::vector<float>& u) {
-  if (v.name.starts_with("brain")) return check_brain(v, how, u);
+  if (v.name.starts_with("brain") || v.name.starts_with("philips")) return check_brain(v, how, u);
   return v.name.starts_with("helix") ? check_helix(v, how, u) : check_error(v, how, u);
 }
 

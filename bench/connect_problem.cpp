@@ -125,17 +125,8 @@ class connect_problem : public problem {
 
   void add_errors(counters& all) const {
     if (first_.empty()) return;
-    const std::string& name = volume_->name;
-    if (!volume_->exact.empty()) all.emplace_back("relative_L1", relative_L1(*volume_, first_));
-    if (name.starts_with("const") || name.starts_with("tilted"))
-      all.emplace_back("over_exact_along_fibre", over_exact_along_fibre(*volume_, first_));
-    if (name.starts_with("helix")) {
-      const auto over = over_helix_length(*volume_, first_);
-      all.emplace_back("over_length_quarter_turn", over[0]);
-      all.emplace_back("over_length_half_turn", over[1]);
-      all.emplace_back("over_length_turn", over[2]);
-    }
-    all.emplace_back("mean_arrival", mean(first_));
+    add_arrival_errors(*volume_, first_, all);
+    if (const double of_all = mean(first_); std::isfinite(of_all)) all.emplace_back("mean_arrival", of_all);
   }
 
   mutable std::vector<float> first_;  ///< front 0 of the run that was verified

@@ -70,8 +70,8 @@ def print_paper(by_backend):
         return
     print("## The paper's Table 1\n\nOne solve, ms; GPU: time of the kernels. Godunov27 is the paper's scheme except for the last "
           "part of its validity test (docs/design/connect.md). The helix has a ratio "
-          "of eigenvalues of 10,000 in the paper, where selling's stencils do not reach; rows say their "
-          "ratio. Only volumes that are the paper's are compared with its times. "
+          "of eigenvalues of 10,000 in the paper; rows say their ratio. Only volumes that are the paper's are compared "
+          "with its times. "
           "HamiltonFastMarching (HFM): ratio 100, including stencils; voxherd's stencils are part of the set-up.\n")
     rows = []
     for title, volumes, gpu_s, sweeping_s, friedrichs_s, hfm_s in PAPER:

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "bench/brain.hpp"
 #include "bench/connect_brain.hpp"
+#include "kernels/tensor_field/field.hpp"
 
 namespace voxherd::bench {
 
@@ -51,7 +53,7 @@ reference::connect_case cube(const std::string& kind, std::uint64_t side) {
   throw std::invalid_argument("unknown volume " + kind);
 }
 
-reference::connect_case brain() {
+reference::connect_case folded_sheet() {
   reference::connect_case c{"brain", brain_size, {}, brain_mask(), {}, {}};
   c.tensors.resize(8 * c.inside.size());
   for (std::size_t at = 0; at < c.inside.size(); ++at) {
@@ -81,14 +83,59 @@ void start_in_regions(connect_volume& v, std::size_t fronts) {
   }
 }
 
+/// The part of the brain that is connected by faces to its first voxel of white matter.
+void keep_connected(reference::connect_case& c, std::size_t first) {
+  std::vector<std::uint8_t> reached(c.inside.size());
+  std::vector<std::size_t> open{first};
+  reached[first] = 1;
+  const std::array<std::size_t, 3> stride{1, c.size[0], c.size[0] * c.size[1]};
+  while (!open.empty()) {
+    const std::size_t at = open.back();
+    open.pop_back();
+    for (std::size_t d = 0; d < 3; ++d) {
+      const std::size_t x = at / stride[d] % c.size[d];
+      for (const std::size_t next : {x > 0 ? at - stride[d] : at, x + 1 < c.size[d] ? at + stride[d] : at})
+        if (c.inside[next] && !reached[next]) reached[next] = 1, open.push_back(next);
+    }
+  }
+  c.inside = reached;
+}
+
+/// Tensors as `voxherd connect` prepares them.
+reference::connect_case real_brain() {
+  const brain& b = philips_brain();
+  geodesic::preparation how;
+  how.metric = geodesic::metric_kind::jeong, how.alpha = 3, how.min_eigenvalue = std::pow(100, -1.0 / 3);
+  const auto prepared =
+      geodesic::make_field({backend::cpu, 1, 0}, b.image, {}, how, geodesic::field_kind::tensor, false);
+  reference::connect_case c{"philips", b.image.size, geodesic::host_values(*prepared), b.image.inside, {}, {}};
+  keep_connected(c, b.white_matter.front());
+  return c;
+}
+
+/// From voxels of white matter, evenly spaced in its list.
+void start_in_white_matter(connect_volume& v, std::size_t fronts) {
+  std::vector<std::uint32_t> number(v.of.inside.size());
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < number.size(); ++i) number[i] = count, count += v.of.inside[i];
+  const auto& white = philips_brain().white_matter;
+  for (std::size_t k = 0; k < fronts; ++k) {
+    v.starts.starts.push_back({number[white[(2 * k + 1) * white.size() / (2 * fronts)]], 0});
+    v.starts.offsets.push_back(v.starts.starts.size());
+  }
+}
+
 connect_volume make_volume(const std::string& name) {
   const std::size_t cut = name.find('/');
   const std::string kind = name.substr(0, cut);
   const std::uint64_t n = std::stoull(name.substr(cut + 1));
   connect_volume v{name, {}, {}, {}, {}};
   if (kind == "brain") {
-    v.of = brain();
+    v.of = folded_sheet();
     start_in_regions(v, n);
+  } else if (kind == "philips") {
+    v.of = real_brain();
+    start_in_white_matter(v, n);
   } else if (kind == "helix") {
     v.of = cases::helix(1 / static_cast<double>(n), 64);
     start_in_ball(v, 2);
@@ -127,6 +174,11 @@ std::shared_ptr<const connect_volume> connect_volume_named(const std::string& na
   return kept;
 }
 
+connect::start_list first_front(const connect::start_list& all) {
+  const auto begin = all.starts.begin();
+  return {{0, all.offsets[1]}, {begin, begin + static_cast<long>(all.offsets[1])}};
+}
+
 double relative_L1(const connect_volume& v, const std::vector<float>& arrivals) {
   double error = 0, all = 0;
   for (std::size_t i = 0; i < v.exact.size(); ++i)
@@ -148,6 +200,25 @@ std::array<double, 3> over_helix_length(const connect_volume& v, const std::vect
   for (std::size_t i = 0; i < 3; ++i)
     over[i] = trilinear(arrivals, v.of, cases::on_helix(turns[i])) / cases::helix_length(turns[i]);
   return over;
+}
+
+void add_arrival_errors(const connect_volume& v, const std::vector<float>& arrivals,
+                        std::vector<std::pair<std::string, double>>& counters) {
+  const auto add = [&](const char* name, double value) {
+    if (std::isfinite(value)) counters.emplace_back(name, value);
+  };
+  const auto reached = std::count_if(arrivals.begin(), arrivals.end(), [](float u) { return std::isfinite(u); });
+  if (static_cast<std::size_t>(reached) < arrivals.size())
+    add("reached_percent", 100 * static_cast<double>(reached) / static_cast<double>(arrivals.size()));
+  if (!v.exact.empty()) add("relative_L1", relative_L1(v, arrivals));
+  if (v.name.starts_with("const") || v.name.starts_with("tilted"))
+    add("over_exact_along_fibre", over_exact_along_fibre(v, arrivals));
+  if (v.name.starts_with("helix")) {
+    const auto over = over_helix_length(v, arrivals);
+    add("over_length_quarter_turn", over[0]);
+    add("over_length_half_turn", over[1]);
+    add("over_length_turn", over[2]);
+  }
 }
 
 }  // namespace voxherd::bench

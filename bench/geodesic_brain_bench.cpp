@@ -38,12 +38,13 @@ void add_speed(const bench_options& o) {
   add(streamline, "rk4", integrator::rk4, usual, 1);
 }
 
-/// Table 3 and figure 7 of van Aart 2011: few seeds, one direction each, on a GPU or on several CPU threads.
+/// Table 3 and figure 7 of van Aart 2011: few seeds, one direction each, on a GPU or on several CPU threads; in white
+/// matter along fibres, and as in the paper in the corpus callosum in random directions.
 void add_seeds(const bench_options& o) {
   const bool cuda = o.chosen.kind == backend::cuda;
   const int most =
       o.threads_given ? o.chosen.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  for (const int threads : {1, 2, 4, 8, 16}) {
+  for (const int threads : {1, 2, 4, 8, 16, 32, 64}) {
     if (threads > (cuda ? 1 : most)) break;
     const std::string on = cuda ? "gpu" : fmt::format("threads{}", threads);
     for (const geodesic_scheme& s : schemes) {
@@ -55,6 +56,10 @@ void add_seeds(const bench_options& o) {
           const brain_run how{s.form, s.reading, integrator::rk2, seeds, 1, part};
           add_benchmark(fmt::format("geodesic/seeds/{}/{}/{}/{}", s.name, what, on, seeds),
                         [=] { return make_brain_problem(d, how); });
+          brain_run callosal = how;
+          callosal.region = seed_region::callosum;
+          add_benchmark(fmt::format("geodesic/callosum/{}/{}/{}/{}", s.name, what, on, seeds),
+                        [=] { return make_brain_problem(d, callosal); });
         }
     }
   }

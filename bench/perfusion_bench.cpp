@@ -34,7 +34,7 @@ constexpr const char* every_method[] = {"simplex-paper",
 
 bool slow(const std::string& method) { return method.ends_with("-direct") || method.ends_with("-fft"); }
 
-/// The paper's Table 2 and Figure 5: 10,000 voxels; on one core as many as take a few seconds.
+/// The first half of the paper's Table 2: 10,000 voxels; on one core as many as take a few seconds.
 void add_frames(const bench_options& o, const place& where, bool cuda) {
   for (const std::string method : every_method)
     for (const int frames : paper_frames) {

@@ -18,7 +18,7 @@ using namespace voxherd;
 using namespace voxherd::bench;
 using namespace voxherd::perfusion;
 
-constexpr std::array frame_counts{32, 48, 64, 128, 256, 320, 448};
+constexpr std::array frame_counts{32, 48, 64, 128, 256, 320, 448, 512};
 constexpr double complete_s = 120;  ///< of a series, as the paper's
 constexpr std::array<double, parameter_count> papers_truth{400 / per_second, 20 / per_second, 100 / per_second, 1, 2};
 
@@ -255,6 +255,15 @@ void add_gpu(const bench_options& o, convolution_method method, int frames) {
                 [=] { return std::make_unique<gpu_cost_problem>(d, method, frames, voxels, 16); });
 }
 
+/// The right half of the paper's Figure 5: curves per call at 128 frames.
+void add_gpu_counts(const bench_options& o) {
+  for (const std::size_t curves : {100, 500, 1000, 2000, 5000, 10000, 15000})
+    for (const auto method : {convolution_method::block_fft, convolution_method::cufft, convolution_method::direct,
+                              convolution_method::recursion})
+      add_benchmark(fmt::format("perfusion_convolution/by_curves/{}/{}/gpu", method_name(method), curves),
+                    [=, d = o.chosen] { return std::make_unique<convolution_problem>(d, method, 128, curves); });
+}
+
 void add_cpu(const bench_options& o, convolution_method method, int frames) {
   if (method == convolution_method::cufft) return;
   const std::size_t voxels = o.voxels > 0 ? o.voxels : 16;
@@ -273,5 +282,6 @@ int main(int argc, char** argv) {
       for (const auto method : {convolution_method::block_fft, convolution_method::cufft, convolution_method::direct,
                                 convolution_method::recursion})
         (o.chosen.kind == backend::cuda ? add_gpu : add_cpu)(o, method, frames);
+    if (o.chosen.kind == backend::cuda) add_gpu_counts(o);
   });
 }

@@ -44,7 +44,7 @@ def read(path):
 
 
 def names_threads(name):
-    return "/by_cores/" in name or "/threads" in name
+    return "by_cores/" in name or "/threads" in name
 
 
 def merged(files):

@@ -48,10 +48,11 @@ std::vector<int> doublings(int most) {
   return list;
 }
 
-/// K=137, 3 fibres, model 1, 1000+1250 jumps, the same number of voxels per device.
-ballstick_case share(std::size_t voxels) {
+/// K=137, model 1, 1000+1250 jumps, the same number of voxels per device.
+ballstick_case share(std::size_t voxels, int fibres = 3) {
   ballstick_case c;
   c.measurements = 137;
+  c.settings.fibres = fibres;
   c.settings.model = ballstick::diffusion_model::mono_exponential;
   c.voxels = voxels;
   return c;
@@ -77,12 +78,26 @@ void add_cores(const bench_options& o) {
       return std::make_unique<ballstick_problem>(device{backend::cpu, n, 0}, c);
     });
   }
+  for (const int fibres : {1, 2, 3, 4})
+    for (const int n : {1, 2, 4}) {
+      if (n > threads.back()) continue;
+      const ballstick_case c = share(static_cast<std::size_t>(n) * (o.voxels > 0 ? o.voxels : 192), fibres);
+      add_benchmark(fmt::format("ballstick/fibres_by_cores/L{}/{}", fibres, n), [n, c] {
+        return std::make_unique<ballstick_problem>(device{backend::cpu, n, 0}, c);
+      });
+    }
 }
 
 void add_devices(const bench_options& o) {
   const ballstick_case c = share(o.voxels > 0 ? o.voxels : 256 * 132);
   for (const int n : doublings(static_cast<int>(visible_gpus().size())))
     add_benchmark(fmt::format("ballstick/by_devices/{}", n), [n, c] { return std::make_unique<problem_on_all>(n, c); });
+  for (const int fibres : {1, 2, 3, 4})
+    for (const int n : doublings(static_cast<int>(visible_gpus().size()))) {
+      const ballstick_case part = share(o.voxels > 0 ? o.voxels : 256 * 132, fibres);
+      add_benchmark(fmt::format("ballstick/fibres_by_devices/L{}/{}", fibres, n),
+                    [n, part] { return std::make_unique<problem_on_all>(n, part); });
+    }
 }
 
 }  // namespace

@@ -5,10 +5,12 @@
     python3 docs/papers/tables.py plot [--format png] FOLDER [FIGURE ...]
     python3 docs/papers/tables.py list
 
-A CSV file begins with lines "# ..." (title, machine, date, command). Plotting needs matplotlib.
+A CSV file begins with lines "# ..." (title, machine, date, command). A file of bench/papers has the columns
+device,series,x,value and lines "# x: " and "# y: ", and is a figure by itself. Plotting needs matplotlib.
 """
 import argparse
 import csv
+import glob
 import os
 import sys
 
@@ -202,6 +204,42 @@ BARS = {
 }
 
 
+POINTS = ["device", "series", "x", "value"]  # columns of bench/papers
+
+
+def point_files():
+    """{figure: path} of the tables of bench/papers."""
+    paths = sorted(glob.glob(os.path.join(HERE, "*.csv")))
+    return {os.path.basename(path)[:-4]: path for path in paths if read(path)[1] == POINTS}
+
+
+def plot_points(plt, path):
+    """A line for each device and series; with "# panels: series" in the head, a panel for each series."""
+    header, _, rows = read(path)
+    about = dict(line.split(": ", 1) for line in header if ": " in line)
+    panels = list(dict.fromkeys(row[1] for row in rows)) if about.get("panels") == "series" else [None]
+    columns = min(4, len(panels))
+    figure, every = plt.subplots(-(-len(panels) // columns), columns, squeeze=False,
+                                 figsize=(8, 5) if len(panels) == 1 else (4 * columns, 3 * -(-len(panels) // columns)))
+    for axes, panel in zip(every.flat, panels):
+        lines = {}
+        for device, series, x, value in rows:
+            if panel in (None, series):
+                label = device if panel else f"{series}, {device}"
+                lines.setdefault(label, []).append((float(x) if is_number(x) else x, float(value)))
+        for label, found in lines.items():
+            axes.plot(*zip(*found), marker="o" if panel is None else None, markersize=3, linewidth=1.2, label=label)
+        axes.set(title=panel or header[0], xlabel=about["x"], ylabel=about["y"])
+        if all(y > 0 for found in lines.values() for _, y in found):
+            axes.set_yscale("log")
+            if all(is_number(row[2]) for row in rows):
+                axes.set_xscale("log")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=6)
+    figure.tight_layout()
+    return figure
+
+
 def pyplot():
     try:
         import matplotlib
@@ -215,12 +253,16 @@ def pyplot():
 def plot(folder, figures, kind):
     plt = pyplot()
     os.makedirs(folder, exist_ok=True)
-    for name in figures or (*LINES, *BARS):
-        figure, axes = plt.subplots(figsize=(8, 5))
-        if name in LINES:
-            plot_lines(axes, *LINES[name])
+    measured = point_files()
+    for name in figures or (*LINES, *BARS, *measured):
+        if name in measured:
+            figure = plot_points(plt, measured[name])
         else:
-            BARS[name](axes)
+            figure, axes = plt.subplots(figsize=(8, 5))
+            if name in LINES:
+                plot_lines(axes, *LINES[name])
+            else:
+                BARS[name](axes)
         path = os.path.join(folder, f"{name}.{kind}")
         figure.savefig(path, bbox_inches="tight")
         plt.close(figure)
@@ -242,9 +284,9 @@ def main():
         for path in args.files:
             print_table(path)
     elif args.command == "list":
-        print("\n".join((*LINES, *BARS)))
+        print("\n".join((*LINES, *BARS, *point_files())))
     else:
-        unknown = set(args.figures) - {*LINES, *BARS}
+        unknown = set(args.figures) - {*LINES, *BARS, *point_files()}
         if unknown:
             parser.error(f"unknown figure: {', '.join(sorted(unknown))}; `list` prints all")
         plot(args.folder, args.figures, args.format)

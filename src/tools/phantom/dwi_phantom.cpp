@@ -118,9 +118,9 @@ const std::vector<dwi_phantom_settings>& dwi_phantom_presets() {
     dwi_phantom_settings toy, clinical, paper_hires, hcp;
     toy.name = "toy", toy.size = {20, 20, 12}, toy.voxel_size_mm = 2.5;
     toy.b0_volumes = 6, toy.shells = {{1000, 30}, {2000, 30}};
-    clinical.name = "clinical", clinical.size = {96, 96, 30}, clinical.voxel_size_mm = 2.5;
+    clinical.name = "clinical", clinical.size = {96, 96, 30}, clinical.voxel_size_mm = 2;
     clinical.b0_volumes = 4, clinical.shells = {{2500, 64}};
-    paper_hires.name = "paper-hires", paper_hires.size = {140, 168, 102}, paper_hires.voxel_size_mm = 1.3;
+    paper_hires.name = "paper-hires", paper_hires.size = {140, 168, 102}, paper_hires.voxel_size_mm = 1.25;
     paper_hires.b0_volumes = 16, paper_hires.shells = {{1500, 256}};
     hcp.name = "hcp", hcp.size = {145, 174, 145}, hcp.voxel_size_mm = 1.25;
     hcp.b0_volumes = 18, hcp.shells = {{1000, 90}, {2000, 90}, {3000, 90}};

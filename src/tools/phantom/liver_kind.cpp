@@ -16,8 +16,8 @@ using perfusion::signal_kind;
 
 void read_signal(const phantom_request& request, liver_phantom_settings& p) {
   p.signal = request.signal;
-  p.repetition_s = request.repetition_ms / 1e3;
-  p.flip_deg = request.flip_degrees;
+  if (request.repetition_ms) p.repetition_s = *request.repetition_ms / 1e3;
+  if (request.flip_degrees) p.flip_deg = *request.flip_degrees;
   p.relaxivity_per_mM_s = request.relaxivity;
   p.vfa_flip_deg = request.vfa_flip_degrees;
 }

@@ -146,8 +146,10 @@ const std::vector<liver_phantom_settings>& liver_phantom_presets() {
     clinical.name = "clinical", clinical.size = {160, 160, 40}, clinical.voxel_size_mm = {2.375, 2.375, 5};
     clinical.frames = 60, clinical.spacing_s = 2;
     clinical.liver_voxels = 97000, clinical.aorta_voxels = 200, clinical.portal_voxels = 100;
-    // Patient 3 of Wang & Cao 2012, Table 5.
-    paper.name = "paper", paper.size = {320, 320, 66}, paper.voxel_size_mm = {1.1875, 1.1875, 3};
+    // Wang & Cao 2012: the protocol, with a field of view of 33 cm, and patient 3 of Table 5.
+    constexpr double in_plane_mm = 330.0 / 320;
+    paper.name = "paper", paper.size = {320, 320, 66}, paper.voxel_size_mm = {in_plane_mm, in_plane_mm, 3};
+    paper.repetition_s = 4.48e-3, paper.flip_deg = 20;
     paper.liver_voxels = 638728, paper.aorta_voxels = 800, paper.portal_voxels = 400;
     return std::vector{toy, clinical, paper};
   }();

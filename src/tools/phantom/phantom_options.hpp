@@ -37,7 +37,8 @@ struct phantom_request {
   std::optional<std::uint64_t> frames;
   std::optional<double> spacing_s;
   perfusion::signal_kind signal = perfusion::signal_kind::spoiled_echo;
-  double repetition_ms = 3.5, flip_degrees = 15, relaxivity = 4.5, cnr = 50;
+  std::optional<double> repetition_ms, flip_degrees;
+  double relaxivity = 4.5, cnr = 50;
   std::vector<double> vfa_flip_degrees{2, 5, 10, 15};
   inputs_between_frames inputs = inputs_between_frames::continuous;
   stored_type type = stored_type::float32;

@@ -54,8 +54,10 @@ TEST(Crossings, OrientationsAreUniform) {
 
 TEST(DwiPhantom, PresetsHaveTheSizesOfTheirModels) {
   EXPECT_EQ(preset("clinical").size, (std::array<std::uint64_t, 3>{96, 96, 30}));
+  EXPECT_EQ(preset("clinical").voxel_size_mm, 2);
   EXPECT_EQ(preset("clinical").shells.at(0).directions, 64u);
   EXPECT_EQ(preset("paper-hires").size, (std::array<std::uint64_t, 3>{140, 168, 102}));
+  EXPECT_EQ(preset("paper-hires").voxel_size_mm, 1.25);
   EXPECT_EQ(preset("hcp").size, (std::array<std::uint64_t, 3>{145, 174, 145}));
   EXPECT_EQ(preset("hcp").volumes(), 288u);
   EXPECT_NEAR(double(brain_of(preset("hcp")).mask_count()), 900000, 1000);

@@ -149,6 +149,7 @@ TEST(LiverAnatomy, HasExactlyTheRequestedNumberOfVoxels) {
     EXPECT_EQ(portal, p.portal_voxels) << p.name;
   }
   EXPECT_EQ(preset("paper").size, (std::array<std::uint64_t, 3>{320, 320, 66}));
+  EXPECT_EQ(preset("paper").voxel_size_mm, (std::array<double, 3>{1.03125, 1.03125, 3}));
   EXPECT_EQ(preset("paper").liver_voxels, 638728u);
   EXPECT_EQ(preset("paper").frames, 48u);
 }
