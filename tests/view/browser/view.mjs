@@ -35,7 +35,8 @@ const countPixels = (view) =>
     gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
     let count = 0;
     for (let i = 0; i < pixels.length; i += 4)
-      if (Math.max(pixels[i], pixels[i + 1], pixels[i + 2]) - Math.min(pixels[i], pixels[i + 1], pixels[i + 2]) > 60) count++;
+      if (Math.max(pixels[i], pixels[i + 1], pixels[i + 2]) - Math.min(pixels[i], pixels[i + 1], pixels[i + 2]) > 60)
+        count++;
     return count;
   }, view);
 
@@ -103,7 +104,11 @@ async function showFibres() {
 
 // Files that the browser saves.
 async function saveFiles() {
-  const files = { "save-costs": ["total.nii"], "save-pathway": ["pathway.nii"], "save-pictures": ["planes.png", "volume.png"] };
+  const files = {
+    "save-costs": ["total.nii"],
+    "save-pathway": ["pathway.nii"],
+    "save-pictures": ["planes.png", "volume.png"],
+  };
   seen.saved = {};
   for (const [button, names] of Object.entries(files)) {
     const downloads = [];
@@ -135,7 +140,11 @@ async function showMap() {
   await page.keyboard.type("MD");
   await page.waitForFunction(() => voxherd.map?.name === "MD", null, { timeout });
   await page.waitForFunction(() => document.getElementById("location").textContent.includes("MD"), null, { timeout });
-  seen.map = { location: await textOf(page, "location"), high: await textOf(page, "map-high"), ...(await countColours()) };
+  seen.map = {
+    location: await textOf(page, "location"),
+    high: await textOf(page, "map-high"),
+    ...(await countColours()),
+  };
   await page.screenshot({ path: join(screenshots, "map.png") });
 }
 
@@ -149,7 +158,9 @@ async function changeMetric() {
 
 async function useSmallScreen() {
   await page.setViewportSize({ width: 320, height: 800 });
-  seen.overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  seen.overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
   await page.screenshot({ path: join(screenshots, "small.png"), fullPage: true });
 }
 
@@ -164,14 +175,21 @@ async function attack() {
       const tries = [{ headers: { "X-Token": token } }, { mode: "no-cors", method: "POST", body: "{}" }];
       const results = [];
       for (const options of tries)
-        results.push(await fetch(`http://127.0.0.1:${to}/api/state`, options).then((r) => r.type, () => "failed"));
+        results.push(
+          await fetch(`http://127.0.0.1:${to}/api/state`, options).then(
+            (r) => r.type,
+            () => "failed",
+          ),
+        );
       return results;
     },
     [port, hash.slice("#token=".length)],
   );
   const wrong = await browser.newPage();
   await wrong.goto(address.replace(/#.*/, "#token=wrong"));
-  await wrong.waitForFunction(() => document.getElementById("status").textContent.startsWith("Failed"), null, { timeout });
+  await wrong.waitForFunction(() => document.getElementById("status").textContent.startsWith("Failed"), null, {
+    timeout,
+  });
   seen.wrongToken = await textOf(wrong, "status");
 }
 

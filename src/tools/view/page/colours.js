@@ -2,8 +2,21 @@
 
 // Blue to red, as in Jeong et al. 2007, and viridis for other maps: colours at equal distances.
 const scales = {
-  cost: [[40, 60, 255], [0, 200, 255], [120, 230, 80], [255, 220, 0], [255, 120, 0], [230, 0, 0]],
-  map: [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]],
+  cost: [
+    [40, 60, 255],
+    [0, 200, 255],
+    [120, 230, 80],
+    [255, 220, 0],
+    [255, 120, 0],
+    [230, 0, 0],
+  ],
+  map: [
+    [68, 1, 84],
+    [59, 82, 139],
+    [33, 145, 140],
+    [94, 201, 98],
+    [253, 231, 37],
+  ],
 };
 const steps = 256;
 
@@ -51,7 +64,8 @@ export function paintMap(rgba, { values, low, high, opacity }) {
 export function displayRange(values) {
   const shown = [];
   const stride = Math.max(1, Math.floor(values.length / 200000));
-  for (let v = 0; v < values.length; v += stride) if (values[v] !== 0 && Number.isFinite(values[v])) shown.push(values[v]);
+  for (let v = 0; v < values.length; v += stride)
+    if (values[v] !== 0 && Number.isFinite(values[v])) shown.push(values[v]);
   if (shown.length === 0) return [0, 1];
   shown.sort((a, b) => a - b);
   const at = (part) => shown[Math.floor(part * (shown.length - 1))];

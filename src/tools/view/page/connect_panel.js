@@ -73,7 +73,10 @@ export class ConnectPanel {
     byId("save-costs").addEventListener("click", () => this.save("total", this.connection.total));
     byId("save-pathway").addEventListener("click", () => {
       const limit = this.connection.limit(this.epsilon());
-      this.save("pathway", Float32Array.from(this.connection.level, (level) => (level <= limit ? 1 : 0)));
+      this.save(
+        "pathway",
+        Float32Array.from(this.connection.level, (level) => (level <= limit ? 1 : 0)),
+      );
     });
   }
 
@@ -111,7 +114,12 @@ export class ConnectPanel {
 
   settings() {
     const number = (id) => Number(byId(id).value);
-    return { metric: byId("metric").value, alpha: number("alpha"), smooth: number("smooth"), max_ratio: number("max-ratio") };
+    return {
+      metric: byId("metric").value,
+      alpha: number("alpha"),
+      smooth: number("smooth"),
+      max_ratio: number("max-ratio"),
+    };
   }
 
   async solve() {
@@ -211,7 +219,12 @@ export class ConnectPanel {
     byId("mean-FA").textContent = FA ? pathway.mean.toFixed(3) : "shown with FA as picture";
     byId("gap").textContent = `${(100 * connection.gap).toFixed(1)} % (0 for an exact solution)`;
     const { epsilon: epsilons, voxels } = connection.curve;
-    drawCurve(byId("curve"), epsilons, voxels.map((n) => n * connection.voxelMl), epsilon);
+    drawCurve(
+      byId("curve"),
+      epsilons,
+      voxels.map((n) => n * connection.voxelMl),
+      epsilon,
+    );
     byId("command").textContent = commandLine(this.solvedEnds, page.state.connect, connection, epsilon);
   }
 
@@ -249,7 +262,11 @@ export class ConnectPanel {
     if (!this.connection) return parts;
     const total = this.costAt[at];
     const excess = 100 * (total / this.connection.cost - 1);
-    parts.push(Number.isFinite(total) ? `cost ${total.toPrecision(5)} ${this.connection.unit} (+${excess.toFixed(1)} %)` : "no path");
+    parts.push(
+      Number.isFinite(total)
+        ? `cost ${total.toPrecision(5)} ${this.connection.unit} (+${excess.toFixed(1)} %)`
+        : "no path",
+    );
     return parts;
   }
 }

@@ -99,7 +99,8 @@ class Page {
   describePlace() {
     if (!this.place || !this.image) return;
     const at = this.voxelIndex(this.place.voxel);
-    const value = ({ name, unit, values }) => `${name} ${Number(values[at].toPrecision(4))}${unit && unit !== "1" ? ` ${unit}` : ""}`;
+    const value = ({ name, unit, values }) =>
+      `${name} ${Number(values[at].toPrecision(4))}${unit && unit !== "1" ? ` ${unit}` : ""}`;
     const parts = [`${this.place.mm.map((x) => x.toFixed(1)).join(", ")} mm`, `voxel ${this.place.voxel.join(" ")}`];
     parts.push(value(this.image));
     if (this.map) parts.push(value(this.map));
@@ -122,7 +123,8 @@ class Page {
 function fillMenus(page) {
   const maps = page.listMaps();
   for (const menu of [byId("image"), byId("overlay")])
-    for (const map of maps) menu.add(new Option(map.unit && map.unit !== "1" ? `${map.name} (${map.unit})` : map.name, map.key));
+    for (const map of maps)
+      menu.add(new Option(map.unit && map.unit !== "1" ? `${map.name} (${map.unit})` : map.name, map.key));
   byId("overlay").add(new Option(page.state.connect.available ? "connection" : "none", ""), 0);
   byId("overlay").value = "";
   const find = (key) => maps.find((map) => map.key === key) ?? null;

@@ -99,7 +99,15 @@ export class ImageView {
     } else if (known) {
       known.visible = false;
     } else if (surface.triangles.length > 0) {
-      const mesh = new NVMesh(surface.points, surface.triangles, name, new Uint8Array([...colour, 255]), 1, true, nv.gl);
+      const mesh = new NVMesh(
+        surface.points,
+        surface.triangles,
+        name,
+        new Uint8Array([...colour, 255]),
+        1,
+        true,
+        nv.gl,
+      );
       nv.addMesh(mesh);
       this.meshes.set(name, mesh);
     }

@@ -73,7 +73,9 @@ export function findSurface(voxels, isInside, imageSize, affine) {
         pointOf[cell] = points.length / 3;
         const place = cellPoint(bits).map((p, d) => p + [x, y, z][d] + box.low[d]);
         for (let row = 0; row < 12; row += 4)
-          points.push(affine[row] * place[0] + affine[row + 1] * place[1] + affine[row + 2] * place[2] + affine[row + 3]);
+          points.push(
+            affine[row] * place[0] + affine[row + 1] * place[1] + affine[row + 2] * place[2] + affine[row + 3],
+          );
         addQuads(bits, cell, strides, pointOf, triangles);
       }
   return { points: new Float32Array(points), triangles: new Uint32Array(triangles) };
