@@ -13,6 +13,7 @@
 #include "mpi/result/same_study.hpp"
 #include "mpi/run/run_layout.hpp"
 #include "mpi/run/run_outputs.hpp"
+#include "mpi/run/run_warnings.hpp"
 
 namespace voxherd {
 
@@ -139,11 +140,13 @@ void study::finish(result_writer& writer, rank_account account, const device_hoo
   summary["version"] = layout_.version;
   summary["resumed_batches"] = batches_before;
   if (counts != nullptr) summary["counts"] = nonzero_counts(*counts);
-  if (settings_.also_in_summary.is_object()) {
+  const auto add = [&](const nlohmann::json& object) {
     nlohmann::json more = summary;
-    more.update(settings_.also_in_summary);
+    more.update(object);
     if (more.dump().size() < summary_bytes) summary = std::move(more);
-  }
+  };
+  if (settings_.also_in_summary.is_object()) add(settings_.also_in_summary);
+  add({{"warnings", noted_warnings()}});
   writer.finish(summary.dump());
   check_written(s_, unfinished_path(settings_.out), layout_);
   s_.on_root([&] {

@@ -22,6 +22,7 @@
 #include "core/version.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "mpi/run/run_warnings.hpp"
 #include "mpi/run/signals.hpp"
 #include "src/analyses/common/output_options.hpp"
 #include "src/app/processor.hpp"
@@ -37,6 +38,7 @@ struct ending {
 
 void set_up_log(const session& s) {
   spdlog::set_default_logger(spdlog::stderr_color_st("voxherd"));
+  note_warnings();
   spdlog::set_pattern("voxherd: %l: %v");
   spdlog::set_level(s.is_root() ? spdlog::level::info : spdlog::level::err);
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/failure.hpp"
+#include "core/readable.hpp"
 #include "mpi/run/staged_input.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/gradients.hpp"
@@ -33,7 +34,7 @@ std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_he
       inside.push_back(v);
     }
   }
-  if (not_finite > 0) spdlog::warn("{}: {} voxels are nan or infinite and count as outside the mask", name, not_finite);
+  if (not_finite > 0) spdlog::warn("{}: {} with nan or infinity; outside the mask", name, counted(not_finite, "voxel"));
   if (inside.empty()) {
     throw failure(exit_status::bad_data,
                   fmt::format("{}: 0 of {} voxels are above 0, expected at least one", name, values.size()));

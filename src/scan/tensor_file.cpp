@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/failure.hpp"
+#include "core/readable.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -75,8 +76,8 @@ void examine(tensor_volume& v, const std::string& name) {
     if (v.inside[i] == 0) std::fill(d, d + 6, 0.0f);
   }
   if (strange > 0)
-    spdlog::warn("{}: {} voxels have no valid tensor (not finite, or the trace is not positive) and count as outside",
-                 name, strange);
+    spdlog::warn("{}: {} without a valid tensor (not finite, or the trace is not positive); outside", name,
+                 counted(strange, "voxel"));
   if (good == 0)
     throw failure(
         exit_status::bad_data,

@@ -62,7 +62,7 @@ class Study:
 
     def results(self, out):
         """All files that a complete run leaves."""
-        more = {"connect": [".paths.h5"], "perfusion": [".curves.csv", ".curves.svg"]}.get(self.name, [])
+        more = {"connect": [".paths.h5"], "perfusion": [".curves.csv"]}.get(self.name, [])
         return [out, *(out.replace(".h5", end) for end in more)]
 
 

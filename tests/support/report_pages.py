@@ -129,6 +129,7 @@ class ReportJobs(unittest.TestCase):
         if name == "paths":
             cls.make("pathway")
             return out
+        samples = ["track", "--samples", cls.make("ballstick")] if name in ("track", "network") else []
         regions = ["--smooth", "0.7", "--from", cls.ends, "--from-labels", "7", "--to", cls.ends, "--to-labels", "8"]
         words = {
             "tensor": ["tensor", *cls.series],
@@ -137,6 +138,8 @@ class ReportJobs(unittest.TestCase):
             "connectome": ["connect", *cls.series, "--smooth", "0.7", "--connectome", cls.ends, "--labels", "7,8,9,10"],
             "geodesic": ["geodesic", *cls.series, "--seed-image", cls.ends, "--seed-labels", "7,9", "--targets", cls.ends,
                          "--target-labels", "7,8,9,10", "--directions", "32"],
+            "track": [*samples, "--seed-image", cls.ends, "--samples-per-seed", "20", "--lengths"],
+            "network": [*samples, "--network", cls.ends, "--samples-per-seed", "20"],
             "perfusion": ["perfusion", *cls.liver()] if name == "perfusion" else [],
         }[name]
         run(*words, "--backend", "cpu", "--threads", "1", "--quiet", "--out", out)
@@ -157,7 +160,7 @@ class ReportJobs(unittest.TestCase):
         return self.path(f"{name}.report.html"), self.path(f"{name}.report.json")
 
 
-RESULTS = ("tensor", "ballstick", "pathway", "paths", "connectome", "geodesic", "perfusion")
+RESULTS = ("tensor", "ballstick", "pathway", "paths", "connectome", "geodesic", "perfusion", "track", "network")
 
 
 def call(*words, **more):

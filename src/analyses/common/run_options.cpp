@@ -10,6 +10,7 @@
 
 #include "core/version.hpp"
 #include "mpi/result/named_output.hpp"
+#include "mpi/run/run_warnings.hpp"
 #include "src/io/noted_inputs.hpp"
 #include "src/io/utf8.hpp"
 
@@ -102,6 +103,7 @@ run_settings make_run_settings(const session& s, const run_request& request) {
     spdlog::set_level(settings.quiet ? spdlog::level::warn : spdlog::level::debug);
   settings.listener = request.listener;
   forget_inputs();
+  forget_warnings();
   settings.check_inputs = check_noted_inputs;
   settings.configuration = nlohmann::json::object();
   settings.provenance = start_provenance(s, request.command_line);

@@ -8,6 +8,8 @@
 #include <limits>
 #include <numeric>
 
+#include "core/readable.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -192,17 +194,10 @@ void log_pathway(const pathway& p, const region_table& table, const std::string&
       "least-cost path: cost {:.5g} {}, length {:.4g} mm; with only the front of --from {:.5g}, of --to {:.5g}: "
       "{:.2g} % apart (0 for an exact solution)",
       p.cost.min_total, unit, table.length_mm[1], p.cost.from_at_to, p.cost.to_at_from, 100 * p.cost.gap());
-  spdlog::info("pathway: joins both regions at an excess of {:.2g} %, and grows with epsilon from there",
+  spdlog::info("pathway: joins both regions at an excess of {:.2g} %; `voxherd report` shows how it grows with epsilon",
                100 * p.cost.joining_excess);
-  spdlog::info("  epsilon   volume (mm3)   mean FA   min FA");
-  constexpr std::size_t shown_every = 4;
-  for (std::size_t i = 3; i < p.curve.size(); i += shown_every) {
-    const pathway_extent& e = p.curve[i];
-    spdlog::info("  {:7.4f} {:14.1f} {:9.3f} {:8.3f}", e.epsilon, static_cast<double>(e.voxels) * voxel_mm3, e.mean_FA,
-                 e.min_FA);
-  }
-  spdlog::info("pathway at --epsilon {}: {} voxels, {:.1f} mm3, mean FA {:.3f}", p.chosen.epsilon, p.chosen.voxels,
-               static_cast<double>(p.chosen.voxels) * voxel_mm3, p.chosen.mean_FA);
+  spdlog::info("pathway at --epsilon {}: {}, {:.1f} mm3, mean FA {:.3f}", p.chosen.epsilon,
+               counted(p.chosen.voxels, "voxel"), static_cast<double>(p.chosen.voxels) * voxel_mm3, p.chosen.mean_FA);
   if (p.cost.joining_excess > 0.05)
     spdlog::warn(
         "the pathway joins both regions only with paths {:.2g} % above the least cost: the solution is not more exact "

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/readable.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/grid_space.hpp"
@@ -58,7 +59,8 @@ std::vector<std::int32_t> add_regions(const std::vector<std::int32_t>& region, c
     voxels[static_cast<std::size_t>(own[n] - 1)].push_back(n);
     beside += region[in.voxels[n]] == 0 ? 1 : 0;
   }
-  if (beside > 0) spdlog::info("{} voxels next to regions represent parts of them where fronts may not pass", beside);
+  if (beside > 0)
+    spdlog::info("where fronts may not pass, regions are represented by {} next to them", counted(beside, "voxel"));
   std::vector<std::int32_t> without;
   for (std::size_t r = 0; r < labels.size(); ++r) {
     in.regions.voxels.insert(in.regions.voxels.end(), voxels[r].begin(), voxels[r].end());
@@ -93,8 +95,8 @@ void read_parcellation(connect_inputs& in) {
   const auto& labels = in.options.labels.empty() ? image.values : in.options.labels;
   constexpr std::size_t max_regions = 4096;
   if (labels.size() > max_regions || labels.size() < 2)
-    refuse(fmt::format("{}: {} regions, expected 2 to {}; choose some with --labels", printable(path), labels.size(),
-                       max_regions));
+    refuse(fmt::format("{}: {}, expected 2 to {}; choose some with --labels", printable(path),
+                       counted(labels.size(), "region"), max_regions));
   std::vector<std::int32_t> region(image.label.size(), 0);
   for (std::size_t v = 0; v < region.size(); ++v) {
     const auto at = std::lower_bound(labels.begin(), labels.end(), image.label[v]);
@@ -107,8 +109,8 @@ void read_parcellation(connect_inputs& in) {
                     "{} reach into the regions?",
                     printable(path), labels.size(), in.options.within.empty() ? "the mask" : "--within"));
   if (!without.empty())
-    spdlog::warn("{}: {} of {} regions have no voxel where fronts may pass; their costs are infinite: {}",
-                 printable(path), without.size(), labels.size(), fmt::join(without, ", "));
+    spdlog::warn("{}: {} of {} without a voxel where fronts may pass, with infinite costs: {}", printable(path),
+                 without.size(), counted(labels.size(), "region"), fmt::join(without, ", "));
 }
 
 /// Where fronts may pass, in words.
@@ -170,8 +172,8 @@ void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uin
                     "or a wider mask",
                     none == 1 ? "from" : "to", printable((none == 1 ? in.options.from : in.options.to).file),
                     none == 1 ? from.size() : to.size(), passable_words(in)));
-  spdlog::info("from: {} voxels, paths start in {} (in or next to the region, {}); to: {} voxels, paths end in {}",
-               from.size(), in.regions.offsets[1], passable_words(in), to.size(),
+  spdlog::info("from: {}, paths start in {} (in or next to the region, {}); to: {}, paths end in {}",
+               counted(from.size(), "voxel"), in.regions.offsets[1], passable_words(in), counted(to.size(), "voxel"),
                in.regions.offsets[2] - in.regions.offsets[1]);
 }
 

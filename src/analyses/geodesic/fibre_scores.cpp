@@ -7,6 +7,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/readable.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -82,7 +84,7 @@ std::vector<scored_fibre> accepted_fibres(const result_reader& scores, std::uint
 
 void log_counts(const fibre_counts& counts) {
   const std::uint64_t fibres = std::accumulate(counts.verdicts.begin(), counts.verdicts.end(), std::uint64_t{0});
-  spdlog::info("{} fibres: {}", fibres, listed(counts.verdicts, verdict_words, 0));
+  spdlog::info("{}: {}", counted(fibres, "fibre"), listed(counts.verdicts, verdict_words, 0));
   spdlog::info("rays ended by: {}", listed(counts.stops, stop_words, 1));
 }
 

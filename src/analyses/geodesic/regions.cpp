@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/readable.hpp"
 #include "kernels/tensor_field/field.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
@@ -32,9 +33,9 @@ void log_targets(const region_words& words, const std::string& path) {
   }
   const auto never = count - static_cast<std::size_t>(std::count(reachable.begin(), reachable.end(), 1));
   spdlog::info(
-      "{}: {} target regions in {} voxels; {} of the voxels have no tensor, {} of the regions have no voxel "
-      "with a tensor",
-      printable(path), count, voxels, beyond, never);
+      "{}: {} in {}; {} of the voxels without a tensor, {} of the regions without a "
+      "voxel that has one",
+      printable(path), counted(count, "target region"), counted(voxels, "voxel"), beyond, never);
 }
 
 }  // namespace

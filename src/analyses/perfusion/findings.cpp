@@ -116,9 +116,9 @@ void compare_late_inputs(const perfusion_settings& o, const time_course& f, cons
   const bool is_inflow = artery < vein && convert.needs_t1() && o.arterial_S0 == arterial_baseline::own &&
                          !o.arterial.voi.empty() && !o.portal.voi.empty();
   spdlog::warn(
-      "mean of the last {} frames: arterial curve {:.3g}, portal curve {:.3g} {}; blood mixes, so that they "
+      "mean of the last {}: arterial curve {:.3g}, portal curve {:.3g} {}; blood mixes, so that they "
       "should agree within a factor of {}; {}",
-      late, artery, vein, concentration_unit(convert), max_ratio,
+      counted(late, "frame"), artery, vein, concentration_unit(convert), max_ratio,
       is_inflow ? "if inflow brightens the aorta before the agent, give --arterial-baseline portal"
                 : "are the VOIs and the units of both curves right?");
 }

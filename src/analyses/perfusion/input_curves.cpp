@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/readable.hpp"
 #include "kernels/perfusion/signal_model.hpp"
 #include "kernels/perfusion/t1_fitter.hpp"
 #include "src/analyses/perfusion/frames.hpp"
@@ -110,10 +111,11 @@ std::vector<double> concentrations(const region_signal& region, const conversion
   }
   if (clamped > 0)
     spdlog::warn(
-        "{}: {} frames are brighter than any concentration explains and were limited to {:.3g} of the largest "
+        "{}: in {} the signal is brighter than any concentration explains; limited to {:.3g} of the largest "
         "signal; are --tr (in ms) and --flip-angle right? does inflow distort its baseline (--arterial-baseline "
         "portal)?",
-        region.name, clamped, perfusion::voxel_signal_model::max_saturation);
+        region.name, counted(static_cast<std::uint64_t>(clamped), "frame"),
+        perfusion::voxel_signal_model::max_saturation);
   return values;
 }
 

@@ -51,17 +51,17 @@ void add_tissue(const tissue_fit& fit, nlohmann::json& provenance) {
 }
 
 /// A run that was refused leaves no files.
-void remove_unless_started(const std::string& out, const std::vector<std::string>& files) {
+void remove_unless_started(const std::string& out, const std::string& file) {
   std::error_code ignored;
   if (std::filesystem::exists(unfinished_path(out), ignored) || std::filesystem::exists(out, ignored)) return;
-  for (const std::string& file : files) std::filesystem::remove(file, ignored);
+  if (!file.empty()) std::filesystem::remove(file, ignored);
 }
 
 }  // namespace
 
 exit_status run_perfusion(session& s, const perfusion_request& request) {
   run_settings how = make_run_settings(s, request.run);
-  s.on_root([&] { check_curve_files(how); });
+  s.on_root([&] { check_curve_file(how); });
   const chosen_device d = choose_device(s, request.run);
   perfusion_settings o = make_perfusion_settings(request);
   perfusion_inputs inputs(s, o);
@@ -87,8 +87,8 @@ exit_status run_perfusion(session& s, const perfusion_request& request) {
     if (!how.dry_run) s.on_root([&] { remove_leftovers(how.out); });
     return exit_status::complete;
   }
-  std::vector<std::string> made;  // on rank 0
-  if (!how.dry_run) s.on_root([&] { made = write_curve_files(how, o, found, tissue); });
+  std::string made;  // on rank 0
+  if (!how.dry_run) s.on_root([&] { made = write_curve_file(how, found, tissue); });
   how.report_result = [&] { log_medians(s, how.out); };
   try {
     return run(s, voxels, how, hooks_for(d));

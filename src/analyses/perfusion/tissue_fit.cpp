@@ -50,7 +50,7 @@ void log_fit(const tissue_fit& fit, const perfusion_settings& o) {
                o.delay_roi.empty() ? "mean curve of the mask" : "mean curve of --delay-roi", v[ka], v[kp], v[kl],
                v[tau_a], v[tau_p], fit.r_squared);
   if (fit.at_bound != 0)
-    spdlog::warn("the fit of the mean curve ends at a bound of {}; see the plot, --bounds and --fix",
+    spdlog::warn("the fit of the mean curve ends at a bound of {}; see `voxherd report`, --bounds and --fix",
                  bounds_text(fit.at_bound));
   if (fit.r_squared < 0.8)
     spdlog::warn("the model explains {:.0f} % of the mean curve; are inputs, baseline and units right for the series?",

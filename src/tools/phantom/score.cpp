@@ -8,6 +8,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/readable.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -150,7 +152,7 @@ std::string format_table(const orientation_score& score) {
   for (std::size_t j = 0; j < score.fibre.size(); ++j)
     table += format_row(std::to_string(j + 1), score.fibre[j], score.has_fractions);
   table += format_row("all", score.all, score.has_fractions);
-  table += fmt::format("{} voxels compared", score.voxels);
+  table += fmt::format("{} compared", counted(score.voxels, "voxel"));
   if (score.has_fractions)
     table += fmt::format("; {} false fibres (fraction {:g} or more) in {} of them", score.false_fibres, min_fraction,
                          score.voxels_with_false_fibres);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "core/readable.hpp"
 #include "src/tools/report/chapters.hpp"
 #include "src/tools/report/chart.hpp"
 #include "src/tools/report/common_figures.hpp"
+#include "src/tools/report/image_draft.hpp"
 #include "src/tools/report/pictures.hpp"
 #include "src/tools/report/sticks.hpp"
 
@@ -14,9 +16,9 @@ namespace {
 
 constexpr double min_fraction = 0.05;  // as FSL's viewers and probtrackx2
 
-int count_fibres(const result_reader& r) {
+int count_fibres(const draft& d) {
   int n = 0;
-  while (r.has(fmt::format("mean_f{}", n + 1))) ++n;
+  while (d.find(fmt::format("mean_f{}", n + 1)) != nullptr) ++n;
   return n;
 }
 
@@ -40,12 +42,12 @@ std::vector<std::string> component_names(const output_spec& o) {
 
 /// The 98th percentile of the sum of all fibres' volume fractions.
 double largest_fraction(const draft& d) {
-  if (!d.result.has("mean_fsum")) return 1;
-  const distribution q = describe_values(read_values(d, d.result.output("mean_fsum")));
+  if (d.find("mean_fsum") == nullptr) return 1;
+  const distribution q = describe_values(read_values(d, *d.find("mean_fsum")));
   return q.q98 > 0 ? q.q98 : 1;
 }
 
-void add_acceptance(draft& d) {
+void add_acceptance(result_draft& d) {
   if (!d.result.has("acceptance")) return;
   const output_spec& o = d.result.output("acceptance");
   const std::vector<float> map = d.result.read_map(o.name);
@@ -73,7 +75,7 @@ void add_acceptance(draft& d) {
 void add_crossings(draft& d, int fibres) {
   std::vector<bar> bars;
   for (int i = 1; i <= fibres; ++i) {
-    const std::vector<float> f = read_values(d, d.result.output(numbered("mean_f{}", i)));
+    const std::vector<float> f = read_values(d, *d.find(numbered("mean_f{}", i)));
     const auto above = std::count_if(f.begin(), f.end(), [](float v) { return v >= min_fraction; });
     bars.push_back({numbered("fibre {}", i), static_cast<double>(above)});
     d.out.numbers["voxels_with_fibre"].push_back(above);
@@ -81,13 +83,13 @@ void add_crossings(draft& d, int fibres) {
   d.out.sections.back().figures.push_back(
       {"Voxels that have each fibre",
        draw_bars(bars, "Number of voxels that have each fibre."),
-       fmt::format("A fibre counts where its mean volume fraction is at least {}. Of {} voxels.", min_fraction,
-                   d.fitted.size()),
+       fmt::format("A fibre counts where its mean volume fraction is at least {}. Of {}.", min_fraction,
+                   counted(d.fitted.size(), "voxel")),
        {},
        false});
 }
 
-void write_methods(draft& d, int fibres) {
+void write_methods(result_draft& d, int fibres) {
   const result_reader& r = d.result;
   const bool has_range_of_diffusivities = configured(r, "model", "1") != "1";
   d.out.methods = fmt::format(
@@ -118,12 +120,23 @@ void write_methods(draft& d, int fibres) {
       "10.1371/journal.pone.0061892");
 }
 
-void write(draft& d) {
-  const int fibres = count_fibres(d.result);
+void write(result_draft& d) {
   if (configured(d.result, "model", "1") != "1" && count_weighted_shells(d.result) == 1)
     d.warn(
         "The series has one shell, which does not determine both d and d_std: their maps are noisy. --model 1 fits d "
         "alone.");
+  const int fibres = add_ballstick_maps(d);
+  add_status_map(d);
+  add_ballstick_distributions(d, fibres);
+  add_acceptance(d);
+  add_gradients(d);
+  write_methods(d, fibres);
+}
+
+}  // namespace
+
+int add_ballstick_maps(draft& d) {
+  const int fibres = count_fibres(d);
   d.add_section("Maps");
   std::vector<std::pair<std::string, std::string>> sticks;
   for (int i = 1; i <= fibres; ++i) sticks.emplace_back(numbered("dyads{}", i), numbered("mean_f{}", i));
@@ -144,18 +157,16 @@ void write(draft& d) {
         {.map = colour_map::viridis, .first = 0, .note = "Dark means a certain direction, bright an uncertain one."});
   add_map(d, "mean_d", {.first = 0, .note = "Fluid is bright."});
   add_map(d, "mean_S0", {.first = 0, .note = "It shows the anatomy."});
-  add_status_map(d);
+  return fibres;
+}
+
+void add_ballstick_distributions(draft& d, int fibres) {
   d.add_section("Distributions");
   add_crossings(d, fibres);
   for (int i = 1; i <= fibres; ++i) add_histogram(d, numbered("mean_f{}", i), 0, {});
   for (int i = 1; i <= fibres; ++i) add_histogram(d, numbered("dyads{}_dispersion", i), 0, {});
   add_histogram(d, "mean_d", 0, {});
-  add_acceptance(d);
-  add_gradients(d);
-  write_methods(d, fibres);
 }
-
-}  // namespace
 
 const chapter ballstick_chapter{"ballstick", write};
 

@@ -8,11 +8,11 @@ namespace voxherd::report {
 
 namespace {
 
-const chapter* const chapters[] = {&tensor_chapter,  &ballstick_chapter, &perfusion_chapter,
-                                   &connect_chapter, &paths_chapter,     &geodesic_chapter};
+const chapter* const chapters[] = {&tensor_chapter, &ballstick_chapter, &perfusion_chapter, &connect_chapter,
+                                   &paths_chapter,  &geodesic_chapter,  &track_chapter};
 
 /// All maps and distributions of an analysis without a chapter of its own.
-void write_any(draft& d) {
+void write_any(result_draft& d) {
   constexpr int max_figures = 12;
   int figures = 0;
   d.add_section("Maps");

@@ -9,11 +9,11 @@ namespace voxherd::report {
 /// What the page of one analysis shows: its pictures and charts, its warnings, its methods.
 struct chapter {
   const char* analysis;
-  void (*write)(draft& d);
+  void (*write)(result_draft& d);
 };
 
 extern const chapter tensor_chapter, ballstick_chapter, perfusion_chapter, connect_chapter, paths_chapter,
-    geodesic_chapter;
+    geodesic_chapter, track_chapter;
 
 /// The chapter of a result's analysis; for others, one that shows all of its maps.
 const chapter& find_chapter(const std::string& analysis);

@@ -45,7 +45,7 @@ class drawing {
   void add_axes(const std::string& x_label, const std::string& y_label) {
     y.for_each_tick(5, [&](double v) {
       add("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", left, y(v), width - right);
-      add("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{:.5g}</text>\n", left - 6, y(v) + 4, v);
+      add("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{:.6g}</text>\n", left - 6, y(v) + 4, v);
     });
     x.for_each_tick(5, [&](double v) {
       add("<path class=\"axis\" d=\"M{:.1f} {:.1f}v4\"/>", x(v), y.from);

@@ -46,7 +46,7 @@ std::vector<measure> read_measures(const std::vector<cohort_entry>& subjects) {
   std::map<std::string, std::size_t> numbers;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     const result_reader result(subjects[i].out);
-    for (const auto& [output, values] : describe_outputs(draft(result))) {
+    for (const auto& [output, values] : describe_outputs(result_draft(result))) {
       const auto [found, is_new] = numbers.try_emplace(output.name, measures.size());
       if (is_new)
         measures.push_back({output.name, output.unit, output.meaning, std::vector<double>(subjects.size(), NAN), {}});

@@ -1,85 +1,14 @@
 #include "src/tools/report/common_figures.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 
 #include "kernels/portable/voxel_status.hpp"
-#include "src/scan/gradients.hpp"
-#include "src/tools/report/chart.hpp"
+#include "src/tools/report/gradient_shells.hpp"
 #include "src/tools/report/pictures.hpp"
 
 namespace voxherd::report {
 
-namespace {
-
-using direction = std::array<double, 3>;
-
-/// Volumes with nearly the same b-value.
-struct shell {
-  double min_b = 0, max_b = 0;
-  std::vector<direction> directions;
-};
-
-std::vector<shell> find_shells(const result_reader& r) {
-  constexpr double max_step = 100;  // s/mm2, between neighbours of one shell
-  const constant *b = find_constant(r, "inputs", "bvals"), *g = find_constant(r, "inputs", "bvecs");
-  if (b == nullptr || g == nullptr || g->values.size() != 3 * b->values.size()) return {};
-  const std::size_t n = b->values.size();
-  std::vector<std::size_t> order(n);
-  for (std::size_t i = 0; i < n; ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return b->values[i] < b->values[j]; });
-  std::vector<shell> shells;
-  for (const std::size_t i : order) {
-    const double value = b->values[i];
-    const bool starts = shells.empty() || value - shells.back().max_b > max_step ||
-                        (shells.back().max_b <= max_b0_s_per_mm2) != (value <= max_b0_s_per_mm2);
-    if (starts) shells.push_back({value, value, {}});
-    shells.back().max_b = value;
-    shells.back().directions.push_back({g->values[i], g->values[n + i], g->values[2 * n + i]});
-  }
-  return shells;
-}
-
-std::string b_text(const shell& s) {
-  return s.min_b == s.max_b ? fmt::format("{:.6g}", s.min_b) : fmt::format("{:.6g} to {:.6g}", s.min_b, s.max_b);
-}
-
-/// Largest angle in degrees between any axis and the nearest of the directions.
-double largest_gap(const std::vector<direction>& directions) {
-  constexpr int tried = 2000;
-  double gap = 0;
-  for (int i = 0; i < tried; ++i) {  // Fibonacci points of a hemisphere
-    const double z = (i + 0.5) / tried, r = std::sqrt(1 - z * z), turn = 2.399963229728653 * i;
-    double nearest = 0;
-    for (const direction& g : directions)
-      nearest = std::max(nearest, std::fabs(g[0] * r * std::cos(turn) + g[1] * r * std::sin(turn) + g[2] * z));
-    gap = std::max(gap, std::acos(std::min(1.0, nearest)));
-  }
-  return gap * 180 / 3.14159265358979;
-}
-
-/// Equal-area picture of a hemisphere seen from above; axes that point down are shown by their opposite, hollow.
-std::string draw_hemisphere(const std::vector<direction>& directions, const std::string& description) {
-  constexpr double centre = 110, radius = 100;
-  std::string marks = fmt::format("<circle class=\"axis\" cx=\"{0}\" cy=\"{0}\" r=\"{1}\"/>\n", centre, radius);
-  for (const direction& g : directions) {
-    const double sign = g[2] < 0 ? -1 : 1, z = std::min(1.0, sign * g[2]), flat = std::hypot(g[0], g[1]);
-    const double r = radius * std::sqrt(std::max(0.0, 1 - z));
-    const double x = flat > 0 ? sign * g[0] / flat * r : 0, y = flat > 0 ? sign * g[1] / flat * r : 0;
-    fmt::format_to(std::back_inserter(marks), "<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\"/>\n",
-                   sign > 0 ? "fill" : "draw", centre + x, centre - y);
-  }
-  return fmt::format(
-      "<svg viewBox=\"0 0 220 220\" style=\"max-width:18rem\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
-      escaped(description), marks);
-}
-
-}  // namespace
-
-void add_status_map(draft& d) {
+void add_status_map(result_draft& d) {
   if (!d.out.numbers.contains("status")) return;
   const auto& counts = d.out.numbers.at("status");
   if (counts.size() == counts.count("0")) return;
@@ -90,48 +19,14 @@ void add_status_map(draft& d) {
   add_codes(d, "status", meanings, "Dark grey voxels were fitted.");
 }
 
-void add_gradients(draft& d) {
-  constexpr double max_gap = 60;  // six evenly spread axes leave 37 degrees
-  const std::vector<shell> shells = find_shells(d.result);
-  if (shells.empty()) return;
-  section& s = d.add_section("Gradients");
-  s.tables.push_back({"Volumes of each shell", {"b (s/mm2)", "volumes", "largest gap (degrees)"}, {}});
-  nlohmann::json list = nlohmann::json::array();
-  for (const shell& one : shells) {
-    const bool weighted = one.max_b > max_b0_s_per_mm2;
-    const double gap = weighted ? largest_gap(one.directions) : 0;
-    s.tables.back().rows.push_back(
-        {b_text(one), std::to_string(one.directions.size()), weighted ? fmt::format("{:.0f}", gap) : ""});
-    list.push_back({{"min_b", one.min_b}, {"max_b", one.max_b}, {"volumes", one.directions.size()}});
-    if (!weighted) continue;
-    const std::string text = fmt::format("{} directions at b = {} s/mm2.", one.directions.size(), b_text(one));
-    s.figures.push_back(
-        {fmt::format("b = {} s/mm2", b_text(one)),
-         draw_hemisphere(one.directions, text),
-         text + fmt::format(" The hemisphere is seen from above, hollow points are opposites; no axis is "
-                            "further than {:.0f}° from a direction.",
-                            gap),
-         {},
-         false});
-    if (gap > max_gap)
-      d.warn(fmt::format("The directions at b = {} s/mm2 leave a gap of {:.0f}°; is the gradient table right?",
-                         b_text(one), gap));
-  }
-  d.out.numbers["shells"] = list;
-}
+void add_gradients(result_draft& d) { add_gradients(d, stored_gradients(d.result)); }
 
 std::size_t count_weighted_shells(const result_reader& r) {
-  const std::vector<shell> shells = find_shells(r);
+  const std::vector<shell> shells = find_shells(stored_gradients(r));
   return static_cast<std::size_t>(
-      std::count_if(shells.begin(), shells.end(), [](const shell& s) { return s.max_b > max_b0_s_per_mm2; }));
+      std::count_if(shells.begin(), shells.end(), [](const shell& s) { return s.is_weighted(); }));
 }
 
-std::string acquisition_text(const result_reader& r) {
-  std::string text;
-  for (const shell& s : find_shells(r))
-    text += fmt::format("{}{} volume{} at b = {}", text.empty() ? "" : ", ", s.directions.size(),
-                        s.directions.size() == 1 ? "" : "s", b_text(s));
-  return text.empty() ? "" : fmt::format("The series had {} s/mm2. ", text);
-}
+std::string acquisition_text(const result_reader& r) { return acquisition_text(stored_gradients(r)); }
 
 }  // namespace voxherd::report

@@ -7,11 +7,11 @@
 namespace voxherd::report {
 
 /// The map of status codes, if a voxel has one other than 0.
-void add_status_map(draft& d);
+void add_status_map(result_draft& d);
 
 /// A section with the gradient directions of each shell on the hemisphere, and a warning if they leave a large gap;
 /// nothing for a result without gradients.
-void add_gradients(draft& d);
+void add_gradients(result_draft& d);
 
 /// Shells with diffusion weighting.
 std::size_t count_weighted_shells(const result_reader& r);

@@ -14,7 +14,7 @@ namespace {
 constexpr auto group = "pathway";
 
 /// A chart of constants of the pathway against epsilon.
-void add_epsilon_chart(draft& d, const std::vector<std::string>& names, const std::string& y_label) {
+void add_epsilon_chart(result_draft& d, const std::vector<std::string>& names, const std::string& y_label) {
   const constant* epsilon = find_constant(d.result, group, "epsilon");
   if (epsilon == nullptr) return;
   line_chart chart{y_label + " against epsilon", "epsilon", y_label, epsilon->values, {}, {}};
@@ -29,7 +29,7 @@ void add_epsilon_chart(draft& d, const std::vector<std::string>& names, const st
                                            false});
 }
 
-void add_pathway_numbers(draft& d) {
+void add_pathway_numbers(result_draft& d) {
   table t{"The least-cost path", {"quantity", "value", "unit", "meaning"}, {}};
   for (const constant& c : d.result.constants()) {
     if (c.group != group) continue;
@@ -48,7 +48,7 @@ void add_pathway_numbers(draft& d) {
                        100 * joining->values.front()));
 }
 
-void warn_about_paths(draft& d) {
+void warn_about_paths(result_draft& d) {
   const constant *cost = find_constant(d.result, "connectome", "cost"),
                  *along = find_constant(d.result, "connectome", "path_cost");
   if (cost == nullptr || along == nullptr || cost->values.size() != along->values.size()) return;
@@ -63,7 +63,7 @@ void warn_about_paths(draft& d) {
         doubtful, max_ratio));
 }
 
-void write_methods(draft& d) {
+void write_methods(result_draft& d) {
   const result_reader& r = d.result;
   const bool is_selling = configured(r, "scheme", "selling") == "selling";
   d.out.methods = fmt::format(
@@ -87,7 +87,7 @@ void write_methods(draft& d) {
         "");
 }
 
-void write(draft& d) {
+void write(result_draft& d) {
   if (find_constant(d.result, "connectome", "labels") != nullptr) {
     d.add_section("Connectome");
     add_matrix(d, "cost", best::smallest, names_shown::yes);

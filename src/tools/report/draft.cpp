@@ -10,7 +10,6 @@ namespace voxherd::report {
 namespace {
 
 constexpr std::uint64_t max_rows = std::uint64_t{1} << 20;
-constexpr std::size_t max_slices = 15;
 
 std::vector<std::uint64_t> finished_items(const result_reader& r) {
   std::vector<std::uint64_t> items;
@@ -42,31 +41,36 @@ std::vector<std::uint64_t> voxels_with_values(const result_reader& r, const std:
   return fitted;
 }
 
-std::vector<float> read_rows(const draft& d, const output_spec& o) {
-  const std::uint64_t width = o.bytes_per_item() / element_bytes(o.type), stored = d.result.item_voxels().size();
-  const std::uint64_t step = (d.items.size() + max_rows - 1) / max_rows;
-  constexpr std::uint64_t piece = std::uint64_t{1} << 16;
-  std::vector<float> values, rows;
-  std::uint64_t first = 0;
-  for (std::uint64_t i = 0; i < d.items.size(); i += step) {
-    const std::uint64_t item = d.items[i];
-    if (rows.empty() || item >= first + rows.size() / width) {
-      first = item;
-      rows = d.result.read_items(o.name, first, std::min(piece, stored - first));
-    }
-    values.push_back(rows[(item - first) * width]);
-  }
-  return values;
-}
-
 }  // namespace
 
-draft::draft(const result_reader& r) : result(r), view(r.grid()), items(finished_items(r)) {
+result_draft::result_draft(const result_reader& r) : draft(r.grid()), result(r), items(finished_items(r)) {
+  if (!r.point_offsets().empty()) item_word = "fibres";
   if (!has_maps(r)) return;
   voxels.reserve(items.size());
   for (const std::uint64_t i : items) voxels.push_back(r.item_voxels()[i]);
   fitted = voxels_with_values(r, voxels);
   slices = plan_mosaic(view, voxels, max_slices);
+}
+
+const output_spec* result_draft::find(const std::string& name) const {
+  return result.has(name) ? &result.output(name) : nullptr;
+}
+
+std::vector<float> result_draft::read_rows(const output_spec& o) const {
+  const std::uint64_t width = o.bytes_per_item() / element_bytes(o.type), stored = result.item_voxels().size();
+  const std::uint64_t step = (items.size() + max_rows - 1) / max_rows;
+  constexpr std::uint64_t piece = std::uint64_t{1} << 16;
+  std::vector<float> values, rows;
+  std::uint64_t first = 0;
+  for (std::uint64_t i = 0; i < items.size(); i += step) {
+    const std::uint64_t item = items[i];
+    if (rows.empty() || item >= first + rows.size() / width) {
+      first = item;
+      rows = result.read_items(o.name, first, std::min(piece, stored - first));
+    }
+    values.push_back(rows[(item - first) * width]);
+  }
+  return values;
 }
 
 void draft::warn(std::string text) { out.warnings.push_back(std::move(text)); }
@@ -79,8 +83,8 @@ section& draft::add_section(std::string title) {
 void draft::cite(std::string text, std::string doi) { out.references.push_back({std::move(text), std::move(doi)}); }
 
 std::vector<float> read_values(const draft& d, const output_spec& o) {
-  if (o.layout == output_layout::items) return read_rows(d, o);
-  const std::vector<float> map = d.result.read_map(o.name);
+  if (o.layout == output_layout::items) return d.read_rows(o);
+  const std::vector<float> map = d.read_map(o.name);
   const std::uint64_t width = o.bytes_per_item() / element_bytes(o.type);
   std::vector<float> values;
   values.reserve(d.fitted.size());
@@ -108,7 +112,7 @@ std::string configured(const result_reader& r, const std::string& option, const 
 
 std::vector<std::pair<output_spec, distribution>> describe_outputs(const draft& d) {
   std::vector<std::pair<output_spec, distribution>> all;
-  for (const output_spec& o : d.result.outputs()) {
+  for (const output_spec& o : d.outputs()) {
     const bool is_code = o.type == element_type::uint8 || o.type == element_type::uint64;
     if (o.shape.empty() && o.layout != output_layout::points && !is_code)
       all.emplace_back(o, describe_values(read_values(d, o)));
@@ -117,7 +121,10 @@ std::vector<std::pair<output_spec, distribution>> describe_outputs(const draft& 
 }
 
 std::string default_page_path(const std::string& result) {
-  const std::string name = result.ends_with(".h5") ? result.substr(0, result.size() - 3) : result;
+  std::string name = result;
+  while (name.size() > 1 && name.ends_with('/')) name.pop_back();
+  for (const std::string_view ending : {".h5", ".nii.gz", ".nii"})
+    if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size()) + ".report.html";
   return name + ".report.html";
 }
 

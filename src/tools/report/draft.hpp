@@ -12,22 +12,45 @@
 
 namespace voxherd::report {
 
-/// A page that is being made from a result.
+/// A page that is being made, and the maps that it shows.
 struct draft {
-  explicit draft(const result_reader& r);
+  explicit draft(const image_grid& g) : grid(g), view(g) {}
+  virtual ~draft() = default;
 
-  const result_reader& result;
+  virtual const output_spec* find(const std::string& name) const = 0;  ///< null if there is no such output
+  virtual std::vector<output_spec> outputs() const = 0;
+  /// Values of a map: (nz, ny, nx, components), component fastest.
+  virtual std::vector<float> read_map(const std::string& name) const = 0;
+  /// One value for each of the items, or of some that are evenly spread.
+  virtual std::vector<float> read_rows(const output_spec&) const { return {}; }
+
+  image_grid grid;
   grid_view view;
-  std::vector<std::uint64_t> items;   ///< numbers of the finished items
-  std::vector<std::uint64_t> voxels;  ///< of the finished items, each once
+  std::vector<std::uint64_t> voxels;  ///< that were processed, each once
   std::vector<std::uint64_t> fitted;  ///< of these, the ones that have values
   mosaic slices;                      ///< in which maps are shown
+  const char* item_word = "items";    ///< what an item without a map is: "fibres"
   page out;
 
   void warn(std::string text);
   section& add_section(std::string title);
   void cite(std::string text, std::string doi);
 };
+
+/// A page that is being made from a result.
+struct result_draft final : draft {
+  explicit result_draft(const result_reader& r);
+
+  const output_spec* find(const std::string& name) const override;
+  std::vector<output_spec> outputs() const override { return result.outputs(); }
+  std::vector<float> read_map(const std::string& name) const override { return result.read_map(name); }
+  std::vector<float> read_rows(const output_spec& o) const override;
+
+  const result_reader& result;
+  std::vector<std::uint64_t> items;  ///< numbers of the finished items
+};
+
+inline constexpr std::size_t max_slices = 15;
 
 /// An output's values: a map at the fitted voxels, or rows of items (at most a million of them, evenly spread). Its
 /// first component, if it has several.
@@ -49,10 +72,12 @@ std::vector<std::pair<output_spec, distribution>> describe_outputs(const draft& 
 std::string default_page_path(const std::string& result);
 
 /// Warnings that concern results of every analysis.
-void add_common_warnings(draft& d);
+void add_common_warnings(result_draft& d);
 /// What was run, on what, how long, with what outcome.
-void describe_run(draft& d);
+void describe_run(result_draft& d);
+/// A section with the quantiles of all outputs with one number per item.
+void add_output_table(draft& d);
 /// Sections at the end: all outputs with their quantiles, inputs, options, time of each rank.
-void add_records(draft& d);
+void add_records(result_draft& d);
 
 }  // namespace voxherd::report

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/readable.hpp"
 #include "src/tools/report/chart.hpp"
+#include "src/tools/report/fibre_density.hpp"
 #include "src/tools/report/pictures.hpp"
 
 namespace voxherd::report {
@@ -15,11 +17,6 @@ namespace {
 constexpr auto position = "position";
 
 using point = std::array<double, 3>;
-
-struct fibre {
-  std::vector<point> mm;  ///< along the axes of the view
-  double value = 0;
-};
 
 struct extent {
   point first{HUGE_VAL, HUGE_VAL, HUGE_VAL}, last{-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
@@ -35,11 +32,15 @@ bool has_fibres(const result_reader& r) {
 }
 
 /// Every k-th finished item, so that neither fibres nor points are too many.
-std::vector<fibre> read_fibres(const draft& d, const std::string& measure) {
+std::vector<fibre> read_fibres(const result_draft& d, const std::string& measure) {
   constexpr std::uint64_t max_fibres = 20000, max_points = 2000000;
   const auto& offsets = d.result.point_offsets();
   const std::uint64_t step =
       std::max((d.items.size() + max_fibres - 1) / max_fibres, (d.result.point_count() + max_points - 1) / max_points);
+  // Many fibres: one reading of all values is faster than one for each.
+  const std::uint64_t stored = d.result.item_voxels().size();
+  std::vector<float> values;
+  if (!measure.empty() && stored <= 10 * max_points) values = d.result.read_items(measure, 0, stored);
   std::vector<fibre> fibres;
   for (std::uint64_t i = 0; i < d.items.size(); i += std::max<std::uint64_t>(1, step)) {
     const std::uint64_t item = d.items[i], count = offsets[item + 1] - offsets[item];
@@ -47,7 +48,7 @@ std::vector<fibre> read_fibres(const draft& d, const std::string& measure) {
     const std::vector<float> mm = d.result.read_points(position, offsets[item], count);
     fibre f;
     for (std::size_t k = 0; k < count; ++k) f.mm.push_back(d.view.place_mm({mm[3 * k], mm[3 * k + 1], mm[3 * k + 2]}));
-    if (!measure.empty()) f.value = d.result.read_items(measure, item, 1).front();
+    if (!measure.empty()) f.value = values.empty() ? d.result.read_items(measure, item, 1).front() : values[item];
     fibres.push_back(std::move(f));
   }
   return fibres;
@@ -132,7 +133,7 @@ std::string draw_views(const std::vector<fibre>& fibres, const std::string& what
     canvas c(box, p);
     for (const fibre& f : fibres)
       for (std::size_t k = 1; k < f.mm.size(); ++k) c.draw(f.mm[k - 1], f.mm[k], choose(f, k));
-    html += image_markup(c.finish(), fmt::format("{} seen {}.", what, p.name), 1, true);
+    html += image_markup(c.finish(), fmt::format("{} seen {}.", what, p.name), 1, true, true);
   }
   return html +
          "</div>\n<p class=\"legend\">Seen from above (left is left, the front at the top), from the right (the "
@@ -147,7 +148,8 @@ void remove_infinite(std::vector<fibre>& fibres) {
   });
 }
 
-void add_by_measure(draft& d, const std::vector<fibre>& fibres, const std::string& measure, const std::string& what) {
+void add_by_measure(result_draft& d, const std::vector<fibre>& fibres, const std::string& measure,
+                    const std::string& what) {
   std::vector<float> values;
   for (const fibre& f : fibres) values.push_back(static_cast<float>(f.value));
   const distribution q = describe_values(std::move(values));
@@ -166,14 +168,14 @@ void add_by_measure(draft& d, const std::vector<fibre>& fibres, const std::strin
 
 }  // namespace
 
-void add_fibres(draft& d, const std::string& measure) {
+void add_fibres(result_draft& d, const std::string& measure) {
   if (!has_fibres(d.result)) return;
   const bool has_measure = d.result.has(measure) && d.result.output(measure).layout == output_layout::items;
   std::vector<fibre> fibres = read_fibres(d, has_measure ? measure : "");
   remove_infinite(fibres);
   if (fibres.empty()) return;
   d.add_section("Fibres");
-  const std::string what = fmt::format("{} of {} fibres", fibres.size(), d.items.size());
+  const std::string what = fmt::format("{} of {}", fibres.size(), counted(d.items.size(), "fibre"));
   d.out.sections.back().figures.push_back(
       {"Fibres, coloured by direction",
        draw_views(fibres, what, [](const fibre& f, std::size_t k) { return segment_colour(f.mm[k - 1], f.mm[k]); }),
@@ -181,6 +183,7 @@ void add_fibres(draft& d, const std::string& measure) {
        {},
        true});
   if (has_measure) add_by_measure(d, fibres, measure, what);
+  add_fibre_density(d, fibres, what);
   d.out.numbers["fibres_shown"] = fibres.size();
 }
 

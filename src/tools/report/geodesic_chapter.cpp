@@ -13,7 +13,7 @@ namespace voxherd::report {
 namespace {
 
 /// Counts that the run stored in the result's summary, under its own words.
-void add_counts(draft& d, const char* name, const std::string& title, const std::string& explanation) {
+void add_counts(result_draft& d, const char* name, const std::string& title, const std::string& explanation) {
   const auto& summary = d.result.summary();
   if (!summary.is_object() || !summary.contains(name) || !summary.at(name).is_object()) return;
   std::vector<bar> bars;
@@ -27,7 +27,7 @@ void add_counts(draft& d, const char* name, const std::string& title, const std:
   d.out.numbers["counts"][name] = summary.at(name);
 }
 
-void warn_about_drift(draft& d) {
+void warn_about_drift(result_draft& d) {
   constexpr double max_drift = 0.05;
   if (!d.result.has("drift")) return;
   const std::vector<float> drift = read_values(d, d.result.output("drift"));
@@ -39,7 +39,7 @@ void warn_about_drift(draft& d) {
                     100 * max_drift, above, drift.size()));
 }
 
-void write_methods(draft& d) {
+void write_methods(result_draft& d) {
   const result_reader& r = d.result;
   const std::string form = configured(r, "form", "hamiltonian");
   const bool is_streamline = form == "streamline";
@@ -56,7 +56,7 @@ void write_methods(draft& d) {
       "10.1155/2011/698908");
 }
 
-void write(draft& d) {
+void write(result_draft& d) {
   warn_about_drift(d);
   add_fibres(d, "measure");
   if (find_constant(d.result, "connectome", "labels") != nullptr) {
@@ -67,7 +67,7 @@ void write(draft& d) {
   }
   d.add_section("Distributions");
   for (const char* name : {"length_mm", "measure", "mean_FA", "weakest", "drift"}) add_histogram(d, name);
-  add_counts(d, "fibres", "Fibres",
+  add_counts(d, "fibres", "Outcome of fibres",
              "What became of all fibres that were traced. Only accepted ones, or the best of them, are in the result.");
   add_counts(d, "rays_ended_by", "Why rays ended",
              "Each ray has one reason. A fibre has one ray, or two from the same seed.");

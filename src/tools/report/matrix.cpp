@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "src/tools/report/chart.hpp"
+#include "src/tools/report/matrix_order.hpp"
 #include "src/tools/report/pictures.hpp"
 
 namespace voxherd::report {
@@ -48,6 +49,29 @@ distribution describe_pairs(const square& m) {
     for (std::size_t k = 0; k < m.n(); ++k)
       if (m.is_connected(i, k)) values.push_back(static_cast<float>(m.value(i, k)));
   return describe_values(std::move(values));
+}
+
+/// Regions in an order in which strongly connected ones are next to each other; that of the page's first matrix.
+std::vector<std::size_t> choose_order(draft& d, const square& m) {
+  constexpr auto key = "region_order";
+  constexpr std::size_t max_sorted = 2000;
+  if (d.out.numbers.contains(key) && d.out.numbers.at(key).size() == m.n())
+    return d.out.numbers.at(key).get<std::vector<std::size_t>>();
+  double largest = 0;
+  for (std::size_t i = 0; i < m.n(); ++i)
+    for (std::size_t k = 0; k < m.n(); ++k)
+      if (m.is_connected(i, k)) largest = std::max(largest, m.value(i, k));
+  const auto strength = [&](std::size_t i, std::size_t k) {  // 0 to 1
+    if (!m.is_connected(i, k) || largest <= 0) return 0.0;
+    const double v = std::max(0.0, m.value(i, k));
+    return m.which == best::smallest ? 1 - v / (2 * largest) : std::log1p(v) / std::log1p(largest);
+  };
+  std::vector<std::size_t> order(m.n());
+  for (std::size_t i = 0; i < m.n(); ++i) order[i] = i;
+  if (m.n() <= max_sorted)
+    order = cluster_order(m.n(), [&](auto i, auto k) { return 1 - (strength(i, k) + strength(k, i)) / 2; });
+  d.out.numbers[key] = order;
+  return order;
 }
 
 /// Names at both edges and one square per pair.
@@ -105,30 +129,68 @@ table best_pairs(const square& m, const std::vector<std::string>& names) {
   return t;
 }
 
+/// The number of connections of each region and the mean of their values, the best region first.
+table region_strengths(const square& m, const std::vector<std::string>& names) {
+  constexpr std::size_t max_regions = 200;
+  struct region {
+    std::size_t number = 0, connections = 0;
+    double mean = 0;
+  };
+  std::vector<region> regions;
+  for (std::size_t i = 0; i < m.n(); ++i) {
+    region r{i, 0, 0};
+    for (std::size_t k = 0; k < m.n(); ++k)
+      for (const auto& [from, to] : {std::pair{i, k}, std::pair{k, i}})
+        if (m.is_connected(from, to)) r.mean += m.value(from, to), ++r.connections;
+    if (r.connections > 0) r.mean /= static_cast<double>(r.connections);
+    regions.push_back(r);
+  }
+  std::stable_sort(regions.begin(), regions.end(), [&](const region& a, const region& b) {
+    if ((a.connections == 0) != (b.connections == 0)) return b.connections == 0;
+    return m.which == best::smallest ? a.mean < b.mean : a.mean > b.mean;
+  });
+  if (regions.size() > max_regions) regions.resize(max_regions);
+  table t{fmt::format("{}: regions by the mean of their connections, in both directions", m.c.name),
+          {"region", "connections", with_unit("mean", m.c.unit)},
+          {}};
+  for (const region& r : regions)
+    t.rows.push_back({names[r.number], std::to_string(r.connections), r.connections > 0 ? number_text(r.mean) : ""});
+  return t;
+}
+
 }  // namespace
 
-void add_matrix(draft& d, const std::string& name, best which, names_shown shown) {
+void add_matrix(result_draft& d, const std::string& name, best which, names_shown shown) {
   const constant* c = find_constant(d.result, group, name);
   if (c == nullptr || c->shape.size() != 2 || c->shape[0] != c->shape[1] || c->shape[0] == 0) return;
   const square m{*c, which};
   const std::vector<std::string> names = region_names(d.result, m.n());
   const distribution q = describe_pairs(m);
   const double first = q.min >= 0 ? 0 : q.min, last = q.q98 > first ? q.q98 : first + 1;
+  const bool is_first = !d.out.numbers.contains("region_order");
+  const std::vector<std::size_t> order = choose_order(d, m);
+  std::vector<std::string> sorted_names;
+  for (const std::size_t i : order) sorted_names.push_back(names[i]);
   rgb_image image(m.n(), m.n());
-  for (std::size_t i = 0; i < m.n(); ++i)
-    for (std::size_t k = 0; k < m.n(); ++k)
-      if (m.is_connected(i, k))
-        image.set(k, i, map_colour(colour_map::viridis, (m.value(i, k) - first) / (last - first)));
+  for (std::size_t y = 0; y < m.n(); ++y)
+    for (std::size_t x = 0; x < m.n(); ++x)
+      if (m.is_connected(order[y], order[x]))
+        image.set(x, y, map_colour(colour_map::viridis, (m.value(order[y], order[x]) - first) / (last - first)));
   const std::string text = fmt::format("{} of {} pairs of {} regions are connected; median {:.4g}.", q.values,
                                        m.n() * (m.n() - 1), m.n(), q.median);
   const bool is_named = m.n() <= max_named && (shown == names_shown::yes || m.n() <= few);
   const std::string picture =
-      is_named ? draw_named(m, names, base64(encode_png(image)), text) : image_markup(image, text, 1, false);
-  figure f{with_unit(name, c->unit),
-           picture + colour_bar(colour_map::viridis, first, last, c->unit),
-           explain(name, c->meaning, text + " Rows are where paths begin, columns where they end; black: none."),
-           {best_pairs(m, names)},
-           is_named && m.n() > few};
+      is_named ? draw_named(m, sorted_names, base64(encode_png(image)), text) : image_markup(image, text, 1, false);
+  figure f{
+      with_unit(name, c->unit),
+      picture + colour_bar(colour_map::viridis, first, last, c->unit),
+      explain(name, c->meaning,
+              text + " Rows are where paths begin, columns where they end; black: none." +
+                  (is_first ? " Regions are sorted so that strongly connected ones are next to each other (average "
+                              "linkage); all matrices of the page have the same order."
+                            : "")),
+      {best_pairs(m, names), region_strengths(m, names)},
+      is_named && m.n() > few};
   if (m.n() <= few) f.tables.push_back(all_pairs(m, names));
   d.out.sections.back().figures.push_back(std::move(f));
   d.out.numbers["regions"] = names;

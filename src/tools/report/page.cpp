@@ -148,7 +148,8 @@ std::string write_page(const page& p) {
       "<header>\n<h1>{}</h1>\n<p>{}</p>\n</header>\n",
       policy, escaped(p.title), style_sheet, escaped(p.title), escaped(p.lead));
   html += "<main>\n" + warning_markup(p.warnings) + contents_markup(p);
-  html += "<section aria-labelledby=\"run\">\n<h2 id=\"run\">Run</h2>\n" + table_markup(p.facts) + "</section>\n";
+  html += fmt::format("<section aria-labelledby=\"run\">\n<h2 id=\"run\">{}</h2>\n{}</section>\n",
+                      escaped(p.facts_title), table_markup(p.facts));
   for (std::size_t i = 0; i < p.sections.size(); ++i) html += section_markup(p.sections[i], i);
   if (!p.methods.empty()) html += methods_markup(p);
   html += "</main>\n";

@@ -42,6 +42,7 @@ struct reference {
 struct page {
   std::string title, lead;
   table facts;
+  std::string facts_title = "Run";
   std::vector<std::string> warnings;
   std::vector<section> sections;
   std::string methods;

@@ -13,7 +13,8 @@ namespace voxherd::report {
 namespace {
 
 /// Adds a chart of the constants of group "curves" against time, named by their meanings.
-void add_curves(draft& d, const std::string& title, const std::vector<std::string>& names, const std::string& note) {
+void add_curves(result_draft& d, const std::string& title, const std::vector<std::string>& names,
+                const std::string& note) {
   const constant* time = find_constant(d.result, "curves", "time");
   if (time == nullptr) return;
   line_chart chart{title, with_unit("time", time->unit), "", time->values, {}, {}};
@@ -49,7 +50,7 @@ std::vector<std::string> bit_names(const std::string& meaning) {
   return names;
 }
 
-void add_bounds(draft& d) {
+void add_bounds(result_draft& d) {
   if (!d.result.has("at_bound")) return;
   const output_spec& o = d.result.output("at_bound");
   if (o.type != element_type::uint8) return;
@@ -77,7 +78,7 @@ void add_bounds(draft& d) {
 }
 
 /// Parameters of the voxels whose curves are fitted best, as usual, and worst.
-void add_examples(draft& d) {
+void add_examples(result_draft& d) {
   if (!d.result.has("r_squared")) return;
   const std::vector<float> fits = d.result.read_map("r_squared");
   std::vector<std::uint64_t> order = d.fitted;
@@ -100,7 +101,7 @@ void add_examples(draft& d) {
   d.out.sections.back().tables.push_back(t);
 }
 
-void write_methods(draft& d) {
+void write_methods(result_draft& d) {
   const result_reader& r = d.result;
   d.out.methods = fmt::format(
       "Perfusion was quantified with a single-compartment model {} (Materne et al. 2000) fitted to each voxel's curve "
@@ -117,7 +118,7 @@ void write_methods(draft& d) {
          "");
 }
 
-void write(draft& d) {
+void write(result_draft& d) {
   d.add_section("Curves");
   add_curves(d, "Input curves", {"arterial", "portal"},
              "The concentrations that enter the tissue. Both should start near 0 and agree in the late frames.");

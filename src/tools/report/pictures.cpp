@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/readable.hpp"
 #include "src/tools/report/chart.hpp"
 
 namespace voxherd::report {
@@ -14,7 +15,7 @@ namespace {
 double pixel_form(const draft& d) { return d.view.spacing_mm(d.slices.down) / d.view.spacing_mm(d.slices.across); }
 
 std::vector<bool> make_mask(const draft& d) {
-  std::vector<bool> inside(d.result.grid().voxel_count());
+  std::vector<bool> inside(d.grid.voxel_count());
   for (const std::uint64_t v : d.voxels) inside[v] = true;
   return inside;
 }
@@ -40,15 +41,9 @@ nlohmann::json mosaic_json(const draft& d) {
 void add_figure(draft& d, figure f) { d.out.sections.back().figures.push_back(std::move(f)); }
 
 bool is_map(const draft& d, const std::string& name, std::size_t width) {
-  if (!d.result.has(name)) return false;
-  const output_spec& o = d.result.output(name);
+  if (d.find(name) == nullptr) return false;
+  const output_spec& o = *d.find(name);
   return o.layout == output_layout::volume && o.bytes_per_item() == width * element_bytes(o.type);
-}
-
-/// Where black, or the first colour, ends and the last colour begins.
-std::pair<double, double> window(const map_look& look, const distribution& q) {
-  const double first = look.first.value_or(q.min >= 0 ? 0 : q.q02), last = look.last.value_or(q.q98);
-  return {first, last > first ? last : first + 1};
 }
 
 std::string legend(const draft& d) { return fmt::format("<p class=\"legend\">{}.</p>\n", escaped(describe(d.slices))); }
@@ -60,6 +55,28 @@ std::string join(const std::string& a, const std::string& b) { return a.empty() 
 
 }  // namespace
 
+colour colour_range::at(double value) const {
+  constexpr colour none{45, 45, 45};
+  if (!std::isfinite(value)) return not_finite_colour;
+  if ((look.is_count || look.zero_is_none) && value == 0) return none;
+  return map_colour(look.map, look.is_count ? std::log1p(value) / std::log1p(last) : (value - first) / (last - first));
+}
+
+std::string colour_range::bar(const std::string& unit) const {
+  std::string html = colour_bar(look.map, first, last, unit);
+  if (look.is_count)
+    html += fmt::format(
+        "<p class=\"legend\">The scale is logarithmic: its middle is {}. Dark grey voxels have a count of 0.</p>\n",
+        number_text(std::expm1(std::log1p(last) / 2)));
+  return html;
+}
+
+colour_range choose_range(const map_look& look, const distribution& q) {
+  if (look.is_count) return {look, 0, std::max(1.0, q.max)};
+  const double first = look.first.value_or(q.min >= 0 ? 0 : q.q02), last = look.last.value_or(q.q98);
+  return {look, first, last > first ? last : first + 1};
+}
+
 std::string colour_bar(colour_map map, double first, double last, const std::string& unit) {
   rgb_image bar(256, 1);
   for (std::size_t x = 0; x < bar.width; ++x) bar.set(x, 0, map_colour(map, static_cast<double>(x) / 255));
@@ -69,44 +86,45 @@ std::string colour_bar(colour_map map, double first, double last, const std::str
       number_text(first), base64(encode_png(bar)), escaped(end));
 }
 
-std::string image_markup(const rgb_image& image, const std::string& description, double height_per_width, bool smooth) {
-  constexpr double max_enlargement = 10;
+std::string image_markup(const rgb_image& image, const std::string& description, double height_per_width, bool smooth,
+                         bool is_in_group) {
+  constexpr double max_enlargement = 10, max_group_height = 480;
+  const double form = static_cast<double>(image.width) / (static_cast<double>(image.height) * height_per_width);
+  double max_width = max_enlargement * static_cast<double>(image.width);
+  if (is_in_group) max_width = std::min(max_width, max_group_height * form);
   return fmt::format(
       "<img{} alt=\"{}\" width=\"{}\" height=\"{}\" style=\"aspect-ratio:{:.4f};max-width:{:.0f}px\" "
       "src=\"data:image/png;base64,{}\">\n",
-      smooth ? " class=\"smooth\"" : "", escaped(description), image.width, image.height,
-      static_cast<double>(image.width) / (static_cast<double>(image.height) * height_per_width),
-      max_enlargement * static_cast<double>(image.width), base64(encode_png(image)));
+      smooth ? " class=\"smooth\"" : "", escaped(description), image.width, image.height, form, max_width,
+      base64(encode_png(image)));
 }
 
 void add_map(draft& d, const std::string& name, const map_look& look) {
   if (!is_map(d, name, 1)) return;
-  const output_spec& o = d.result.output(name);
-  const std::vector<float> map = d.result.read_map(name);
+  const output_spec& o = *d.find(name);
+  const std::vector<float> map = d.read_map(name);
   const distribution q = describe_values(read_values(d, o));
-  const auto [first, last] = window(look, q);
-  const rgb_image image = draw_slices(d, [&, from = first, to = last](std::uint64_t voxel) {
-    const double v = map[voxel];
-    return std::isfinite(v) ? map_colour(look.map, (v - from) / (to - from)) : not_finite_colour;
-  });
+  const colour_range range = choose_range(look, q);
+  const rgb_image image = draw_slices(d, [&](std::uint64_t voxel) { return range.at(map[voxel]); });
   const std::string text = fmt::format("{} in {}.", name, describe(d.slices));
   const std::string missing =
-      q.not_finite > 0 ? fmt::format("{} voxels without a finite value are magenta.", q.not_finite) : "";
-  add_figure(d,
-             {with_unit(name, o.unit),
-              image_markup(image, text, pixel_form(d), false) + colour_bar(look.map, first, last, o.unit) + legend(d),
-              explain(name, o.meaning, join(look.note, missing)),
-              {},
-              is_wide(d)});
-  d.out.numbers["pictures"][name] = {
-      {"first", first}, {"last", last}, {"colours", look.map == colour_map::grey ? "grey" : "viridis"}};
+      q.not_finite > 0 ? fmt::format("Magenta: {} without a finite value.", counted(q.not_finite, "voxel")) : "";
+  add_figure(d, {with_unit(name, o.unit),
+                 image_markup(image, text, pixel_form(d), false) + range.bar(o.unit) + legend(d),
+                 explain(name, o.meaning, join(look.note, missing)),
+                 {},
+                 is_wide(d)});
+  d.out.numbers["pictures"][name] = {{"first", range.first},
+                                     {"last", range.last},
+                                     {"colours", look.map == colour_map::grey ? "grey" : "viridis"},
+                                     {"logarithmic", look.is_count}};
   d.out.numbers["mosaic"] = mosaic_json(d);
 }
 
 void add_directions(draft& d, const std::string& name, const std::string& brightness, double brightest,
                     const std::string& note) {
   if (!is_map(d, name, 3) || !is_map(d, brightness, 1)) return;
-  const std::vector<float> map = d.result.read_map(name), light = d.result.read_map(brightness);
+  const std::vector<float> map = d.read_map(name), light = d.read_map(brightness);
   const rgb_image image = draw_slices(d, [&](std::uint64_t voxel) {
     const float* v = &map[3 * voxel];
     return direction_colour(d.view.in_world({v[0], v[1], v[2]}), light[voxel] / brightest);
@@ -114,7 +132,7 @@ void add_directions(draft& d, const std::string& name, const std::string& bright
   add_figure(d,
              {fmt::format("{}, coloured by direction", name),
               image_markup(image, fmt::format("{} in {}.", name, describe(d.slices)), pixel_form(d), false) + legend(d),
-              explain(name, d.result.output(name).meaning,
+              explain(name, d.find(name)->meaning,
                       fmt::format("Red: left to right; green: front to back; blue: up and down; brightness: {} up to "
                                   "{:.3g}. {}",
                                   brightness, brightest, note)),
@@ -126,7 +144,7 @@ void add_directions(draft& d, const std::string& name, const std::string& bright
 void add_codes(draft& d, const std::string& name, const std::vector<std::pair<int, std::string>>& meanings,
                const std::string& note) {
   if (!is_map(d, name, 1)) return;
-  const std::vector<float> map = d.result.read_map(name);
+  const std::vector<float> map = d.read_map(name);
   std::vector<std::uint64_t> counts(meanings.size());
   const auto number = [&](std::uint64_t voxel) {
     const auto found = std::find_if(meanings.begin(), meanings.end(),
@@ -150,7 +168,7 @@ void add_codes(draft& d, const std::string& name, const std::vector<std::pair<in
   const std::string text = fmt::format("{} in {}.", name, describe(d.slices));
   add_figure(d, {name,
                  image_markup(image, text, pixel_form(d), false) + key + "</ul>\n" + legend(d),
-                 explain(name, d.result.output(name).meaning, note),
+                 explain(name, d.find(name)->meaning, note),
                  {numbers},
                  is_wide(d)});
 }
@@ -168,8 +186,8 @@ std::pair<double, double> chart_range(const distribution& q) {
 
 void add_histogram(draft& d, const std::string& name, std::optional<double> first, std::optional<double> last) {
   constexpr std::size_t bins = 40;
-  if (!d.result.has(name)) return;
-  const output_spec& o = d.result.output(name);
+  if (d.find(name) == nullptr) return;
+  const output_spec& o = *d.find(name);
   if (o.layout == output_layout::points) return;
   const std::vector<float> values = read_values(d, o);
   const distribution q = describe_values(values);
@@ -179,7 +197,7 @@ void add_histogram(draft& d, const std::string& name, std::optional<double> firs
   if (!(to > from)) return;
   const histogram h = count_values(values, from, to, bins);
   const bool is_map = o.layout == output_layout::volume;
-  const std::string what = is_map ? "voxels" : d.result.point_offsets().empty() ? "items" : "fibres";
+  const std::string what = is_map ? "voxels" : d.item_word;
   const std::string text = fmt::format("Median {:.4g}, quartiles {:.4g} and {:.4g}, from {:.4g} to {:.4g}.", q.median,
                                        q.q25, q.q75, q.min, q.max);
   const std::string outside =

@@ -83,7 +83,7 @@ std::string time_text(const json& summary) {
   return fmt::format("{:.4g} s, {:.0f} items/s", seconds, summary.value("items_per_second", 0.0));
 }
 
-void add_status(draft& d) {
+void add_status(result_draft& d) {
   if (!has_status_map(d.result)) return;
   nlohmann::json list = json::object();
   for (const auto& [code, count] : count_status(d.result, d.voxels)) {
@@ -93,18 +93,26 @@ void add_status(draft& d) {
   d.out.numbers["status"] = list;
 }
 
+/// What the run warned of, as it logged it.
+void add_run_warnings(draft& d, const json& summary) {
+  if (!summary.is_object() || !summary.contains("warnings") || !summary.at("warnings").is_array()) return;
+  for (const json& text : summary.at("warnings"))
+    if (text.is_string()) d.warn("The run warned: " + text.get<std::string>() + ".");
+}
+
 }  // namespace
 
-void add_common_warnings(draft& d) {
+void add_common_warnings(result_draft& d) {
   if (!d.result.complete())
     d.warn(
         fmt::format("The result is {}. Everything below is about the finished batches; the same command with --resume "
                     "continues the run.",
                     outcome(d.result)));
   add_status(d);
+  add_run_warnings(d, d.result.summary());
 }
 
-void describe_run(draft& d) {
+void describe_run(result_draft& d) {
   const result_reader& r = d.result;
   const json& p = r.provenance();
   const auto& grid = r.grid();
@@ -118,8 +126,9 @@ void describe_run(draft& d) {
   add("outcome", outcome(r));
   add("image",
       fmt::format("{} voxels of {:.4g} mm", fmt::join(grid.size, " × "), fmt::join(grid.voxel_size_mm, " × ")));
-  add("items", r.point_offsets().empty() ? std::to_string(r.item_voxels().size())
-                                         : fmt::format("{} with {} points", r.item_voxels().size(), r.point_count()));
+  add("items", r.point_offsets().empty()
+                   ? std::to_string(r.item_voxels().size())
+                   : fmt::format("{} with {}", r.item_voxels().size(), counted(r.point_count(), "point")));
   add("time", time_text(r.summary()));
   add("start", value_text(p, "start_time"));
   add("ranks", value_text(p, "ranks"));
@@ -198,10 +207,15 @@ table rank_rows(const json& summary) {
 
 }  // namespace
 
-void add_records(draft& d) {
+void add_output_table(draft& d) {
   d.add_section("Records");
-  for (table t : {output_rows(d), input_rows(d.result.provenance()), option_rows(d.result.configuration()),
-                  rank_rows(d.result.summary())})
+  if (table t = output_rows(d); !t.rows.empty()) d.out.sections.back().tables.push_back(std::move(t));
+}
+
+void add_records(result_draft& d) {
+  add_output_table(d);
+  for (table t :
+       {input_rows(d.result.provenance()), option_rows(d.result.configuration()), rank_rows(d.result.summary())})
     if (!t.rows.empty()) d.out.sections.back().tables.push_back(std::move(t));
 }
 

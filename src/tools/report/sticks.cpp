@@ -82,19 +82,19 @@ struct stick_drawing {
 
 void add_sticks(draft& d, const std::string& background, double brightest,
                 const std::vector<std::pair<std::string, std::string>>& fibres, double min_fraction) {
-  if (!d.result.has(background) || d.slices.slices.empty()) return;
+  if (d.find(background) == nullptr || d.slices.slices.empty()) return;
   const mosaic slice = fullest_slice(d);
   const std::size_t side = std::max(slice.width(), slice.height()),
                     scale = std::clamp(max_side / side, std::size_t{3}, std::size_t{16});
   stick_drawing drawing{d, slice, scale, rgb_image(scale * slice.width(), scale * slice.height())};
-  std::vector<bool> inside(d.result.grid().voxel_count());
+  std::vector<bool> inside(d.grid.voxel_count());
   for (const std::uint64_t v : d.fitted) inside[v] = true;
-  drawing.fill(d.result.read_map(background), brightest, inside);
+  drawing.fill(d.read_map(background), brightest, inside);
   std::uint64_t drawn = 0;
   // The strongest fibre is on top.
   for (auto f = fibres.rbegin(); f != fibres.rend(); ++f)
-    if (d.result.has(f->first) && d.result.has(f->second))
-      drawn += drawing.draw(d.result.read_map(f->first), d.result.read_map(f->second), min_fraction);
+    if (d.find(f->first) != nullptr && d.find(f->second) != nullptr)
+      drawn += drawing.draw(d.read_map(f->first), d.read_map(f->second), min_fraction);
   const std::string text =
       fmt::format("{} sticks in one slice, with a volume fraction of at least {:.2g}.", drawn, min_fraction);
   const double form = d.view.spacing_mm(slice.down) / d.view.spacing_mm(slice.across);

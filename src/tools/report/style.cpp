@@ -34,7 +34,8 @@ figcaption{margin-top:.5rem;color:var(--text)}
 .legend{color:var(--quiet);font-size:.9rem;margin:.3rem 0 0}
 .bar{display:flex;align-items:center;gap:.5rem;margin:.4rem 0 0;font-size:.9rem}
 .bar img{flex:1;min-width:4rem;height:.8rem;image-rendering:auto}
-.views{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(16rem,100%),1fr));gap:.5rem;align-items:center}
+.views{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(16rem,100%),1fr));gap:.5rem;align-items:center;
+justify-items:center}
 .key svg{display:inline-block;width:1.8rem;margin:0 .3rem 0 0;vertical-align:middle}
 .key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;list-style:none;padding:0;margin:.4rem 0 0;font-size:.9rem}
 .key i{display:inline-block;width:.9rem;height:.9rem;margin-right:.4rem;vertical-align:-.1rem;border:1px solid var(--line)}

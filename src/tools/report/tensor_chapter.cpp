@@ -9,7 +9,7 @@ namespace voxherd::report {
 
 namespace {
 
-void warn_about_values(draft& d) {
+void warn_about_values(result_draft& d) {
   if (!d.result.has("FA")) return;
   std::uint64_t above = 0;
   for (const float v : read_values(d, d.result.output("FA"))) above += v > 1 ? 1 : 0;
@@ -19,7 +19,7 @@ void warn_about_values(draft& d) {
 }
 
 /// Noise makes FA too high where the signal is low (Pierpaoli & Basser 1996).
-void warn_about_noise(draft& d) {
+void warn_about_noise(result_draft& d) {
   constexpr double min_ratio = 10;
   if (!d.result.has("S0") || !d.result.has("residual")) return;
   const std::vector<float> S0 = read_values(d, d.result.output("S0")),
@@ -45,7 +45,7 @@ std::string fit_text(const result_reader& r) {
                      configured(r, "iterations", "2"));
 }
 
-void write_methods(draft& d) {
+void write_methods(result_draft& d) {
   d.out.methods = fmt::format(
       "Diffusion tensors (Basser et al. 1994) were fitted to the logarithm of the signal by {} (Veraart et al. 2013) "
       "with voxherd {}. {}Fractional anisotropy, mean diffusivity and principal directions were derived from their "
@@ -60,7 +60,7 @@ void write_methods(draft& d) {
       "10.1016/j.neuroimage.2013.05.028");
 }
 
-void write(draft& d) {
+void write(result_draft& d) {
   warn_about_values(d);
   warn_about_noise(d);
   d.add_section("Maps");

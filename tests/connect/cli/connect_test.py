@@ -420,7 +420,7 @@ class Places(ConnectJobs):
         within = self.write("within.nii", self.mask & ~region[1:-1, 1:-1, 1:-1])
         out = self.make("out.h5", "--connectome", self.ends, "--within", within, "--paths", self.path("paths.h5"))
         os.remove(self.path("paths.h5"))
-        self.assertRegex(self.output, r"1 of 14 regions have no voxel .*: 3\n")
+        self.assertRegex(self.output, r"1 of 14 regions without a voxel .*: 3\n")
         cost = Maps(out).connectome["cost"]
         self.assertTrue(np.isinf(cost[2]).all() and np.isinf(cost[:, 2]).all())
         self.assertEqual(np.isinf(cost).sum(), 27)
@@ -467,7 +467,7 @@ class Errors(ConnectJobs):
         self.assert_rejected(BAD_DATA, "--to-labels 99", *self.end_regions(1, 99), ranks=3)
         self.assert_rejected(BAD_DATA, "share 20 voxels", *self.end_regions(1, 1))
         self.assert_rejected(BAD_DATA, "is outside the image", "--from-point", "900,0,0", *self.end_regions(1, 2)[4:])
-        self.assert_rejected(BAD_DATA, "expected 2 to 4096", "--connectome", self.ends, "--labels", "3")
+        self.assert_rejected(BAD_DATA, ": 1 region, expected 2 to 4096", "--connectome", self.ends, "--labels", "3")
         self.assert_rejected(MISSING, "names.txt", "--connectome", self.ends, "--region-names", self.path("names.txt"))
 
     def test_an_invalid_table_of_names_is_rejected_with_its_line(self):

@@ -1,4 +1,4 @@
-"""OUT.curves.csv and OUT.curves.svg replace no file of the user's."""
+"""OUT.curves.csv replaces no file of the user's."""
 import fcntl
 import os
 import unittest
@@ -19,7 +19,7 @@ def write(path):
 
 class CurveFiles(PerfusionJobs):
     def curves(self, out="out"):
-        return [self.path(f"{out}.curves.{ending}") for ending in ("csv", "svg")]
+        return [self.path(f"{out}.curves.csv")]
 
     def refused(self, expected, *options, scan=None):
         files = sorted(os.listdir(self.folder))

@@ -1,4 +1,5 @@
 """voxherd report: the page of each analysis is complete, safe and agrees with the result file."""
+import base64
 import json
 import os
 import re
@@ -15,7 +16,7 @@ except ImportError as missing:
 import unittest
 
 from program import run
-from report_pages import RESULTS, Page, ReportJobs, call
+from report_pages import RESULTS, Page, ReportJobs, call, decode_png
 
 
 def read(path):
@@ -106,6 +107,10 @@ class EveryPage(ReportJobs):
                         self.assertIn(given.get("scope"), ("row", "col"))
                 self.assertEqual([h for h in page.headings if h[0] == "h1"], [("h1", page.headings[0][1])])
                 self.assertIn("Methods", [text for _, text in page.headings])
+                self.assertNotRegex(page.source, r"</h2>\s*</section>")
+                regions = [a["aria-label"] for _, a in page.elements if a.get("role") == "region"]
+                regions += [text for tag, text in page.headings if tag == "h2"]
+                self.assertEqual(len(regions), len(set(regions)), regions)
                 self.assertIn("voxherd 0.", page.text)
 
     def test_has_the_quantiles_of_each_output(self):
@@ -208,6 +213,67 @@ class Numbers(ReportJobs):
         self.assertIn(f"3 of {len(voxels)} voxels not fitted: fit diverged (status 6)", numbers["warnings"][0])
         self.assertEqual(numbers["outputs"]["FA"]["values"], len(voxels) - 3)
 
+    def test_what_the_run_warned_of_is_stored_and_shown(self):
+        directions = np.loadtxt(f"{self.scan}/bvecs")
+        np.savetxt(self.path("long.bvecs"), 1.2 * directions)
+        words = [self.path("long.bvecs") if word == f"{self.scan}/bvecs" else word for word in self.series]
+        out = self.path("warned.h5")
+        done = call("tensor", *words, "--backend", "cpu", "--threads", "1", "--quiet", "--out", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        logged = [line.split("warning: ", 1)[1] for line in done.stderr.splitlines() if "warning: " in line]
+        with h5py.File(out) as file:
+            stored = json.loads(file["journal/summary"][()])["warnings"]
+        self.assertIn("directions are not unit vectors", " ".join(stored))
+        self.assertLessEqual(set(stored), set(logged))
+        run("report", out)
+        shown = json.loads(read(self.path("warned.report.json")))["warnings"]
+        for text in stored:
+            self.assertIn(f"The run warned: {text}.", shown)
+        with h5py.File(self.make("tensor")) as file:
+            self.assertEqual(json.loads(file["journal/summary"][()])["warnings"], [])
+
+    def test_matrices_are_sorted_so_that_connected_regions_are_neighbours(self):
+        n, copy = 8, self.path("sorted.h5")
+        shutil.copy(self.make("network"), copy)
+        of_group = np.array([0, 1, 0, 1, 1, 0, 1, 0])
+        count = np.where(of_group[:, None] == of_group[None], 50, 0) + 1
+        with h5py.File(copy, "r+") as file:
+            stored = file["connectome/count"]
+            self.assertGreaterEqual(stored.shape[0], n)
+            large = np.zeros(stored.shape)
+            large[:n, :n] = count
+            stored[...] = large
+        run("report", copy)
+        numbers = json.loads(read(self.path("sorted.report.json")))
+        order = numbers["region_order"]
+        self.assertEqual(sorted(order), list(range(len(order))))
+        groups = [of_group[i] for i in order if i < n]
+        self.assertEqual(sum(a != b for a, b in zip(groups, groups[1:])), 1, order)
+        page = Page(self.path("sorted.report.html"))
+        best = count * (1 - np.eye(n, dtype=int))
+        sources = [a["href"] for tag, a in page.elements if tag == "image"]
+        picture = decode_png(base64.b64decode(sources[0].split(",")[1]))
+        largest = tuple(picture.reshape(-1, 3)[picture.reshape(-1, 3)[:, 1].argmax()])
+        for y, i in enumerate(order):
+            for x, k in enumerate(order):
+                if i < n and k < n:
+                    self.assertEqual(tuple(picture[y, x]) == largest, best[i, k] == 51, (i, k))
+
+    def test_the_density_of_fibres_counts_each_once_per_voxel(self):
+        html, numbers = self.report("geodesic")
+        numbers = json.loads(read(numbers))
+        with h5py.File(self.make("geodesic")) as file:
+            points, offsets = file["points/position"][()].astype(float), file["points/offset"][()]
+            affine = np.linalg.inv(file["image"].attrs["voxel_to_world"].reshape(4, 4))
+        counts = {}
+        for a, b in zip(offsets, offsets[1:]):
+            mm = np.concatenate([points[a:b - 1] + t * (points[a + 1:b] - points[a:b - 1]) for t in np.linspace(0, 1, 9)])
+            for voxel in set(map(tuple, np.round(mm @ affine[:3, :3].T + affine[:3, 3]).astype(int))):
+                counts[voxel] = counts.get(voxel, 0) + 1
+        self.assertAlmostEqual(numbers["voxels_with_fibres"] / len(counts), 1, delta=0.02)
+        self.assertAlmostEqual(numbers["max_fibres_in_voxel"] / max(counts.values()), 1, delta=0.05)
+        self.assertGreater(Page(html).picture("fibres in").max(), 0)
+
     def test_an_unfinished_result_shows_its_finished_batches_and_says_so(self):
         run("tensor", *self.series, "--backend", "cpu", "--threads", "1", "--quiet", "--batch", "200", "--out",
             self.path("small.h5"))
@@ -223,6 +289,65 @@ class Numbers(ReportJobs):
         numbers = json.loads(read(self.path("small.h5.part.report.json")))
         self.assertIn(f"1 of {len(journal)} batches", numbers["warnings"][0])
         self.assertEqual(sum(numbers["status"].values()), first)
+
+
+class Streamlines(ReportJobs):
+    def setUp(self):
+        html, numbers = self.report("track")
+        self.page, self.numbers = Page(html), json.loads(read(numbers))
+        self.maps = Maps(self.make("track"), self.numbers)
+
+    def test_every_pixel_of_the_density_has_the_colour_of_its_count(self):
+        density = self.maps.mosaic(self.maps.view("density").astype(float))
+        inside, picture = self.maps.mosaic(self.maps.mask()), self.page.picture("density in")
+        self.assertTrue((picture[inside & (density == 0)] == 45).all())
+        self.assertTrue((picture[~inside] == 0).all())
+        largest = self.maps.file["maps/density"][()].max()
+        self.assertEqual(self.numbers["pictures"]["density"]["last"], largest)
+        scale = np.log1p(density) / np.log1p(largest)
+        for low, high in ((0.02, 0.3), (0.3, 0.6), (0.6, 0.9)):  # viridis: green grows with the value
+            if (scale == low).any() or (scale >= high).any():
+                a, b = picture[(scale > 0) & (scale <= low)], picture[scale >= high]
+                if len(a):
+                    self.assertLess(a[:, 1].max(), b[:, 1].min())
+        same = picture[density == np.median(density[density > 0])]
+        self.assertEqual(len(np.unique(same, axis=0)), 1)
+
+    def test_views_show_the_largest_count_behind_each_pixel(self):
+        above = self.maps.view("density").max(axis=2).T[::-1]
+        places = np.argwhere(self.maps.mask())
+        (x0, y0, _), (x1, y1, _) = places.min(axis=0), places.max(axis=0) + 1
+        n = above.shape[0]
+        picture = self.page.picture("density seen from above")
+        visited = above[n - y1:n - y0, x0:x1]
+        np.testing.assert_array_equal((picture[..., 1] > 45) | (picture[..., 0] != picture[..., 1]), visited > 0)
+
+    def test_numbers_are_those_of_the_file(self):
+        file = self.maps.file
+        for name, value in self.numbers["streamlines"].items():
+            self.assertEqual(value, file[f"streamlines/{name}"][()][0])
+        density, accepted = file["maps/density"][()], file["streamlines/waytotal"][()][0]
+        ml = np.prod(file["image"].attrs["voxel_size_mm"]) / 1000
+        for row in self.numbers["volume_above"]:
+            voxels = int(((density > 0) & (density >= row["percent"] / 100 * accepted)).sum())
+            self.assertEqual(row["voxels"], voxels)
+            self.assertAlmostEqual(row["ml"], voxels * ml, places=6)
+        self.assertEqual(self.numbers["outputs"]["density"]["values"], int((density > 0).sum()))
+        self.assertIn("mean_length", self.numbers["histograms"])
+
+    def test_the_network_has_its_matrix_and_the_streamlines_of_each_region(self):
+        numbers = json.loads(read(self.report("network")[1]))
+        with h5py.File(self.make("network")) as file:
+            self.assertEqual(numbers["matrices"]["count"]["values"], file["connectome/count"][()].ravel().tolist())
+            self.assertEqual(numbers["waytotal_of_regions"], file["connectome/waytotal"][()].tolist())
+
+    def test_a_tract_without_streamlines_is_a_warning(self):
+        out = self.path("nothing.h5")
+        run("track", "--samples", self.make("ballstick"), "--seed-image", self.ends, "--samples-per-seed", "2", "--min-length",
+            "10000", "--backend", "cpu", "--threads", "1", "--quiet", "--out", out)
+        run("report", out)
+        numbers = json.loads(read(self.path("nothing.report.json")))
+        self.assertIn("No streamline was accepted", numbers["warnings"][0])
 
 
 class Texts(ReportJobs):
@@ -395,6 +520,17 @@ class Open(ReportJobs):
         page = self.path(name.replace(".h5", ".report.html"))
         self.assertEqual(read(self.path("opened")).splitlines(), ["1", page])
         self.assertFalse(os.path.exists(self.path("made")))
+
+    def test_given_a_second_time_it_shows_the_page_that_exists(self):
+        self.assertEqual(self.start("twice.h5", DISPLAY=":9").returncode, 0)
+        page = self.path("twice.report.html")
+        before = os.stat(page).st_ino
+        os.remove(self.path("opened"))
+        done = self.start("twice.h5", DISPLAY=":9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("twice.report.html exists and is shown as it is; --overwrite makes it anew", done.stdout)
+        self.assertEqual(read(self.path("opened")).splitlines(), ["1", page])
+        self.assertEqual(os.stat(page).st_ino, before)
 
     def test_without_a_display_or_browser_it_says_which_page_to_open(self):
         done = self.start("nowhere.h5")
