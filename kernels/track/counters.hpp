@@ -12,10 +12,22 @@ struct counters {
   std::uint32_t* density = nullptr;   ///< by place: streamlines that visit it, each counted once
   std::uint64_t* length = nullptr;    ///< by place: sum of their steps from the seed at the first visit
   std::uint32_t* accepted = nullptr;  ///< by seed of the group
-  std::uint32_t* hits = nullptr;      ///< by seed and region: streamlines that reach it
+  std::uint32_t* hits = nullptr;      ///< by seed and column (a region or a target): streamlines that reach it
   std::uint64_t* hit_length = nullptr;
-  std::uint64_t* walked = nullptr;  ///< steps of all streamlines when they were first drawn
+  std::uint64_t* walked = nullptr;      ///< steps of all streamlines when they were first drawn
+  std::uint64_t* directions = nullptr;  ///< by place: products of the components of their directions
+  std::uint32_t* cells = nullptr;       ///< by column of a matrix, if each group is a row
+  std::uint64_t* cell_length = nullptr;
 };
+
+/// xx, yy, zz, xy, xz, yz.
+constexpr int direction_products = 6;
+constexpr int product_shift = 6;  ///< bits of a product that are left out, so that 2^39 of them can be added
+
+/// A signed product of two components of directions as a term of a sum modulo 2^64.
+VOXHERD_FUNCTION inline std::uint64_t to_sum(std::int32_t product) {
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>((product + (1 << (product_shift - 1))) >> product_shift));
+}
 
 VOXHERD_FUNCTION inline void add(std::uint32_t* to, std::uint32_t value) {
   if (to == nullptr) return;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include "kernels/track/field.hpp"
 
 namespace voxherd::track {
@@ -11,6 +13,7 @@ VOXHERD_FUNCTION inline std::uint32_t pick(std::uint32_t word, std::uint32_t cou
 
 /// Number of the fibre of a sample that the first step of a half follows.
 VOXHERD_FUNCTION inline int choose_first(const packed_fibre* fibres, const walk_settings& how, std::uint32_t word) {
+  if (how.start_fibre > 0) return how.start_fibre - 1;
   if (how.fibres == 1 || how.first == first_fibre::strongest) return 0;
   if (how.first == first_fibre::any) return static_cast<int>(pick(word, static_cast<std::uint32_t>(how.fibres)));
   const auto weight = [&](int k) -> std::uint32_t {
@@ -39,6 +42,21 @@ VOXHERD_FUNCTION inline int choose_closest(const packed_fibre* fibres, const wal
     if (size > largest) closest = k, largest = size;
   }
   return closest;
+}
+
+/// The unit direction between two, the second one turned to the side of the first. The same on every device: one
+/// rounding of a product that is given explicitly.
+VOXHERD_FUNCTION inline direction mean_direction(const direction& a, const direction& b) {
+  const bool opposite = dot(a, b) < 0;
+  const std::int32_t sum[3] = {opposite ? a.x - b.x : a.x + b.x, opposite ? a.y - b.y : a.y + b.y,
+                               opposite ? a.z - b.z : a.z + b.z};
+  std::int64_t square = 0;
+  for (const std::int32_t s : sum) square += static_cast<std::int64_t>(s) * s;
+  const double scale = direction_unit / sqrt(static_cast<double>(square));
+  const auto rounded = [scale](std::int32_t s) {
+    return static_cast<std::int32_t>(floor(fma(static_cast<double>(s), scale, 0.5)));
+  };
+  return {rounded(sum[0]), rounded(sum[1]), rounded(sum[2])};
 }
 
 }  // namespace voxherd::track

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/track/matrix.hpp"
 #include "kernels/track/settings.hpp"
 
 namespace voxherd::track {
@@ -47,6 +48,10 @@ struct field_view {
   const voxel_info* voxels;    ///< (nz, ny, nx)
   const packed_fibre* fibres;  ///< (place, sample, fibre), for the voxels inside
   std::uint32_t places;
+  const std::uint32_t* exits = nullptr;         ///< by place: the masks not to leave, one bit each; null for none
+  const std::uint32_t* target_begin = nullptr;  ///< place i is in targets[target_begin[i] ... target_begin[i + 1] - 1]
+  const std::uint32_t* targets = nullptr;
+  column_grid matrix = {};  ///< without columns unless rows of a matrix are counted
 };
 
 struct seed {

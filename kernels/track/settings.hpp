@@ -15,6 +15,13 @@ enum class first_fibre : std::uint8_t {
   any,        ///< each of all fibres, also below the threshold, with the same probability
 };
 
+/// Whether the direction of a step is the mean of a sample's at its start and another's one step ahead.
+enum class step_mean : std::uint8_t {
+  none,
+  with_sample,  ///< the direction at the start alone if there is no sample ahead
+  with_axis,    ///< the mean with the third axis of the image if there is none, as in FSL
+};
+
 enum class waypoint_rule : std::uint8_t {
   all,  ///< every waypoint mask must be passed
   one,  ///< one of them is enough
@@ -23,6 +30,7 @@ enum class waypoint_rule : std::uint8_t {
 constexpr std::int32_t direction_unit = 32767;  ///< length of a unit direction in its integers
 constexpr std::uint32_t fraction_unit = 65535;  ///< a volume fraction of 1
 constexpr int max_waypoints = 13;
+constexpr int max_exit_masks = 32;
 
 /// How streamlines are drawn and accepted. Lengths are in whole steps, directions and fractions in integers, so that a
 /// decision never depends on rounding.
@@ -35,10 +43,14 @@ struct walk_settings {
   std::uint32_t min_fraction = 0;  ///< fibres must be above it to be chosen
   std::int32_t max_points = 1000;  ///< of a half, with the start
   std::int32_t min_steps = 0;      ///< a half with fewer is rejected
+  std::int32_t min_total = 0;      ///< a streamline with fewer in its halves that count is left out
   bool loop_check = false;         ///< end a half that enters a cell of 5^3 voxels against its last direction there
   bool stop_by_fraction = false;   ///< go on with a probability of the fibre's fraction
   bool half_weight_ends = false;   ///< draw the first and the last sample half as often as the others, as FSL does
   first_fibre first = first_fibre::strongest;
+  std::int32_t start_fibre = 0;  ///< number of the first step's fibre, from 1; 0: as `first` says
+  step_mean averaging = step_mean::none;
+  bool ignore_first_step = false;  ///< masks to avoid do not count at the start, masks to stop in not at the next point
   std::uint64_t random_seed = 0;
   bool avoid = false;           ///< there are masks to avoid
   std::uint32_t waypoints = 0;  ///< number of masks
@@ -48,7 +60,9 @@ struct walk_settings {
   bool network = false;    ///< a half must reach another region than its seed's
 
   /// Whether a streamline may be rejected, so that it is known only at its end whether it counts.
-  VOXHERD_FUNCTION bool has_conditions() const { return avoid || waypoints > 0 || network || min_steps > 0; }
+  VOXHERD_FUNCTION bool has_conditions() const {
+    return avoid || waypoints > 0 || network || min_steps > 0 || min_total > 0;
+  }
 };
 
 }  // namespace voxherd::track

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "core/device.hpp"
 #include "kernels/track/counters.hpp"
@@ -30,7 +31,10 @@ struct track_input {
   std::int32_t size[3] = {};
   std::span<const voxel_info> voxels;
   std::span<const packed_fibre> fibres;
-  std::uint32_t places = 0, regions = 0;
+  std::span<const std::uint32_t> exits, target_begin, targets;  ///< as in field_view; empty for none
+  column_grid matrix;                                           ///< its array is in host memory
+  std::uint32_t places = 0;
+  std::uint32_t columns = 0;  ///< of the counts by seed: regions or targets
   std::span<const seed> seeds;
   walk_settings how;
   group_plan plan;
@@ -45,6 +49,12 @@ class tracker {
   /// Sums of groups [first, first + count), one row per group in each array of `out`.
   virtual void track(std::uint64_t first, std::size_t count, const counters& out) = 0;
 
+  /// The matrix' rows of seeds [first, first + count), added to `out`.
+  virtual void track_rows(std::uint64_t first, std::size_t count, sparse_rows& out) = 0;
+
+  /// The pairs of the matrix' voxels on the streamlines of group number `group`.
+  virtual void track_pairs(std::uint64_t group, std::vector<pair_entry>& out) = 0;
+
   /// Frees the device memory that is kept from one call to the next.
   virtual void release_memory() {}
 };
@@ -52,16 +62,35 @@ class tracker {
 /// After use_device(d).
 std::unique_ptr<tracker> make_tracker(const device& d, const track_input& input);
 
+/// Of arrays in host memory.
+inline field_view host_field(const track_input& in) {
+  const auto data = [](std::span<const std::uint32_t> s) { return s.empty() ? nullptr : s.data(); };
+  field_view field{{in.size[0], in.size[1], in.size[2]}, in.voxels.data(), in.fibres.data(), in.places};
+  field.exits = data(in.exits);
+  field.target_begin = data(in.target_begin);
+  field.targets = data(in.targets);
+  field.matrix = in.matrix;
+  return field;
+}
+
+/// Groups of one seed each, which make the rows of a matrix.
+VOXHERD_FUNCTION inline group_plan row_plan(const group_plan& plan) {
+  return {plan.seeds, plan.per_seed, plan.per_seed};
+}
+
 /// The arrays of group number `row` of those that begin at `first`.
 VOXHERD_FUNCTION inline counters group_row(const counters& first, std::size_t row, std::size_t places,
-                                           std::size_t seed_rows, std::size_t regions) {
+                                           std::size_t seed_rows, std::size_t columns, std::size_t matrix_columns) {
   counters c;
   c.density = element(first.density, row * places);
   c.length = element(first.length, row * places);
   c.accepted = element(first.accepted, row * seed_rows);
-  c.hits = element(first.hits, row * seed_rows * regions);
-  c.hit_length = element(first.hit_length, row * seed_rows * regions);
+  c.hits = element(first.hits, row * seed_rows * columns);
+  c.hit_length = element(first.hit_length, row * seed_rows * columns);
   c.walked = element(first.walked, row);
+  c.cells = element(first.cells, row * matrix_columns);
+  c.cell_length = element(first.cell_length, row * matrix_columns);
+  c.directions = element(first.directions, row * places * direction_products);
   return c;
 }
 

@@ -29,24 +29,77 @@ struct portion_queue {
   }
 };
 
+/// All streamlines of a job, for one thread.
+struct own_queue {
+  std::uint64_t at;
+  std::uint64_t next() { return at++; }
+};
+
+/// One row of a matrix, dense while its streamlines are drawn.
+struct dense_row {
+  std::vector<std::uint32_t> cells;
+  std::vector<std::uint64_t> length;
+
+  explicit dense_row(std::size_t columns) : cells(columns), length(columns) {}
+
+  /// Adds the row to `rows` and empties it.
+  void move_to(sparse_rows& rows) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i] == 0) continue;
+      rows.column.push_back(static_cast<std::uint32_t>(i));
+      rows.count.push_back(cells[i]);
+      rows.steps.push_back(length[i]);
+      cells[i] = 0;
+      length[i] = 0;
+    }
+    rows.begin.push_back(rows.column.size());
+  }
+};
+
+/// Collects pairs, and adds up equal ones whenever their number has doubled.
+struct pair_sink {
+  std::vector<pair_entry>& entries;
+
+  void operator()(const walker& w) const {
+    constexpr std::size_t min_entries = std::size_t{1} << 20;
+    for_each_pair(w.output().crossings, w.crossings(), [&](std::uint64_t key, std::uint32_t steps) {
+      if (entries.size() == entries.capacity() && entries.size() >= min_entries) {
+        reduce_pairs(entries);
+        entries.reserve(2 * entries.size() + min_entries);
+      }
+      entries.push_back({key, 1, steps});
+    });
+  }
+};
+
+void append(const sparse_rows& part, sparse_rows& all) {
+  const std::uint64_t before = all.column.size();
+  for (std::size_t i = 1; i < part.begin.size(); ++i) all.begin.push_back(before + part.begin[i]);
+  all.column.insert(all.column.end(), part.column.begin(), part.column.end());
+  all.count.insert(all.count.end(), part.count.begin(), part.count.end());
+  all.steps.insert(all.steps.end(), part.steps.begin(), part.steps.end());
+}
+
 /// Counts of one thread.
 struct own_counts {
   std::vector<std::uint32_t> density, accepted, hits;
-  std::vector<std::uint64_t> length, hit_length, walked;
+  std::vector<std::uint64_t> length, hit_length, walked, directions;
 
-  own_counts(const counters& wanted, std::size_t places, std::size_t seeds, std::size_t regions)
+  own_counts(const counters& wanted, std::size_t places, std::size_t seeds, std::size_t columns)
       : density(wanted.density == nullptr ? 0 : places),
         accepted(wanted.accepted == nullptr ? 0 : seeds),
-        hits(wanted.hits == nullptr ? 0 : seeds * regions),
+        hits(wanted.hits == nullptr ? 0 : seeds * columns),
         length(wanted.length == nullptr ? 0 : places),
-        hit_length(wanted.hit_length == nullptr ? 0 : seeds * regions),
-        walked(wanted.walked == nullptr ? 0 : 1) {}
+        hit_length(wanted.hit_length == nullptr ? 0 : seeds * columns),
+        walked(wanted.walked == nullptr ? 0 : 1),
+        directions(wanted.directions == nullptr ? 0 : places * direction_products) {}
 
   counters view() {
     counters c;
     const auto data = [](auto& v) { return v.empty() ? nullptr : v.data(); };
     c.density = data(density), c.length = data(length), c.accepted = data(accepted);
     c.hits = data(hits), c.hit_length = data(hit_length), c.walked = data(walked);
+    c.directions = data(directions);
     return c;
   }
 
@@ -56,15 +109,17 @@ struct own_counts {
     };
     sum(density, all.density), sum(length, all.length), sum(accepted, all.accepted);
     sum(hits, all.hits), sum(hit_length, all.hit_length), sum(walked, all.walked);
+    sum(directions, all.directions);
   }
 };
 
-void set_zero(const counters& c, std::size_t places, std::size_t seeds, std::size_t regions) {
+void set_zero(const counters& c, std::size_t places, std::size_t seeds, std::size_t columns) {
   const auto zero = [](auto* array, std::size_t count) {
     if (array != nullptr) std::fill_n(array, count, 0);
   };
   zero(c.density, places), zero(c.length, places), zero(c.accepted, seeds);
-  zero(c.hits, seeds * regions), zero(c.hit_length, seeds * regions), zero(c.walked, 1);
+  zero(c.hits, seeds * columns), zero(c.hit_length, seeds * columns), zero(c.walked, 1);
+  zero(c.directions, places * direction_products);
 }
 
 class cpu_tracker final : public tracker {
@@ -74,27 +129,65 @@ class cpu_tracker final : public tracker {
   void track(std::uint64_t first, std::size_t count, const counters& out) override {
     const std::size_t seeds = in_.plan.seed_rows();
     for (std::size_t row = 0; row < count; ++row) {
-      const counters group = group_row(out, row, in_.places, seeds, in_.regions);
-      set_zero(group, in_.places, seeds, in_.regions);
+      const counters group = group_row(out, row, in_.places, seeds, in_.columns, 0);
+      set_zero(group, in_.places, seeds, in_.columns);
       track_group(first + row, group);
     }
   }
 
+  void track_rows(std::uint64_t first, std::size_t count, sparse_rows& out) override {
+    std::vector<sparse_rows> rows(count);
+#pragma omp parallel num_threads(threads_)
+    {
+      dense_row row(in_.matrix.columns);
+#pragma omp for schedule(dynamic)
+      for (std::size_t i = 0; i < count; ++i) {
+        track_job job = make_job(first + i, row_plan(in_.plan));
+        job.out.cells = row.cells.data();
+        job.out.cell_length = row.length.data();
+        draw(job, own_queue{job.first});
+        row.move_to(rows[i]);
+      }
+    }
+    for (const sparse_rows& row : rows) append(row, out);
+  }
+
+  void track_pairs(std::uint64_t group, std::vector<pair_entry>& out) override {
+    const track_job job = make_job(group, in_.plan);
+    std::atomic<std::uint64_t> next{job.first};
+    out.clear();
+#pragma omp parallel num_threads(threads_)
+    {
+      std::vector<pair_entry> own;
+      draw(job, portion_queue{next}, pair_sink{own}, true);
+      reduce_pairs(own);
+#pragma omp critical(voxherd_track_pairs)
+      out.insert(out.end(), own.begin(), own.end());
+    }
+    reduce_pairs(out);
+  }
+
  private:
-  void track_group(std::uint64_t group, const counters& sums) const {
+  /// `plan`: the run's, or of groups that are rows of a matrix.
+  track_job make_job(std::uint64_t group, const group_plan& plan) const {
     track_job job{};
-    job.field = {{in_.size[0], in_.size[1], in_.size[2]}, in_.voxels.data(), in_.fibres.data(), in_.places};
+    job.field = host_field(in_);
     job.how = in_.how;
-    job.plan = in_.plan;
+    job.plan = plan;
     job.seeds = in_.seeds.data();
-    job.regions = in_.regions;
+    job.columns = in_.columns;
     job.first_group = group;
-    job.first = group * in_.plan.per_group;
-    job.end = std::min(job.first + in_.plan.per_group, in_.plan.streamlines());
+    job.first = group * plan.per_group;
+    job.end = std::min(job.first + plan.per_group, plan.streamlines());
+    return job;
+  }
+
+  void track_group(std::uint64_t group, const counters& sums) const {
+    const track_job job = make_job(group, in_.plan);
     std::atomic<std::uint64_t> next{job.first};
 #pragma omp parallel num_threads(threads_)
     {
-      own_counts own(sums, in_.places, in_.plan.seed_rows(), in_.regions);
+      own_counts own(sums, in_.places, in_.plan.seed_rows(), in_.columns);
       track_job own_job = job;
       own_job.out = own.view();
       draw(own_job, portion_queue{next});
@@ -103,18 +196,22 @@ class cpu_tracker final : public tracker {
     }
   }
 
-  static void draw(const track_job& job, portion_queue queue) {
-    const std::uint32_t visits = table_entries(max_visits(job.how, job.regions)),
-                        cells = table_entries(max_cells(job.how));
+  /// `wants_crossings`: the sink reads the list of each streamline's crossings.
+  template <class Queue, class Sink = no_sink>
+  static void draw(const track_job& job, Queue queue, const Sink& sink = {}, bool wants_crossings = false) {
+    const std::uint32_t visits = table_entries(max_visits(job)), cells = table_entries(max_cells(job.how));
     std::vector<visit_entry> visit_memory(lanes_per_thread * visits);
     std::vector<cell_entry> cell_memory(lanes_per_thread * cells);
+    const std::size_t crossings = wants_crossings ? max_crossings(job) : 0;
+    std::vector<crossing> crossing_memory(lanes_per_thread * crossings);
     std::vector<lane_walker> lanes;
     for (std::size_t i = 0; i < lanes_per_thread; ++i)
       lanes.emplace_back(job, stamped_table<visit_entry>{visit_memory.data() + i * visits, visits - 1, 0},
-                         stamped_table<cell_entry>{cell_memory.data() + i * cells, cells - 1, 0});
+                         stamped_table<cell_entry>{cell_memory.data() + i * cells, cells - 1, 0},
+                         wants_crossings ? crossing_memory.data() + i * crossings : nullptr);
     for (bool any = true; any;) {
       any = false;
-      for (lane_walker& lane : lanes) any |= lane.advance(queue);
+      for (lane_walker& lane : lanes) any |= lane.advance(queue, sink);
     }
   }
 

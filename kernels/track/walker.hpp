@@ -2,19 +2,11 @@
 
 #include "kernels/portable/draws.hpp"
 #include "kernels/track/acceptance.hpp"
-#include "kernels/track/counters.hpp"
 #include "kernels/track/fibre_choice.hpp"
-#include "kernels/track/field.hpp"
-#include "kernels/track/stamped_table.hpp"
+#include "kernels/track/mask_exits.hpp"
+#include "kernels/track/visit_counter.hpp"
 
 namespace voxherd::track {
-
-/// Where the counts of a walker's streamline go.
-struct walk_output {
-  counters to;
-  std::uint32_t seed_row = 0;  ///< of the seed in its group
-  std::uint32_t regions = 0;   ///< columns of `hits`
-};
 
 /// Draws one streamline, point after point: two halves from the same start in opposite directions through random
 /// samples of the posterior (Behrens 2003, Magn Reson Med 50:1077; several fibres: Behrens 2007, NeuroImage 34:144).
@@ -23,19 +15,17 @@ class walker {
  public:
   VOXHERD_FUNCTION walker(const field_view& field, const walk_settings& how, const stamped_table<visit_entry>& visits,
                           const stamped_table<cell_entry>& cells)
-      : field_(&field), how_(&how), visits_(visits), cells_(cells) {}
+      : field_(&field), how_(&how), counter_(field, visits), cells_(cells) {}
 
   /// `counting`: the halves to be counted, as counted_halves() returns; 0: only decide which to count.
   VOXHERD_FUNCTION void begin(const seed& from, std::uint32_t number, unsigned counting, const walk_output& out) {
     seed_ = from;
     number_ = number;
     counting_ = counting;
-    out_ = out;
     has_first_ = false;
     passed_ = 0;
     walked_ = 0;
-    last_place_ = -1;
-    visits_.clear();
+    counter_.begin(from.region, out);
     place_start();
     begin_half(0);
   }
@@ -49,10 +39,15 @@ class walker {
 
   VOXHERD_FUNCTION unsigned counting() const { return counting_; }
   VOXHERD_FUNCTION unsigned counted() const { return counted_halves(fate_[0], fate_[1]); }
+  VOXHERD_FUNCTION std::uint32_t crossings() const { return counter_.crossings(); }
   VOXHERD_FUNCTION std::uint64_t walked() const { return walked_; }
+  /// Steps of the halves that count.
+  VOXHERD_FUNCTION std::int32_t counted_steps() const {
+    return ((counted() & 1u) != 0 ? steps_[0] : 0) + ((counted() & 2u) != 0 ? steps_[1] : 0);
+  }
   VOXHERD_FUNCTION const seed& origin() const { return seed_; }
   VOXHERD_FUNCTION std::uint32_t number() const { return number_; }
-  VOXHERD_FUNCTION const walk_output& output() const { return out_; }
+  VOXHERD_FUNCTION const walk_output& output() const { return counter_.output(); }
 
   // For tests against the reference.
   VOXHERD_FUNCTION int half() const { return half_; }
@@ -63,7 +58,7 @@ class walker {
 
  private:
   /// What a block of four random words is for.
-  enum class purpose : std::uint32_t { sample = 0, choice = 1, start = 2 };
+  enum class purpose : std::uint32_t { sample = 0, choice = 1, start = 2, trial = 3 };
 
   VOXHERD_FUNCTION philox4x32_ctr_t words(purpose why, std::int32_t step) const {
     const std::uint32_t code = (static_cast<std::uint32_t>(step) << 3) | (static_cast<std::uint32_t>(half_) << 2) |
@@ -95,6 +90,7 @@ class walker {
     point_ = 0;
     for (int d = 0; d < 3; ++d) position_[d] = start_[d];
     record_ = {};
+    counter_.begin_half(half);
     passed_before_ = passed_;
     if (half == 1 && how_->each_half) passed_ = 0;
     has_travel_ = half == 1 && has_first_;
@@ -104,7 +100,7 @@ class walker {
   }
 
   VOXHERD_FUNCTION bool end_half() {
-    record_.steps = point_;
+    record_.steps = steps_[half_] = point_;
     record_.passed = passed_;
     fate_[half_] = judge(record_, *how_);
     // What such a half passed does not help the other one.
@@ -155,19 +151,30 @@ class walker {
       return;
     }
     const voxel_info at = look_up(nearest(position_[0]), nearest(position_[1]), nearest(position_[2]));
-    if ((at.marks & mark::avoid) != 0) record_.avoided = true;
+    if ((at.marks & mark::avoid) != 0 && (point_ > 0 || !how_->ignore_first_step)) record_.avoided = true;
     if (point_ > 0) pass(at.marks);
-    if (counts()) count(at);
+    if (field_->exits != nullptr && !stay(at)) {
+      --point_;
+      return;
+    }
+    const std::uint32_t region = at.marks >> mark::region;
+    if (region != 0 && region != seed_.region && point_ > 0) record_.other_region = true;
+    if (counts()) counter_.count(at, point_, travel_, position_);
     // A rejected half is repeated only up to its first step, which the other one needs.
     const bool needed = counting_ == 0 ? !record_.avoided : counts() || point_ == 0;
-    const bool stopped = point_ > 0 && (at.marks & mark::stop) != 0;
-    if (needed && !stopped && (at.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) draw_sample();
+    const bool stopped = (at.marks & mark::stop) != 0 && point_ > (how_->ignore_first_step ? 1 : 0);
+    if (needed && !stopped && (at.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) begin_step();
+  }
+
+  /// Whether the half is still in all masks that it must not leave.
+  VOXHERD_FUNCTION bool stay(const voxel_info& at) {
+    const std::uint32_t here = at.place < 0 ? 0 : field_->exits[at.place];
+    if (point_ == 0) exits_.begin(here);
+    return exits_.move(here);
   }
 
   VOXHERD_FUNCTION void pass(std::uint32_t marks) {
     const std::uint32_t here = marks >> mark::first_waypoint & ((1u << how_->waypoints) - 1);
-    const std::uint32_t region = marks >> mark::region;
-    if (region != 0 && region != seed_.region) record_.other_region = true;
     if (here == 0) return;
     for (std::uint32_t k = 0; k < how_->waypoints; ++k) {
       if ((here >> k & 1u) == 0) continue;
@@ -177,46 +184,51 @@ class walker {
     }
   }
 
-  VOXHERD_FUNCTION void count(const voxel_info& at) {
-    const std::uint32_t region = at.marks >> mark::region;
-    bool first_visit = false;
-    if (out_.regions > 0 && point_ > 0 && region != 0 && region != seed_.region) {
-      (void)visits_.find(field_->places + region, first_visit);
-      if (first_visit) {
-        const std::size_t column = static_cast<std::size_t>(out_.seed_row) * out_.regions + region - 1;
-        add(element(out_.to.hits, column), 1u);
-        add(element(out_.to.hit_length, column), static_cast<std::uint64_t>(point_));
-      }
-    }
-    if (at.place < 0 || at.place == last_place_) return;
-    last_place_ = at.place;
-    (void)visits_.find(static_cast<std::uint32_t>(at.place), first_visit);
-    if (!first_visit) return;
-    add(element(out_.to.density, static_cast<std::size_t>(at.place)), 1u);
-    add(element(out_.to.length, static_cast<std::size_t>(at.place)), static_cast<std::uint64_t>(point_));
+  /// Draws the sample of the next step.
+  VOXHERD_FUNCTION void begin_step() {
+    fibres_ = draw_sample(position_, purpose::sample);
+    moving_ = fibres_ != nullptr;
+#if !defined(__CUDA_ARCH__)
+    __builtin_prefetch(fibres_);
+#endif
   }
 
-  /// One of the eight voxels around the point, with the probabilities of linear interpolation, and one of its samples.
-  VOXHERD_FUNCTION void draw_sample() {
-    const philox4x32_ctr_t w = words(purpose::sample, point_);
+  /// One of the eight voxels around the point, with the probabilities of linear interpolation, and one of its samples;
+  /// null outside the mask.
+  [[gnu::always_inline]] VOXHERD_FUNCTION inline const packed_fibre* draw_sample(const float (&position)[3],
+                                                                                 purpose why) const {
+    const philox4x32_ctr_t w = words(why, point_);
     std::int32_t voxel[3];
     for (int d = 0; d < 3; ++d) {
-      const float low = lane::floor(position_[d]);
-      voxel[d] = static_cast<std::int32_t>(low) + (to_share(w.v[d]) < position_[d] - low ? 1 : 0);
+      const float low = lane::floor(position[d]);
+      voxel[d] = static_cast<std::int32_t>(low) + (to_share(w.v[d]) < position[d] - low ? 1 : 0);
     }
     const voxel_info drawn = look_up(voxel[0], voxel[1], voxel[2]);
-    if ((drawn.marks & mark::inside) == 0) return;
+    if ((drawn.marks & mark::inside) == 0) return nullptr;
     const auto samples = static_cast<std::uint32_t>(how_->samples);
     const std::uint32_t sample =
         how_->half_weight_ends
             ? static_cast<std::uint32_t>((static_cast<std::uint64_t>(w.v[3]) * (samples - 1) + 0x80000000u) >> 32)
             : pick(w.v[3], samples);
-    fibres_ = field_->fibres +
-              (static_cast<std::size_t>(drawn.place) * samples + sample) * static_cast<std::size_t>(how_->fibres);
-#if !defined(__CUDA_ARCH__)
-    __builtin_prefetch(fibres_);
-#endif
-    moving_ = true;
+    return field_->fibres +
+           (static_cast<std::size_t>(drawn.place) * samples + sample) * static_cast<std::size_t>(how_->fibres);
+  }
+
+  VOXHERD_FUNCTION void move(const direction& to, float (&position)[3]) const {
+    const std::int32_t components[3] = {to.x, to.y, to.z};
+    for (int d = 0; d < 3; ++d)
+      position[d] = lane::fma(static_cast<float>(components[d]), how_->step_voxels[d], position[d]);
+  }
+
+  /// The mean of a direction and that of a sample one step ahead, if there is one.
+  VOXHERD_FUNCTION direction average_with_next(const direction& next, std::uint32_t word) const {
+    float ahead[3] = {position_[0], position_[1], position_[2]};
+    move(next, ahead);
+    direction there;
+    if (const packed_fibre* fibres = draw_sample(ahead, purpose::trial); fibres != nullptr)
+      there = fibres[point_ == 0 ? choose_first(fibres, *how_, word) : choose_closest(fibres, *how_, travel_)].axis();
+    if (there.is_zero() && how_->averaging == step_mean::with_axis) there = {0, 0, direction_unit};
+    return there.is_zero() ? next : mean_direction(next, there);
   }
 
   VOXHERD_FUNCTION void step() {
@@ -235,21 +247,20 @@ class walker {
     } else if ((w.v[1] >> 31) != 0) {
       next = -next;
     }
+    if (how_->averaging != step_mean::none) next = average_with_next(next, w.v[3]);
     if (half_ == 0 && point_ == 0) first_ = next, has_first_ = true;
     travel_ = next;
     has_travel_ = true;
-    const std::int32_t components[3] = {next.x, next.y, next.z};
-    for (int d = 0; d < 3; ++d)
-      position_[d] = lane::fma(static_cast<float>(components[d]), how_->step_voxels[d], position_[d]);
+    move(next, position_);
     ++point_;
     arrive();
   }
 
   const field_view* field_;
   const walk_settings* how_;
-  stamped_table<visit_entry> visits_;
+  visit_counter counter_;
   stamped_table<cell_entry> cells_;
-  walk_output out_;
+  mask_exits exits_;
   seed seed_{};
   std::uint32_t number_ = 0;
   unsigned counting_ = 0;
@@ -262,9 +273,9 @@ class walker {
   direction first_, travel_;
   float start_[3] = {}, position_[3] = {};
   const packed_fibre* fibres_ = nullptr;
-  std::int32_t last_place_ = -1;
   std::uint32_t passed_ = 0, passed_before_ = 0;
   half_record record_;
+  std::int32_t steps_[2] = {};
   half_fate fate_[2] = {half_fate::reject, half_fate::reject};
 };
 

@@ -8,12 +8,13 @@
 namespace voxherd {
 
 // All export formats; each is defined in a file of src/export or src/io/tracts.
-extern const export_kind fsl_export, bids_export, nifti_export, tck_export, trk_export, trx_export, csv_export;
+extern const export_kind fsl_export, bids_export, nifti_export, tck_export, trk_export, trx_export, csv_export,
+    dot_export;
 
 namespace {
 
 const export_kind* const kinds[] = {&fsl_export, &bids_export, &nifti_export, &tck_export,
-                                    &trk_export, &trx_export,  &csv_export};
+                                    &trk_export, &trx_export,  &csv_export,   &dot_export};
 
 /// Joins one `part` of every format with `separator`.
 template <class Part>

@@ -9,7 +9,7 @@ namespace {
 class group_runner final : public batch_runner {
  public:
   group_runner(std::unique_ptr<track::tracker> tracker, const track_inputs& in)
-      : tracker_(std::move(tracker)), lengths_(in.lengths), network_(!in.labels.empty()) {}
+      : tracker_(std::move(tracker)), lengths_(in.lengths), directions_(in.directions), columns_(in.columns() > 0) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     std::size_t next = 0;
@@ -18,15 +18,16 @@ class group_runner final : public batch_runner {
     to.accepted = output_array<std::uint32_t>(outputs, next++);
     to.walked = output_array<std::uint64_t>(outputs, next++);
     if (lengths_) to.length = output_array<std::uint64_t>(outputs, next++);
-    if (network_) to.hits = output_array<std::uint32_t>(outputs, next++);
-    if (network_ && lengths_) to.hit_length = output_array<std::uint64_t>(outputs, next++);
+    if (columns_) to.hits = output_array<std::uint32_t>(outputs, next++);
+    if (columns_ && lengths_) to.hit_length = output_array<std::uint64_t>(outputs, next++);
+    if (directions_) to.directions = output_array<std::uint64_t>(outputs, next++);
     tracker_->track(items.first_item, items.item_count, to);
   }
   void release_memory() override { tracker_->release_memory(); }
 
  private:
   std::unique_ptr<track::tracker> tracker_;
-  bool lengths_, network_;
+  bool lengths_, directions_, columns_;
 };
 
 }  // namespace
@@ -43,16 +44,19 @@ std::vector<output_spec> streamline_groups::outputs() const {
   };
   constexpr auto count = element_type::uint32, sum = element_type::uint64;
   const std::uint64_t places = inputs_.place_voxels.size(), seeds = inputs_.plan.seed_rows(),
-                      regions = inputs_.labels.size();
+                      columns = inputs_.columns();
   std::vector<output_spec> all = {
       row("density", count, {places}, "1", "accepted streamlines that visit each place"),
       row("accepted", count, {seeds}, "1", "accepted streamlines of each seed of the group"),
       row("walked", sum, {}, "1", "steps of all streamlines"),
   };
   if (inputs_.lengths) all.push_back(row("length", sum, {places}, "steps", "sum of the lengths from the seed"));
-  if (regions > 0) all.push_back(row("hits", count, {seeds, regions}, "1", "accepted streamlines to each region"));
-  if (regions > 0 && inputs_.lengths)
-    all.push_back(row("hit_length", sum, {seeds, regions}, "steps", "sum of their lengths to it"));
+  if (columns > 0)
+    all.push_back(row("hits", count, {seeds, columns}, "1", "accepted streamlines to each region or target"));
+  if (columns > 0 && inputs_.lengths)
+    all.push_back(row("hit_length", sum, {seeds, columns}, "steps", "sum of their lengths to it"));
+  if (inputs_.directions)
+    all.push_back(row("directions", sum, {places, track::direction_products}, "1", "sums of products of components"));
   return all;
 }
 

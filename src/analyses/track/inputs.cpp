@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/readable.hpp"
+#include "src/analyses/track/place_masks.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/grid_space.hpp"
@@ -123,7 +124,9 @@ void refuse_large_image(const image_grid& grid) {
 }
 
 std::uint64_t bytes_per_group(const track_inputs& in) {
-  return in.place_voxels.size() * (sizeof(std::uint32_t) + (in.lengths ? sizeof(std::uint64_t) : 0));
+  constexpr std::size_t sum = sizeof(std::uint64_t);
+  return in.place_voxels.size() *
+         (sizeof(std::uint32_t) + (in.lengths ? sum : 0) + (in.directions ? track::direction_products * sum : 0));
 }
 
 }  // namespace
@@ -134,7 +137,10 @@ track::track_input track_inputs::view() const {
   view.voxels = voxels;
   view.fibres = samples.packed();
   view.places = static_cast<std::uint32_t>(place_voxels.size());
-  view.regions = static_cast<std::uint32_t>(labels.size());
+  view.columns = static_cast<std::uint32_t>(columns());
+  view.exits = exits;
+  view.target_begin = target_begin;
+  view.targets = targets;
   view.seeds = seeds;
   view.how = how;
   view.plan = plan;
@@ -155,24 +161,36 @@ track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, s
 }
 
 track_inputs read_track_inputs(const session& s, const track_request& request, const device& d) {
-  track_inputs in{read_posterior_samples(s, request.samples, d.threads), {}, {}, {}, {}, {}, {}, 0, false, {}, {}};
+  track_inputs in(read_posterior_samples(s, request.samples, d.threads));
   s.note_stage("samples read");
   const image_grid& grid = in.samples.grid;
   in.provenance = in.samples.provenance;
   in.step_mm = static_cast<double>(request.step_mm);
   in.lengths = request.lengths;
+  in.directions = request.directions;
   s.on_root([&] {
     refuse_large_image(grid);
+    if (request.start_fibre > in.samples.fibres)
+      throw failure(exit_status::usage, fmt::format("--start-fibre {}: the samples have {}", request.start_fibre,
+                                                    counted(static_cast<std::uint64_t>(in.samples.fibres), "fibre")));
     number_places(grid, reach(request, grid), in);
     set_marks(request.avoid, "avoid", mark::avoid, false, grid, in);
     set_marks(request.stop, "stop", mark::stop, false, grid, in);
     set_marks(request.waypoints, "waypoints", 1u << mark::first_waypoint, true, grid, in);
     read_seeds(request, grid, in);
+    read_exit_masks(request.walk_through_stop, grid, in);
+    read_targets(request.targets, grid, in);
   });
   s.broadcast(in.voxels);
   s.broadcast(in.place_voxels);
   s.broadcast(in.seeds);
   s.broadcast(in.labels);
+  s.broadcast(in.exits);
+  s.broadcast(in.target_begin);
+  s.broadcast(in.targets);
+  nlohmann::json names = in.target_names;
+  s.broadcast(names);
+  in.target_names = names.get<std::vector<std::string>>();
   s.broadcast(in.provenance);
   const double side[3] = {grid.voxel_size_mm[0], grid.voxel_size_mm[1], grid.voxel_size_mm[2]};
   in.how = make_walk_settings(request, side, determinant(grid_space(grid).axes_mm) > 0);

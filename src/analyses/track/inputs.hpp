@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "core/device.hpp"
@@ -13,16 +14,26 @@ namespace voxherd {
 
 /// Inputs of `voxherd track`; the same on every rank.
 struct track_inputs {
+  explicit track_inputs(posterior_samples read) : samples(std::move(read)) {}
+
   posterior_samples samples;
   std::vector<track::voxel_info> voxels;    ///< (nz, ny, nx)
   std::vector<std::uint64_t> place_voxels;  ///< linear index of each place's voxel; those with samples come first
   std::vector<track::seed> seeds;           ///< by region, then by voxel
   std::vector<std::int64_t> labels;         ///< of a network's region number i + 1; empty without one
+  std::vector<std::uint32_t> exits, target_begin, targets;  ///< as in track::track_input
+  std::vector<std::string> target_names;
   track::walk_settings how;
   track::group_plan plan;
   double step_mm = 0;
-  bool lengths = false;
+  bool lengths = false, directions = false;
   nlohmann::json provenance, configuration;
+
+  /// Of the counts by seed: regions of a network, or targets.
+  std::size_t columns() const { return labels.empty() ? target_names.size() : labels.size(); }
+  /// Of the sums of these counts: the seed's region, or the seed.
+  std::size_t hit_rows() const { return labels.empty() ? seeds.size() : labels.size(); }
+  std::size_t hit_row(std::size_t seed) const { return labels.empty() ? seed : seeds[seed].region - 1; }
 
   track::track_input view() const;
 };

@@ -11,6 +11,7 @@ namespace {
 using option::refuse;
 using option::refuse_given;
 using track::first_fibre;
+using track::step_mean;
 using track::waypoint_rule;
 
 void check_request(const track_request& r, const given_options& given) {
@@ -18,6 +19,18 @@ void check_request(const track_request& r, const given_options& given) {
     refuse("--seed-image and --network exclude each other; --network seeds all of its labels");
   if (r.waypoints.size() > static_cast<std::size_t>(track::max_waypoints))
     refuse(fmt::format("--waypoints is given {} files, expected at most {}", r.waypoints.size(), track::max_waypoints));
+  if (r.walk_through_stop.size() > static_cast<std::size_t>(track::max_exit_masks))
+    refuse(fmt::format("--walk-through-stop is given {} files, expected at most {}", r.walk_through_stop.size(),
+                       track::max_exit_masks));
+  if (!r.targets.empty() && !r.network.empty())
+    refuse("--targets and --network exclude each other; give --seed-image with --targets");
+  if (r.matrix2.empty() != r.target2.empty()) refuse("--matrix2 and --target2 need each other");
+  if (r.matrix3.empty() != r.target3.empty()) refuse("--matrix3 and --target3 need each other");
+  if (r.matrix1.empty() && r.matrix3.empty())
+    refuse_given(given, "matrix-min-length", "without --matrix1 or --matrix3");
+  if (r.start_fibre > 0) refuse_given(given, "first-fibre", "with --start-fibre");
+  if (r.ignore_first_step && r.avoid.empty() && r.stop.empty())
+    refuse("--ignore-first-step has no meaning without --avoid or --stop");
   if (r.waypoints.empty())
     for (const char* name : {"waypoint-rule", "each-half"}) refuse_given(given, name, "without --waypoints");
   if (r.ordered && r.waypoints.size() < 2)
@@ -52,6 +65,10 @@ const option_table<track_request>& drawing_options() {
                                   {"weighted", first_fibre::weighted}, {"any", first_fibre::any}},
        {.text = "fibre of the first step: fibre 1, one of those above the threshold (equal, or weighted by their "
                 "fraction), or any", .stored = always}},
+      {"start-fibre", &T::start_fibre, range{0, 8}, {.text = "number of the first step's fibre; 0: as --first-fibre says", .stored = always}},
+      {"step-direction", &T::averaging, {{"start", step_mean::none}, {"mean", step_mean::with_sample}, {"fsl-mean", step_mean::with_axis}},
+       {.text = "direction of a step: that at its start, or the mean with a direction drawn one step ahead; where there "
+                "is none, fsl-mean takes the z axis instead, as FSL does", .stored = always}},
       {"loop-check", &T::loop_check,
        {.text = "end a half that enters a cell of 5 x 5 x 5 voxels against its last direction there", .stored = always}},
       {"stop-by-fraction", &T::stop_by_fraction,
@@ -70,6 +87,11 @@ const option_table<track_request>& acceptance_options() {
     .group("Masks", {
       {"avoid", &T::avoid, text_kind::file, {.text = "masks: a half that touches one is rejected", .many = true}},
       {"stop", &T::stop, text_kind::file, {.text = "masks: a half ends at its first point in one", .many = true}},
+      {"walk-through-stop", &T::walk_through_stop, text_kind::file,
+       {.text = "masks: a half may enter and pass one, and ends before its first point outside; one that starts inside "
+                "may leave once; up to 32", .many = true}},
+      {"ignore-first-step", &T::ignore_first_step,
+       {.text = "do not test --avoid at the start and --stop at the point after it", .stored = always}},
       {"waypoints", &T::waypoints, text_kind::file,
        {.text = "masks that a streamline must pass; up to 13", .many = true}},
       {"waypoint-rule", &T::rule, {{"and", waypoint_rule::all}, {"or", waypoint_rule::one}},
@@ -81,7 +103,22 @@ const option_table<track_request>& acceptance_options() {
        {.text = "shorter halves are rejected", .unit = "mm", .stored = always}}})
     .group("Results", {
       {"lengths", &T::lengths,
-       {.text = "also write path lengths: their sum and mean per voxel, and between regions", .stored = always}}});
+       {.text = "also write path lengths: their sum and mean per voxel, and between regions", .stored = always}},
+      {"directions", &T::directions,
+       {.text = "also write the main direction of the streamlines in each voxel", .stored = always}},
+      {"targets", &T::targets, text_kind::file,
+       {.text = "masks: also count for each seed voxel the streamlines that reach each of them", .many = true}}})
+    .group("Matrices", {
+      {"matrix1", &T::matrix1, text_kind::file, {"also write the sparse matrix of seed voxels by seed voxels to FILE (.h5)"}},
+      {"matrix2", &T::matrix2, text_kind::file,
+       {"also write the sparse matrix of seed voxels by the voxels of --target2 to FILE (.h5)"}},
+      {"target2", &T::target2, text_kind::file, {"mask whose voxels, on its own grid, are the columns of --matrix2"}},
+      {"matrix3", &T::matrix3, text_kind::file,
+       {"also write the sparse matrix of the pairs of voxels of --target3 that streamlines connect to FILE (.h5)"}},
+      {"target3", &T::target3, text_kind::file, {"mask whose voxels, on its own grid, are rows and columns of --matrix3"}},
+      {"matrix-min-length", &T::matrix_min_length_mm, range{0, 100000},
+       {.text = "streamlines whose halves are together shorter are not counted in --matrix1 and --matrix3", .unit = "mm",
+        .stored = always}}});
   // clang-format on
   return table;
 }
@@ -115,6 +152,9 @@ track::walk_settings make_walk_settings(const track_request& r, const double (&v
   how.stop_by_fraction = r.stop_by_fraction;
   how.half_weight_ends = r.ends == end_weights::half;
   how.first = r.first;
+  how.start_fibre = r.start_fibre;
+  how.averaging = r.averaging;
+  how.ignore_first_step = r.ignore_first_step;
   how.random_seed = r.random_seed;
   how.avoid = !r.avoid.empty();
   how.waypoints = static_cast<std::uint32_t>(r.waypoints.size());

@@ -24,16 +24,22 @@ struct track_request {
   float curvature = 0.2f;
   float fibre_threshold = 0.01f;
   track::first_fibre first = track::first_fibre::strongest;
+  std::int32_t start_fibre = 0;
+  track::step_mean averaging = track::step_mean::none;
   bool loop_check = false;
   bool stop_by_fraction = false;
   end_weights ends = end_weights::full;
 
-  std::vector<std::string> avoid, stop, waypoints;  ///< files
+  std::vector<std::string> avoid, stop, walk_through_stop, waypoints;  ///< files
+  bool ignore_first_step = false;
   track::waypoint_rule rule = track::waypoint_rule::all;
   bool ordered = false, each_half = false;
   float min_length_mm = 0;
 
-  bool lengths = false;
+  bool lengths = false, directions = false;
+  std::vector<std::string> targets;
+  std::string matrix1, matrix2, target2, matrix3, target3;  ///< files; "" for none
+  double matrix_min_length_mm = 0;
   run_request run;
 };
 

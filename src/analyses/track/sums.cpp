@@ -2,9 +2,12 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/readable.hpp"
+#include "kernels/portable/symmetric_eigen3.hpp"
 
 namespace voxherd {
 
@@ -19,14 +22,14 @@ void add_row(const result_reader& groups, const char* name, std::uint64_t group,
   for (std::size_t i = 0; i < row.size(); ++i) sums[i] += row[i];
 }
 
-/// Adds the rows of a group's seeds to those of their regions.
+/// Adds the rows of a group's seeds to their sums.
 template <class T>
 void add_hits(const result_reader& groups, const char* name, std::uint64_t group, const track_inputs& in,
               std::vector<std::uint64_t>& sums) {
   const std::vector<T> rows = groups.read_rows<T>(name, group, 1);
-  const std::size_t regions = in.labels.size(), first = in.plan.first_seed(group);
-  for (std::size_t i = 0; i < rows.size() && first + i / regions < in.seeds.size(); ++i)
-    sums[(in.seeds[first + i / regions].region - 1) * regions + i % regions] += rows[i];
+  const std::size_t columns = in.columns(), first = in.plan.first_seed(group);
+  for (std::size_t i = 0; i < rows.size() && first + i / columns < in.seeds.size(); ++i)
+    sums[in.hit_row(first + i / columns) * columns + i % columns] += rows[i];
 }
 
 double share(std::uint64_t part, std::uint64_t all) {
@@ -44,6 +47,58 @@ constant number(const char* name, std::uint64_t value, const char* meaning) {
   return {name, {1}, {static_cast<double>(value)}, "1", meaning, "streamlines"};
 }
 
+/// Column `column` of a table with one row per seed, on the seeds' voxels; 0 elsewhere.
+std::vector<std::uint64_t> values_at_seeds(const std::vector<std::uint64_t>& table, std::size_t column,
+                                           std::size_t columns, const track_inputs& in,
+                                           const std::vector<std::uint64_t>& voxels) {
+  std::vector<std::uint64_t> by_voxel(in.voxels.size()), values;
+  for (std::size_t i = 0; i < in.seeds.size(); ++i) by_voxel[in.seeds[i].index] = table[i * columns + column];
+  for (const std::uint64_t v : voxels) values.push_back(by_voxel[v]);
+  return values;
+}
+
+/// A map for each target, as FSL calls them.
+void add_target_maps(const track_sums& sums, const track_inputs& in, const std::vector<std::uint64_t>& voxels,
+                     std::vector<known_output>& maps) {
+  const std::size_t targets = in.target_names.size();
+  for (std::size_t t = 0; t < targets; ++t) {
+    const std::string name = "seeds_to_" + in.target_names[t];
+    const auto hits = values_at_seeds(sums.hits, t, targets, in, voxels);
+    maps.push_back(count_map(name.c_str(), hits, in, "accepted streamlines of the seed voxel that reach the target"));
+    if (!in.lengths) continue;
+    const auto steps = values_at_seeds(sums.hit_length, t, targets, in, voxels);
+    std::vector<float> mean;
+    for (std::size_t i = 0; i < hits.size(); ++i)
+      mean.push_back(static_cast<float>(share(steps[i], hits[i]) * in.step_mm));
+    maps.push_back(known_map(name + "_lengths", mean, "mm", "mean length of their paths to its first point"));
+  }
+}
+
+/// The direction whose product with those of the streamlines is largest; its largest component is positive.
+void find_main_direction(const std::uint64_t* sums, float (&main)[3]) {
+  double m[6];
+  for (int i = 0; i < 6; ++i) m[i] = static_cast<double>(static_cast<std::int64_t>(sums[i]));
+  if (m[0] + m[1] + m[2] <= 0) return;
+  const eigen_system3<double> e = symmetric_eigen3<double>(m[0], m[3], m[4], m[1], m[5], m[2]);
+  const auto* largest =
+      std::max_element(e.vector[0], e.vector[0] + 3, [](double a, double b) { return std::abs(a) < std::abs(b); });
+  for (int d = 0; d < 3; ++d) main[d] = static_cast<float>(*largest < 0 ? -e.vector[0][d] : e.vector[0][d]);
+}
+
+known_output make_direction_map(const track_sums& sums, const track_inputs& in,
+                                const std::vector<std::uint64_t>& voxels) {
+  std::vector<float> all;
+  for (const std::uint64_t v : voxels) {
+    float main[3] = {};
+    find_main_direction(
+        sums.directions.data() + static_cast<std::size_t>(in.voxels[v].place) * track::direction_products, main);
+    all.insert(all.end(), main, main + 3);
+  }
+  known_output map = known_map("local_direction", all, "1", "main direction of the streamlines that visit the voxel");
+  map.spec.shape = {3};
+  return map;
+}
+
 }  // namespace
 
 std::uint64_t track_sums::all_accepted() const {
@@ -52,12 +107,13 @@ std::uint64_t track_sums::all_accepted() const {
 
 track_sums add_groups(const result_reader& groups, const track_inputs& in) {
   track_sums sums;
-  const std::size_t places = in.place_voxels.size(), regions = in.labels.size();
+  const std::size_t places = in.place_voxels.size(), cells = in.hit_rows() * in.columns();
   sums.density.resize(places);
   sums.length.resize(in.lengths ? places : 0);
   sums.accepted.resize(in.seeds.size());
-  sums.hits.resize(regions * regions);
-  sums.hit_length.resize(in.lengths ? regions * regions : 0);
+  sums.hits.resize(cells);
+  sums.hit_length.resize(in.lengths ? cells : 0);
+  sums.directions.resize(in.directions ? places * track::direction_products : 0);
   for (std::uint64_t g = 0; g < in.plan.groups(); ++g) {
     add_row<std::uint32_t>(groups, "density", g, sums.density);
     if (in.lengths) add_row<std::uint64_t>(groups, "length", g, sums.length);
@@ -66,8 +122,9 @@ track_sums add_groups(const result_reader& groups, const track_inputs& in) {
     const std::size_t first = in.plan.first_seed(g);
     for (std::size_t i = 0; i < accepted.size() && first + i < in.seeds.size(); ++i)
       sums.accepted[first + i] += accepted[i];
-    if (regions > 0) add_hits<std::uint32_t>(groups, "hits", g, in, sums.hits);
-    if (regions > 0 && in.lengths) add_hits<std::uint64_t>(groups, "hit_length", g, in, sums.hit_length);
+    if (cells > 0) add_hits<std::uint32_t>(groups, "hits", g, in, sums.hits);
+    if (cells > 0 && in.lengths) add_hits<std::uint64_t>(groups, "hit_length", g, in, sums.hit_length);
+    if (in.directions) add_row<std::uint64_t>(groups, "directions", g, sums.directions);
   }
   return sums;
 }
@@ -80,26 +137,27 @@ void log_sums(const track_sums& sums, const track_inputs& in) {
 
 std::vector<known_output> make_track_maps(const track_sums& sums, const track_inputs& in,
                                           const std::vector<std::uint64_t>& voxels) {
-  std::vector<std::uint64_t> density, accepted(voxels.size());
+  std::vector<std::uint64_t> density;
   std::vector<double> length_sum;
   std::vector<float> mean_length;
-  std::vector<std::uint64_t> by_voxel(in.voxels.size());
-  for (std::size_t i = 0; i < in.seeds.size(); ++i) by_voxel[in.seeds[i].index] = sums.accepted[i];
-  for (std::size_t i = 0; i < voxels.size(); ++i) {
-    const auto place = static_cast<std::size_t>(in.voxels[voxels[i]].place);
+  for (const std::uint64_t v : voxels) {
+    const auto place = static_cast<std::size_t>(in.voxels[v].place);
     density.push_back(sums.density[place]);
-    accepted[i] = by_voxel[voxels[i]];
     if (!in.lengths) continue;
     length_sum.push_back(static_cast<double>(sums.length[place]) * in.step_mm);
     mean_length.push_back(static_cast<float>(share(sums.length[place], sums.density[place]) * in.step_mm));
   }
-  std::vector<known_output> maps = {count_map("density", density, in, density_meaning),
-                                    count_map("accepted", accepted, in, accepted_meaning)};
-  if (!in.lengths) return maps;
-  maps.push_back(
-      known_map("length_sum", length_sum, "mm", "density times mean_length: the density with distance correction"));
-  maps.push_back(known_map("mean_length", mean_length, "mm",
-                           "mean length of their paths from the seed to the first point in the voxel"));
+  std::vector<known_output> maps = {
+      count_map("density", density, in, density_meaning),
+      count_map("accepted", values_at_seeds(sums.accepted, 0, 1, in, voxels), in, accepted_meaning)};
+  if (in.lengths) {
+    maps.push_back(
+        known_map("length_sum", length_sum, "mm", "density times mean_length: the density with distance correction"));
+    maps.push_back(known_map("mean_length", mean_length, "mm",
+                             "mean length of their paths from the seed to the first point in the voxel"));
+  }
+  if (in.directions) maps.push_back(make_direction_map(sums, in, voxels));
+  add_target_maps(sums, in, voxels, maps);
   return maps;
 }
 

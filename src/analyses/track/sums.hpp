@@ -12,7 +12,8 @@ namespace voxherd {
 struct track_sums {
   std::vector<std::uint64_t> density, length;   ///< by place; length: in steps
   std::vector<std::uint64_t> accepted;          ///< by seed
-  std::vector<std::uint64_t> hits, hit_length;  ///< (region, region)
+  std::vector<std::uint64_t> hits, hit_length;  ///< (region, region), or (seed, target)
+  std::vector<std::uint64_t> directions;        ///< by place, as track::counters has them
   std::uint64_t walked = 0;
 
   std::uint64_t all_accepted() const;

@@ -4,6 +4,7 @@
 #include "mpi/run/steps.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/track/groups.hpp"
+#include "src/analyses/track/pair_matrix.hpp"
 #include "src/analyses/track/sums.hpp"
 
 namespace voxherd {
@@ -11,7 +12,10 @@ namespace voxherd {
 exit_status run_track(session& s, const track_request& request) {
   run_settings how = make_run_settings(s, request.run);
   const device d = choose_device_of_one_kind(s, request.run);
-  const track_inputs in = read_track_inputs(s, request, d);
+  track_inputs in = read_track_inputs(s, request, d);
+  const std::vector<seed_matrix> matrices = make_seed_matrices(s, request, in);
+  seed_matrix pairs;
+  if (!request.matrix3.empty()) pairs = make_pair_matrix(s, request, in);
   how.configuration = in.configuration;
   how.provenance["inputs"] = in.provenance;
 
@@ -29,6 +33,8 @@ exit_status run_track(session& s, const track_request& request) {
         summary["streamlines"] = in.plan.streamlines();
       });
   steps.describe("group");
+  for (const seed_matrix& m : matrices) add_matrix_steps(s, m, in, d, steps);
+  if (!request.matrix3.empty()) add_pair_steps(s, pairs, in, d, steps);
   steps.known_result("maps", [&] {
     known_result result{"track", in.samples.grid, voxels, {}, {}};
     s.on_root([&] {

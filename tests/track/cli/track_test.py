@@ -62,7 +62,7 @@ class TrackJobs(ToyJobs):
 
 def maps(path):
     with h5py.File(path, "r") as file:
-        return {name: np.asarray(values).transpose(2, 1, 0) for name, values in file["maps"].items()}
+        return {name: np.moveaxis(np.asarray(values), (0, 1, 2), (2, 1, 0)) for name, values in file["maps"].items()}
 
 
 def constants(path, group):
@@ -111,6 +111,44 @@ class Counts(TrackJobs):
         self.assertEqual(rc, 0, output)
         np.testing.assert_array_equal(np.loadtxt(self.path("csv/count.csv"), delimiter=","), found["count"])
 
+    def test_targets_count_the_streamlines_of_each_seed_voxel(self):
+        out = self.make("out.h5", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 3:5, 3]), "--lengths",
+                        "--targets", self.mask("near", np.s_[13, 3, 3]), self.mask("far", np.s_[4:7, :, 3]), "--samples-per-seed", 20,
+                        "--directions")
+        found = maps(out)
+        np.testing.assert_array_equal(found["seeds_to_near"][10, 3:5, 3], [20, 0])
+        np.testing.assert_array_equal(found["seeds_to_far"][10, 3:5, 3], [20, 20])
+        self.assertEqual(found["seeds_to_far"].sum(), 40)
+        self.assertAlmostEqual(found["seeds_to_near_lengths"][10, 3, 3], 5, delta=.5)
+        self.assertAlmostEqual(found["seeds_to_far_lengths"][10, 4, 3], 7, delta=.5)
+        np.testing.assert_allclose(found["local_direction"][8:12, 3, 3], [[1, 0, 0]] * 4, atol=1e-4)
+        self.assertFalse(found["local_direction"][8:12, 6, 3].any())
+
+    def test_a_walk_through_stop_ends_halves_that_leave_it(self):
+        found = maps(self.make("out.h5", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 3, 3]),
+                               "--walk-through-stop", self.mask("gate", np.s_[14:17, :, :]), "--samples-per-seed", 20))["density"]
+        np.testing.assert_array_equal(found[1:17, 3, 3], [20] * 16)
+        self.assertFalse(found[17:].any())
+
+    def test_matrices_hold_the_seeds_and_voxels_that_each_seed_reaches(self):
+        seeds, target = self.mask("seeds", np.s_[9:12, 3:5, 3]), np.zeros((6, 3, 2))
+        target[4:] = 1
+        coarse = self.write("coarse.nii", target, sform=[[8, 0, 0, 3], [0, 6, 0, 2], [0, 0, 8, 3]])
+        self.make("out.h5", "--samples", self.samples(), "--seed-image", seeds, "--samples-per-seed", 20, "--matrix1",
+                  self.path("1.h5"), "--matrix2", self.path("2.h5"), "--target2", coarse, "--lengths")
+        with h5py.File(self.path("1.h5"), "r") as file:
+            begin, column, count, length = (file["points"][name][()] for name in ("offset", "column", "count", "length_sum"))
+        # Seeds 0 to 2 and 3 to 5 are rows of voxels along x, and so are the streamlines.
+        np.testing.assert_array_equal(begin, [0, 2, 4, 6, 8, 10, 12])
+        np.testing.assert_array_equal(column, [1, 2, 0, 2, 0, 1, 4, 5, 3, 5, 3, 4])
+        np.testing.assert_array_equal(count, [20] * 12)
+        self.assertAlmostEqual(length[0] / 20, 1, delta=.5)
+        with h5py.File(self.path("2.h5"), "r") as file:
+            column = file["points/column"][()]
+            np.testing.assert_array_equal(file["points/offset"][()], [0, 2, 4, 6, 8, 10, 12])
+            voxels = file["matrix/column_voxel"][()][column]
+        np.testing.assert_array_equal(voxels % 6, [4, 5] * 6)
+
     def test_densities_export_to_nifti(self):
         out = self.make("out.h5", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 4, 3]),
                         "--samples-per-seed", 10)
@@ -146,6 +184,22 @@ class Ranks(TrackJobs):
         for ranks, more in ((2, ()), (3, ("--batch", 2)), (2, ("--schedule", "static", "--batch", 1))):
             again = self.make(f"{ranks}_{len(more)}.h5", *options, *more, ranks=ranks)
             self.assertEqual(digest(again), digest(one), f"{ranks} ranks {more}")
+
+    def test_matrices_are_the_same_bytes_for_any_ranks_and_batches(self):
+        def make(number, ranks, *more):
+            files = [self.path(f"{number}_{name}.h5") for name in ("matrix1", "matrix2", "matrix3")]
+            out = self.make(f"{number}.h5", *self.all_options(), "--samples-per-seed", 100, "--directions", "--matrix1", files[0],
+                            "--matrix-min-length", 4, "--matrix2", files[1], "--target2", self.path("left.nii"), "--matrix3", files[2],
+                            "--target3", self.path("seeds.nii"), *more, ranks=ranks)
+            self.assertFalse([name for name in os.listdir(self.folder) if "sizes" in name or "pairs" in name or "part" in name])
+            return [digest(name) for name in (out, *files)]
+
+        one = make(0, 0)
+        for number in (1, 2, 3):
+            with h5py.File(self.path(f"0_matrix{number}.h5"), "r") as file:
+                self.assertGreater(file["points/count"][()].sum(), 1000)
+        for number, (ranks, more) in enumerate(((2, ()), (3, ("--batch", 5)), (5, ("--schedule", "static", "--batch", 1))), 1):
+            self.assertEqual(make(number, ranks, *more), one, f"{ranks} ranks {more}")
 
     def test_a_killed_job_resumes_to_the_same_bytes_and_keeps_its_finished_groups(self):
         options = (*self.all_options(), "--samples-per-seed", 4000, "--batch", 1)
@@ -189,6 +243,14 @@ class Errors(TrackJobs):
         self.refuse(USAGE, "--each-half has no meaning without --waypoints", *base, "--each-half")
         self.refuse(USAGE, "--ordered has no meaning with 1 --waypoints", *base, "--waypoints", seeds, "--ordered")
         self.refuse(USAGE, "expected at most 13", *base, "--waypoints", *[seeds] * 14)
+        self.refuse(USAGE, "--targets and --network exclude", "--samples", folder, "--network", seeds, "--targets", seeds)
+        self.refuse(USAGE, "two files are called", *base, "--targets", seeds, seeds)
+        self.refuse(USAGE, "expected at most 32", *base, "--walk-through-stop", *[seeds] * 33)
+        self.refuse(USAGE, "--start-fibre 2: the samples have 1 fibre", *base, "--start-fibre", 2)
+        self.refuse(USAGE, "--first-fibre has no meaning with --start-fibre", *base, "--start-fibre", 1, "--first-fibre", "any")
+        self.refuse(USAGE, "--ignore-first-step has no meaning", *base, "--ignore-first-step")
+        self.refuse(USAGE, "--matrix2 and --target2 need each other", *base, "--target2", seeds)
+        self.refuse(USAGE, "--matrix-min-length has no meaning without --matrix", *base, "--matrix-min-length", 3)
         self.refuse(USAGE, "--curvature 2: expected 0 to 1", *base, "--curvature", "2")
 
     def test_samples_that_cannot_be_read_are_rejected(self):

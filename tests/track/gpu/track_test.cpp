@@ -18,6 +18,22 @@ TEST_F(TrackCuda, CountsAreThoseOfTheCpuUnderEveryCondition) {
   }
 }
 
+TEST_F(TrackCuda, MeanDirectionsExitsAndTargetsAreThoseOfTheCpu) {
+  track_case c = bent_case_with_conditions(1);
+  c.how.averaging = step_mean::with_sample;
+  c.exits.assign(c.voxels.size(), 0);
+  c.targets.resize(2);
+  for (int y = 0; y < 12; ++y)
+    for (int z = 0; z < 11; ++z) {
+      c.exits[c.index(8, y, z)] = 1;
+      c.targets[0].push_back(c.index(9, y, z));
+      c.targets[1].push_back(c.index(4, y, z));
+    }
+  const case_counts found = count_on(gpu, c, 1000, 777);
+  EXPECT_GT(found.hits[1], 0u);
+  EXPECT_TRUE(found == count_on_cpu(c, 1000, 12000, 2));
+}
+
 TEST_F(TrackCuda, NetworksAreThoseOfTheCpu) {
   track_case c = bent_case();
   c.seeds.clear();
@@ -31,6 +47,31 @@ TEST_F(TrackCuda, NetworksAreThoseOfTheCpu) {
   const case_counts found = count_on(gpu, c, 500, 333);
   EXPECT_GT(found.walked, 0u);
   EXPECT_TRUE(found == count_on_cpu(c, 500, 9000, 2));
+}
+
+TEST_F(TrackCuda, MatricesAreThoseOfTheCpu) {
+  for (const bool square : {true, false}) {
+    track_case c = bent_case_with_conditions(3);
+    c.how.min_total = 12;
+    square ? c.set_seed_matrix() : c.set_coarse_matrix();
+    const track_input in = c.input(1000, 4000);
+    const auto there = make_tracker(gpu, in), here = make_tracker({backend::cpu, 2, 0}, in);
+    sparse_rows found, expected;
+    for (std::uint64_t first = 0; first < c.seeds.size(); first += 4) there->track_rows(first, 4, found);
+    here->track_rows(0, c.seeds.size(), expected);
+    EXPECT_EQ(found.begin, expected.begin);
+    EXPECT_EQ(found.column, expected.column);
+    EXPECT_EQ(found.count, expected.count);
+    EXPECT_EQ(found.steps, expected.steps);
+    EXPECT_GT(found.column.size(), 10u);
+    for (std::uint64_t group = 0; group < in.plan.groups(); ++group) {
+      std::vector<pair_entry> pairs, right;
+      there->track_pairs(group, pairs);
+      here->track_pairs(group, right);
+      EXPECT_GT(pairs.size(), 10u);
+      EXPECT_EQ(pairs, right);
+    }
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tests/track/reference/track_case.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace voxherd::track {
@@ -46,9 +47,28 @@ void track_case::add_seed(int x, int y, int z, std::uint32_t region) {
   seeds.push_back({{x, y, z}, static_cast<std::uint32_t>(index(x, y, z)), region});
 }
 
-field_view track_case::view() const {
-  return {{size[0], size[1], size[2]}, voxels.data(), fibres.data(), static_cast<std::uint32_t>(voxels.size())};
+void track_case::set_coarse_matrix() {
+  matrix = {};
+  matrix_columns_.clear();
+  for (std::size_t d = 0; d < 3; ++d) {
+    matrix.size[d] = (size[d] + 1) / 2;
+    matrix.to_voxel[d][d] = 0.5f;
+    matrix.to_voxel[d][3] = -0.25f;
+    matrix.columns = (d == 0 ? 1 : matrix.columns) * static_cast<std::uint32_t>(matrix.size[d]);
+  }
+  for (std::uint32_t i = 0; i < matrix.columns; ++i) matrix_columns_.push_back(static_cast<std::int32_t>(i));
 }
+
+void track_case::set_seed_matrix() {
+  matrix = {};
+  matrix.square = true;
+  matrix.columns = static_cast<std::uint32_t>(seeds.size());
+  matrix_columns_.assign(voxels.size(), -1);
+  for (std::size_t d = 0; d < 3; ++d) matrix.size[d] = size[d], matrix.to_voxel[d][d] = 1;
+  for (std::size_t i = 0; i < seeds.size(); ++i) matrix_columns_[seeds[i].index] = static_cast<std::int32_t>(i);
+}
+
+field_view track_case::view() const { return host_field(input(1, 1)); }
 
 track_input track_case::input(std::uint64_t per_seed, std::uint64_t per_group) const {
   track_input in;
@@ -56,34 +76,58 @@ track_input track_case::input(std::uint64_t per_seed, std::uint64_t per_group) c
   in.voxels = voxels;
   in.fibres = fibres;
   in.places = static_cast<std::uint32_t>(voxels.size());
-  in.regions = regions;
+  in.columns = columns();
+  in.exits = exits;
+  in.matrix = matrix;
+  in.matrix.column = matrix_columns_.empty() ? nullptr : matrix_columns_.data();
+  target_begin_.assign(targets.empty() ? 0 : 1, 0);
+  target_list_.clear();
+  for (std::size_t v = 0; v < voxels.size() && !targets.empty(); ++v) {
+    for (std::uint32_t t = 0; t < targets.size(); ++t)
+      if (std::count(targets[t].begin(), targets[t].end(), v) > 0) target_list_.push_back(t);
+    target_begin_.push_back(static_cast<std::uint32_t>(target_list_.size()));
+  }
+  in.target_begin = target_begin_;
+  in.targets = target_list_;
   in.seeds = seeds;
   in.how = how;
   in.plan = {seeds.size(), per_seed, per_group};
   return in;
 }
 
+case_counts no_counts(const track_case& c) {
+  case_counts zero;
+  const std::size_t places = c.voxels.size(), cells = (c.regions > 0 ? c.regions : c.seeds.size()) * c.columns();
+  zero.density.resize(places), zero.length.resize(places), zero.directions.resize(places * direction_products);
+  zero.accepted.resize(c.seeds.size()), zero.hits.resize(cells), zero.hit_length.resize(cells);
+  return zero;
+}
+
 case_counts count_on(const device& d, const track_case& c, std::uint64_t per_seed, std::uint64_t per_group) {
   const track_input in = c.input(per_seed, per_group);
-  const std::size_t places = in.places, rows = in.plan.seed_rows(), groups = in.plan.groups();
-  std::vector<std::uint32_t> density(groups * places), accepted(groups * rows), hits(groups * rows * c.regions);
-  std::vector<std::uint64_t> length(groups * places), hit_length(hits.size()), walked(groups);
-  counters out{density.data(), length.data(), accepted.data(), hits.data(), hit_length.data(), walked.data()};
+  const std::size_t places = in.places, rows = in.plan.seed_rows(), groups = in.plan.groups(), columns = in.columns;
+  std::vector<std::uint32_t> density(groups * places), accepted(groups * rows), hits(groups * rows * columns);
+  std::vector<std::uint64_t> length(groups * places), hit_length(hits.size()), walked(groups),
+      directions(groups * places * direction_products);
+  counters out{density.data(),    length.data(), accepted.data(),  hits.data(),
+               hit_length.data(), walked.data(), directions.data()};
   make_tracker(d, in)->track(0, groups, out);
 
-  case_counts sums;
-  sums.density.resize(places), sums.length.resize(places), sums.accepted.resize(c.seeds.size());
-  sums.hits.resize(c.regions * c.regions), sums.hit_length.resize(c.regions * c.regions);
+  case_counts sums = no_counts(c);
+  const auto add_row = [](std::vector<std::uint64_t>& to, const auto& from, std::size_t row) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[row * to.size() + i];
+  };
   for (std::size_t g = 0; g < groups; ++g) {
     sums.walked += walked[g];
-    for (std::size_t i = 0; i < places; ++i) sums.density[i] += density[g * places + i];
-    for (std::size_t i = 0; i < places; ++i) sums.length[i] += length[g * places + i];
+    add_row(sums.density, density, g);
+    add_row(sums.length, length, g);
+    add_row(sums.directions, directions, g);
     for (std::size_t i = 0; i < rows && in.plan.first_seed(g) + i < c.seeds.size(); ++i) {
-      const seed& from = c.seeds[in.plan.first_seed(g) + i];
-      sums.accepted[in.plan.first_seed(g) + i] += accepted[g * rows + i];
-      for (std::size_t r = 0; r < c.regions; ++r) {
-        sums.hits[(from.region - 1) * c.regions + r] += hits[(g * rows + i) * c.regions + r];
-        sums.hit_length[(from.region - 1) * c.regions + r] += hit_length[(g * rows + i) * c.regions + r];
+      const std::size_t seed_number = in.plan.first_seed(g) + i, to = c.row(seed_number) * columns;
+      sums.accepted[seed_number] += accepted[g * rows + i];
+      for (std::size_t k = 0; k < columns; ++k) {
+        sums.hits[to + k] += hits[(g * rows + i) * columns + k];
+        sums.hit_length[to + k] += hit_length[(g * rows + i) * columns + k];
       }
     }
   }

@@ -20,25 +20,45 @@ struct track_case {
   void set_marks(int x, int y, int z, std::uint32_t bits) { voxels[index(x, y, z)].marks |= bits; }
   void add_seed(int x, int y, int z, std::uint32_t region = 0);
 
+  /// Columns of the counts by seed, and the row of a seed among those of case_counts.
+  std::uint32_t columns() const { return regions > 0 ? regions : static_cast<std::uint32_t>(targets.size()); }
+  std::size_t row(std::size_t seed_number) const { return regions > 0 ? seeds[seed_number].region - 1 : seed_number; }
+
+  /// Makes cubes of 2 voxels the columns of a matrix.
+  void set_coarse_matrix();
+  /// Makes the seeds the columns of a matrix.
+  void set_seed_matrix();
+
   field_view view() const;
+  /// Refers to the case and keeps what it needs in it.
   track_input input(std::uint64_t per_seed, std::uint64_t per_group) const;
 
   std::array<std::int32_t, 3> size;
   walk_settings how;  ///< step 0.5 voxel, curvature 0.2
   std::uint32_t regions = 0;
+  std::vector<std::uint32_t> exits;               ///< by voxel; empty for none
+  std::vector<std::vector<std::size_t>> targets;  ///< voxels of each; not together with regions
+  column_grid matrix;                             ///< without columns unless set_matrix() is called
   std::vector<voxel_info> voxels;
   std::vector<packed_fibre> fibres;
   std::vector<seed> seeds;
+
+ private:
+  std::vector<std::int32_t> matrix_columns_;
+  mutable std::vector<std::uint32_t> target_begin_, target_list_;
 };
 
 /// Counts over all groups.
 struct case_counts {
-  std::vector<std::uint64_t> density, length, accepted, hits, hit_length;
+  std::vector<std::uint64_t> density, length, accepted, hits, hit_length, directions;
   std::uint64_t walked = 0;
   bool operator==(const case_counts&) const = default;
 };
 case_counts count_on(const device& d, const track_case& c, std::uint64_t per_seed, std::uint64_t per_group);
 case_counts count_on_cpu(const track_case& c, std::uint64_t per_seed, std::uint64_t per_group, int threads);
+
+/// The same counts, all zero.
+case_counts no_counts(const track_case& c);
 
 /// Two fibres per sample that bend and cross, with directions that scatter from sample to sample. Twelve seeds.
 track_case bent_case();

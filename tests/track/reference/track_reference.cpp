@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "kernels/portable/draws.hpp"
 
@@ -71,8 +72,8 @@ class drawing {
   }
   voxel_info at(const vector& p) const { return look(std::lround(p[0]), std::lround(p[1]), std::lround(p[2])); }
 
-  std::optional<std::vector<fibre>> draw_fibres(const vector& p, int half, std::size_t step) const {
-    const auto w = words(half, 0, step);
+  std::optional<std::vector<fibre>> draw_fibres(const vector& p, int half, std::uint32_t what, std::size_t step) const {
+    const auto w = words(half, what, step);
     long v[3];
     for (std::size_t d = 0; d < 3; ++d)
       v[d] = static_cast<long>(std::floor(p[d])) + (share_of_word(w[d]) < p[d] - std::floor(p[d]) ? 1 : 0);
@@ -95,6 +96,7 @@ class drawing {
     std::vector<fibre> above;
     for (const fibre& f : all)
       if (f.fraction > c_.how.min_fraction / 65535.0) above.push_back(f);
+    if (first && c_.how.start_fibre > 0) return all[static_cast<std::size_t>(c_.how.start_fibre) - 1];
     if (all.size() == 1) return all[0];
     if (!first) {
       if (above.empty()) return all[0];
@@ -130,16 +132,47 @@ class drawing {
     return turn < 0 ? negative(f.axis) : f.axis;
   }
 
+  /// The mean of a direction and that of a sample one step ahead.
+  vector mean_with_next(const vector& p, const vector& next, int half, std::size_t step, const vector& travel) const {
+    vector ahead = p;
+    for (std::size_t d = 0; d < 3; ++d) ahead[d] += next[d] * 32767.0 * static_cast<double>(c_.how.step_voxels[d]);
+    const auto fibres = draw_fibres(ahead, half, 3, step);
+    vector there{};
+    if (fibres) there = choose(*fibres, step == 0, travel, words(half, 1, step)[3]).axis;
+    if (there == vector{} && c_.how.averaging == step_mean::with_axis) there = {0, 0, 1};
+    if (there == vector{}) return next;
+    if (product(there, next) < 0) there = negative(there);
+    vector mean{};
+    for (std::size_t d = 0; d < 3; ++d) mean[d] = next[d] + there[d];
+    const double length = std::sqrt(product(mean, mean));
+    for (double& m : mean) m = std::round(m / length * 32767) / 32767;
+    return mean;
+  }
+
   void test_masks(std::uint32_t marks, bool is_start, reference_half& h) const {
-    if ((marks & mark::avoid) != 0) h.avoided = true;
+    if ((marks & mark::avoid) != 0 && !(is_start && c_.how.ignore_first_step)) h.avoided = true;
     if (is_start) return;
     for (std::size_t k = 0; k < h.passed.size(); ++k) {
       if ((marks >> (mark::first_waypoint + static_cast<int>(k)) & 1u) == 0) continue;
       for (std::size_t before = 0; before < k; ++before) h.out_of_order = h.out_of_order || !h.passed[before];
       h.passed[k] = true;
     }
-    const std::uint32_t region = marks >> mark::region;
-    if (region != 0 && region != from_.region) h.other_region = true;
+  }
+
+  std::uint32_t exits_at(const vector& p) const {
+    return c_.exits.empty() ? 0 : c_.exits[static_cast<std::size_t>(at(p).place)];
+  }
+
+  /// Whether the last point of a half is the first one after a stay in a mask; a stay that began at the seed may end.
+  bool has_left_a_mask(const std::vector<vector>& points) const {
+    if (points.size() < 3) return false;
+    for (std::uint32_t bit = 1; bit != 0; bit <<= 1) {
+      if ((exits_at(points.back()) & bit) != 0 || (exits_at(points[points.size() - 2]) & bit) == 0) continue;
+      std::size_t first = points.size() - 2;
+      while (first > 0 && (exits_at(points[first - 1]) & bit) != 0) --first;
+      if (first > 0) return true;
+    }
+    return false;
   }
 
   void follow(int half, reference_half& h) {
@@ -157,11 +190,19 @@ class drawing {
       }
       h.points.push_back(p);
       test_masks(at(p).marks, n == 0, h);
-      if (n > 0 && (at(p).marks & mark::stop) != 0) return;
+      if (has_left_a_mask(h.points)) {
+        h.points.pop_back();
+        return;
+      }
+      const std::uint32_t region = at(p).marks >> mark::region;
+      if (n > 0 && region != 0 && region != from_.region) h.other_region = true;
+      if (n > (c_.how.ignore_first_step ? 1 : 0) && (at(p).marks & mark::stop) != 0) return;
       if ((at(p).marks & mark::inside) == 0) return;
-      const auto fibres = draw_fibres(p, half, n);
+      const auto fibres = draw_fibres(p, half, 0, n);
       if (!fibres) return;
-      const auto next = next_direction(*fibres, half, n, travel);
+      auto next = next_direction(*fibres, half, n, travel);
+      if (next && c_.how.averaging != step_mean::none)
+        next = mean_with_next(p, *next, half, n, travel.value_or(vector{}));
       if (!next) return;
       if (half == 0 && n == 0) first_ = next;
       travel = next;
@@ -193,31 +234,95 @@ reference_streamline draw_reference(const track_case& c, const seed& from, std::
   return drawing(c, from, number).run();
 }
 
+namespace {
+
+/// Adds what one streamline of seed number `seed_number` visits.
+class reference_counter {
+ public:
+  reference_counter(const track_case& c, std::size_t seed_number, case_counts& sums)
+      : c_(c), own_(c.seeds[seed_number].region), row_(c.row(seed_number) * c.columns()), sums_(sums) {}
+
+  void add(const reference_half& h) {
+    for (std::size_t n = 0; n < h.points.size(); ++n) {
+      const auto& p = h.points[n];
+      const std::size_t v = c_.index(static_cast<int>(std::lround(p[0])), static_cast<int>(std::lround(p[1])),
+                                     static_cast<int>(std::lround(p[2])));
+      if (n > 0) add_hits(v, n);
+      if (n == 1 && start_) add_direction(*std::exchange(start_, std::nullopt), h.points, 1);
+      if (!visited_.insert(v).second) continue;
+      ++sums_.density[v], sums_.length[v] += n;
+      if (n > 0) add_direction(v, h.points, n);
+      if (n == 0) start_ = v;
+    }
+  }
+
+ private:
+  void add_hits(std::size_t v, std::size_t n) {
+    std::vector<std::uint32_t> columns;
+    const std::uint32_t region = c_.voxels[v].marks >> mark::region;
+    if (region != 0 && region != own_ && c_.regions > 0) columns.push_back(region - 1);
+    for (std::uint32_t t = 0; t < c_.targets.size(); ++t)
+      if (std::count(c_.targets[t].begin(), c_.targets[t].end(), v) > 0) columns.push_back(t);
+    for (const std::uint32_t column : columns)
+      if (reached_.insert(column).second) ++sums_.hits[row_ + column], sums_.hit_length[row_ + column] += n;
+  }
+
+  /// Products of the components of the step to point n, in the kernel's integers.
+  void add_direction(std::size_t v, const std::vector<vector>& points, std::size_t n) {
+    std::array<std::int32_t, 3> d{};
+    for (std::size_t i = 0; i < 3; ++i)
+      d[i] = static_cast<std::int32_t>(
+          std::lround((points[n][i] - points[n - 1][i]) / static_cast<double>(c_.how.step_voxels[i])));
+    const std::int32_t products[] = {d[0] * d[0], d[1] * d[1], d[2] * d[2], d[0] * d[1], d[0] * d[2], d[1] * d[2]};
+    for (std::size_t i = 0; i < direction_products; ++i)
+      sums_.directions[v * direction_products + i] += to_sum(products[i]);
+  }
+
+  const track_case& c_;
+  std::uint32_t own_;
+  std::size_t row_;
+  case_counts& sums_;
+  std::set<std::size_t> visited_;
+  std::set<std::uint32_t> reached_;
+  std::optional<std::size_t> start_;
+};
+
+}  // namespace
+
 case_counts count_reference(const track_case& c, std::uint64_t per_seed) {
-  case_counts sums;
-  sums.density.resize(c.voxels.size()), sums.length.resize(c.voxels.size()), sums.accepted.resize(c.seeds.size());
-  sums.hits.resize(c.regions * c.regions), sums.hit_length.resize(c.regions * c.regions);
+  case_counts sums = no_counts(c);
   for (std::size_t i = 0; i < c.seeds.size(); ++i)
     for (std::uint64_t number = 0; number < per_seed; ++number) {
       const reference_streamline s = draw_reference(c, c.seeds[i], static_cast<std::uint32_t>(number));
       if (s.counted[0] || s.counted[1]) ++sums.accepted[i];
-      std::set<std::size_t> visited;
-      std::set<std::uint32_t> reached;
+      reference_counter counter(c, i, sums);
       for (std::size_t half = 0; half < 2; ++half) {
         sums.walked += s.half[half].points.size() - 1;
-        for (std::size_t n = 0; s.counted[half] && n < s.half[half].points.size(); ++n) {
-          const auto& p = s.half[half].points[n];
-          const std::size_t v = c.index(static_cast<int>(std::lround(p[0])), static_cast<int>(std::lround(p[1])),
-                                        static_cast<int>(std::lround(p[2])));
-          if (visited.insert(v).second) ++sums.density[v], sums.length[v] += n;
-          const std::uint32_t region = c.voxels[v].marks >> mark::region, own = c.seeds[i].region;
-          if (n == 0 || region == 0 || region == own || c.regions == 0 || !reached.insert(region).second) continue;
-          ++sums.hits[(own - 1) * c.regions + region - 1];
-          sums.hit_length[(own - 1) * c.regions + region - 1] += n;
-        }
+        if (s.counted[half]) counter.add(s.half[half]);
       }
     }
   return sums;
+}
+
+std::map<std::uint32_t, std::int64_t> find_crossings(const track_case& c, std::size_t seed_number,
+                                                     const reference_streamline& s) {
+  std::map<std::uint32_t, std::int64_t> found;
+  std::size_t total = 0;
+  for (std::size_t half = 0; half < 2; ++half) total += s.counted[half] ? s.half[half].points.size() - 1 : 0;
+  if (static_cast<std::int32_t>(total) < c.how.min_total) return found;
+  const column_grid grid = c.input(1, 1).matrix;
+  for (std::size_t half = 0; half < 2; ++half)
+    for (std::size_t n = 0; s.counted[half] && n < s.half[half].points.size(); ++n) {
+      std::array<long, 3> v{};
+      for (std::size_t d = 0; d < 3; ++d)
+        v[d] = static_cast<long>(std::floor(s.half[half].points[n][d] * static_cast<double>(grid.to_voxel[d][d]) +
+                                            static_cast<double>(grid.to_voxel[d][3]) + 0.5));
+      const std::int32_t column = grid.column[(v[2] * grid.size[1] + v[1]) * grid.size[0] + v[0]];
+      if (column < 0 || (grid.square && static_cast<std::size_t>(column) == seed_number)) continue;
+      const auto steps = static_cast<std::int64_t>(n);
+      found.insert({static_cast<std::uint32_t>(column), half == 0 ? steps : -steps});
+    }
+  return found;
 }
 
 }  // namespace voxherd::track

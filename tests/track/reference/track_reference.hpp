@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <vector>
 
 #include "tests/track/reference/track_case.hpp"
@@ -24,5 +25,10 @@ reference_streamline draw_reference(const track_case& c, const seed& from, std::
 
 /// The counts of `per_seed` streamlines of each seed.
 case_counts count_reference(const track_case& c, std::uint64_t per_seed);
+
+/// What each streamline of the case adds to a matrix: the steps of each column's first point, from the seed, negative
+/// on the second half.
+std::map<std::uint32_t, std::int64_t> find_crossings(const track_case& c, std::size_t seed_number,
+                                                     const reference_streamline& s);
 
 }  // namespace voxherd::track

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "kernels/track/lane.hpp"
 #include "tests/track/reference/track_reference.hpp"
@@ -103,6 +104,87 @@ TEST(TrackWalker, NetworkCountsAreThoseOfTheReference) {
   expect_close(found.accepted, expected.accepted);
   expect_close(found.density, expected.density);
   for (std::size_t r = 0; r < 3; ++r) EXPECT_EQ(found.hits[4 * r], 0u);
+}
+
+/// Every count but the directions, whose sums are signed.
+void expect_all_close(const case_counts& found, const case_counts& expected) {
+  expect_close(found.density, expected.density);
+  expect_close(found.length, expected.length);
+  expect_close(found.accepted, expected.accepted);
+  expect_close({found.walked}, {expected.walked});
+}
+
+TEST(TrackWalker, MeanDirectionsAreThoseOfTheReference) {
+  track_case c = bent_case_with_conditions(1);
+  const case_counts without = count_on_cpu(c, 60, 100, 1);
+  for (const step_mean averaging : {step_mean::with_sample, step_mean::with_axis}) {
+    c.how.averaging = averaging;
+    const case_counts found = count_on_cpu(c, 60, 100, 1);
+    expect_all_close(found, count_reference(c, 60));
+    EXPECT_NE(found.density, without.density);
+  }
+}
+
+TEST(TrackWalker, MasksNotToLeaveEndHalvesAsInTheReference) {
+  track_case c = bent_case_with_conditions(1);
+  c.exits.assign(c.voxels.size(), 0);
+  for (int y = 0; y < 12; ++y)
+    for (int z = 0; z < 11; ++z) {
+      for (int x : {5, 6, 7}) c.exits[c.index(x, y, z)] |= 1;  // holds the seeds
+      for (int x : {7, 8}) c.exits[c.index(x, y, z)] |= 1u << 31;
+      if (y < 4) c.exits[c.index(4, y, z)] |= 2;
+    }
+  const case_counts found = count_on_cpu(c, 60, 100, 1);
+  expect_all_close(found, count_reference(c, 60));
+  c.exits.clear();
+  EXPECT_GT(count_on_cpu(c, 60, 100, 1).walked, found.walked);
+}
+
+TEST(TrackWalker, TheFirstStepAndFibreAreThoseOfTheReference) {
+  track_case c = bent_case();
+  for (float& step : c.how.step_voxels) step *= 2;  // most first steps leave the seed's voxel
+  for (int z = 4; z < 7; ++z) {
+    c.set_marks(6, 5, z, mark::avoid);
+    c.set_marks(6, 7, z, mark::stop);
+  }
+  c.how.avoid = true;
+  c.how.start_fibre = 2;
+  c.how.ignore_first_step = true;
+  const case_counts found = count_on_cpu(c, 60, 100, 1), expected = count_reference(c, 60);
+  expect_close(found.density, expected.density);
+  expect_close(found.length, expected.length);
+  expect_close(found.accepted, expected.accepted);
+  c.how.start_fibre = 1;
+  EXPECT_NE(found.density, count_on_cpu(c, 60, 100, 1).density);
+  c.how.start_fibre = 2;
+  c.how.ignore_first_step = false;
+  const case_counts tested = count_on_cpu(c, 60, 100, 1);
+  EXPECT_LT(tested.walked, found.walked);
+  EXPECT_LT(std::accumulate(tested.accepted.begin(), tested.accepted.end(), std::uint64_t{0}),
+            std::accumulate(found.accepted.begin(), found.accepted.end(), std::uint64_t{0}));
+}
+
+TEST(TrackWalker, TargetsOfEachSeedAndDirectionsAreThoseOfTheReference) {
+  track_case c = bent_case_with_conditions(2);
+  for (int t = 0; t < 3; ++t) {
+    c.targets.emplace_back();
+    for (int y = 0; y < 12; ++y)
+      for (int z = 0; z < 11; ++z) c.targets.back().push_back(c.index(3 + 2 * t + (y > 6 ? 1 : 0), y, z));
+  }
+  c.targets[2].push_back(c.targets[0][30]);  // targets may overlap
+  const case_counts found = count_on_cpu(c, 60, 100, 2), expected = count_reference(c, 60);
+  expect_all_close(found, expected);
+  expect_close(found.hits, expected.hits);
+  expect_close(found.hit_length, expected.hit_length);
+  double difference = 0, total = 0;
+  for (std::size_t i = 0; i < found.directions.size(); ++i) {
+    const auto a = static_cast<std::int64_t>(found.directions[i]),
+               b = static_cast<std::int64_t>(expected.directions[i]);
+    difference += std::abs(static_cast<double>(a - b));
+    total += std::abs(static_cast<double>(b));
+  }
+  EXPECT_LE(difference, 0.02 * total);
+  EXPECT_GT(total, 0);
 }
 
 TEST(TrackWalker, CountsAreTheSameForAnyGroupsAndThreads) {

@@ -1,0 +1,124 @@
+#pragma once
+
+#include "kernels/track/counters.hpp"
+#include "kernels/track/field.hpp"
+#include "kernels/track/stamped_table.hpp"
+
+namespace voxherd::track {
+
+/// Where the counts of a walker's streamline go.
+struct walk_output {
+  counters to;
+  std::uint32_t seed_row = 0;     ///< of the seed in its group
+  std::uint32_t columns = 0;      ///< of `hits`: regions or targets
+  crossing* crossings = nullptr;  ///< list of the voxels of a matrix, with room for all points; null: not wanted
+  std::int32_t own_column = -1;   ///< of a matrix, which is not counted; -1: none
+};
+
+/// Counts what one streamline visits, each voxel, region and target once.
+class visit_counter {
+ public:
+  VOXHERD_FUNCTION visit_counter(const field_view& field, const stamped_table<visit_entry>& visits)
+      : field_(&field), visits_(visits) {}
+
+  VOXHERD_FUNCTION void begin(std::uint32_t own_region, const walk_output& out) {
+    own_region_ = own_region;
+    out_ = out;
+    more_than_density_ =
+        out.columns > 0 || out.to.cells != nullptr || out.crossings != nullptr || out.to.directions != nullptr;
+    last_place_ = -1;
+    start_place_ = -1;
+    last_column_ = -1;
+    crossings_ = 0;
+    visits_.clear();
+  }
+
+  VOXHERD_FUNCTION void begin_half(int half) { half_ = half; }
+
+  /// Voxels in the list of crossings.
+  VOXHERD_FUNCTION std::uint32_t crossings() const { return crossings_; }
+
+  VOXHERD_FUNCTION const walk_output& output() const { return out_; }
+
+  /// A point of a half that counts; `travel`: the direction of the step to it, if `point` is not 0.
+  VOXHERD_FUNCTION void count(const voxel_info& at, std::int32_t point, const direction& travel,
+                              const float (&position)[3]) {
+    if (more_than_density_) count_more(at, point, travel, position);
+    if (at.place < 0 || at.place == last_place_) return;
+    last_place_ = at.place;
+    bool first_visit = false;
+    (void)visits_.find(static_cast<std::uint32_t>(at.place), first_visit);
+    if (!first_visit) return;
+    add(element(out_.to.density, static_cast<std::size_t>(at.place)), 1u);
+    add(element(out_.to.length, static_cast<std::size_t>(at.place)), static_cast<std::uint64_t>(point));
+    if (out_.to.directions == nullptr) return;
+    if (point > 0) {
+      add_direction(at.place, travel);
+    } else {
+      start_place_ = at.place;  // has the direction of the first step
+    }
+  }
+
+ private:
+  VOXHERD_FUNCTION void count_more(const voxel_info& at, std::int32_t point, const direction& travel,
+                                   const float (&position)[3]) {
+    if (out_.to.cells != nullptr || out_.crossings != nullptr) visit_column(point, position);
+    if (out_.columns > 0 && point > 0) reach(at, point);
+    if (start_place_ >= 0 && point > 0) {
+      add_direction(start_place_, travel);
+      start_place_ = -1;
+    }
+  }
+
+  VOXHERD_FUNCTION void visit_column(std::int32_t point, const float (&position)[3]) {
+    const std::int32_t column = field_->matrix.find(position);
+    if (column == last_column_) return;
+    last_column_ = column;
+    if (column < 0 || column == out_.own_column) return;
+    bool first_visit = false;
+    (void)visits_.find(field_->places + 1 + out_.columns + static_cast<std::uint32_t>(column), first_visit);
+    if (!first_visit) return;
+    if (out_.crossings != nullptr)
+      out_.crossings[crossings_++] = {static_cast<std::uint32_t>(column), half_ == 0 ? point : -point};
+    add(element(out_.to.cells, static_cast<std::size_t>(column)), 1u);
+    add(element(out_.to.cell_length, static_cast<std::size_t>(column)), static_cast<std::uint64_t>(point));
+  }
+
+  VOXHERD_FUNCTION void reach(const voxel_info& at, std::int32_t point) {
+    const std::uint32_t region = at.marks >> mark::region;
+    if (region != 0 && region != own_region_) hit(region - 1, point);
+    if (field_->target_begin == nullptr || at.place < 0) return;
+    for (std::uint32_t i = field_->target_begin[at.place]; i < field_->target_begin[at.place + 1]; ++i)
+      hit(field_->targets[i], point);
+  }
+
+  VOXHERD_FUNCTION void hit(std::uint32_t column, std::int32_t point) {
+    bool first_visit = false;
+    (void)visits_.find(field_->places + 1 + column, first_visit);
+    if (!first_visit) return;
+    const std::size_t at = static_cast<std::size_t>(out_.seed_row) * out_.columns + column;
+    add(element(out_.to.hits, at), 1u);
+    add(element(out_.to.hit_length, at), static_cast<std::uint64_t>(point));
+  }
+
+  /// Adds the products of the components; a direction and its opposite give the same.
+  VOXHERD_FUNCTION void add_direction(std::int32_t place, const direction& d) const {
+    std::uint64_t* sums = out_.to.directions + static_cast<std::size_t>(place) * direction_products;
+    const std::int32_t products[direction_products] = {d.x * d.x, d.y * d.y, d.z * d.z,
+                                                       d.x * d.y, d.x * d.z, d.y * d.z};
+    for (int i = 0; i < direction_products; ++i) add(sums + i, to_sum(products[i]));
+  }
+
+  const field_view* field_;
+  stamped_table<visit_entry> visits_;
+  walk_output out_;
+  bool more_than_density_ = false;
+  std::uint32_t own_region_ = 0;
+  std::int32_t last_place_ = -1;
+  std::int32_t last_column_ = -1;
+  std::uint32_t crossings_ = 0;
+  int half_ = 0;
+  std::int32_t start_place_ = -1;  ///< of a start whose direction is not known yet; -1: none
+};
+
+}  // namespace voxherd::track

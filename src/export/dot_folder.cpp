@@ -1,0 +1,145 @@
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/readable.hpp"
+#include "src/export/export_plan.hpp"
+#include "src/io/input_file.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A text file of a folder, written in large pieces.
+class text_file {
+ public:
+  text_file(const export_settings& settings, const std::string& name)
+      : path_((fs::path(settings.out) / name).string()) {
+    refuse_existing(path_, settings);
+    file_.open(path_, std::ios::trunc);
+  }
+  template <class... Values>
+  void add(const char* form, const Values&... values) {
+    fmt::format_to(std::back_inserter(text_), fmt::runtime(form), values...);
+    if (text_.size() > (std::size_t{1} << 20)) flush();
+  }
+  void close() {
+    flush();
+    file_.close();
+    if (!file_) throw failure(exit_status::disk, fmt::format("{}: cannot be written", printable(path_)));
+  }
+
+ private:
+  void flush() {
+    file_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
+    text_.clear();
+  }
+  std::string path_, text_;
+  std::ofstream file_;
+};
+
+const std::vector<double>& find_values(const result_reader& result, const std::string& name) {
+  for (const constant& c : result.constants())
+    if (c.group == "matrix" && c.name == name) return c.values;
+  throw failure(exit_status::bad_data, fmt::format("{}: has no /matrix/{}", printable(result.path()), name));
+}
+
+/// A matrix in memory, by column and within a column by row, as FSL orders it.
+struct by_column {
+  std::vector<std::uint64_t> begin;
+  std::vector<std::uint32_t> row;
+  std::vector<std::uint64_t> entry;  ///< place in the file
+
+  by_column(const std::vector<std::uint64_t>& offsets, const std::vector<std::uint32_t>& column, std::size_t columns)
+      : begin(columns + 1), row(column.size()), entry(column.size()) {
+    for (const std::uint32_t c : column) ++begin[c + 1];
+    for (std::size_t c = 0; c < columns; ++c) begin[c + 1] += begin[c];
+    std::vector<std::uint64_t> next(begin.begin(), begin.end() - 1);
+    for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
+      for (std::uint64_t i = offsets[r]; i < offsets[r + 1]; ++i) {
+        const std::uint64_t to = next[column[i]]++;
+        row[to] = static_cast<std::uint32_t>(r);
+        entry[to] = i;
+      }
+  }
+};
+
+template <class Value>
+void write_dot(const export_settings& settings, const std::string& name, const by_column& order, std::size_t rows,
+               const Value& value) {
+  text_file out(settings, name);
+  const std::size_t columns = order.begin.size() - 1;
+  for (std::size_t c = 0; c < columns; ++c)
+    for (std::uint64_t i = order.begin[c]; i < order.begin[c + 1]; ++i)
+      out.add("{}  {}  {}\n", order.row[i] + 1, c + 1, value(order.entry[i]));
+  out.add("{}  {}  0\n", rows, columns);
+  out.close();
+}
+
+/// Voxels as FSL writes them: x, y, z, and for places of one image 0 and the place in it.
+template <class Voxels>
+void write_voxels(const export_settings& settings, const std::string& name, const Voxels& voxels,
+                  const std::vector<std::uint64_t>& size, bool numbered) {
+  text_file out(settings, name);
+  std::size_t place = 0;
+  for (const auto voxel : voxels) {
+    const auto v = static_cast<std::uint64_t>(voxel);
+    out.add("{}  {}  {}  ", v % size[0], v / size[0] % size[1], v / (size[0] * size[1]));
+    if (numbered) out.add("0  {}  ", ++place);
+    out.add("\n");
+  }
+  out.close();
+}
+
+std::vector<std::uint64_t> read_counts(const result_reader& result) {
+  const std::uint64_t entries = result.point_count();
+  if (result.output("count").type == element_type::uint64) return result.read_rows<std::uint64_t>("count", 0, entries);
+  const auto narrow = result.read_rows<std::uint32_t>("count", 0, entries);
+  return {narrow.begin(), narrow.end()};
+}
+
+void write_folder(const export_settings& settings) {
+  const result_reader result(settings.result);
+  if (result.analysis_name() != "track-matrix" || !result.complete())
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: expected a complete matrix of track (--matrix1, --matrix2 or --matrix3)",
+                              printable(result.path())));
+  fs::create_directories(settings.out);
+  const int number = static_cast<int>(find_values(result, "number").front());
+  const std::vector<double>& columns = find_values(result, "column_voxel");
+  const std::size_t rows = result.item_voxels().size();
+  const std::uint64_t entries = result.point_count();
+  const std::vector<std::uint64_t> count = read_counts(result);
+  const by_column order(result.point_offsets(), result.read_rows<std::uint32_t>("column", 0, entries), columns.size());
+  const std::string name = fmt::format("fdt_matrix{}", number);
+  write_dot(settings, name + ".dot", order, rows, [&](std::uint64_t i) { return count[i]; });
+  if (result.has("length_sum")) {
+    const auto sum = result.read_rows<double>("length_sum", 0, entries);
+    write_dot(settings, name + "_lengths.dot", order, rows,
+              [&](std::uint64_t i) { return static_cast<float>(sum[i] / static_cast<double>(count[i])); });
+  }
+  const auto& n = result.grid().size;
+  write_voxels(settings, "coords_for_" + name, result.item_voxels(), {n[0], n[1], n[2]}, true);
+  const std::vector<double>& size = find_values(result, "column_image_size");
+  if (number == 2)
+    write_voxels(settings, "tract_space_coords_for_" + name, columns,
+                 std::vector<std::uint64_t>(size.begin(), size.end()), false);
+  spdlog::info("{}: {} in {} x {} places", settings.out, counted(entries, "value"), rows, columns.size());
+}
+
+void run(session& s, const export_settings& settings) {
+  s.on_root([&] { write_folder(settings); });
+}
+
+}  // namespace
+
+extern const export_kind dot_export{"dot", "DIR", "a matrix of track as FSL writes it", false, run};
+
+}  // namespace voxherd

@@ -1,0 +1,115 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/track/reference/track_reference.hpp"
+
+namespace voxherd::track {
+namespace {
+
+constexpr std::uint64_t per_seed = 60;
+
+struct sums {
+  std::uint64_t count = 0, steps = 0;
+};
+/// Of row and column.
+using dense = std::map<std::uint64_t, sums>;
+
+std::uint64_t key_at(std::uint64_t row, std::uint64_t column) { return row << 32 | column; }
+
+/// Equal except for the few streamlines that part from the reference.
+void expect_close(const dense& found, const dense& expected) {
+  double difference = 0, total = 0;
+  dense all = found;
+  for (const auto& [key, value] : expected) all[key];
+  for (const auto& [key, value] : all) {
+    const auto at = [key = key](const dense& m) { return m.count(key) > 0 ? m.at(key) : sums{}; };
+    difference += std::abs(static_cast<double>(at(found).count) - static_cast<double>(at(expected).count));
+    difference += std::abs(static_cast<double>(at(found).steps) - static_cast<double>(at(expected).steps));
+    total += static_cast<double>(at(expected).count + at(expected).steps);
+  }
+  EXPECT_GT(total, 100);
+  EXPECT_LE(difference, 0.02 * total);
+}
+
+dense to_dense(const sparse_rows& rows) {
+  dense all;
+  for (std::size_t r = 0; r + 1 < rows.begin.size(); ++r)
+    for (std::uint64_t i = rows.begin[r]; i < rows.begin[r + 1]; ++i)
+      all[key_at(r, rows.column[i])] = {rows.count[i], rows.steps[i]};
+  return all;
+}
+
+sparse_rows rows_on_cpu(const track_case& c, int threads) {
+  sparse_rows rows;
+  make_tracker({backend::cpu, threads, 0}, c.input(per_seed, 100))->track_rows(0, c.seeds.size(), rows);
+  return rows;
+}
+
+std::vector<pair_entry> pairs_on_cpu(const track_case& c, std::uint64_t per_group, int threads) {
+  const track_input in = c.input(per_seed, per_group);
+  const auto tracker = make_tracker({backend::cpu, threads, 0}, in);
+  std::vector<pair_entry> all, group;
+  for (std::uint64_t g = 0; g < in.plan.groups(); ++g) {
+    tracker->track_pairs(g, group);
+    all.insert(all.end(), group.begin(), group.end());
+  }
+  reduce_pairs(all);
+  return all;
+}
+
+TEST(TrackMatrix, RowsOfSeedsAndOfACoarseImageAreThoseOfTheReference) {
+  for (const bool square : {true, false}) {
+    track_case c = bent_case_with_conditions(3);
+    c.how.min_total = 12;
+    square ? c.set_seed_matrix() : c.set_coarse_matrix();
+    dense expected;
+    for (std::size_t i = 0; i < c.seeds.size(); ++i)
+      for (std::uint32_t number = 0; number < per_seed; ++number)
+        for (const auto& [column, steps] : find_crossings(c, i, draw_reference(c, c.seeds[i], number))) {
+          ++expected[key_at(i, column)].count;
+          expected[key_at(i, column)].steps += static_cast<std::uint64_t>(std::abs(steps));
+        }
+    expect_close(to_dense(rows_on_cpu(c, 2)), expected);
+  }
+}
+
+TEST(TrackMatrix, PairsOnStreamlinesAreThoseOfTheReference) {
+  track_case c = bent_case_with_conditions(2);
+  c.how.min_total = 12;
+  c.set_coarse_matrix();
+  dense expected, found;
+  for (std::size_t i = 0; i < c.seeds.size(); ++i)
+    for (std::uint32_t number = 0; number < per_seed; ++number) {
+      const auto crossings = find_crossings(c, i, draw_reference(c, c.seeds[i], number));
+      for (auto a = crossings.begin(); a != crossings.end(); ++a)
+        for (auto b = std::next(a); b != crossings.end(); ++b) {
+          ++expected[key_at(a->first, b->first)].count;
+          expected[key_at(a->first, b->first)].steps += static_cast<std::uint64_t>(std::abs(a->second - b->second));
+        }
+    }
+  for (const pair_entry& e : pairs_on_cpu(c, 100, 2)) found[e.key] = {e.count, e.steps};
+  expect_close(found, expected);
+}
+
+TEST(TrackMatrix, EntriesAreTheSameForAnyThreadsAndGroups) {
+  track_case c = bent_case_with_conditions(2);
+  c.set_coarse_matrix();
+  const sparse_rows rows = rows_on_cpu(c, 1), again = rows_on_cpu(c, 3);
+  EXPECT_EQ(rows.begin, again.begin);
+  EXPECT_EQ(rows.column, again.column);
+  EXPECT_EQ(rows.count, again.count);
+  EXPECT_EQ(rows.steps, again.steps);
+  const std::vector<pair_entry> pairs = pairs_on_cpu(c, 720, 1);
+  for (const auto& [per_group, threads] : {std::pair{7u, 1}, {100u, 3}, {719u, 2}})
+    EXPECT_EQ(pairs_on_cpu(c, per_group, threads), pairs);
+}
+
+TEST(TrackMatrix, EqualPairsAreAddedUp) {
+  std::vector<pair_entry> entries = {{7, 1, 4}, {3, 2, 5}, {7, 2, 1}, {3, 1, 1}, {9, 1, 1}};
+  reduce_pairs(entries);
+  EXPECT_EQ(entries, (std::vector<pair_entry>{{3, 3, 6}, {7, 3, 5}, {9, 1, 1}}));
+}
+
+}  // namespace
+}  // namespace voxherd::track
