@@ -104,11 +104,11 @@ void keep_connected(reference::connect_case& c, std::size_t first) {
 /// Tensors as `voxherd connect` prepares them.
 reference::connect_case real_brain() {
   const brain& b = philips_brain();
-  geodesic::preparation how;
-  how.metric = geodesic::metric_kind::jeong, how.alpha = 3, how.min_eigenvalue = std::pow(100, -1.0 / 3);
+  tensor_field::preparation how;
+  how.metric = tensor_field::metric_kind::jeong, how.alpha = 3, how.min_eigenvalue = std::pow(100, -1.0 / 3);
   const auto prepared =
-      geodesic::make_field({backend::cpu, 1, 0}, b.image, {}, how, geodesic::field_kind::tensor, false);
-  reference::connect_case c{"philips", b.image.size, geodesic::host_values(*prepared), b.image.inside, {}, {}};
+      tensor_field::make_field({backend::cpu, 1, 0}, b.image, {}, how, tensor_field::field_kind::tensor, false);
+  reference::connect_case c{"philips", b.image.size, tensor_field::host_values(*prepared), b.image.inside, {}, {}};
   keep_connected(c, b.white_matter.front());
   return c;
 }

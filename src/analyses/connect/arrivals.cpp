@@ -31,51 +31,51 @@ class arrival_runner final : public batch_runner {
                    float* arrival = output_array<float>(outputs, 0) + at * voxels_;
                    solver_->arrivals(0, count, arrival);
                    std::for_each(arrival, arrival + count * voxels_, [&](float& u) { u *= scale_; });
-                   copy_costs(count, at * regions_, outputs);
-                   copy_paths(count, at * regions_, outputs);
+                   copy_table(count, at * regions_, outputs);
                  });
   }
 
  private:
-  void copy_costs(std::size_t count, std::size_t at, std::span<const std::span<std::byte>> outputs) {
-    costs_.resize(count * regions_);
-    solver_->region_costs(costs_.data());
-    for (std::size_t i = 0; i < costs_.size(); ++i) {
-      output_array<float>(outputs, 1)[at + i] = costs_[i].least * scale_;
-      output_array<float>(outputs, 2)[at + i] = costs_[i].mean * scale_;
-      output_array<std::uint32_t>(outputs, 3)[at + i] = costs_[i].reached;
-      output_array<std::uint32_t>(outputs, 4)[at + i] = costs_[i].min_voxel;
-    }
-  }
-
-  void copy_paths(std::size_t count, std::size_t at, std::span<const std::span<std::byte>> outputs) {
-    std::vector<connect::path_request> asked;
-    std::vector<std::size_t> place;
-    for (std::size_t i = 0; i < count * regions_; ++i) {
-      output_array<float>(outputs, 5)[at + i] = infinite;
-      output_array<float>(outputs, 6)[at + i] = infinite;
-      output_array<std::uint32_t>(outputs, 7)[at + i] = 0;
-      output_array<std::uint8_t>(outputs, 8)[at + i] = static_cast<std::uint8_t>(path_end::never_reached);
-      if (costs_[i].reached == 0) continue;
-      asked.push_back({static_cast<std::uint32_t>(i / regions_), costs_[i].min_voxel});
-      place.push_back(at + i);
-    }
-    std::vector<connect::path_score> scores(asked.size());
-    if (!asked.empty()) solver_->score_paths(asked, {}, scores.data());
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      output_array<float>(outputs, 5)[place[i]] = scores[i].length_mm;
-      output_array<float>(outputs, 6)[place[i]] = scores[i].cost * scale_;
-      output_array<std::uint32_t>(outputs, 7)[place[i]] = scores[i].steps;
-      output_array<std::uint8_t>(outputs, 8)[place[i]] = static_cast<std::uint8_t>(scores[i].end);
-    }
+  void copy_table(std::size_t count, std::size_t at, std::span<const std::span<std::byte>> outputs) {
+    const region_table t = make_region_table(*solver_, count, regions_, scale_);
+    const auto copy = [&](const auto& values, std::size_t output) {
+      using T = typename std::decay_t<decltype(values)>::value_type;
+      std::copy(values.begin(), values.end(), output_array<T>(outputs, output) + at);
+    };
+    copy(t.cost, 1);
+    copy(t.mean_cost, 2);
+    copy(t.reached, 3);
+    copy(t.best_voxel, 4);
+    copy(t.length_mm, 5);
+    copy(t.path_cost, 6);
+    copy(t.path_steps, 7);
+    copy(t.path_end, 8);
   }
 
   std::unique_ptr<connect::solver> solver_;
   std::size_t regions_, voxels_;
   const front_field& field_;
   float scale_;
-  std::vector<connect::region_cost> costs_;
 };
+
+/// Follows a path from each region that a front reaches.
+void add_paths(const connect::solver& solver, float scale, region_table& t) {
+  std::vector<connect::path_request> asked;
+  std::vector<std::size_t> place;
+  for (std::size_t i = 0; i < t.cost.size(); ++i) {
+    if (t.reached[i] == 0) continue;
+    asked.push_back({static_cast<std::uint32_t>(i / t.regions), t.best_voxel[i]});
+    place.push_back(i);
+  }
+  std::vector<connect::path_score> scores(asked.size());
+  if (!asked.empty()) solver.score_paths(asked, {}, scores.data());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    t.length_mm[place[i]] = scores[i].length_mm;
+    t.path_cost[place[i]] = scores[i].cost * scale;
+    t.path_steps[place[i]] = scores[i].steps;
+    t.path_end[place[i]] = static_cast<std::uint8_t>(scores[i].end);
+  }
+}
 
 }  // namespace
 
@@ -147,6 +147,26 @@ std::size_t cheaper_path(const region_table& t, std::size_t i, std::size_t j) {
     return t.path_end[at] == static_cast<std::uint8_t>(path_end::source) ? t.path_cost[at] : infinite;
   };
   return cost(back) < cost(there) ? back : there;
+}
+
+region_table make_region_table(const connect::solver& solver, std::size_t fronts, std::size_t regions,
+                               float cost_scale) {
+  std::vector<connect::region_cost> costs(fronts * regions);
+  solver.region_costs(costs.data());
+  region_table t;
+  t.regions = regions;
+  for (const connect::region_cost& c : costs) {
+    t.cost.push_back(c.least * cost_scale);
+    t.mean_cost.push_back(c.mean * cost_scale);
+    t.reached.push_back(c.reached);
+    t.best_voxel.push_back(c.min_voxel);
+  }
+  t.length_mm.assign(costs.size(), infinite);
+  t.path_cost.assign(costs.size(), infinite);
+  t.path_steps.assign(costs.size(), 0);
+  t.path_end.assign(costs.size(), static_cast<std::uint8_t>(path_end::never_reached));
+  add_paths(solver, cost_scale, t);
+  return t;
 }
 
 region_table read_region_table(const result_reader& arrivals) {

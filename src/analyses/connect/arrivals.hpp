@@ -47,6 +47,10 @@ inline constexpr double max_path_excess = 1.5;
 /// Whether a traced path costs so much more than its arrival time that neither can be relied on. False without a path.
 bool is_detour(float path_cost, float cost);
 
+/// Of the `fronts` that the solver has solved for, at the regions that it was given. `cost_scale`: of the field.
+region_table make_region_table(const connect::solver& solver, std::size_t fronts, std::size_t regions,
+                               float cost_scale);
+
 /// By one process, from the step's file. Throws failure.
 region_table read_region_table(const result_reader& arrivals);
 

@@ -11,13 +11,11 @@ namespace voxherd {
 
 namespace {
 
-/// `first_voxel`: the image voxel where the field starts.
-std::vector<connect::start> starts_in(const connect_inputs& in, const front_field& field,
-                                      const std::array<std::uint64_t, 3>& first_voxel, std::size_t region) {
+std::vector<connect::start> starts_in(const connect_inputs& in, const front_field& field, std::size_t region) {
   const end_choice& end = region == 0 ? in.options.from : in.options.to;
   if (!in.options.connectome && end.file.empty()) {
     auto index = grid_space(in.grid).to_index(end.point_mm);
-    for (std::size_t axis = 0; axis < 3; ++axis) index[axis] -= static_cast<double>(first_voxel[axis]);
+    for (std::size_t axis = 0; axis < 3; ++axis) index[axis] -= static_cast<double>(field.first_voxel[axis]);
     return starts_at_point(field.view(), index, in.options.ball_voxels);
   }
   std::vector<connect::start> starts;
@@ -38,17 +36,24 @@ front_field make_front_field(const connect_inputs& inputs, const tensor_field::t
   f.size = part.size;
   f.axes_mm = part.axes_mm;
   f.origin_mm = part.origin_mm;
+  f.first_voxel = box.first;
   f.tensors = tensor_field::host_values(*prepared);
   f.inside = cropped(inputs.inside, image.size, box);
   f.cost_scale = std::sqrt(prepared->scale);
   f.seconds = prepared->seconds;
   repaired = prepared->repaired;
-  for (std::size_t r = 0; r < inputs.regions.regions(); ++r) {
-    const auto starts = starts_in(inputs, f, box.first, r);
-    f.starts.starts.insert(f.starts.starts.end(), starts.begin(), starts.end());
-    f.starts.offsets.push_back(f.starts.starts.size());
-  }
+  f.starts = find_starts(inputs, f);
   return f;
+}
+
+connect::start_list find_starts(const connect_inputs& inputs, const front_field& field) {
+  connect::start_list list;
+  for (std::size_t r = 0; r < inputs.regions.regions(); ++r) {
+    const auto starts = starts_in(inputs, field, r);
+    list.starts.insert(list.starts.end(), starts.begin(), starts.end());
+    list.offsets.push_back(list.starts.size());
+  }
+  return list;
 }
 
 front_field prepare_fronts(const session& s, const connect_inputs& inputs, const device& d) {

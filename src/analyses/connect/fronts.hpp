@@ -11,8 +11,9 @@ struct front_field {
   std::array<std::uint64_t, 3> size{};
   std::array<double, 9> axes_mm{};
   std::array<double, 3> origin_mm{};
-  std::vector<float> tensors;        ///< (nz, ny, nx, 8) of connect::speed_field
-  std::vector<std::uint8_t> inside;  ///< (nz, ny, nx)
+  std::array<std::uint64_t, 3> first_voxel{};  ///< of the image, where this part starts
+  std::vector<float> tensors;                  ///< (nz, ny, nx, 8) of connect::speed_field
+  std::vector<std::uint8_t> inside;            ///< (nz, ny, nx)
   /// A solver's arrival times times this are in the unit of the metric.
   double cost_scale = 1;
   connect::start_list starts;  ///< a front for each region; none for a region without voxels
@@ -29,6 +30,9 @@ front_field prepare_fronts(const session& s, const connect_inputs& inputs, const
 /// starts, those about a point found anew. Throws device_error.
 front_field make_front_field(const connect_inputs& inputs, const tensor_field::tensor_image& image, const device& d,
                              std::uint64_t& repaired);
+
+/// A front for each of the regions.
+connect::start_list find_starts(const connect_inputs& inputs, const front_field& field);
 
 /// Those of some fronts, in their order.
 connect::start_list select_starts(const connect::start_list& all, std::span<const std::uint32_t> fronts);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/readable.hpp"
+#include "kernels/tensor_field/prepare_voxel.hpp"
 #include "src/analyses/connect/regions.hpp"
 #include "src/scan/grid_space.hpp"
 
@@ -28,6 +29,15 @@ void share(const session& s, connect_inputs& in) {
 }  // namespace
 
 double connect_inputs::voxel_mm3() const { return std::abs(determinant(grid_space(grid).axes_mm)); }
+
+std::vector<float> measured_FA(const connect_inputs& in) {
+  std::vector<float> FA(in.voxels.size());
+  for (std::size_t n = 0; n < FA.size(); ++n) {
+    const float* d = in.image.tensor.data() + 6 * in.voxels[n];
+    FA[n] = tensor_field::prepare::fractional_anisotropy({d[0], d[1], d[2], d[3], d[4], d[5]});
+  }
+  return FA;
+}
 
 connect_inputs read_connect_inputs(const session& s, const connect_request& request, const device& d) {
   connect_inputs in;

@@ -32,16 +32,22 @@ void warn_about(std::size_t lost, std::size_t of) {
 
 std::vector<planned_path> plan_paths(const pathway& p, const connect_inputs& inputs, const front_field& field,
                                      const device& d) {
-  const std::vector<std::uint32_t> voxels = chosen_voxels(p, inputs.options.path_count);
-  std::vector<planned_path> paths;
-  if (voxels.empty()) return paths;
+  if (p.chosen.voxels == 0) return {};
   const auto solver = connect::make_solver(d, field.view(), inputs.options.solver);
   solver->solve(field.starts);
+  return plan_paths(p, inputs, field, *solver, inputs.options.path_count);
+}
+
+std::vector<planned_path> plan_paths(const pathway& p, const connect_inputs& inputs, const front_field& field,
+                                     const connect::solver& solver, std::uint64_t count) {
+  const std::vector<std::uint32_t> voxels = chosen_voxels(p, count);
+  std::vector<planned_path> paths;
+  if (voxels.empty()) return paths;
   std::vector<connect::path_request> asked;
   for (const std::uint32_t v : voxels)
     for (std::uint32_t front = 0; front < 2; ++front) asked.push_back({front, v});
   std::vector<connect::path_score> scores(asked.size());
-  solver->score_paths(asked, {}, scores.data());
+  solver.score_paths(asked, {}, scores.data());
   const auto scale = static_cast<float>(field.cost_scale);
   for (std::size_t i = 0; i < voxels.size(); ++i) {
     const auto &first = scores[2 * i], &second = scores[2 * i + 1];

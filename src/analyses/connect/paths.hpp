@@ -34,11 +34,14 @@ struct planned_path {
   }
 };
 
-/// Paths through the pathway's voxels, at most `count` of them, evenly chosen from the lowest to the highest cost. On
-/// the calling process's device. Paths that do not end at a region's front are left out, with a warning. Throws
-/// device_error.
+/// Paths through the pathway's voxels, at most options.path_count of them, evenly chosen from the lowest to the highest
+/// cost. On the calling process's device. Paths that do not end at a region's front are left out, with a warning.
+/// Throws device_error.
 std::vector<planned_path> plan_paths(const pathway& p, const connect_inputs& inputs, const front_field& field,
                                      const device& d);
+/// The same by a solver that has solved for both fronts.
+std::vector<planned_path> plan_paths(const pathway& p, const connect_inputs& inputs, const front_field& field,
+                                     const connect::solver& solver, std::uint64_t count);
 
 /// The least-cost path of each pair of regions, the smaller label first; none for pairs without a path. Ordered by the
 /// front that they are traced in.

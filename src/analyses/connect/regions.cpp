@@ -21,26 +21,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
 
-/// Where fronts may pass.
-void find_voxels(const tensor_source& tensors, connect_inputs& in) {
-  in.inside = tensors.image.inside;
-  if (!in.options.within.empty()) {
-    const std::string& path = in.options.within;
-    const label_image mask = read_labels(path, tensors.grid, label_kind::mask);
-    std::size_t without = 0;
-    for (std::size_t v = 0; v < in.inside.size(); ++v) {
-      without += mask.label[v] > 0 && in.inside[v] == 0 ? 1 : 0;
-      in.inside[v] = mask.label[v] > 0 ? in.inside[v] : 0;
-    }
-    if (without > 0) spdlog::warn("{}: {} of its voxels have no tensor; left out", printable(path), without);
-    in.provenance["within"] = fingerprint(path);
-  }
-  for (std::uint64_t v = 0; v < in.inside.size(); ++v)
-    if (in.inside[v] != 0) in.voxels.push_back(v);
-  if (in.voxels.empty())
-    refuse(fmt::format("{}: no voxel of --within has a tensor; is it of this subject?", printable(in.options.within)));
-}
-
 /// The region that each passable voxel represents: its own, or if it has none the most frequent region (in a tie the
 /// first) among its six neighbours where fronts may not pass. So a grey matter region is entered from the white matter
 /// at the border of `inside`. `region`: (nz, ny, nx), 0 for none.
@@ -107,45 +87,6 @@ std::uint64_t voxel_at(const std::array<double, 3>& point_mm, const char* side, 
   return nearest[0] + grid.size[0] * (nearest[1] + grid.size[1] * nearest[2]);
 }
 
-/// The image's voxels of one end. `passable`: in words, for messages.
-std::vector<std::uint64_t> read_end(const end_choice& end, const std::string& side, const char* passable,
-                                    connect_inputs& in) {
-  if (end.file.empty()) {
-    const std::uint64_t voxel = voxel_at(end.point_mm, side.c_str(), in.grid);
-    if (in.inside[voxel] == 0)
-      refuse(fmt::format("--{}-point {},{},{}: its voxel is not {}; is it in world mm (RAS+), and of this subject?",
-                         side, end.point_mm[0], end.point_mm[1], end.point_mm[2], passable));
-    return {voxel};
-  }
-  const label_image image = read_labels(end.file, in.grid, end.labels.empty() ? label_kind::mask : label_kind::labels);
-  check_labels(image, end.labels, (side + "-labels").c_str());
-  in.provenance[side] = fingerprint(end.file);
-  return image.voxels_with(end.labels);
-}
-
-void read_ends(connect_inputs& in) {
-  const char* passable = in.options.within.empty() ? "where there is a tensor" : "inside --within with a tensor";
-  const auto from = read_end(in.options.from, "from", passable, in), to = read_end(in.options.to, "to", passable, in);
-  std::vector<std::int32_t> region(in.inside.size(), 0);
-  for (const std::uint64_t v : from) region[v] = 1;
-  const auto shared = std::count_if(to.begin(), to.end(), [&](std::uint64_t v) { return region[v] == 1; });
-  if (shared > 0)
-    refuse(
-        fmt::format("--from and --to share {} voxels: there is no path between them; give regions without common "
-                    "voxels",
-                    shared));
-  for (const std::uint64_t v : to) region[v] = 2;
-  for (const std::int32_t none : add_regions(region, {1, 2}, in))
-    refuse(
-        fmt::format("--{} {}: none of its {} voxels is {}, or next to such a voxel; give a larger region "
-                    "or a wider mask",
-                    none == 1 ? "from" : "to", printable((none == 1 ? in.options.from : in.options.to).file),
-                    none == 1 ? from.size() : to.size(), passable));
-  spdlog::info("from: {}, paths start in {} (in or next to the region, {}); to: {}, paths end in {}",
-               counted(from.size(), "voxel"), in.regions.offsets[1], passable, counted(to.size(), "voxel"),
-               in.regions.offsets[2] - in.regions.offsets[1]);
-}
-
 void read_parcellation(connect_inputs& in) {
   const std::string& path = in.options.parcellation;
   const label_image image = read_labels(path, in.grid, label_kind::labels);
@@ -172,11 +113,76 @@ void read_parcellation(connect_inputs& in) {
                  without.size(), counted(labels.size(), "region"), fmt::join(without, ", "));
 }
 
+/// Where fronts may pass, in words.
+const char* passable_words(const connect_inputs& in) {
+  return in.options.within.empty() ? "where there is a tensor" : "inside --within with a tensor";
+}
+
 }  // namespace
 
+void find_passable_voxels(const tensor_source& tensors, connect_inputs& in) {
+  in.inside = tensors.image.inside;
+  if (!in.options.within.empty()) {
+    const std::string& path = in.options.within;
+    const label_image mask = read_labels(path, tensors.grid, label_kind::mask);
+    std::size_t without = 0;
+    for (std::size_t v = 0; v < in.inside.size(); ++v) {
+      without += mask.label[v] > 0 && in.inside[v] == 0 ? 1 : 0;
+      in.inside[v] = mask.label[v] > 0 ? in.inside[v] : 0;
+    }
+    if (without > 0) spdlog::warn("{}: {} of its voxels have no tensor; left out", printable(path), without);
+    in.provenance["within"] = fingerprint(path);
+  }
+  for (std::uint64_t v = 0; v < in.inside.size(); ++v)
+    if (in.inside[v] != 0) in.voxels.push_back(v);
+  if (in.voxels.empty())
+    refuse(fmt::format("{}: no voxel of --within has a tensor; is it of this subject?", printable(in.options.within)));
+}
+
+std::vector<std::uint64_t> read_end(end_side side, connect_inputs& in) {
+  const std::string name = side == end_side::from ? "from" : "to";
+  const end_choice& end = side == end_side::from ? in.options.from : in.options.to;
+  if (end.file.empty()) {
+    const std::uint64_t voxel = voxel_at(end.point_mm, name.c_str(), in.grid);
+    if (in.inside[voxel] == 0)
+      refuse(fmt::format("--{}-point {},{},{}: its voxel is not {}; is it in world mm (RAS+), and of this subject?",
+                         name, end.point_mm[0], end.point_mm[1], end.point_mm[2], passable_words(in)));
+    return {voxel};
+  }
+  const label_image image = read_labels(end.file, in.grid, end.labels.empty() ? label_kind::mask : label_kind::labels);
+  check_labels(image, end.labels, (name + "-labels").c_str());
+  in.provenance[name] = fingerprint(end.file);
+  return image.voxels_with(end.labels);
+}
+
+void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uint64_t>& to, connect_inputs& in) {
+  in.regions = {};
+  std::vector<std::int32_t> region(in.inside.size(), 0);
+  for (const std::uint64_t v : from) region[v] = 1;
+  const auto shared = std::count_if(to.begin(), to.end(), [&](std::uint64_t v) { return region[v] == 1; });
+  if (shared > 0)
+    refuse(
+        fmt::format("--from and --to share {} voxels: there is no path between them; give regions without common "
+                    "voxels",
+                    shared));
+  for (const std::uint64_t v : to) region[v] = 2;
+  for (const std::int32_t none : add_regions(region, {1, 2}, in))
+    refuse(
+        fmt::format("--{} {}: none of its {} voxels is {}, or next to such a voxel; give a larger region "
+                    "or a wider mask",
+                    none == 1 ? "from" : "to", printable((none == 1 ? in.options.from : in.options.to).file),
+                    none == 1 ? from.size() : to.size(), passable_words(in)));
+  spdlog::info("from: {}, paths start in {} (in or next to the region, {}); to: {}, paths end in {}",
+               counted(from.size(), "voxel"), in.regions.offsets[1], passable_words(in), counted(to.size(), "voxel"),
+               in.regions.offsets[2] - in.regions.offsets[1]);
+}
+
 void read_connect_regions(const tensor_source& tensors, connect_inputs& in) {
-  find_voxels(tensors, in);
-  if (!in.options.connectome) return read_ends(in);
+  find_passable_voxels(tensors, in);
+  if (!in.options.connectome) {
+    const auto from = read_end(end_side::from, in), to = read_end(end_side::to, in);
+    return set_ends(from, to, in);
+  }
   read_parcellation(in);
   if (in.options.region_names.empty()) return;
   in.names = read_region_names(in.options.region_names, in.labels);

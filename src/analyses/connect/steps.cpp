@@ -5,7 +5,6 @@
 
 #include <optional>
 
-#include "kernels/tensor_field/prepare_voxel.hpp"
 #include "mpi/run/steps.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/connect/arrivals.hpp"
@@ -19,16 +18,6 @@
 namespace voxherd {
 
 namespace {
-
-/// Fractional anisotropy of every voxel, from the measured tensors.
-std::vector<float> measured_FA(const connect_inputs& in) {
-  std::vector<float> FA(in.voxels.size());
-  for (std::size_t n = 0; n < FA.size(); ++n) {
-    const float* d = in.image.tensor.data() + 6 * in.voxels[n];
-    FA[n] = tensor_field::prepare::fractional_anisotropy({d[0], d[1], d[2], d[3], d[4], d[5]});
-  }
-  return FA;
-}
 
 void log_unreached(const std::string& who, const unreached_voxels& u, std::size_t voxels) {
   if (u.voxels == 0) return;

@@ -26,6 +26,17 @@ class Configure(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("src/analyses/tensr.cpp", "".join(done.stderr.split()).replace("\n", ""))
 
+    def test_without_the_packages_of_the_viewer_the_program_is_built_without_it_and_says_so(self):
+        build = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, build)
+        done = subprocess.run(["cmake", "-S", ROOT, "-B", build, "-DVOXHERD_CUDA=OFF", "-DVOXHERD_TESTS=OFF", "-DVOXHERD_BENCH=OFF",
+                               "-DNPM_PROGRAM=/bin/false", "-DNODE_PROGRAM=/bin/false"], capture_output=True, text=True,
+                              timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("-- voxherd: no viewer: npm could not install its packages", done.stdout)
+        with open(os.path.join(build, "view_page", "no_page.cpp"), encoding="utf-8") as file:
+            self.assertIn('why_no_page() { return "npm could not install its packages', file.read())
+
     def test_one_file_is_compiled_with_the_version_number(self):
         commands = os.path.join(BUILD, "build.ninja")
         if not os.path.exists(commands):

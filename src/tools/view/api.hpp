@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "src/tools/view/connection.hpp"
+#include "src/tools/view/page_grid.hpp"
+#include "src/tools/view/request_gate.hpp"
+#include "src/tools/view/shown_data.hpp"
+
+namespace voxherd::view {
+
+struct region_entry {
+  std::int32_t label;
+  std::string name;
+};
+
+/// What the page can ask for; the server sends it as JSON, NIfTI, or a block of JSON and numbers:
+/// four bytes with the length of the JSON (little-endian), the JSON filled up to a multiple of four bytes with blanks,
+/// then arrays of float32 or uint32. For one thread.
+class api {
+ public:
+  /// `solver` null: without connections, and `why_none` says why.
+  api(shown_data& data, std::unique_ptr<connection_solver> solver, std::string why_none,
+      std::vector<region_entry> regions, std::string device_text);
+
+  /// Never throws.
+  http_answer answer(const http_request& request);
+
+ private:
+  nlohmann::json describe() const;
+  http_answer send_map(std::string_view number) const;
+  http_answer send_passable() const;
+  http_answer send_regions() const;
+  http_answer solve(const std::string& body);
+  http_answer trace(const std::string& body);
+  http_answer route(const http_request& request);
+  connection_solver& solver() const;
+
+  shown_data& data_;
+  std::unique_ptr<connection_solver> solver_;
+  std::string why_none_;
+  std::vector<region_entry> regions_;
+  std::string device_;
+  page_grid grid_;
+};
+
+}  // namespace voxherd::view

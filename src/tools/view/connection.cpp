@@ -1,0 +1,149 @@
+#include "src/tools/view/connection.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "src/analyses/connect/joining.hpp"
+#include "src/scan/repaired_tensors.hpp"
+
+namespace voxherd::view {
+
+namespace {
+
+class stopwatch {
+ public:
+  /// Seconds since the last call.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// Both parts of a fibre lead from its voxel to an end: the first one is reversed.
+void append(std::span<const float> to_from, std::span<const float> to_to, fibre_set& f) {
+  for (std::size_t p = to_from.size() / 3; p > 0; --p)
+    f.position_mm.insert(f.position_mm.end(), to_from.begin() + static_cast<std::ptrdiff_t>(3 * (p - 1)),
+                         to_from.begin() + static_cast<std::ptrdiff_t>(3 * p));
+  f.position_mm.insert(f.position_mm.end(), to_to.begin() + 3, to_to.end());
+  f.offsets.push_back(f.position_mm.size() / 3);
+}
+
+fibre_set trace_through(const connect::solver& solver, const std::vector<planned_path>& paths) {
+  std::vector<connect::path_request> asked;
+  std::vector<std::uint64_t> offsets{0};
+  for (const planned_path& p : paths)
+    for (std::size_t part = 0; part < 2; ++part) {
+      asked.push_back({p.fronts[part], p.voxel});
+      offsets.push_back(offsets.back() + p.steps[part] + 1);
+    }
+  std::vector<float> points(3 * offsets.back());
+  if (!asked.empty()) solver.trace_paths(asked, {}, offsets, points.data());
+  const auto part = [&](std::size_t i) {
+    return std::span<const float>(points).subspan(3 * offsets[i], 3 * (offsets[i + 1] - offsets[i]));
+  };
+  fibre_set f;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    append(part(2 * i), part(2 * i + 1), f);
+    f.cost.push_back(paths[i].cost);
+  }
+  return f;
+}
+
+}  // namespace
+
+connection_solver::connection_solver(const connect_request& request, tensor_source&& tensors,
+                                     const std::string& parcellation, const device& d)
+    : request_(with_defaults(request)), device_(d) {
+  in_.options = make_connect_settings(request_);
+  in_.grid = tensors.grid;
+  find_passable_voxels(tensors, in_);
+  in_.image = std::move(tensors.image);
+  FA_ = measured_FA(in_);
+  if (!parcellation.empty()) parcellation_ = read_labels(parcellation, in_.grid, label_kind::labels);
+  space_ = std::make_unique<voxel_neighbours>(in_.grid.size, in_.voxels);
+  metric_ = {request_.metric, *request_.alpha, request_.smoothing_voxels, request_.max_ratio};
+  prepare(metric_);
+}
+
+void connection_solver::prepare(const chosen_metric& metric) {
+  request_.metric = metric.metric;
+  request_.alpha = metric.alpha;
+  request_.smoothing_voxels = metric.smoothing_voxels;
+  request_.max_ratio = metric.max_ratio;
+  field_.reset();
+  solver_.reset();
+  in_.options = make_connect_settings(request_);
+  in_.regions = {};
+  std::uint64_t repaired = 0;
+  field_ = make_front_field(in_, in_.image, device_, repaired);
+  warn_repaired(repaired, in_.image, in_.options.how.min_eigenvalue, "max ratio");
+  solver_ = connect::make_solver(device_, field_->view(), in_.options.solver);
+  metric_ = metric;
+}
+
+void connection_solver::choose(end_side side, const chosen_end& end) {
+  end_choice& choice = side == end_side::from ? in_.options.from : in_.options.to;
+  if (end.point_mm) {
+    choice = {"", {}, *end.point_mm};
+    return;
+  }
+  if (!parcellation_) throw failure(exit_status::usage, "there is no parcellation; give a point, or --parcellation");
+  check_labels(*parcellation_, {end.label}, side == end_side::from ? "from" : "to");
+  choice = {parcellation_->path, {end.label}, {}};
+}
+
+connection_solver::arrival_pair connection_solver::solve_fronts() {
+  const std::size_t voxels = in_.voxels.size();
+  field_->starts = find_starts(in_, *field_);
+  solver_->set_regions(in_.regions);
+  const connect::solve_report report = solver_->solve(field_->starts);
+  if (!report.converged) throw failure(exit_status::internal_error, "arrival times have not converged");
+  last_.device_seconds = report.seconds;
+  const auto scale = static_cast<float>(field_->cost_scale);
+  last_.table = make_region_table(*solver_, 2, 2, scale);
+  arrival_pair times{std::vector<float>(voxels), std::vector<float>(voxels)};
+  solver_->arrivals(0, 1, times.from.data());
+  solver_->arrivals(1, 1, times.to.data());
+  for (std::vector<float>* u : {&times.from, &times.to})
+    for (float& x : *u) x *= scale;
+  return times;
+}
+
+const connection& connection_solver::solve(const connection_request& request) {
+  last_.number = 0;
+  stopwatch watch;
+  if (!solver_ || request.metric != metric_) prepare(request.metric);
+  last_.field_seconds = watch.lap();
+  choose(end_side::from, request.from);
+  choose(end_side::to, request.to);
+  const auto voxels_of = [&](end_side side, const chosen_end& end) {
+    return end.point_mm ? read_end(side, in_) : parcellation_->voxels_with({end.label});
+  };
+  const auto from = voxels_of(end_side::from, request.from), to = voxels_of(end_side::to, request.to);
+  set_ends(from, to, in_);
+  arrival_pair times = solve_fronts();
+  last_.front_seconds = watch.lap();
+  last_.way = find_pathway(std::move(times.from), std::move(times.to), last_.table, in_.regions, *space_, FA_,
+                           in_.options.epsilon);
+  last_.level = joining_levels(last_.way, in_.regions, *space_);
+  last_.pathway_seconds = watch.lap();
+  last_.number = ++solved_;
+  return last_;
+}
+
+fibre_set connection_solver::trace(const fibre_request& request) {
+  if (last_.number == 0 || request.connection != last_.number)
+    throw failure(exit_status::usage, "connection: another one has been solved since");
+  pathway& p = last_.way;
+  const double limit = (1 + request.epsilon) * (1 + p.cost.joining_excess) - 1;
+  for (std::size_t v = 0; v < p.inside.size(); ++v) p.inside[v] = static_cast<double>(last_.level[v]) <= limit ? 1 : 0;
+  return trace_through(*solver_, plan_paths(p, in_, *field_, *solver_, request.count));
+}
+
+}  // namespace voxherd::view

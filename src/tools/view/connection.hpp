@@ -1,0 +1,76 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/device.hpp"
+#include "src/analyses/connect/fronts.hpp"
+#include "src/analyses/connect/paths.hpp"
+#include "src/analyses/connect/pathway.hpp"
+#include "src/analyses/connect/regions.hpp"
+#include "src/scan/label_image.hpp"
+#include "src/tools/view/connection_request.hpp"
+
+namespace voxherd::view {
+
+/// A solved connection of two ends: what `voxherd connect` finds for them.
+struct connection {
+  std::uint64_t number = 0;  ///< 1, 2, ...
+  pathway way;
+  region_table table;
+  std::vector<float> level;   ///< joining_levels()
+  double field_seconds = 0;   ///< 0 if the metric is that of the connection before
+  double device_seconds = 0;  ///< of the two fronts
+  double front_seconds = 0;   ///< with everything around them
+  double pathway_seconds = 0;
+};
+
+/// Least-cost paths as fibres.
+struct fibre_set {
+  std::vector<std::uint64_t> offsets{0};  ///< of the first point of each
+  std::vector<float> position_mm;         ///< three numbers per point
+  std::vector<float> cost;                ///< of each fibre
+};
+
+/// Solves for connections, with what they have in common kept: tensors, the field of the last metric, its solver on the
+/// device. Uses the functions of `voxherd connect`. For one thread. Throws failure (bad_data) for ends without a path.
+class connection_solver {
+ public:
+  /// `request`: inputs and settings of connect, without ends. `parcellation`: a file, or "". By one process.
+  connection_solver(const connect_request& request, tensor_source&& tensors, const std::string& parcellation,
+                    const device& d);
+
+  const connect_inputs& inputs() const { return in_; }
+  const connect_request& request() const { return request_; }
+  const std::vector<float>& FA() const { return FA_; }  ///< of inputs().voxels
+  const std::optional<label_image>& parcellation() const { return parcellation_; }
+  const chosen_metric& metric() const { return metric_; }
+  std::string unit() const { return cost_unit(in_.options.how); }
+
+  const connection& solve(const connection_request& request);
+  /// Of the last connection. Throws failure (usage) if it is not the one that the request means.
+  fibre_set trace(const fibre_request& request);
+
+ private:
+  void prepare(const chosen_metric& metric);
+  void choose(end_side side, const chosen_end& end);
+  struct arrival_pair {
+    std::vector<float> from, to;
+  };
+  arrival_pair solve_fronts();
+
+  connect_request request_;
+  connect_inputs in_;
+  device device_;
+  std::optional<label_image> parcellation_;
+  std::vector<float> FA_;
+  std::unique_ptr<voxel_neighbours> space_;
+  chosen_metric metric_;
+  std::optional<front_field> field_;
+  std::unique_ptr<connect::solver> solver_;
+  connection last_;
+  std::uint64_t solved_ = 0;
+};
+
+}  // namespace voxherd::view

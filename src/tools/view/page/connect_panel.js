@@ -1,0 +1,272 @@
+// The panel that picks two ends, has the connection solved and shows it.
+import { paintCosts } from "./colours.js";
+import { Connection, Solver, commandLine } from "./connection.js";
+import { drawCurve } from "./curve.js";
+import { saveNifti } from "./save.js";
+import * as server from "./server.js";
+import { findSurface, makeBall } from "./surface.js";
+import { Timing } from "./timing.js";
+
+const byId = (id) => document.getElementById(id);
+const none = { points: new Float32Array(0), triangles: new Uint32Array(0) };
+const colours = { pathway: [60, 140, 255], ends: [255, 60, 60] };
+const maxFibres = 300;
+
+// Lets the browser show what has been drawn.
+const nextFrame = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+
+export class ConnectPanel {
+  static async open(page, say) {
+    const voxels = await server.fetchPassable();
+    const labels = page.state.regions.length > 0 ? await server.fetchRegions() : null;
+    return new ConnectPanel(page, say, voxels, labels);
+  }
+
+  constructor(page, say, voxels, labels) {
+    Object.assign(this, { page, say, voxels, labels });
+    this.names = new Map(page.state.regions.map(({ label, name }) => [label, name]));
+    this.ends = { from: null, to: null }; // {point} or {label}
+    this.solver = new Solver();
+    this.tracer = new Solver();
+    this.connection = null;
+    this.costAt = null; // total of each voxel of the image
+    this.fillControls();
+    this.listen();
+    byId("connect").hidden = false;
+    say("Set both ends of a connection.");
+  }
+
+  fillControls() {
+    const { metric, alpha, smooth, max_ratio } = this.page.state.connect;
+    for (const side of ["from", "to"]) {
+      byId(side).add(new Option("not set", ""));
+      byId(side).add(new Option("point", "point"));
+      for (const [label, name] of this.names) byId(side).add(new Option(name, String(label)));
+      byId(side).options[1].disabled = true;
+    }
+    byId("metric").value = metric;
+    byId("alpha").value = alpha;
+    byId("smooth").value = smooth;
+    byId("max-ratio").value = max_ratio;
+    this.showSliders();
+  }
+
+  listen() {
+    for (const side of ["from", "to"]) {
+      byId(side).addEventListener("change", () => this.setRegion(side, Number(byId(side).value)));
+      byId(`set-${side}`).addEventListener("click", () => this.setHere(side));
+    }
+    let waiting = false;
+    const later = () => {
+      this.showSliders();
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => {
+        waiting = false;
+        this.show(new Timing());
+      });
+    };
+    for (const id of ["epsilon", "range", "surface"]) byId(id).addEventListener("input", later);
+    byId("epsilon").addEventListener("change", () => this.showFibres());
+    byId("fibres").addEventListener("change", () => this.showFibres());
+    byId("solve").addEventListener("click", () => this.solve());
+    byId("save-costs").addEventListener("click", () => this.save("total", this.connection.total));
+    byId("save-pathway").addEventListener("click", () => {
+      const limit = this.connection.limit(this.epsilon());
+      this.save(
+        "pathway",
+        Float32Array.from(this.connection.level, (level) => (level <= limit ? 1 : 0)),
+      );
+    });
+  }
+
+  epsilon() {
+    return Number(byId("epsilon").value) / 100;
+  }
+
+  showSliders() {
+    byId("epsilon-value").textContent = `${byId("epsilon").value} %`;
+    byId("range-value").textContent = `+${byId("range").value} %`;
+    byId("legend-end").textContent = `+${byId("range").value} %`;
+  }
+
+  setHere(side) {
+    const point = this.page.toMm(this.page.place.voxel).map((x) => Number(x.toFixed(3)));
+    byId(side).value = "point";
+    this.setEnd(side, { point });
+  }
+
+  setRegion(side, label) {
+    this.setEnd(side, label > 0 ? { label } : null);
+  }
+
+  setEnd(side, end) {
+    this.ends[side] = end;
+    const point = end?.point;
+    this.page.volume.setSurface(side, point ? makeBall(point, 2.5) : none, colours.ends);
+    this.page.planes.setSurface(side, point ? makeBall(point, 2.5) : none, colours.ends);
+    const { from, to } = this.ends;
+    if (from && to) return this.solve();
+    this.page.paint();
+    this.say(from || to ? `Set the other end.` : "Set both ends of a connection.");
+    return null;
+  }
+
+  settings() {
+    const number = (id) => Number(byId(id).value);
+    return {
+      metric: byId("metric").value,
+      alpha: number("alpha"),
+      smooth: number("smooth"),
+      max_ratio: number("max-ratio"),
+    };
+  }
+
+  async solve() {
+    const [from, to] = ["from", "to"].map((side) => this.ends[side]?.point ?? this.ends[side]?.label);
+    if (from === undefined || to === undefined) return this.say("Set both ends of a connection.");
+    if (String(from) === String(to)) return this.say("Both ends are the same: choose another one.");
+    this.say("Solving …");
+    document.documentElement.dataset.solved = "no";
+    const timing = new Timing();
+    try {
+      const answer = await this.solver.solve({ from, to, ...this.settings() });
+      if (!answer) return null;
+      timing.step("request and answer");
+      for (const [name, seconds] of Object.entries(answer.seconds)) timing.times[`  of it ${name}`] = 1000 * seconds;
+      this.accept(answer);
+      await this.show(timing);
+      this.say(`Solved: cost ${this.connection.cost.toPrecision(5)} ${this.connection.unit}.`);
+      this.showFibres();
+    } catch (error) {
+      this.say(`Failed: ${error.message}`);
+    }
+    document.documentElement.dataset.solved = "yes";
+    return null;
+  }
+
+  accept(answer) {
+    this.connection = new Connection(answer, this.voxels, this.page.state.connect.voxel_mm3);
+    this.solvedEnds = { ...this.ends };
+    this.costAt = new Float32Array(this.page.voxelCount).fill(Infinity);
+    for (let n = 0; n < this.voxels.length; n++) this.costAt[this.voxels[n]] = this.connection.total[n];
+    this.page.leaveMap();
+  }
+
+  // Whether there is something to paint. `kind`: of the view, planes or volume.
+  paint(rgba, kind) {
+    if (!this.connection) return false;
+    const { excess, level } = this.connection;
+    const opacity = this.page.opacity();
+    const faintness = kind === "planes" ? 0.8 : 0.12;
+    paintCosts(rgba, {
+      voxels: this.voxels,
+      excess,
+      level,
+      limit: this.connection.limit(this.epsilon()),
+      range: Number(byId("range").value) / 100,
+      inside: opacity,
+      outside: faintness * opacity,
+    });
+    return true;
+  }
+
+  // The planes first, then what takes longer.
+  async show(timing) {
+    if (!this.connection) return;
+    const { page, connection } = this;
+    page.paintColours(page.planes);
+    timing.step("colours of the planes");
+    page.planes.draw();
+    timing.step("planes", page.planes);
+    timing.sum("until the planes are drawn");
+    this.showNumbers();
+    page.describePlace();
+    await nextFrame();
+    if (connection !== this.connection) return;
+    timing.step("waiting for the browser");
+    this.showSurface();
+    timing.step("surface");
+    page.paintColours(page.volume);
+    timing.step("colours of the volume");
+    page.volume.draw();
+    timing.step("volume", page.volume);
+    timing.sum("until the volume is drawn");
+    timing.show();
+    page.timing = timing.times;
+  }
+
+  showSurface() {
+    const { connection, voxels, page } = this;
+    const limit = connection.limit(this.epsilon());
+    const isInside = (n) => connection.level[n] <= limit;
+    const { size, affine } = page.state.grid;
+    const surface = byId("surface").checked ? findSurface(voxels, isInside, size, affine) : none;
+    page.volume.setSurface("pathway", surface, colours.pathway);
+    this.triangles = surface.triangles.length / 3;
+  }
+
+  showNumbers() {
+    const { connection, page } = this;
+    const epsilon = this.epsilon();
+    const FA = page.image.name === "FA" ? page.image.values : null;
+    const pathway = connection.measure(epsilon, FA);
+    this.pathwayVoxels = pathway.count;
+    byId("numbers").hidden = false;
+    byId("cost").textContent = `${connection.cost.toPrecision(6)} ${connection.unit}`;
+    byId("length").textContent = `${connection.length_mm.toFixed(1)} mm`;
+    byId("pathway-volume").textContent = `${pathway.ml.toFixed(2)} ml (${pathway.count} voxels)`;
+    byId("mean-FA").textContent = FA ? pathway.mean.toFixed(3) : "shown with FA as picture";
+    byId("gap").textContent = `${(100 * connection.gap).toFixed(1)} % (0 for an exact solution)`;
+    const { epsilon: epsilons, voxels } = connection.curve;
+    drawCurve(
+      byId("curve"),
+      epsilons,
+      voxels.map((n) => n * connection.voxelMl),
+      epsilon,
+    );
+    byId("command").textContent = commandLine(this.solvedEnds, page.state.connect, connection, epsilon);
+  }
+
+  async showFibres() {
+    const { page, connection } = this;
+    if (!connection || !byId("fibres").checked) {
+      byId("fibre-count").textContent = "not shown";
+      page.volume.setFibres(null);
+      return page.volume.draw();
+    }
+    const request = { connection: connection.connection, epsilon: this.epsilon(), count: maxFibres };
+    try {
+      const fibres = await this.tracer.run((signal) => server.fetchFibres(request, signal));
+      if (!fibres) return null;
+      byId("fibre-count").textContent = String(page.volume.setFibres(fibres));
+      page.volume.draw();
+    } catch (error) {
+      this.say(`Failed: ${error.message}`);
+    }
+    return null;
+  }
+
+  // Values of the passable voxels as an image, 0 elsewhere, as in the program's results.
+  save(name, values) {
+    const image = new Float32Array(this.page.voxelCount);
+    for (let n = 0; n < values.length; n++) image[this.voxels[n]] = values[n];
+    saveNifti(this.page.image.header, image, `${name}.nii`);
+  }
+
+  // Of the voxel under the crosshair.
+  describe(at) {
+    const parts = [];
+    const label = this.labels?.[at];
+    if (label) parts.push(this.names.get(label) ?? `region ${label}`);
+    if (!this.connection) return parts;
+    const total = this.costAt[at];
+    const excess = 100 * (total / this.connection.cost - 1);
+    parts.push(
+      Number.isFinite(total)
+        ? `cost ${total.toPrecision(5)} ${this.connection.unit} (+${excess.toFixed(1)} %)`
+        : "no path",
+    );
+    return parts;
+  }
+}

@@ -1,0 +1,77 @@
+// Requests to the program that serves this page.
+
+export const niftiHeaderBytes = 352;
+
+// The token is in the fragment, which is never sent; it is removed from the address bar.
+function takeToken() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? sessionStorage.getItem("token") ?? "";
+  sessionStorage.setItem("token", token); // for a reload
+  history.replaceState(null, "", location.pathname + location.search);
+  return token;
+}
+
+const token = takeToken();
+
+async function ask(path, options = {}) {
+  const answer = await fetch(path, { ...options, headers: { "X-Token": token } });
+  if (answer.ok) return answer;
+  throw Object.assign(new Error((await answer.text()).trim()), { status: answer.status });
+}
+
+// A block: the length of the JSON, the JSON, then arrays. take(Float32Array, n) returns the next one.
+function openBlock(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  let at = 4 + length;
+  const take = (Type, count) => {
+    const values = new Type(buffer, at, count);
+    at += values.byteLength;
+    return values;
+  };
+  return { head, take };
+}
+
+async function askBlock(path, options) {
+  return openBlock(await (await ask(path, options)).arrayBuffer());
+}
+
+const post = (body, signal) => ({ method: "POST", body: JSON.stringify(body), signal });
+
+export async function fetchState() {
+  return (await ask("/api/state")).json();
+}
+
+// The NIfTI file, and its values in the page's order: x fastest, to the right, to the front, upwards.
+export async function fetchMap(name) {
+  const file = await (await ask(`/api/map/${name}`)).arrayBuffer();
+  return { file, values: new Float32Array(file, niftiHeaderBytes) };
+}
+
+export async function fetchRegions() {
+  const file = await (await ask("/api/regions")).arrayBuffer();
+  return new Float32Array(file, niftiHeaderBytes);
+}
+
+export async function fetchPassable() {
+  const { head, take } = await askBlock("/api/passable");
+  return take(Uint32Array, head.voxels);
+}
+
+export async function solve(request, signal) {
+  const { head, take } = await askBlock("/api/solve", post(request, signal));
+  return { ...head, total: take(Float32Array, head.voxels), level: take(Float32Array, head.voxels) };
+}
+
+export async function fetchFibres(request, signal) {
+  const { head, take } = await askBlock("/api/fibres", post(request, signal));
+  return {
+    offsets: take(Uint32Array, head.fibres + 1),
+    cost: take(Float32Array, head.fibres),
+    positions: take(Float32Array, 3 * head.points),
+  };
+}
+
+// The program ends when no page has been open for a while.
+export function keepAlive() {
+  setInterval(() => ask("/api/alive").catch(() => {}), 20000);
+}

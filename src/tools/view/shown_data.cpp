@@ -1,0 +1,138 @@
+#include "src/tools/view/shown_data.hpp"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <initializer_list>
+
+#include "src/io/input_file.hpp"
+#include "src/tools/view/connection_request.hpp"
+
+namespace voxherd::view {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_nifti(const std::string& path) { return path.ends_with(".nii") || path.ends_with(".nii.gz"); }
+
+/// The first of some files that exists.
+std::string find_file(std::initializer_list<fs::path> candidates) {
+  std::error_code ignored;
+  for (const fs::path& path : candidates)
+    if (fs::is_regular_file(path, ignored)) return path.string();
+  return "";
+}
+
+std::string path_of(const nlohmann::json& inputs, const char* name) {
+  return inputs.contains(name) ? inputs.at(name).value("path", "") : "";
+}
+
+/// A result's inputs, if they still exist.
+std::string read_inputs(const nlohmann::json& inputs, connect_request& r) {
+  r.tensors.series = {path_of(inputs, "dwi"), path_of(inputs, "bvals"), path_of(inputs, "bvecs"),
+                      path_of(inputs, "mask"), path_of(inputs, "grad_dev")};
+  r.tensors.tensor = path_of(inputs, "tensor");
+  r.within = path_of(inputs, "within");
+  if (r.tensors.tensor.empty() && r.tensors.series.bvals.empty())
+    return "this result was not computed from a diffusion-weighted series";
+  for (const std::string& file : {r.tensors.series.dwi, r.tensors.series.bvals, r.tensors.series.bvecs,
+                                  r.tensors.series.mask, r.tensors.tensor, r.within})
+    if (!file.empty() && find_file({file}).empty()) return "its input " + file + " no longer exists";
+  return "";
+}
+
+/// The settings with which a result of connect was computed.
+void read_settings(const nlohmann::json& c, connect_request& r) {
+  r.metric = find_metric(c.value("metric", "")).value_or(r.metric);
+  if (c.contains("alpha")) r.alpha = c.at("alpha").get<double>();
+  r.smoothing_voxels = c.value("smooth", r.smoothing_voxels);
+  r.max_ratio = c.value("max-ratio", r.max_ratio);
+  r.tolerance = c.value("tolerance", r.tolerance);
+  if (c.contains("order")) r.order = c.at("order").get<int>();
+  const std::string scheme = c.value("scheme", "selling");
+  if (scheme == "godunov27") r.scheme = connect::scheme_kind::godunov27;
+  if (scheme == "hl26") r.scheme = connect::scheme_kind::hl26;
+  if (c.contains("tensor-from")) {
+    const std::string from = c.at("tensor-from").get<std::string>();
+    r.tensors.tensor_from = from == "fsl"      ? tensor_origin::fsl
+                            : from == "mrtrix" ? tensor_origin::mrtrix
+                                               : tensor_origin::voxherd;
+  }
+}
+
+/// Gradients and mask beside a series: NAME.bval and NAME.bvec as dcm2niix writes them, or FSL's names.
+connect_request find_beside(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  fs::path stem = fs::path(path).filename();
+  while (stem.extension() == ".gz" || stem.extension() == ".nii") stem = stem.stem();
+  const std::string name = (folder / stem).string();
+  connect_request r;
+  r.tensors.series = {path, find_file({name + ".bval", folder / "bvals"}),
+                      find_file({name + ".bvec", folder / "bvecs"}),
+                      find_file({folder / "nodif_brain_mask.nii.gz", folder / "nodif_brain_mask.nii"}), ""};
+  return r;
+}
+
+}  // namespace
+
+shown_data::shown_data(const std::string& path) : path_(path) {
+  if (is_nifti(path)) {
+    image_ = read_nifti_header(path);
+    list_volumes();
+  } else {
+    result_ = std::make_unique<result_reader>(path);
+    list_outputs();
+  }
+}
+
+const image_grid& shown_data::grid() const { return result_ ? result_->grid() : image_->grid; }
+
+std::string shown_data::analysis() const { return result_ ? result_->analysis_name() : ""; }
+
+void shown_data::list_outputs() {
+  constexpr std::size_t max_components = 9;
+  for (const output_spec& o : result_->outputs()) {
+    if (o.layout != output_layout::volume) continue;
+    const std::size_t components = o.bytes_per_item() / element_bytes(o.type);
+    for (std::size_t c = 0; c < components && components <= max_components; ++c)
+      maps_.push_back(
+          {components == 1 ? o.name : fmt::format("{} {}", o.name, c + 1), o.unit, o.meaning, o.name, components, c});
+  }
+}
+
+void shown_data::list_volumes() {
+  constexpr std::uint64_t max_volumes = 256;
+  for (std::uint64_t v = 0; v < image_->volumes && v < max_volumes; ++v)
+    maps_.push_back({fmt::format("volume {}", v + 1), "", "a volume of the image", "", 1, v});
+}
+
+std::vector<float> shown_data::read(const shown_map& map) const {
+  if (map.output.empty()) return read_volume(*image_, map.component);
+  const std::vector<float> all = result_->read_map(map.output);
+  if (map.components == 1) return all;
+  std::vector<float> one;
+  for (std::size_t i = map.component; i < all.size(); i += map.components) one.push_back(all[i]);
+  return one;
+}
+
+std::optional<connect_request> shown_data::find_connect_request(std::string& why) const {
+  connect_request r;
+  if (image_) {
+    r = find_beside(path_);
+    if (!r.tensors.series.bvals.empty() && !r.tensors.series.bvecs.empty()) return r;
+    why = "no b-values and gradient directions were found beside the image; give --bvals and --bvecs";
+    return std::nullopt;
+  }
+  if (analysis() == "tensor" && result_->complete() && result_->has("tensor")) {
+    r.tensors.tensor = path_;
+    r.tensors.tensor_from = tensor_origin::voxherd;
+    return r;
+  }
+  why = read_inputs(result_->provenance().value("inputs", nlohmann::json::object()), r);
+  if (!why.empty()) return std::nullopt;
+  if (analysis() == "connect") read_settings(result_->configuration(), r);
+  return r;
+}
+
+}  // namespace voxherd::view

@@ -1,0 +1,209 @@
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/command.hpp"
+#include "src/analyses/common/run_options.hpp"
+#include "src/scan/region_names.hpp"
+#include "src/tools/report/show_page.hpp"
+#include "src/tools/view/api.hpp"
+#include "src/tools/view/http_server.hpp"
+#include "src/tools/view/page_files.hpp"
+#include "src/tools/view/work_queue.hpp"
+
+namespace voxherd {
+
+namespace {
+
+struct view_request {
+  std::string file;
+  std::string bvals, bvecs, mask, within, parcellation, region_names;
+  int port = 0;
+  double idle_minutes = 30;
+  bool open = false;
+  backend_choice backend = backend_choice::automatic;
+  int threads = 0;
+};
+
+const option_table<view_request>& view_options() {
+  using T = view_request;
+  using choice = backend_choice;
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .group("Input", {
+      {"file", &T::file, text_kind::file, {"result file of any analysis, or image (.nii or .nii.gz)"}},
+      {"bvals", &T::bvals, text_kind::file,
+       {.text = "b-values of a series, for connections", .standard = "SERIES.bval, else bvals beside it"}},
+      {"bvecs", &T::bvecs, text_kind::file,
+       {.text = "gradient directions of a series", .standard = "SERIES.bvec, else bvecs beside it"}},
+      {"mask", &T::mask, text_kind::file,
+       {.text = "voxels of a series or of tensors", .standard = "the result's; series: nodif_brain_mask.nii.gz beside it"}},
+      {"within", &T::within, text_kind::file, {"mask that paths stay in, e.g. white matter"}},
+      {"parcellation", &T::parcellation, text_kind::file, {"regions that can be chosen as ends"}},
+      {"region-names", &T::region_names, text_kind::file, {"their names: text, one region per line: label, name"}}})
+    .group("Server", {
+      {"open", &T::open, {"show the page in the browser"}},
+      {"port", &T::port, range{0, 65535}, {"port on 127.0.0.1; 0: any free one"}},
+      {"idle-minutes", &T::idle_minutes, range{0.01, 100000},
+       {.text = "end when no page has been open for so long", .unit = "min"}}})
+    .group("Running", {
+      {"backend", &T::backend, {{"auto", choice::automatic}, {"cpu", choice::cpu}, {"cuda", choice::cuda}},
+       {"what solves for connections; auto: a GPU if there is one"}},
+      {"threads", &T::threads, range{0, 4096}, {"CPU threads; 0: the cores that the program may use"}}})
+    .check([](const T& r, const given_options& given) {
+      if (r.file.empty()) option::refuse("view: the file is missing; usage: voxherd view RESULT|IMAGE");
+      if (r.parcellation.empty()) option::refuse_given(given, "region-names", "without --parcellation");
+      if (r.bvals.empty() != r.bvecs.empty()) option::refuse("--bvals and --bvecs belong together; give both or none");
+    });
+  // clang-format on
+  return table;
+}
+
+/// Fills in what the user gave.
+void apply_options(const view_request& request, connect_request& r) {
+  if (!request.bvals.empty()) {
+    r.tensors.series.bvals = request.bvals;
+    r.tensors.series.bvecs = request.bvecs;
+  }
+  if (!request.mask.empty()) r.tensors.series.mask = request.mask;
+  if (!request.within.empty()) r.within = request.within;
+}
+
+struct connection_parts {
+  std::unique_ptr<view::connection_solver> solver;
+  std::string why_none;
+  std::vector<view::region_entry> regions;
+  std::string device_text = "no device in use";
+};
+
+std::vector<view::region_entry> name_regions(const view::connection_solver& solver, const std::string& names_file) {
+  if (!solver.parcellation()) return {};
+  std::vector<view::region_entry> regions;
+  const auto& labels = solver.parcellation()->values;
+  const auto names = names_file.empty() ? std::vector<std::string>() : read_region_names(names_file, labels);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    regions.push_back({labels[i], names.empty() ? fmt::format("region {}", labels[i]) : names[i]});
+  return regions;
+}
+
+connection_parts prepare_connections(const session& s, const view_request& request, const view::shown_data& data) {
+  connection_parts parts;
+  auto wanted = data.find_connect_request(parts.why_none);
+  if (!wanted && !request.bvals.empty() && data.analysis().empty()) {
+    wanted.emplace();
+    wanted->tensors.series.dwi = data.path();
+  }
+  if (!wanted) {
+    if (!request.parcellation.empty())
+      throw failure(exit_status::usage, "--parcellation has no use here: " + parts.why_none);
+    return parts;
+  }
+  apply_options(request, *wanted);
+  wanted->run.backend = request.backend;
+  wanted->run.threads = request.threads;
+  const device d = choose_device_of_one_kind(s, wanted->run);
+  use_device(d);
+  tensor_source tensors = read_tensor_source(s, wanted->tensors, wanted->run.host_memory_bytes(), d);
+  if (tensors.grid.size != data.grid().size)
+    throw failure(exit_status::bad_data, fmt::format("{}: its inputs have another size now", data.path()));
+  parts.solver = std::make_unique<view::connection_solver>(*wanted, std::move(tensors), request.parcellation, d);
+  parts.regions = name_regions(*parts.solver, request.region_names);
+  parts.device_text =
+      d.kind == backend::cuda ? fmt::format("GPU {}", d.cuda_ordinal) : fmt::format("{} CPU threads", d.threads);
+  return parts;
+}
+
+view::http_answer send_page(const view::http_request& request) {
+  for (const view::page_file& f : view::page_files())
+    if (request.method == "GET" && request.target.substr(0, request.target.find('?')) == f.path)
+      return {200, std::string(f.type), std::string(f.gzip), true};
+  return {404, "text/plain", "there is nothing at this address\n"};
+}
+
+/// A page that leads to the viewer, readable only by this user: a command line with the token would be visible to all.
+class opening_page {
+ public:
+  explicit opening_page(const std::string& address) {
+    std::string name = (std::filesystem::temp_directory_path() / "voxherd-view-XXXXXX.html").string();
+    constexpr int ending = 5;  // characters of .html
+    const int file = mkstemps(name.data(), ending);
+    if (file < 0) throw failure(exit_status::disk, fmt::format("{}: cannot be created", name));
+    path_ = name;
+    const std::string text = fmt::format(
+        "<!DOCTYPE html><meta charset=utf-8><meta http-equiv=refresh content=\"0;url={0}\"><a "
+        "href=\"{0}\">voxherd</a>\n",
+        address);
+    const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    close(file);
+    if (!written) throw failure(exit_status::disk, fmt::format("{}: cannot be written", path_));
+  }
+  ~opening_page() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  opening_page(const opening_page&) = delete;
+  opening_page& operator=(const opening_page&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Answers until the user ends it, or nobody has used it for a while.
+void serve(const view_request& request, view::api& answers) {
+  view::work_queue queue;
+  std::atomic<std::uint64_t> newest{0};
+  const std::string token = view::make_token();
+  const auto handle = [&](const view::http_request& r, const view::http_server::answer_function& answer) {
+    if (auto refused = view::refuse_request(r, token)) return answer(std::move(*refused));
+    if (r.target == "/api/alive") {
+      queue.post([] {});
+      return answer({204, "text/plain", ""});
+    }
+    if (!r.target.starts_with("/api/")) return answer(send_page(r));
+    const bool solves = r.target == "/api/solve";
+    const std::uint64_t number = solves ? ++newest : 0;
+    queue.post([&answers, &newest, r, answer, solves, number] {
+      if (solves && number != newest) return answer({409, "text/plain", "a newer request has replaced this one\n"});
+      answer(answers.answer(r));
+    });
+  };
+  view::http_server server(static_cast<std::uint16_t>(request.port), handle, [&] { queue.stop(); });
+  const std::string address = fmt::format("http://127.0.0.1:{}/#token={}", server.port(), token);
+  fmt::print("{}\n", address);
+  std::fflush(stdout);
+  std::optional<opening_page> page;
+  if (request.open) report::show_page(page.emplace(address).path());
+  spdlog::info("open the address above in a browser; Ctrl-C ends the viewer");
+  const auto idle = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double, std::ratio<60>>(request.idle_minutes));
+  if (!queue.run(idle)) spdlog::info("no page has been open for {} minutes; the viewer ends", request.idle_minutes);
+  server.stop();
+  queue.clear();
+}
+
+exit_status run_view(session& s, const view_request& request) {
+  if (s.size() > 1) throw failure(exit_status::usage, "view runs as one process; start it without mpirun");
+  if (view::page_files().empty())
+    throw failure(exit_status::usage,
+                  fmt::format("this program was built without the viewer: {}", view::why_no_page()));
+  view::shown_data data(request.file);
+  if (data.maps().empty())
+    throw failure(exit_status::bad_data, fmt::format("{}: it has no maps; voxherd report shows it", request.file));
+  connection_parts parts = prepare_connections(s, request, data);
+  view::api answers(data, std::move(parts.solver), parts.why_none, std::move(parts.regions), parts.device_text);
+  serve(request, answers);
+  return exit_status::complete;
+}
+
+}  // namespace
+
+extern const command view_command =
+    make_command<view_options, run_view>({"view", "look at a result in the browser, and solve for connections there",
+                                          "RESULT|IMAGE [--open]", "file", "voxherd view tensor.h5 --open"});
+
+}  // namespace voxherd

@@ -1,0 +1,212 @@
+// What a user does, by keyboard: node view.mjs ADDRESS SCREENSHOTS. Prints what was seen as JSON.
+import { join } from "node:path";
+import { openBrowser, openViewer, textOf, timeout, waitForSolution } from "./browser.mjs";
+
+const [address, screenshots] = process.argv.slice(2);
+const browser = await openBrowser(["--host-resolver-rules=MAP evil.example 127.0.0.1"]);
+const { page, complaints, addresses } = await openViewer(browser, address);
+const seen = {};
+
+async function press(key, times = 1) {
+  for (let i = 0; i < times; i++) await page.keyboard.press(key);
+}
+
+// Colours of the overlay: blue is the cheapest.
+const countColours = () =>
+  page.evaluate(() => {
+    const colours = voxherd.rgba.planes;
+    let shown = 0;
+    let blue = 0;
+    for (let i = 0; i < colours.length; i += 4) {
+      if (colours[i + 3] === 0) continue;
+      shown++;
+      if (colours[i + 2] > 200 && colours[i] < 60) blue++;
+    }
+    return { shown, blue };
+  });
+
+// Pixels of the picture that are coloured, not grey.
+const countPixels = (view) =>
+  page.evaluate((name) => {
+    const { gl } = voxherd[name].nv;
+    voxherd[name].draw();
+    const [w, h] = [gl.drawingBufferWidth, gl.drawingBufferHeight];
+    const pixels = new Uint8Array(4 * w * h);
+    gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+    let count = 0;
+    for (let i = 0; i < pixels.length; i += 4)
+      if (Math.max(pixels[i], pixels[i + 1], pixels[i + 2]) - Math.min(pixels[i], pixels[i + 1], pixels[i + 2]) > 60)
+        count++;
+    return count;
+  }, view);
+
+async function pickPoints() {
+  await page.focus("#planes");
+  seen.start = await page.evaluate(() => voxherd.place.voxel);
+  await press("ArrowLeft", 4);
+  seen.firstPoint = await page.evaluate(() => voxherd.place.mm);
+  await press("f");
+  seen.afterOne = await textOf(page, "status");
+  seen.pixelsBefore = await countPixels("planes");
+  await press("ArrowRight", 8);
+  seen.secondPoint = await page.evaluate(() => voxherd.place.mm);
+  await press("t");
+  await waitForSolution(page);
+  seen.points = await readNumbers();
+  seen.pixelsAfter = await countPixels("planes");
+}
+
+async function readNumbers() {
+  const texts = {};
+  for (const id of ["status", "cost", "length", "pathway-volume", "mean-FA", "gap", "command", "location"])
+    texts[id] = await textOf(page, id);
+  const exact = await page.evaluate(() => ({
+    cost: voxherd.connect.connection.cost,
+    voxels: voxherd.connect.pathwayVoxels,
+    triangles: voxherd.connect.triangles,
+  }));
+  return { ...texts, ...exact };
+}
+
+// Tab to a menu and choose by typing, as without a mouse.
+async function pickRegions() {
+  await page.focus("#from");
+  await page.keyboard.type("region 1");
+  await press("Tab", 2);
+  await page.keyboard.type("region 2");
+  await page.waitForFunction(() => document.getElementById("to").value === "2", null, { timeout });
+  await waitForSolution(page);
+  seen.regions = await readNumbers();
+  seen.colours = await countColours();
+}
+
+async function slide() {
+  const requests = [];
+  const note = (request) => requests.push(request.url());
+  page.on("request", note);
+  await page.focus("#epsilon");
+  await press("PageUp", 2);
+  await page.waitForFunction((before) => voxherd.connect.pathwayVoxels > before, seen.regions.voxels, { timeout });
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 300))));
+  page.off("request", note);
+  seen.slider = { requests: requests.filter((url) => !url.endsWith("/api/alive")), ...(await readNumbers()) };
+}
+
+async function showFibres() {
+  await page.focus("#fibres");
+  await press("Space");
+  await page.waitForFunction(() => /^\d+$/.test(document.getElementById("fibre-count").textContent), null, { timeout });
+  seen.fibres = Number(await textOf(page, "fibre-count"));
+  seen.drawnFibres = await page.evaluate(() => voxherd.volume.meshes.get("fibres").offsetPt0.length - 1);
+  seen.volumePixels = await countPixels("volume");
+  await page.screenshot({ path: join(screenshots, "fibres.png") });
+}
+
+// Files that the browser saves.
+async function saveFiles() {
+  const files = {
+    "save-costs": ["total.nii"],
+    "save-pathway": ["pathway.nii"],
+    "save-pictures": ["planes.png", "volume.png"],
+  };
+  seen.saved = {};
+  for (const [button, names] of Object.entries(files)) {
+    const downloads = [];
+    page.on("download", (download) => downloads.push(download));
+    await page.click(`#${button}`);
+    while (downloads.length < names.length) await page.waitForEvent("download", { timeout });
+    for (const download of downloads) {
+      const path = join(screenshots, download.suggestedFilename());
+      await download.saveAs(path);
+      seen.saved[download.suggestedFilename()] = path;
+    }
+    page.removeAllListeners("download");
+  }
+}
+
+// Two connections are asked for at once: the second is shown.
+async function replace() {
+  await page.evaluate((point) => {
+    voxherd.connect.ends.from = { point };
+    voxherd.connect.solve();
+    voxherd.connect.ends.from = { label: 1 };
+    return voxherd.connect.solve();
+  }, seen.firstPoint);
+  seen.replaced = await readNumbers();
+}
+
+async function showMap() {
+  await page.focus("#overlay");
+  await page.keyboard.type("MD");
+  await page.waitForFunction(() => voxherd.map?.name === "MD", null, { timeout });
+  await page.waitForFunction(() => document.getElementById("location").textContent.includes("MD"), null, { timeout });
+  seen.map = {
+    location: await textOf(page, "location"),
+    high: await textOf(page, "map-high"),
+    ...(await countColours()),
+  };
+  await page.screenshot({ path: join(screenshots, "map.png") });
+}
+
+async function changeMetric() {
+  await page.click("summary");
+  await page.selectOption("#metric", "inverse");
+  await page.click("#solve");
+  await waitForSolution(page);
+  seen.metric = await readNumbers();
+}
+
+async function useSmallScreen() {
+  await page.setViewportSize({ width: 320, height: 800 });
+  seen.overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  await page.screenshot({ path: join(screenshots, "small.png"), fullPage: true });
+}
+
+// Pages elsewhere, with the right token.
+async function attack() {
+  const { port, hash } = new URL(address);
+  const other = await browser.newPage();
+  seen.rebinding = (await other.goto(`http://evil.example:${port}/`)).status();
+  await other.goto("data:text/html,<p>elsewhere");
+  seen.foreign = await other.evaluate(
+    async ([to, token]) => {
+      const tries = [{ headers: { "X-Token": token } }, { mode: "no-cors", method: "POST", body: "{}" }];
+      const results = [];
+      for (const options of tries)
+        results.push(
+          await fetch(`http://127.0.0.1:${to}/api/state`, options).then(
+            (r) => r.type,
+            () => "failed",
+          ),
+        );
+      return results;
+    },
+    [port, hash.slice("#token=".length)],
+  );
+  const wrong = await browser.newPage();
+  await wrong.goto(address.replace(/#.*/, "#token=wrong"));
+  await wrong.waitForFunction(() => document.getElementById("status").textContent.startsWith("Failed"), null, {
+    timeout,
+  });
+  seen.wrongToken = await textOf(wrong, "status");
+}
+
+await pickPoints();
+await page.screenshot({ path: join(screenshots, "points.png") });
+await pickRegions();
+await slide();
+await showFibres();
+await saveFiles();
+await replace();
+await showMap();
+await changeMetric();
+await page.screenshot({ path: join(screenshots, "metric.png") });
+await useSmallScreen();
+seen.address = page.url();
+seen.complaints = complaints;
+seen.hosts = [...addresses];
+await attack();
+console.log(JSON.stringify(seen));
+await browser.close();

@@ -1,0 +1,271 @@
+"""voxherd view without a browser: what it answers agrees with voxherd connect and with the result, and it answers nothing to
+others."""
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import unittest
+
+try:
+    import nibabel
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+import numpy as np
+from connect_jobs import Maps
+from geodesic_jobs import Result
+from toy_jobs import VOXHERD
+from view_jobs import SETTINGS, Viewer, ViewJobs, open_block
+
+
+class Answers(ViewJobs):
+    """Compared with the command line, byte by byte."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.viewer = Viewer(cls.tensor, "--parcellation", cls.ends)
+        cls.addClassCleanup(cls.viewer.end)
+
+    def connect(self, *options):
+        self.maps = Maps(self.make("out.h5", *options, scan=("--tensor", self.tensor)))
+        return self.maps
+
+    def assert_same(self, viewer, start, end, options, **settings):
+        """The connection is that of connect, and its levels are the pathway for each epsilon."""
+        for epsilon in (0.02, 0.2):
+            words = [*options, "--epsilon", str(epsilon), "--overwrite"]
+            maps = self.connect(*words)
+            numbers, total, level = self.solve(viewer, start, end, **settings)
+            np.testing.assert_array_equal(total, maps.inside("total"))
+            np.testing.assert_array_equal(self.inside(numbers, level, epsilon), maps.inside("pathway") == 1)
+            for name in ("cost", "gap", "joining_excess", "length_mm", "path_cost"):
+                self.assertAlmostEqual(numbers[name] / maps.pathway[name].item(), 1, places=6, msg=name)
+            volumes = np.array(numbers["curve"]["voxels"]) * viewer.state()["connect"]["voxel_mm3"]
+            np.testing.assert_allclose(volumes, maps.pathway["volume_mm3"], rtol=1e-9)
+            self.assertGreater(np.count_nonzero(maps.inside("pathway")), 10)
+
+    def test_a_connection_of_regions_equals_connect(self):
+        self.assert_same(self.viewer, 1, 2, self.end_regions(1, 2))
+
+    def test_a_connection_of_points_equals_connect(self):
+        self.assert_same(self.viewer, [-8.75, 1.25, 1.25], [11.25, 1.25, 1.25],
+                         ("--from-point=-8.75,1.25,1.25", "--to-point", "11.25,1.25,1.25"))
+
+    def test_another_metric_equals_connect_and_so_does_the_first_again(self):
+        self.assert_same(self.viewer, 1, 2, (*self.end_regions(1, 2), "--metric", "power", "--alpha", "2", "--smooth", "0.7",
+                                             "--max-ratio", "10"), metric="power", alpha=2, smooth=0.7, max_ratio=10)
+        self.assert_same(self.viewer, 1, 2, self.end_regions(1, 2))
+
+    def test_fibres_equal_those_of_connect(self):
+        numbers, _, _ = self.solve(self.viewer, 1, 2)
+        request = {"connection": numbers["connection"], "epsilon": 0.1, "count": 50}
+        head, arrays = open_block(self.viewer.post("/api/fibres", request)[2])
+        n = head["fibres"]
+        offsets = np.frombuffer(arrays[:4 * (n + 1)], "<u4")
+        points = np.frombuffer(arrays[4 * (2 * n + 1):], "<f4").reshape(-1, 3)
+        out = self.path("paths.h5")
+        self.connect(*self.end_regions(1, 2), "--epsilon", "0.1", "--paths", out, "--path-count", "50")
+        expected = Result(out)
+        self.assertGreater(n, 30)
+        np.testing.assert_array_equal(offsets, expected.offset)
+        np.testing.assert_array_equal(points, expected.position)
+        # Of an older connection there are none.
+        self.solve(self.viewer, 1, 2)
+        status, _, why = self.viewer.post("/api/fibres", request)
+        self.assertEqual((status, b"another one has been solved" in why), (400, True))
+
+    def test_maps_are_those_of_the_result_with_axes_to_the_right_front_and_top(self):
+        subprocess.run([VOXHERD, "export", self.tensor, "--to", "nifti", self.path("nifti")], check=True, capture_output=True)
+        maps = self.viewer.state()["maps"]
+        for name in ("FA", "MD"):
+            number = [m["name"] for m in maps].index(name)
+            sent = nibabel.Nifti1Image.from_bytes(self.viewer.get(f"/api/map/{number}"))
+            file = next(os.path.join(self.path("nifti"), f) for f in os.listdir(self.path("nifti")) if f.startswith(name))
+            expected = nibabel.as_closest_canonical(nibabel.load(file))
+            np.testing.assert_allclose(sent.affine, expected.affine, atol=1e-5)
+            np.testing.assert_array_equal(sent.get_fdata(dtype=np.float32), expected.get_fdata(dtype=np.float32))
+        self.assertEqual(next(m["unit"] for m in maps if m["name"] == "MD"), "mm2/s")
+
+    def test_regions_have_their_labels_and_names(self):
+        self.assertEqual([r["label"] for r in self.viewer.state()["regions"]][:2], [1, 2])
+        sent = nibabel.Nifti1Image.from_bytes(self.viewer.get("/api/regions")).get_fdata()
+        expected = nibabel.as_closest_canonical(nibabel.load(self.ends)).get_fdata()
+        np.testing.assert_array_equal(sent, expected)
+
+    def test_an_end_without_a_path_is_explained(self):
+        for start, end, expected in ([-8.75, 1.25, 1.25], [-8.75, 1.25, 1.25], "share 1 voxels"), (1, [900, 0, 0], "outside"), (
+                1, 77, "77"):
+            status, _, why = self.viewer.post("/api/solve", {"from": start, "to": end, **SETTINGS})
+            self.assertEqual(status, 422, why)
+            self.assertIn(expected, why.decode())
+        self.solve(self.viewer, 1, 2)
+
+    def test_of_several_requests_the_last_is_answered(self):
+        statuses = {}
+
+        def ask(n):
+            statuses[n] = self.viewer.post("/api/solve", {"from": 1, "to": 2, **SETTINGS})[0]
+
+        threads = [threading.Thread(target=ask, args=(n,)) for n in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertLessEqual(set(statuses.values()), {200, 409})
+        self.assertIn(200, statuses.values())
+
+
+class Sources(ViewJobs):
+    """What can be shown besides a result of tensor."""
+
+    def test_a_series_is_found_with_its_gradients_and_mask(self):
+        with Viewer(f"{self.toy}/data.nii", "--parcellation", self.ends) as viewer:
+            numbers, total, _ = self.solve(viewer, 1, 2)
+            maps = Maps(self.make("out.h5", *self.end_regions(1, 2)))
+            np.testing.assert_array_equal(total, maps.inside("total"))
+            self.assertIn("--bvals", viewer.state()["connect"]["words"])
+            self.assertEqual(len(viewer.state()["maps"]), 66)
+
+    def test_a_result_of_connect_has_its_settings(self):
+        out = self.make("out.h5", *self.end_regions(1, 2), "--metric", "inverse", "--smooth", "0.5", "--scheme", "hl26")
+        with Viewer(out, "--parcellation", self.ends) as viewer:
+            state = viewer.state()["connect"]
+            self.assertEqual((state["metric"], state["smooth"]), ("inverse", 0.5))
+            self.assertEqual(state["words"][-2:], ["--scheme", "hl26"])
+            _, total, _ = self.solve(viewer, 1, 2, metric="inverse", alpha=state["alpha"], smooth=0.5)
+            np.testing.assert_array_equal(total, Maps(out).inside("total"))
+
+    def test_an_image_alone_is_shown_without_connections(self):
+        with Viewer(self.ends) as viewer:
+            state = viewer.state()
+            self.assertFalse(state["connect"]["available"])
+            self.assertIn("no b-values", state["connect"]["why_not"])
+            self.assertEqual(viewer.post("/api/solve", {"from": 1, "to": 2, **SETTINGS})[0], 400)
+
+
+class Refusals(ViewJobs):
+    """Requests of others, and wrong ones. Each is a 4xx, and the viewer goes on."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.viewer = Viewer(cls.tensor)
+        cls.addClassCleanup(cls.viewer.end)
+
+    def tearDown(self):
+        self.assertEqual(self.viewer.state()["analysis"], "tensor")
+
+    def expect(self, status, *request, **headers):
+        found, sent, body = self.viewer.ask(*request, **headers)
+        self.assertEqual(found, status, body[:200])
+        self.assertNotIn("Access-Control-Allow-Origin", sent)
+        return body
+
+    def test_the_page_needs_no_token_and_has_a_strict_policy(self):
+        for target, kind in ("/", "text/html"), ("/?timing", "text/html"), ("/view.js", "text/javascript"), (
+                "/style.css", "text/css"), ("/licences.txt", "text/plain"):
+            status, headers, body = self.viewer.ask("GET", target, X_Token=None, Origin=None)
+            self.assertEqual((status, headers["Content-Type"].split(";")[0]), (200, kind))
+            self.assertTrue(headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';"))
+            self.assertNotIn("unsafe", headers["Content-Security-Policy"])
+            self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
+            self.assertGreater(len(body), 500)
+
+    def test_data_need_the_token(self):
+        for target in "/api/state", "/api/map/0", "/api/passable", "/api/alive":
+            self.expect(401, "GET", target, X_Token=None)
+            self.expect(401, "GET", target, X_Token="0" * 32)
+        self.expect(401, "POST", "/api/solve", b"{}", X_Token=None)
+
+    def test_another_host_is_refused(self):
+        for host in "evil.example", f"evil.example:{self.viewer.port}", "127.0.0.1.evil.example", "":
+            self.expect(403, "GET", "/", Host=host, Origin=None)
+            self.expect(403, "GET", "/api/state", Host=host, Origin=f"http://{host}")
+
+    def test_another_origin_is_refused_and_a_forwarded_port_is_not(self):
+        for origin in "http://evil.example", "null", f"http://127.0.0.1:{self.viewer.port + 1}", f"https://{self.viewer.host}":
+            self.expect(403, "GET", "/api/state", Origin=origin)
+            self.expect(403, "POST", "/api/solve", b"{}", Origin=origin)
+        self.expect(403, "POST", "/api/solve", b"{}", Origin=None)
+        self.expect(200, "GET", "/api/state", Host="localhost:8080", Origin="http://localhost:8080")
+
+    def test_wrong_requests_are_explained(self):
+        self.expect(405, "PUT", "/api/state")
+        self.expect(405, "OPTIONS", "/api/solve")
+        for target in "/nothing", "/api/nothing", "/api/map/-1", "/api/map/99999999999999999999", "/api/map/1x", "/../etc/passwd":
+            self.expect(404, "GET", target)
+        self.expect(404, "POST", "/api/state", b"{}")
+        for body in b"", b"{", b"[]", b'{"from":1}', b'{"from":1,"to":2,"metric":"jeong","alpha":1e999,"smooth":0,"max_ratio":1}':
+            self.expect(400, "POST", "/api/solve", body)
+        self.expect(400, "POST", "/api/fibres", b'{"connection":1,"epsilon":0.1,"count":1000000}')
+        self.assertIn(b"--parcellation", self.expect(400, "POST", "/api/solve", json.dumps(
+            {"from": 1, "to": 2, **SETTINGS}).encode()))
+
+    def test_large_requests_are_refused(self):
+        self.expect(413, "POST", "/api/solve", b" " * 20000)
+        self.expect(431, "GET", "/api/state", Cookie="x" * 9000)
+
+    def test_what_is_not_http_is_refused(self):
+        for text, expected in (b"nonsense\r\n\r\n", b"HTTP/1.1 400"), (b"\0" * 100, b"HTTP/1.1 400"), (
+                b"GET / HTTP/1.1\r\nX: " + b"a" * 100000, b"HTTP/1.1 431"):
+            with socket.create_connection(("127.0.0.1", self.viewer.port), timeout=30) as s:
+                try:
+                    s.sendall(text)
+                    self.assertEqual(s.recv(12), expected)
+                except ConnectionError:  # the answer is lost if the rest of a flood arrives after it
+                    self.assertGreater(len(text), 10000)
+
+    def test_only_this_computer_is_listened_to(self):
+        listening = subprocess.run(["ss", "-ltn"], capture_output=True, text=True, check=True).stdout if os.path.exists(
+            "/usr/bin/ss") else open("/proc/net/tcp", encoding="ascii").read()
+        port = f"{self.viewer.port:04X}"
+        wanted = f"127.0.0.1:{self.viewer.port} " if os.path.exists("/usr/bin/ss") else f"0100007F:{port} "
+        self.assertIn(wanted, listening)
+
+
+class Lives(ViewJobs):
+    """How it starts and ends."""
+
+    def test_it_ends_when_nobody_uses_it(self):
+        messages = Viewer(self.tensor, "--idle-minutes", "0.02").wait()
+        self.assertIn("no page has been open for 0.02 minutes", messages)
+
+    def test_an_interrupt_ends_it_with_status_0(self):
+        status, messages = Viewer(self.tensor).end()
+        self.assertEqual((status, "error" in messages), (0, False))
+
+    def test_open_passes_the_token_in_a_file_that_only_the_user_can_read(self):
+        tools = self.path("tools")
+        os.mkdir(tools)
+        with open(f"{tools}/xdg-open", "w", encoding="ascii") as script:
+            script.write(f'#!/bin/sh\nprintf "%s " "$1" >{self.path("opened")}\nstat -c %a "$1" >>{self.path("opened")}\n'
+                         f'cat "$1" >{self.path("page")}\n')
+        os.chmod(f"{tools}/xdg-open", stat.S_IRWXU)
+        viewer = Viewer(self.tensor, "--open", environment={"PATH": f"{tools}:{os.environ['PATH']}", "DISPLAY": ":0"})
+        viewer.get("/api/state")
+        self.assertEqual(viewer.end()[0], 0)
+        with open(self.path("opened"), encoding="utf-8") as file:
+            name, mode = file.read().split()
+        with open(self.path("page"), encoding="utf-8") as file:
+            self.assertIn(viewer.address, file.read())
+        self.assertEqual(mode, "600")
+        self.assertNotIn(viewer.token, name)
+        self.assertFalse(os.path.exists(name))
+
+    def test_a_port_in_use_and_other_mistakes_have_one_message(self):
+        with Viewer(self.tensor) as viewer:
+            for words, status, expected in ((self.tensor, "--port", str(viewer.port)), 2, "choose another port"), (
+                    (self.path("none.h5"),), 66, "none.h5"), ((), 2, "the file is missing"), (
+                    (self.ends, "--parcellation", self.ends), 2, "--parcellation has no use here"):
+                done = subprocess.run([VOXHERD, "view", *words], capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(expected, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
