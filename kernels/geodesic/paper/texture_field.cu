@@ -4,7 +4,7 @@ namespace voxherd::geodesic {
 
 namespace {
 
-__global__ void copy_channels(field_view f, int first_channel, cudaSurfaceObject_t to) {
+__global__ void copy_channels(tensor_field::field_view f, int first_channel, cudaSurfaceObject_t to) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y, z = blockIdx.z;
   if (x >= f.size[0]) return;
   const std::size_t voxel = x + f.size[0] * (y + std::size_t(f.size[1]) * z);
@@ -25,7 +25,7 @@ cudaTextureObject_t make_texture(cudaArray_t array) {
   return object;
 }
 
-void fill(cudaArray_t array, const field_view& f, int first_channel, cudaStream_t stream) {
+void fill(cudaArray_t array, const tensor_field::field_view& f, int first_channel, cudaStream_t stream) {
   cudaResourceDesc to{};
   to.resType = cudaResourceTypeArray;
   to.res.array.array = array;
@@ -42,7 +42,7 @@ void fill(cudaArray_t array, const field_view& f, int first_channel, cudaStream_
 
 }  // namespace
 
-texture_field::texture_field(const field_view& f, cudaStream_t stream) {
+texture_field::texture_field(const tensor_field::field_view& f, cudaStream_t stream) {
   const auto four_floats = cudaCreateChannelDesc<float4>();
   const cudaExtent extent = make_cudaExtent(std::size_t(f.size[0]), std::size_t(f.size[1]), std::size_t(f.size[2]));
   for (int i = 0; i < 6; ++i) {

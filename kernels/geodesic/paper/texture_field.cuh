@@ -12,7 +12,7 @@ namespace voxherd::geodesic {
 /// The 24 values of a christoffel field as six textures of four channels each, filtered by the hardware.
 class texture_field {
  public:
-  texture_field(const field_view& f, cudaStream_t stream);
+  texture_field(const tensor_field::field_view& f, cudaStream_t stream);
   ~texture_field();
   texture_field(const texture_field&) = delete;
   texture_field& operator=(const texture_field&) = delete;
