@@ -71,8 +71,9 @@ struct voi_curves {
   }
 
   /// Concentrations of a VOI; `S0_of`: the VOI whose baseline is used.
-  std::vector<double> curve_of(const region_signal& region, const region_signal& S0_of, double given_t1_s) const {
-    const double t1_s = t1_of(region, found.convert, given_t1_s);
+  std::vector<double> curve_of(const region_signal& region, const region_signal& S0_of, double given_t1_s,
+                               region_kind kind) const {
+    const double t1_s = t1_of(region, found.convert, given_t1_s, kind);
     const double S0 = find_baseline(S0_of, found.convert, found.frames.counts);
     std::vector<double> c = concentrations(region, found.convert, S0, t1_s);
     std::string before;
@@ -147,12 +148,13 @@ void find_inputs(const perfusion_settings& o, const voi_curves& from, const look
   find_baseline_frames(o, regions.arterial.empty() ? f.arterial : artery.frames,
                        regions.arterial.empty() ? "the arterial curve" : "the arterial VOI", found);
   if (!regions.arterial.empty())
-    f.arterial = from.curve_of(artery, o.arterial_S0 == arterial_baseline::portal ? vein : artery, o.t1_blood_s);
+    f.arterial = from.curve_of(artery, o.arterial_S0 == arterial_baseline::portal ? vein : artery, o.t1_blood_s,
+                               region_kind::blood);
   if (o.model == inflow_model::arterial) {
     f.portal.assign(f.frames(), 0);
   } else {
     f.portal = regions.portal.empty() ? table_curve(o, o.portal, "portal-curve", 2, f.time_s)
-                                      : from.curve_of(vein, vein, o.t1_blood_s);
+                                      : from.curve_of(vein, vein, o.t1_blood_s, region_kind::blood);
   }
   for (auto* curve : {&f.arterial, &f.portal})
     for (double& c : *curve) c /= 1 - o.haematocrit;
@@ -181,7 +183,7 @@ void find_in_series(const perfusion_settings& o, const looked_rows& looked, cons
   const voi_curves from{o, looked, found};
   find_inputs(o, from, regions, found);
   const region_signal tissue = from.signal_of(o.delay_roi.empty() ? "the mask" : "--delay-roi", regions.tissue);
-  found.tissue = from.curve_of(tissue, tissue, 0);
+  found.tissue = from.curve_of(tissue, tissue, 0, region_kind::tissue);
   refuse_assumed_concentrations(o, found.tissue);
   found.configuration["skipped-frames"] = text_of_skipped(f.counts);
   if (f.spacing_s() > 0) {

@@ -33,12 +33,19 @@ bool usable(const float* row, const std::vector<std::uint8_t>& counts, const con
 }
 
 /// T1 of blood is about 1.2 s at 0.5 T, 1.4 s at 1.5 T, 1.6 s at 3 T and 2.1 s at 7 T.
-void warn_of_t1(const std::string& name, double t1_s) {
-  if (t1_s < 1 || t1_s > 2.7)
-    spdlog::warn(
-        "{}: T1 of blood before the agent is {:.3g} s, expected 1 to 2.7 s; inflow distorts flip angles in vessels; "
-        "give --t1-blood",
-        name, t1_s);
+void warn_of_blood(const std::string& name, double t1_s) {
+  if (t1_s >= 1 && t1_s <= 2.7) return;
+  spdlog::warn(
+      "{}: T1 of blood before the agent is {:.3g} s, expected 1 to 2.7 s; inflow distorts flip angles in vessels; "
+      "give --t1-blood",
+      name, t1_s);
+}
+
+/// T1 of tissue is 0.2 to 3 s at the field strengths of all scanners.
+void warn_of_tissue(const std::string& name, double t1_s) {
+  if (t1_s >= 0.2 && t1_s <= 3.5) return;
+  spdlog::warn("{}: T1 before the agent is {:.3g} s, expected 0.2 to 3.5 s; check the T1 map or the flip angles", name,
+               t1_s);
 }
 
 }  // namespace
@@ -81,7 +88,7 @@ double find_baseline(const region_signal& region, const conversion& convert, con
   return counted > 0 ? sum / counted : 0;
 }
 
-double t1_of(const region_signal& region, const conversion& convert, double given_s) {
+double t1_of(const region_signal& region, const conversion& convert, double given_s, region_kind kind) {
   if (!convert.needs_t1()) return 0;
   if (given_s > 0) return given_s;
   if (convert.t1 == t1_source::constant) return convert.t1_s;
@@ -94,7 +101,7 @@ double t1_of(const region_signal& region, const conversion& convert, double give
       refuse(fmt::format("{}: no T1 fits its mean signals at the flip angles; give --t1-blood, or --t1", region.name));
     t1_s = fit.t1_s;
   }
-  warn_of_t1(region.name, t1_s);
+  kind == region_kind::blood ? warn_of_blood(region.name, t1_s) : warn_of_tissue(region.name, t1_s);
   return t1_s;
 }
 

@@ -25,6 +25,8 @@ struct region_signal {
   std::size_t voxels = 0;      ///< in the mean
 };
 
+enum class region_kind { blood, tissue };
+
 /// `voxels` are among those examined. Voxels that have no number in a fitted frame, or no T1, are left out, with a
 /// warning. Throws failure (bad_data) if none is left.
 region_signal mean_signal(const std::string& name, const looked_rows& looked, const std::vector<std::uint64_t>& voxels,
@@ -37,7 +39,7 @@ double find_baseline(const region_signal& region, const perfusion::conversion& c
 
 /// T1 of a region, s: `given_s` if it is above 0, else from its extras, else the constant one; 0 if none is used.
 /// Throws failure (bad_data) with the region's name.
-double t1_of(const region_signal& region, const perfusion::conversion& convert, double given_s);
+double t1_of(const region_signal& region, const perfusion::conversion& convert, double given_s, region_kind kind);
 
 /// A region's concentrations. Throws failure (bad_data): no signal before the agent.
 std::vector<double> concentrations(const region_signal& region, const perfusion::conversion& convert, double S0,

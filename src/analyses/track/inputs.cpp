@@ -194,10 +194,10 @@ track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, s
   return plan;
 }
 
-track_inputs read_track_inputs(const session& s, const track_request& given, const device& d) {
+track_inputs read_track_inputs(const session& s, const track_request& given) {
   track_request request = given;
   s.on_root([&] { request = with_mask_files(given); });
-  posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, d.threads);
+  posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, request.run.threads);
   s.note_stage("samples read");
   track_inputs in = read_track_inputs(s, request, std::move(samples));
   spdlog::info("{} with {} each: {} through {} of {}", counted(in.seeds.size(), "seed voxel"),

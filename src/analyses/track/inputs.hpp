@@ -39,7 +39,7 @@ struct track_inputs {
 };
 
 /// Collective. Throws failure, the same on every rank.
-track_inputs read_track_inputs(const session& s, const track_request& request, const device& d);
+track_inputs read_track_inputs(const session& s, const track_request& request);
 /// The same with samples that have been read. Logs nothing.
 track_inputs read_track_inputs(const session& s, const track_request& request, posterior_samples samples);
 

@@ -13,6 +13,7 @@
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/mask.hpp"
+#include "src/scan/node_cores.hpp"
 
 namespace voxherd {
 
@@ -230,10 +231,16 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
                         provenance,
                         is_masked,
                         node_memory(s, bytes, "the posterior samples")};
+  const node_cores cores(s);
   s.agree([&] {
     if (s.node_rank() != 0) return;
     if (!source) source = open_source(path, mask);
-    source->read(reinterpret_cast<packed_fibre*>(all.memory.bytes().data()), threads);
+    // In a thread of its own, because this rank may be bound to a few cores while the others of its node wait.
+    const auto read_on_all_cores = [&] {
+      cores.use_all();
+      source->read(reinterpret_cast<packed_fibre*>(all.memory.bytes().data()), threads > 0 ? threads : cores.count());
+    };
+    std::async(std::launch::async, read_on_all_cores).get();
   });
   return all;
 }

@@ -29,7 +29,8 @@ struct posterior_samples {
 };
 
 /// From a result of ballstick, or from a folder of bedpostX (merged_th1samples, ..., nodif_brain_mask), which may be
-/// given as FOLDER/merged. `mask`: replaces the folder's, or "". Collective. Throws failure (missing_input, bad_data),
+/// given as FOLDER/merged. `mask`: replaces the folder's, or "". `threads`: 0 for all cores
+/// of the node. Collective. Throws failure (missing_input, bad_data),
 /// the same on every rank.
 posterior_samples read_posterior_samples(const session& s, const std::string& path, const std::string& mask,
                                          int threads);

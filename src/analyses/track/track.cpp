@@ -18,7 +18,7 @@ std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> voxels) {
 }
 
 exit_status run_tracts(session& s, const track_request& request, run_settings how, const device& d) {
-  const tract_inputs in = read_tract_inputs(s, request, d);
+  const tract_inputs in = read_tract_inputs(s, request);
   how.configuration = in.field.configuration;
   how.provenance["inputs"] = in.field.provenance;
   const std::vector<std::uint64_t> voxels = sorted(in.field.place_voxels);
@@ -50,7 +50,7 @@ exit_status run_track(session& s, const track_request& request) {
   run_settings how = make_run_settings(s, request.run);
   const device d = choose_device_of_one_kind(s, request.run);
   if (!request.tracts.empty()) return run_tracts(s, request, std::move(how), d);
-  track_inputs in = read_track_inputs(s, request, d);
+  track_inputs in = read_track_inputs(s, request);
   const std::vector<seed_matrix> matrices = make_seed_matrices(s, request, in);
   seed_matrix pairs;
   if (!request.matrix3.empty()) pairs = make_pair_matrix(s, request, in);

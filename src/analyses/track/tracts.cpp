@@ -93,9 +93,9 @@ const tract_run& tract_inputs::run_with(std::uint64_t group) const {
   return *(after - 1);
 }
 
-tract_inputs read_tract_inputs(const session& s, const track_request& request, const device& d) {
+tract_inputs read_tract_inputs(const session& s, const track_request& request) {
   const std::vector<tract_protocol> tracts = read_protocols(s, request);
-  posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, d.threads);
+  posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, request.run.threads);
   s.note_stage("samples read");
   const nlohmann::json of_samples = samples.provenance;
   std::vector<tract_run> runs;

@@ -30,7 +30,7 @@ struct tract_inputs {
 };
 
 /// Collective. Throws failure, the same on every rank.
-tract_inputs read_tract_inputs(const session& s, const track_request& request, const device& d);
+tract_inputs read_tract_inputs(const session& s, const track_request& request);
 
 /// The step that draws the streamlines of all tracts: items are groups of them.
 class tract_groups final : public analysis {

@@ -90,6 +90,14 @@ class BadInputs(PerfusionJobs):
             self.assertEqual(rc, 0, output)
             self.assertIn(f"are the times in {unit}? expected seconds", output)
 
+    def test_an_impossible_t1_of_blood_is_a_warning(self):
+        t1 = self.image("t1.nii", np.full(SIZE, 0.66))
+        signal = self.image("signal.nii", 150 + 40 * self.study.concentration)
+        rc, output = self.launch(self.path("out.h5"), *SPGR, "--t1-map", t1, scan=self.given(dynamic=signal))
+        self.assertEqual(rc, 0, output)
+        self.assertIn("the arterial VOI: T1 of blood before the agent is 0.66 s, expected 1 to 2.7 s", output)
+        self.assertNotIn("the mask: T1", output)
+
     def test_a_raw_signal_needs_the_option_that_says_so(self):
         signal = self.image("signal.nii", 150 + 40 * self.study.concentration)
         self.assert_rejected(USAGE, "if the series is a signal, give --signal", scan=self.given(dynamic=signal))
