@@ -176,7 +176,7 @@ def main(args):
         sys.exit(f"error: {args.folder} has no results; run `python3 bench/papers measure BUILD {args.folder}`")
     os.makedirs(args.out, exist_ok=True)
     names = args.machine or ", ".join(dict.fromkeys(context["machine"] for context, _ in runs))
-    head = (f"machine: {names}; {machine['cores']} cores, {machine['gpus']} GPUs", f"date: {machine['date']}",
+    head = (f"machine: {names}; {machine['cores']} cores, {machine['gpus']} GPU{'' if machine['gpus'] == 1 else 's'}", f"date: {machine['date']}",
             "command: python3 bench/papers measure BUILD FOLDER; report FOLDER docs/papers")
     for what in list_figures():
         rows = rows_of(what, runs)
