@@ -30,7 +30,7 @@ USABLE = {
     "mask at another place": ("mask.nii", nifti(numpy.eye(5, 4)[:, :, None] + numpy.zeros(SIZE), sform=[[2, 0, 0, 99], [0, 2, 0, 0], [0, 0, 2, 0]]),
                               ["places voxels up to 99 mm away"]),
     "mask of fractions": ("mask.nii", nifti(numpy.eye(5, 4)[:, :, None] * 0.9999 + numpy.zeros(SIZE)), []),
-    "mask with nan": ("mask.nii", nifti(changed(numpy.ones(SIZE), (1, 1, 1), NAN).astype(float)), ["1 voxels are nan"]),
+    "mask with nan": ("mask.nii", nifti(changed(numpy.ones(SIZE), (1, 1, 1), NAN).astype(float)), ["1 voxel with nan"]),
     "nan signal": ("dwi.nii", nifti(changed(signals(), (3, 1, 1, 2), NAN).astype(float)), ["1 of 36 voxels not fitted: a sample is NaN"]),
     "all-zero series": ("dwi.nii", nifti(0 * signals()), ["36 of 36 voxels not fitted: all samples zero"]),
     "bvals as a column": ("bvals", table(numpy.transpose([B])), []),
