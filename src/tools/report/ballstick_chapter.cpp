@@ -100,14 +100,7 @@ void write_methods(result_draft& d, int fibres) {
       fibres, fibres == 1 ? "" : "s", has_range_of_diffusivities ? "; Jbabdi et al. 2012" : "", r.version(),
       acquisition_text(r), configured(r, "burn-in", "?"), configured(r, "jumps", "?"),
       configured(r, "sample-every", "?"), configured(r, "noise", "gaussian"), configured(r, "model", "?"));
-  d.cite(
-      "Behrens TEJ et al. Characterization and propagation of uncertainty in diffusion-weighted MR imaging. Magn Reson "
-      "Med 50:1077-1088, 2003.",
-      "10.1002/mrm.10609");
-  d.cite(
-      "Behrens TEJ et al. Probabilistic diffusion tractography with multiple fibre orientations: what can we gain? "
-      "NeuroImage 34:144-155, 2007.",
-      "10.1016/j.neuroimage.2006.09.018");
+  cite_ball_and_stick(d);
   if (has_range_of_diffusivities)
     d.cite(
         "Jbabdi S et al. Model-based analysis of multishell diffusion MR data for tractography: how to get over "

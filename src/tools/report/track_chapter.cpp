@@ -4,6 +4,7 @@
 
 #include "src/tools/report/chapters.hpp"
 #include "src/tools/report/chart.hpp"
+#include "src/tools/report/common_figures.hpp"
 #include "src/tools/report/matrix.hpp"
 #include "src/tools/report/pictures.hpp"
 
@@ -94,14 +95,7 @@ void write_methods(result_draft& d) {
       r.version(), configured(r, "samples-per-seed", "?"), is_network ? " of each region" : "",
       configured(r, "step-length", "?"), configured(r, "curvature", "?"), configured(r, "fibre-threshold", "?"),
       configured(r, "first-fibre", "?"), configured(r, "loop-check", "false") == "true" ? ", with a loop check" : "");
-  d.cite(
-      "Behrens TEJ et al. Characterization and propagation of uncertainty in diffusion-weighted MR imaging. Magn Reson "
-      "Med 50:1077-1088, 2003.",
-      "10.1002/mrm.10609");
-  d.cite(
-      "Behrens TEJ et al. Probabilistic diffusion tractography with multiple fibre orientations: what can we gain? "
-      "NeuroImage 34:144-155, 2007.",
-      "10.1016/j.neuroimage.2006.09.018");
+  cite_ball_and_stick(d);
 }
 
 /// Pictures and distributions are of the voxels that streamlines visit, with some of the others around them.

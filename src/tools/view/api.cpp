@@ -74,7 +74,7 @@ std::vector<std::string> input_words(const connect_request& r) {
   return words;
 }
 
-/// A wrong request is the page's or the user's; anything else is reported as what it is.
+/// 4xx: the request or the data are wrong; 500: voxherd failed.
 unsigned http_status(exit_status s) {
   if (s == exit_status::usage) return 400;
   return s == exit_status::bad_data ? 422 : 500;
