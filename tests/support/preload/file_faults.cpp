@@ -5,7 +5,7 @@
 // VOXHERD_FAULT_BEGIN  calls succeed until this file exists; they may fail from the start if it is not set
 // VOXHERD_FAULT_AFTER  number of calls that still succeed after that; 0 if it is not set
 // VOXHERD_FAULT_COUNT  number of calls that then fail; all if it is not set
-// VOXHERD_FAULT_ERRNO  the error, as a number
+// VOXHERD_FAULT_ERRNO  the error, as a number; "kill": the process kills itself (SIGKILL) instead
 // VOXHERD_FAULT_RANK   the rank that has the broken disk; all if it is not set
 #include <dlfcn.h>
 #include <sys/types.h>
@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -60,7 +61,9 @@ int fault(kind k, int file) {
   const long number = calls++ - std::atol(variable("VOXHERD_FAULT_AFTER"));
   const char* const count = variable("VOXHERD_FAULT_COUNT");
   if (number < 0 || (*count != '\0' && number >= std::atol(count))) return 0;
-  return std::atoi(variable("VOXHERD_FAULT_ERRNO"));
+  const char* const error = variable("VOXHERD_FAULT_ERRNO");
+  if (std::strcmp(error, "kill") == 0) raise(SIGKILL);
+  return std::atoi(error);
 }
 
 template <class Function, class... Arguments>

@@ -9,6 +9,7 @@ from crafted_inputs import BAD_DATA, MISSING, USAGE, nifti
 from result_files import batches_done
 from toy_jobs import ToyJobs, VOXHERD, digest, h5py, mpirun, rank_processes, remaining_output, voxherd, wait_for_batches
 
+FILE_FAULTS = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "file_faults.so")
 SIZE = (24, 9, 7)
 SAMPLES = 4
 
@@ -225,6 +226,35 @@ class Ranks(TrackJobs):
         self.assertEqual(rc, 0, output)
         self.assertEqual(digest(out), expected)
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("killed")], ["killed.h5"])
+
+    def test_a_job_with_matrices_that_is_killed_in_each_step_resumes_to_the_same_bytes_on_other_ranks(self):
+        def options(name):
+            return (*self.all_options(), "--samples-per-seed", 800, "--batch", 1, "--matrix1", self.path(f"{name}1.h5"), "--matrix2",
+                    self.path(f"{name}2.h5"), "--target2", self.path("left.nii"), "--matrix3", self.path(f"{name}3.h5"), "--target3",
+                    self.path("seeds.nii"))
+
+        def results(name):
+            return [f"{name}{end}.h5" for end in ("", "1", "2", "3")]
+
+        self.make("reference.h5", *options("reference"))
+        expected = [digest(self.path(name)) for name in results("reference")]
+        steps = [f"killed.h5.{step}" for step in ("groups", "matrix1-sizes")] + ["killed1.h5", "killed.h5.matrix2-sizes", "killed2.h5",
+                                                                                "killed.h5.pair-sizes", "killed.h5.pairs", "killed3.h5"]
+        for number, file in enumerate([*steps, "killed.h5"]):
+            # A process kills itself when it is about to write for the fourth time into the step's file.
+            part = self.path(file) + ".part"
+            job = subprocess.Popen(
+                mpirun(2 + number % 2, VOXHERD, "track", "--quiet", "--threads", 1, "--resume", "--out", self.path("killed.h5"),
+                       *options("killed")), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env=dict(os.environ, LD_PRELOAD=FILE_FAULTS, VOXHERD_FAULT_FILE=part, VOXHERD_FAULT_BEGIN=part,
+                         VOXHERD_FAULT_AFTER="3", VOXHERD_FAULT_ERRNO="kill"))
+            output = remaining_output(job, "voxherd")
+            self.assertNotEqual(job.returncode, 0, f"{file}: {output}")
+            self.assertTrue(os.path.exists(part), f"{file}: {output}")
+        rc, output = self.launch(self.path("killed.h5"), "--resume", *options("killed"), ranks=3)
+        self.assertEqual(rc, 0, output)
+        self.assertEqual([digest(self.path(name)) for name in results("killed")], expected)
+        self.assertEqual(sorted(name for name in os.listdir(self.folder) if name.startswith("killed")), sorted(results("killed")))
 
     def test_another_seed_gives_other_counts_and_does_not_continue_the_same_study(self):
         options = ("--samples", self.scattered(), "--seed-image", self.mask("seeds", np.s_[12, 4, 3]), "--samples-per-seed", 200)
