@@ -4,6 +4,7 @@
 #include <span>
 
 #include "kernels/track/matrix.hpp"
+#include "kernels/track/point_map.hpp"
 #include "kernels/track/settings.hpp"
 
 namespace voxherd::track {
@@ -38,8 +39,26 @@ constexpr int region = 16;         ///< shift of the number of the voxel's regio
 }  // namespace mark
 
 struct voxel_info {
-  std::int32_t place;   ///< row of the voxel's counts and samples; -1 where no streamline comes
+  std::int32_t place;   ///< row of the voxel's counts or samples; -1 where no streamline comes
   std::uint32_t marks;  ///< bits of namespace mark
+};
+
+/// The image of the seeds, masks and counts, if it is not that of the samples.
+struct seed_space {
+  std::int32_t size[3] = {};
+  const voxel_info* voxels = nullptr;  ///< (nz, ny, nx); null: the samples' image has all of this
+  point_map to_seeds, to_samples;      ///< between voxels of the two images
+
+  /// The voxel at a point in voxels of the samples' image.
+  VOXHERD_FUNCTION voxel_info find(const float (&p)[3]) const {
+    std::size_t at = 0;
+    for (int d = 2; d >= 0; --d) {
+      const auto voxel = static_cast<std::int32_t>(lane::floor(to_seeds.coordinate(p, d) + 0.5f));
+      if (voxel < 0 || voxel >= size[d]) return {-1, 0};
+      at = at * static_cast<std::size_t>(size[d]) + static_cast<std::size_t>(voxel);
+    }
+    return voxels[at];
+  }
 };
 
 /// Where streamlines run, in the memory of the device that draws them.
@@ -47,11 +66,12 @@ struct field_view {
   std::int32_t size[3];        ///< of the image
   const voxel_info* voxels;    ///< (nz, ny, nx)
   const packed_fibre* fibres;  ///< (place, sample, fibre), for the voxels inside
-  std::uint32_t places;
+  std::uint32_t places;        ///< of the counts
   const std::uint32_t* exits = nullptr;         ///< by place: the masks not to leave, one bit each; null for none
   const std::uint32_t* target_begin = nullptr;  ///< place i is in targets[target_begin[i] ... target_begin[i + 1] - 1]
   const std::uint32_t* targets = nullptr;
   column_grid matrix = {};  ///< without columns unless rows of a matrix are counted
+  seed_space space = {};
 };
 
 struct seed {

@@ -4,14 +4,14 @@
 #include <span>
 #include <vector>
 
-#include "kernels/portable/lane_math.hpp"
+#include "kernels/track/point_map.hpp"
 
 namespace voxherd::track {
 
 /// The voxels that are the columns of a matrix, in an image of their own.
 struct column_grid {
   std::int32_t size[3] = {};
-  float to_voxel[3][4] = {};             ///< from voxels of the samples' image
+  point_map to_voxel;                    ///< from voxels of the samples' image
   const std::int32_t* column = nullptr;  ///< (nz, ny, nx): number of the voxel's column; -1: none
   std::uint32_t columns = 0;
   bool square = false;  ///< column i is seed i; it is not counted in its own row
@@ -20,9 +20,7 @@ struct column_grid {
   VOXHERD_FUNCTION std::int32_t find(const float (&p)[3]) const {
     std::size_t at = 0;
     for (int d = 2; d >= 0; --d) {
-      const float* m = to_voxel[d];
-      const float x = lane::fma(m[0], p[0], lane::fma(m[1], p[1], lane::fma(m[2], p[2], m[3])));
-      const auto voxel = static_cast<std::int32_t>(lane::floor(x + 0.5f));
+      const auto voxel = static_cast<std::int32_t>(lane::floor(to_voxel.coordinate(p, d) + 0.5f));
       if (voxel < 0 || voxel >= size[d]) return -1;
       at = at * static_cast<std::size_t>(size[d]) + static_cast<std::size_t>(voxel);
     }

@@ -78,6 +78,12 @@ std::size_t column_voxels(const column_grid& grid) {
   return voxels;
 }
 
+std::size_t space_voxels(const seed_space& space) {
+  std::size_t voxels = space.voxels == nullptr ? 0 : 1;
+  for (const std::int32_t n : space.size) voxels *= static_cast<std::size_t>(n);
+  return voxels;
+}
+
 class cuda_tracker final : public tracker {
  public:
   explicit cuda_tracker(const track_input& in)
@@ -89,6 +95,7 @@ class cuda_tracker final : public tracker {
         target_begin_(copied(in.target_begin.data(), in.target_begin.size(), stream_)),
         targets_(copied(in.targets.data(), in.targets.size(), stream_)),
         matrix_columns_(copied(in.matrix.column, column_voxels(in.matrix), stream_)),
+        space_voxels_(copied(in.space.voxels, space_voxels(in.space), stream_)),
         taken_(1),
         visit_entries_(table_entries(max_visits(make_job()))),
         cell_entries_(table_entries(max_cells(in.how))) {
@@ -155,6 +162,7 @@ class cuda_tracker final : public tracker {
     if (!in_.target_begin.empty()) job.field.target_begin = target_begin_.data();
     if (!in_.targets.empty()) job.field.targets = targets_.data();
     job.field.matrix.column = matrix_columns_.data();
+    if (in_.space.voxels != nullptr) job.field.space.voxels = space_voxels_.data();
     job.how = in_.how;
     job.plan = in_.plan;
     job.seeds = seeds_.data();
@@ -256,6 +264,7 @@ class cuda_tracker final : public tracker {
   device_buffer<packed_fibre> fibres_;
   device_buffer<seed> seeds_;
   device_buffer<std::int32_t> matrix_columns_;
+  device_buffer<voxel_info> space_voxels_;
   device_buffer<std::uint32_t> exits_, target_begin_, targets_;
   device_buffer<unsigned long long> taken_;
   std::uint32_t visit_entries_, cell_entries_;

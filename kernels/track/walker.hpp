@@ -82,7 +82,9 @@ class walker {
       if (square <= 1.0f) break;
     }
     for (int d = 0; d < 3; ++d)
-      start_[d] = lane::fma(offset[d], how_->radius_voxels[d], static_cast<float>(seed_.voxel[d]));
+      offset[d] = lane::fma(offset[d], how_->radius_voxels[d], static_cast<float>(seed_.voxel[d]));
+    const bool elsewhere = field_->space.voxels != nullptr;
+    for (int d = 0; d < 3; ++d) start_[d] = elsewhere ? field_->space.to_samples.coordinate(offset, d) : offset[d];
   }
 
   VOXHERD_FUNCTION void begin_half(int half) {
@@ -150,7 +152,8 @@ class walker {
       --point_;  // the point is not part of the half
       return;
     }
-    const voxel_info at = look_up(nearest(position_[0]), nearest(position_[1]), nearest(position_[2]));
+    const voxel_info own = look_up(nearest(position_[0]), nearest(position_[1]), nearest(position_[2]));
+    const voxel_info at = field_->space.voxels == nullptr ? own : field_->space.find(position_);
     if ((at.marks & mark::avoid) != 0 && (point_ > 0 || !how_->ignore_first_step)) record_.avoided = true;
     if (point_ > 0) pass(at.marks);
     if (field_->exits != nullptr && !stay(at)) {
@@ -163,7 +166,7 @@ class walker {
     // A rejected half is repeated only up to its first step, which the other one needs.
     const bool needed = counting_ == 0 ? !record_.avoided : counts() || point_ == 0;
     const bool stopped = (at.marks & mark::stop) != 0 && point_ > (how_->ignore_first_step ? 1 : 0);
-    if (needed && !stopped && (at.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) begin_step();
+    if (needed && !stopped && (own.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) begin_step();
   }
 
   /// Whether the half is still in all masks that it must not leave.

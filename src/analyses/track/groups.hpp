@@ -12,7 +12,7 @@ class streamline_groups final : public analysis {
   streamline_groups(const track_inputs& inputs, const device& d);
 
   std::string name() const override { return "track-groups"; }
-  const image_grid& grid() const override { return inputs_.samples.grid; }
+  const image_grid& grid() const override { return inputs_.space.grid; }
   const std::vector<std::uint64_t>& item_voxels() const override { return first_voxels_; }
   std::vector<output_spec> outputs() const override;
   std::size_t device_bytes_per_item() const override;

@@ -22,11 +22,16 @@ using track::voxel_info;
 
 constexpr std::size_t max_regions = 2048;  // larger matrices are not for a single process
 
-/// Voxels that a step or a start can reach from a voxel with samples, along each axis.
-std::array<std::int64_t, 3> reach(const track_request& request, const image_grid& grid) {
+/// Voxels that a step or a start can reach from a voxel with samples, along each axis of the samples' image.
+std::array<std::int64_t, 3> reach(const track_request& request, const image_grid& samples, const track_space& space) {
   std::array<std::int64_t, 3> voxels{};
-  const double mm = std::max(static_cast<double>(request.step_mm), request.radius_mm);
-  for (std::size_t d = 0; d < 3; ++d) voxels[d] = static_cast<std::int64_t>(std::ceil(mm / grid.voxel_size_mm[d]));
+  for (std::size_t d = 0; d < 3; ++d) {
+    double start = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      start += std::abs(space.to_samples.axes[3 * d + k]) * request.radius_mm / space.grid.voxel_size_mm[k];
+    const double step = static_cast<double>(request.step_mm) / samples.voxel_size_mm[d];
+    voxels[d] = static_cast<std::int64_t>(std::ceil(std::max(step, start)));
+  }
   return voxels;
 }
 
@@ -63,6 +68,52 @@ void number_places(const image_grid& grid, const std::array<std::int64_t, 3>& fa
     in.voxels[v].place = static_cast<std::int32_t>(in.place_voxels.size());
     in.place_voxels.push_back(v);
   }
+}
+
+/// The voxels of an image in which a point of a voxel of the samples' image may be: a box that holds its corners. A
+/// little more than the voxel, or less if each voxel is one of the other image.
+void mark_reached(const track_space& space, const vector3& voxel, double half, std::vector<std::uint8_t>& reached) {
+  const vector3 centre = space.to_seeds(voxel);
+  std::int64_t first[3], last[3];
+  for (std::size_t d = 0; d < 3; ++d) {
+    double far = 0;
+    for (std::size_t k = 0; k < 3; ++k) far += std::abs(space.to_seeds.axes[3 * d + k]) * half;
+    first[d] = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(centre[d] - far + 0.5)));
+    last[d] = std::min(static_cast<std::int64_t>(space.grid.size[d]) - 1,
+                       static_cast<std::int64_t>(std::floor(centre[d] + far + 0.5)));
+  }
+  for (std::int64_t z = first[2]; z <= last[2]; ++z)
+    for (std::int64_t y = first[1]; y <= last[1]; ++y)
+      for (std::int64_t x = first[0]; x <= last[0]; ++x) {
+        const std::uint64_t row = static_cast<std::uint64_t>(z) * space.grid.size[1] + static_cast<std::uint64_t>(y);
+        reached[row * space.grid.size[0] + static_cast<std::uint64_t>(x)] = 1;
+      }
+}
+
+vector3 voxel_position(const image_grid& grid, std::uint64_t voxel) {
+  const auto& n = grid.size;
+  return {static_cast<double>(voxel % n[0]), static_cast<double>(voxel / n[0] % n[1]),
+          static_cast<double>(voxel / (n[0] * n[1]))};
+}
+
+/// The places of another image: its voxels that a streamline can reach.
+void move_places(track_inputs& in) {
+  const double half = in.space.to_seeds.is_identity() ? 0.499 : 0.501;
+  std::vector<std::uint8_t> reached(in.space.grid.voxel_count());
+  for (const std::uint64_t v : in.place_voxels)
+    mark_reached(in.space, voxel_position(in.samples.grid, v), half, reached);
+  in.sample_voxels = std::move(in.voxels);
+  in.voxels.assign(reached.size(), {-1, 0});
+  in.place_voxels.clear();
+  for (std::size_t v = 0; v < reached.size(); ++v) {
+    if (reached[v] == 0) continue;
+    in.voxels[v].place = static_cast<std::int32_t>(in.place_voxels.size());
+    in.place_voxels.push_back(v);
+  }
+  if (in.place_voxels.empty())
+    throw failure(exit_status::bad_data,
+                  "--seedref, --xfm: no voxel of the reference image is in the samples; is the matrix from the seeds' "
+                  "space to that of the samples?");
 }
 
 /// The name of file number `i` of an option among the inputs.
@@ -135,7 +186,7 @@ void read_seeds(const track_request& request, const image_grid& grid, track_inpu
       region = static_cast<std::uint32_t>(found - image.values.begin()) + 1;
       in.voxels[v].marks |= region << mark::region;
     }
-    if ((in.voxels[v].marks & mark::inside) != 0) {
+    if (in.has_samples(v)) {
       in.seeds.push_back(seed_at(grid, v, region));
     } else {
       ++outside;
@@ -168,7 +219,13 @@ std::uint64_t bytes_per_group(const track_inputs& in) {
 track::track_input track_inputs::view() const {
   track::track_input view;
   for (std::size_t d = 0; d < 3; ++d) view.size[d] = static_cast<std::int32_t>(samples.grid.size[d]);
-  view.voxels = voxels;
+  view.voxels = space.is_separate ? sample_voxels : voxels;
+  if (space.is_separate) {
+    for (std::size_t d = 0; d < 3; ++d) view.space.size[d] = static_cast<std::int32_t>(space.grid.size[d]);
+    view.space.to_seeds = space.to_seeds.rounded();
+    view.space.to_samples = space.to_samples.rounded();
+    view.space.voxels = voxels.data();
+  }
   view.fibres = samples.packed();
   view.places = static_cast<std::uint32_t>(place_voxels.size());
   view.columns = static_cast<std::uint32_t>(columns());
@@ -179,6 +236,27 @@ track::track_input track_inputs::view() const {
   view.how = how;
   view.plan = plan;
   return view;
+}
+
+void track_inputs::set_masks(std::span<const track::voxel_info> masks, track::track_input& view) const {
+  if (space.is_separate) {
+    view.space.voxels = masks.data();
+  } else {
+    view.voxels = masks;
+  }
+}
+
+bool track_inputs::has_samples(std::uint64_t voxel) const {
+  if (!space.is_separate) return (voxels[voxel].marks & mark::inside) != 0;
+  const vector3 at = space.to_samples(voxel_position(space.grid, voxel));
+  const auto& n = samples.grid.size;
+  std::uint64_t index = 0;
+  for (std::size_t d = 3; d-- > 0;) {
+    const double nearest = std::floor(at[d] + 0.5);
+    if (nearest < 0 || nearest >= static_cast<double>(n[d])) return false;
+    index = index * n[d] + static_cast<std::uint64_t>(nearest);
+  }
+  return (sample_voxels[index].marks & mark::inside) != 0;
 }
 
 track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes) {
@@ -211,28 +289,33 @@ track_inputs read_track_inputs(const session& s, const track_request& given, pos
   track_request request = given;
   s.on_root([&] { request = with_mask_files(given); });
   track_inputs in(std::move(samples));
-  const image_grid& grid = in.samples.grid;
   in.provenance = in.samples.provenance;
   in.step_mm = static_cast<double>(request.step_mm);
   in.lengths = request.lengths;
   in.directions = request.directions;
   s.on_root([&] {
+    const image_grid& samples_grid = in.samples.grid;
+    in.space = read_track_space(request, samples_grid, in.provenance);
+    const image_grid& grid = in.space.grid;
+    refuse_large_image(samples_grid);
     refuse_large_image(grid);
     if (request.start_fibre > in.samples.fibres)
       throw failure(exit_status::usage, fmt::format("--start-fibre {}: the samples have {}", request.start_fibre,
                                                     counted(static_cast<std::uint64_t>(in.samples.fibres), "fibre")));
-    number_places(grid, reach(request, grid), in);
-    if (!request.mask.empty() && !in.samples.is_masked) apply_mask(request.mask, grid, in);
+    number_places(samples_grid, reach(request, samples_grid, in.space), in);
+    if (!request.mask.empty() && !in.samples.is_masked) apply_mask(request.mask, samples_grid, in);
+    if (in.space.is_separate) move_places(in);
     set_marks(request.avoid, "avoid", mark::avoid, false, grid, in);
     set_marks(request.stop, "stop", mark::stop, false, grid, in);
     set_marks(request.waypoints, "waypoints", 1u << mark::first_waypoint, true, grid, in);
     read_seeds(request, grid, in);
     read_exit_masks(request.walk_through_stop, grid, in);
     read_targets(request.targets, grid, in);
-    const double side[3] = {grid.voxel_size_mm[0], grid.voxel_size_mm[1], grid.voxel_size_mm[2]};
-    in.how = make_walk_settings(request, side, determinant(grid_space(grid).axes_mm) > 0);
+    in.how = make_walk_settings(request, samples_grid, grid);
   });
+  s.broadcast(in.space);
   s.broadcast(in.voxels);
+  s.broadcast(in.sample_voxels);
   s.broadcast(in.place_voxels);
   s.broadcast(in.seeds);
   s.broadcast(in.labels);

@@ -9,6 +9,7 @@
 #include "kernels/track/tracker.hpp"
 #include "src/analyses/track/options.hpp"
 #include "src/analyses/track/samples.hpp"
+#include "src/analyses/track/spaces.hpp"
 
 namespace voxherd {
 
@@ -17,8 +18,10 @@ struct track_inputs {
   explicit track_inputs(posterior_samples read) : samples(std::move(read)) {}
 
   posterior_samples samples;
-  std::vector<track::voxel_info> voxels;    ///< (nz, ny, nx)
-  std::vector<std::uint64_t> place_voxels;  ///< linear index of each place's voxel; those with samples come first
+  track_space space;
+  std::vector<track::voxel_info> voxels;         ///< (nz, ny, nx) of space.grid: masks and places of the counts
+  std::vector<track::voxel_info> sample_voxels;  ///< of the samples' grid, if the space is separate
+  std::vector<std::uint64_t> place_voxels;       ///< linear index of each place's voxel in space.grid
   std::vector<track::seed> seeds;           ///< by region, then by voxel
   std::vector<std::int64_t> labels;         ///< of a network's region number i + 1; empty without one
   std::vector<std::uint32_t> exits, target_begin, targets;  ///< as in track::track_input
@@ -36,6 +39,10 @@ struct track_inputs {
   std::size_t hit_row(std::size_t seed) const { return labels.empty() ? seed : seeds[seed].region - 1; }
 
   track::track_input view() const;
+  /// Replaces the masks of a view.
+  void set_masks(std::span<const track::voxel_info> masks, track::track_input& view) const;
+  /// Whether a streamline from this voxel's centre starts in the samples.
+  bool has_samples(std::uint64_t voxel) const;
 };
 
 /// Collective. Throws failure, the same on every rank.

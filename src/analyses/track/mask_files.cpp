@@ -30,6 +30,10 @@ void refuse_surface(const std::string& name, const char* option) {
     if (name.ends_with(ending))
       throw failure(exit_status::usage,
                     fmt::format("--{} {}: surfaces are not supported; give an image", option, printable(name)));
+  for (const char* kind : {"scalar", "label", "tseries", "conn"})
+    if (name.ends_with(fmt::format(".d{}.nii", kind)))
+      throw failure(exit_status::usage,
+                    fmt::format("--{} {}: CIFTI files are not supported; give an image", option, printable(name)));
 }
 
 std::string read_text(const std::string& path, const char* option) {

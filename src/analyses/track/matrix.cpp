@@ -6,7 +6,6 @@
 #include "src/analyses/track/matrix_rows.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/nifti/nifti.hpp"
-#include "src/scan/grid_space.hpp"
 #include "src/scan/label_image.hpp"
 
 namespace voxherd {
@@ -14,7 +13,7 @@ namespace voxherd {
 namespace {
 
 seed_matrix make_matrix1(const std::string& file, const track_inputs& in) {
-  seed_matrix m{1, file, in.samples.grid, {}, std::vector<std::int32_t>(in.voxels.size(), -1)};
+  seed_matrix m{1, file, in.space.grid, {}, std::vector<std::int32_t>(in.voxels.size(), -1)};
   for (const track::seed& s : in.seeds) m.voxels.push_back(s.index);
   return m;
 }
@@ -38,7 +37,7 @@ std::int32_t to_steps(double mm, const track_inputs& in) {
 
 track::track_input make_matrix_view(const seed_matrix& matrix, const track_inputs& in) {
   track::track_input view = in.view();
-  view.matrix = matrix.view(in.samples.grid);
+  view.matrix = matrix.view(in.space);
   view.how.min_total = matrix.min_total;
   view.columns = 0;
   view.target_begin = {};
@@ -46,24 +45,13 @@ track::track_input make_matrix_view(const seed_matrix& matrix, const track_input
   return view;
 }
 
-track::column_grid seed_matrix::view(const image_grid& samples) const {
+track::column_grid seed_matrix::view(const track_space& space) const {
   track::column_grid view;
   view.column = column.data();
   view.columns = static_cast<std::uint32_t>(voxels.size());
   view.square = number == 1;
-  const grid_space from(samples), to(grid);
-  const vector3 origin = to.to_index(from.to_world({0, 0, 0}));
-  for (std::size_t d = 0; d < 3; ++d) {
-    view.size[d] = static_cast<std::int32_t>(grid.size[d]);
-    view.to_voxel[d][3] = static_cast<float>(origin[d]);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      vector3 unit{};
-      unit[axis] = 1;
-      view.to_voxel[d][axis] = static_cast<float>(to.to_index(from.to_world(unit))[d] - origin[d]);
-      if (number == 1) view.to_voxel[d][axis] = d == axis ? 1 : 0;
-    }
-    if (number == 1) view.to_voxel[d][3] = 0;
-  }
+  for (std::size_t d = 0; d < 3; ++d) view.size[d] = static_cast<std::int32_t>(grid.size[d]);
+  view.to_voxel = (number == 1 ? space.to_seeds : product(space.to_seeds, map_by_world(space.grid, grid))).rounded();
   return view;
 }
 

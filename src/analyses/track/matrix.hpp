@@ -18,7 +18,7 @@ struct seed_matrix {
   std::vector<std::uint64_t> voxels;  ///< of each column, linear indices in this grid
   std::vector<std::int32_t> column;   ///< by voxel of the grid; -1: none
   std::int32_t min_total = 0;         ///< steps of the shortest streamlines that count
-  track::column_grid view(const image_grid& samples) const;
+  track::column_grid view(const track_space& space) const;
 };
 
 /// Matrices that the request asks for. Collective. Throws failure.

@@ -9,7 +9,7 @@ class matrix_items : public analysis {
  public:
   matrix_items(const seed_matrix& matrix, const track_inputs& in, const device& d);
 
-  const image_grid& grid() const override { return in_.samples.grid; }
+  const image_grid& grid() const override { return in_.space.grid; }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::size_t device_bytes_per_item() const override;
   std::uint64_t max_items_per_batch() const override;

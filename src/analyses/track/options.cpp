@@ -3,8 +3,11 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "src/analyses/track/mask_files.hpp"
+#include "src/io/input_file.hpp"
+#include "src/scan/grid_space.hpp"
 
 namespace voxherd {
 
@@ -49,6 +52,11 @@ const option_table<track_request>& drawing_options() {
         "files' names (FOLDER/merged)"}},
       {"mask", &T::mask, text_kind::file,
        {"streamlines run only in this mask; default: where there are samples"}},
+      {"seedref", &T::reference, text_kind::file,
+       {"image of the space of the seeds, masks and results; default: the samples' image, or with --xfm the first image of "
+        "seeds"}},
+      {"xfm", &T::transform, text_kind::file,
+       {"matrix of FLIRT from this space to that of the samples; default: the same world coordinates"}},
       {"seed-image", &T::seed_image, text_kind::file,
        {.text = "mask whose voxels are seeds; or several masks", .many = true}},
       {"network", &T::network, text_kind::file,
@@ -137,6 +145,12 @@ const option_table<track_request>& acceptance_options() {
   return table;
 }
 
+void refuse_warp(const std::string& path) {
+  for (const char* ending : {".nii", ".nii.gz"})
+    if (path.ends_with(ending) || (!std::filesystem::exists(path) && std::filesystem::exists(path + ending)))
+      refuse(fmt::format("--xfm {}: warps are not supported; give a matrix of FLIRT", printable(path)));
+}
+
 }  // namespace
 
 track_request with_mask_files(const track_request& request) {
@@ -151,6 +165,8 @@ track_request with_mask_files(const track_request& request) {
     if (masks.size() > 1) refuse(fmt::format("--mask {}: names {} images, expected one", r.mask, masks.size()));
     r.mask = masks.front();
   }
+  if (!r.reference.empty()) r.reference = find_mask_files({r.reference}, "seedref").front();
+  if (!r.transform.empty()) refuse_warp(r.transform);
   if (r.waypoints.size() > static_cast<std::size_t>(track::max_waypoints))
     refuse(fmt::format("--waypoints is given {} files, expected at most {}", r.waypoints.size(), track::max_waypoints));
   if (r.walk_through_stop.size() > static_cast<std::size_t>(track::max_exit_masks))
@@ -171,13 +187,16 @@ const option_table<track_request>& track_options() {
   return table;
 }
 
-track::walk_settings make_walk_settings(const track_request& r, const double (&voxel_mm)[3], bool flipped) {
+track::walk_settings make_walk_settings(const track_request& r, const image_grid& samples, const image_grid& seeds) {
   track::walk_settings how;
   const auto step = static_cast<double>(r.step_mm);
   constexpr double unit = track::direction_unit;
-  for (int d = 0; d < 3; ++d) {
-    how.step_voxels[d] = static_cast<float>(step / (unit * voxel_mm[d]) * (flipped && d == 0 ? -1 : 1));
-    how.radius_voxels[d] = static_cast<float>(r.radius_mm / voxel_mm[d]);
+  // The first axis of the samples' directions may run against that of the image.
+  const bool flipped = determinant(grid_space(samples).axes_mm) > 0;
+  for (std::size_t d = 0; d < 3; ++d) {
+    how.step_voxels[d] =
+        static_cast<float>(step / (unit * samples.voxel_size_mm[d]) * (flipped && d == 0 ? -1 : 1));
+    how.radius_voxels[d] = static_cast<float>(r.radius_mm / seeds.voxel_size_mm[d]);
   }
   how.random_start = r.radius_mm > 0;
   how.min_dot = static_cast<std::int32_t>(std::floor(static_cast<double>(r.curvature) * unit * unit));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/analysis.hpp"
 #include "core/options.hpp"
 #include "kernels/track/settings.hpp"
 #include "mpi/comm/session.hpp"
@@ -16,6 +17,7 @@ enum class end_weights { full, half };
 /// `voxherd track`.
 struct track_request {
   std::string samples, mask;                     ///< files; "" for none
+  std::string reference, transform;              ///< image of the seeds' space, matrix from it to the samples'
   std::vector<std::string> seed_image, network;  ///< images, or lists of them
   std::string tracts, tract_list;                ///< a folder of protocols, a file; "" for none
   std::uint32_t tract_samples = 1000;
@@ -54,8 +56,9 @@ exit_status run_track(session& s, const track_request& request);
 /// The request with the images that its lists of masks name. Throws failure.
 track_request with_mask_files(const track_request& request);
 
-/// How streamlines are drawn in voxels of this size, mm; `flipped`: the first axis of the samples' directions runs
-/// against that of the image. `samples` and `fibres` are left to the caller.
-track::walk_settings make_walk_settings(const track_request& request, const double (&voxel_mm)[3], bool flipped);
+/// How streamlines are drawn through samples from the voxels of the seeds' image. `samples` and `fibres` of the settings
+/// are left to the caller.
+track::walk_settings make_walk_settings(const track_request& request, const image_grid& samples,
+                                        const image_grid& seeds);
 
 }  // namespace voxherd

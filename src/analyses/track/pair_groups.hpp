@@ -9,7 +9,7 @@ class pair_items : public analysis {
  public:
   pair_items(const seed_matrix& matrix, const track_inputs& in, const device& d);
 
-  const image_grid& grid() const override { return in_.samples.grid; }
+  const image_grid& grid() const override { return in_.space.grid; }
   const std::vector<std::uint64_t>& item_voxels() const override { return first_voxels_; }
   std::size_t device_bytes_per_item() const override { return std::size_t{1} << 28; }
   std::uint64_t max_items_per_batch() const override { return 1; }

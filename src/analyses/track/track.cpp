@@ -34,7 +34,7 @@ exit_status run_tracts(session& s, const track_request& request, run_settings ho
       });
   steps.describe("group");
   steps.known_result("maps", [&] {
-    known_result result{"tracts", in.field.samples.grid, voxels, {}, {}};
+    known_result result{"tracts", in.field.space.grid, voxels, {}, {}};
     s.on_root([&] {
       result.outputs = make_tract_maps(sums, in, voxels);
       result.constants = make_tract_constants(sums, in);
@@ -73,7 +73,7 @@ exit_status run_track(session& s, const track_request& request) {
   for (const seed_matrix& m : matrices) add_matrix_steps(s, m, in, d, steps);
   if (!request.matrix3.empty()) add_pair_steps(s, pairs, in, d, steps);
   steps.known_result("maps", [&] {
-    known_result result{"track", in.samples.grid, voxels, {}, {}};
+    known_result result{"track", in.space.grid, voxels, {}, {}};
     s.on_root([&] {
       result.outputs = make_track_maps(sums, in, voxels);
       result.constants = make_track_constants(sums, in);

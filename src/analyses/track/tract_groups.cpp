@@ -47,7 +47,7 @@ class tract_runner final : public batch_runner {
     voxels_ = in_.field.voxels;
     for (std::size_t i = 0; i < run.marked.size(); ++i) voxels_[run.marked[i]].marks |= run.marks[i];
     track::track_input view = in_.field.view();
-    view.voxels = voxels_;
+    in_.field.set_masks(voxels_, view);
     view.seeds = run.seeds;
     view.how = run.how;
     view.plan = run.plan;

@@ -93,8 +93,10 @@ const tract_run& tract_inputs::run_with(std::uint64_t group) const {
   return *(after - 1);
 }
 
-tract_inputs read_tract_inputs(const session& s, const track_request& request) {
-  const std::vector<tract_protocol> tracts = read_protocols(s, request);
+tract_inputs read_tract_inputs(const session& s, const track_request& given) {
+  const std::vector<tract_protocol> tracts = read_protocols(s, given);
+  track_request request = given;
+  if (!request.transform.empty() && request.reference.empty()) request.reference = tracts.front().seed;
   posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, request.run.threads);
   s.note_stage("samples read");
   const nlohmann::json of_samples = samples.provenance;
@@ -121,7 +123,10 @@ tract_inputs read_tract_inputs(const session& s, const track_request& request) {
   }
   s.broadcast(inputs);
   track_inputs& field = *last;
-  field.provenance = of_samples;
+  nlohmann::json common = of_samples;
+  for (const char* name : {"image", "seedref", "xfm"})
+    if (field.provenance.contains(name)) common[name] = field.provenance.at(name);
+  field.provenance = std::move(common);
   field.provenance["tracts"] = inputs;
   field.configuration = nlohmann::json::object();
   add_stored(track_options(), request, field.configuration);

@@ -38,7 +38,7 @@ class tract_groups final : public analysis {
   tract_groups(const tract_inputs& inputs, const device& d);
 
   std::string name() const override { return "tract-groups"; }
-  const image_grid& grid() const override { return inputs_.field.samples.grid; }
+  const image_grid& grid() const override { return inputs_.field.space.grid; }
   const std::vector<std::uint64_t>& item_voxels() const override { return first_voxels_; }
   std::vector<output_spec> outputs() const override;
   std::size_t device_bytes_per_item() const override;

@@ -52,8 +52,8 @@ void track_case::set_coarse_matrix() {
   matrix_columns_.clear();
   for (std::size_t d = 0; d < 3; ++d) {
     matrix.size[d] = (size[d] + 1) / 2;
-    matrix.to_voxel[d][d] = 0.5f;
-    matrix.to_voxel[d][3] = -0.25f;
+    matrix.to_voxel.rows[d][d] = 0.5f;
+    matrix.to_voxel.rows[d][3] = -0.25f;
     matrix.columns = (d == 0 ? 1 : matrix.columns) * static_cast<std::uint32_t>(matrix.size[d]);
   }
   for (std::uint32_t i = 0; i < matrix.columns; ++i) matrix_columns_.push_back(static_cast<std::int32_t>(i));
@@ -64,7 +64,7 @@ void track_case::set_seed_matrix() {
   matrix.square = true;
   matrix.columns = static_cast<std::uint32_t>(seeds.size());
   matrix_columns_.assign(voxels.size(), -1);
-  for (std::size_t d = 0; d < 3; ++d) matrix.size[d] = size[d], matrix.to_voxel[d][d] = 1;
+  for (std::size_t d = 0; d < 3; ++d) matrix.size[d] = size[d], matrix.to_voxel.rows[d][d] = 1;
   for (std::size_t i = 0; i < seeds.size(); ++i) matrix_columns_[seeds[i].index] = static_cast<std::int32_t>(i);
 }
 

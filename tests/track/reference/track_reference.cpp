@@ -315,8 +315,8 @@ std::map<std::uint32_t, std::int64_t> find_crossings(const track_case& c, std::s
     for (std::size_t n = 0; s.counted[half] && n < s.half[half].points.size(); ++n) {
       std::array<long, 3> v{};
       for (std::size_t d = 0; d < 3; ++d)
-        v[d] = static_cast<long>(std::floor(s.half[half].points[n][d] * static_cast<double>(grid.to_voxel[d][d]) +
-                                            static_cast<double>(grid.to_voxel[d][3]) + 0.5));
+        v[d] = static_cast<long>(std::floor(s.half[half].points[n][d] * static_cast<double>(grid.to_voxel.rows[d][d]) +
+                                            static_cast<double>(grid.to_voxel.rows[d][3]) + 0.5));
       const std::int32_t column = grid.column[(v[2] * grid.size[1] + v[1]) * grid.size[0] + v[0]];
       if (column < 0 || (grid.square && static_cast<std::size_t>(column) == seed_number)) continue;
       const auto steps = static_cast<std::int64_t>(n);
