@@ -145,13 +145,13 @@ const option_table<track_request>& acceptance_options() {
   return table;
 }
 
-void refuse_warp(const std::string& path) {
+}  // namespace
+
+void refuse_warp(const char* option, const std::string& path) {
   for (const char* ending : {".nii", ".nii.gz"})
     if (path.ends_with(ending) || (!std::filesystem::exists(path) && std::filesystem::exists(path + ending)))
-      refuse(fmt::format("--xfm {}: warps are not supported; give a matrix of FLIRT", printable(path)));
+      refuse(fmt::format("--{} {}: warps are not supported; give a matrix of FLIRT", option, printable(path)));
 }
-
-}  // namespace
 
 track_request with_mask_files(const track_request& request) {
   track_request r = request;
@@ -166,7 +166,7 @@ track_request with_mask_files(const track_request& request) {
     r.mask = masks.front();
   }
   if (!r.reference.empty()) r.reference = find_mask_files({r.reference}, "seedref").front();
-  if (!r.transform.empty()) refuse_warp(r.transform);
+  if (!r.transform.empty()) refuse_warp("xfm", r.transform);
   if (r.waypoints.size() > static_cast<std::size_t>(track::max_waypoints))
     refuse(fmt::format("--waypoints is given {} files, expected at most {}", r.waypoints.size(), track::max_waypoints));
   if (r.walk_through_stop.size() > static_cast<std::size_t>(track::max_exit_masks))

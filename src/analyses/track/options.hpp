@@ -56,6 +56,9 @@ exit_status run_track(session& s, const track_request& request);
 /// The request with the images that its lists of masks name. Throws failure.
 track_request with_mask_files(const track_request& request);
 
+/// Throws failure (usage) if a file of a transform is an image.
+void refuse_warp(const char* option, const std::string& path);
+
 /// How streamlines are drawn through samples from the voxels of the seeds' image. `samples` and `fibres` of the settings
 /// are left to the caller.
 track::walk_settings make_walk_settings(const track_request& request, const image_grid& samples,

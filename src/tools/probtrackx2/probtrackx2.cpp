@@ -25,6 +25,7 @@ struct probtrackx2_request : track_request {
   std::string dir = "logdir", file_name = "fdt_paths";
   bool force_dir = false;
   bool density = false, distance_corrected = false, mean_lengths = false, to_targets = false;
+  std::string inverse_transform;           ///< only checked: a matrix is inverted
   std::vector<std::string> no_difference;  ///< options of FSL
 };
 
@@ -35,6 +36,8 @@ void check_request(const probtrackx2_request& r, const given_options&) {
   need(!r.samples.empty(), "-s, the samples (subject.bedpostX/merged),");
   need(!r.mask.empty(), "-m, the mask of the samples (subject.bedpostX/nodif_brain_mask),");
   need(!r.seed_image.empty() || !r.network.empty(), "-x, the seeds,");
+  if (!r.inverse_transform.empty() && r.transform.empty())
+    option::refuse("probtrackx2: --invxfm has no meaning without --xfm");
   if (r.to_targets != !r.targets.empty()) option::refuse("probtrackx2: --os2t and --targetmasks need each other");
   if (r.density || r.to_targets) return;
   if (r.network.empty() && !r.directions)
@@ -78,6 +81,7 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                 &T::distance_corrected,
                 {"write it with distance correction: times the mean length of the paths"}},
                {"ompl", &T::mean_lengths, {"also write the mean lengths of the paths: NAME_lengths, and of a network"}},
+               {"invxfm", &T::inverse_transform, text_kind::file, {"inverse of the matrix of --xfm; not read"}},
                {"no-difference",
                 &T::no_difference,
                 text_kind::any,
@@ -86,17 +90,28 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
   return table;
 }
 
-/// Tracking goes through one grid: masks on another one would be in FSL's millimetres, not in the world's.
+/// The image whose grid all masks but that of the samples must have: on another one they would be in FSL's millimetres,
+/// not in the world's.
+std::string find_reference(const track_request& r) {
+  if (!r.reference.empty()) return r.reference;
+  if (r.transform.empty()) return r.mask;
+  return r.network.empty() ? r.seed_image.front() : r.network.front();
+}
+
 void check_grids(const track_request& r) {
-  const nifti_header first = read_nifti_header(r.mask);
+  const nifti_header first = read_nifti_header(find_reference(r));
+  if (r.transform.empty() && !r.reference.empty() && first.grid.size != read_nifti_header(r.mask).grid.size)
+    throw failure(exit_status::bad_data,
+                  fmt::format("--seedref {}: is on another grid than {}; give --xfm, the matrix to the samples' space",
+                              printable(r.reference), printable(r.mask)));
   for (const auto* paths :
        {&r.seed_image, &r.network, &r.avoid, &r.stop, &r.walk_through_stop, &r.waypoints, &r.targets})
     for (const std::string& path : *paths) {
       const auto &found = read_nifti_header(path).grid.size, &expected = first.grid.size;
       if (found != expected)
         throw failure(exit_status::bad_data,
-                      fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in {}; resample it to the "
-                                  "samples' grid",
+                      fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in {}; resample it to "
+                                  "this grid",
                                   printable(path), found[0], found[1], found[2], expected[0], expected[1], expected[2],
                                   printable(first.path)));
     }
@@ -112,6 +127,8 @@ track_request make_track_request(const probtrackx2_request& request, const std::
         "probtrackx2: --network needs a text file with at least two masks; for a parcellation use voxherd "
         "track --network");
   check_grids(r);
+  if (r.transform.empty()) r.reference.clear();  // the samples' grid
+  if (!request.inverse_transform.empty()) refuse_warp("invxfm", request.inverse_transform);
   r.lengths = request.distance_corrected || request.mean_lengths;
   r.run.out = folder + "/" + result_name;
   r.run.overwrite = r.run.overwrite || (request.force_dir && !r.run.resume);

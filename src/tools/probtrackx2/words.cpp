@@ -23,7 +23,7 @@ struct flag {
   std::string_view ours;
 };
 
-constexpr std::string_view no_surfaces = "surfaces are not supported", no_warps = "warps are not supported",
+constexpr std::string_view no_surfaces = "surfaces are not supported",
                            no_matrices = "use voxherd track --matrix1, --matrix2 or --matrix3, then export --to dot",
                            no_matrix4 = "matrix 4 is not available", hidden = "voxherd track has no such choice";
 
@@ -61,13 +61,13 @@ constexpr flag flags[] = {
   {"--fibst", "", meaning::value, "--start-fibre"},
   {"--modeuler", "", meaning::given, "--step-direction=fsl-mean"},
   {"--opathdir", "", meaning::given, "--directions"},
+  {"--seedref", "", meaning::value, "--seedref"},
+  {"--xfm", "", meaning::value, "--xfm"},
+  {"--invxfm", "", meaning::value, "--invxfm"},
   {"--os2t", "", meaning::given, "--os2t"},
   {"--targetmasks", "", meaning::value, "--targets"},
   {"--verbose", "-V", meaning::no_difference_value, ""},
   {"--meshspace", "", meaning::no_difference_value, ""},
-  {"--seedref", "", meaning::unsupported, "seeds and results are in the space of the samples"},
-  {"--xfm", "", meaning::unsupported, "seeds and results are in the space of the samples"},
-  {"--invxfm", "", meaning::unsupported, no_warps},
   {"--simple", "", meaning::unsupported, "give a mask of the seed voxels with -x"},
   {"--fopd", "", meaning::unsupported, hidden},
   {"--savepaths", "", meaning::unsupported, "streamlines are not stored"},

@@ -115,6 +115,32 @@ class Folder(Probtrackx2Jobs):
         np.testing.assert_allclose(sums, wanted["seeds_to_left"] * wanted["seeds_to_left_lengths"], rtol=1e-6)
         self.assertEqual(self.image(self.path("out/fdt_paths_localdir.nii.gz")).shape, (*SIZE, 3))
 
+    def test_a_matrix_moves_seeds_masks_and_results_to_the_space_of_the_reference(self):
+        samples = self.scattered()
+        # Fewer and larger voxels than the samples'; FSL's first axis runs backwards in both.
+        values = np.zeros((12, 5, 4))
+        values[5:7, 2, 2] = 1
+        seeds = self.write("seeds.nii", values, sform=[[4, 0, 0, 1], [0, 4, 0, 1], [0, 0, 4, 1]])
+        values[2] = 1
+        reference = self.write("reference.nii", values, sform=[[4, 0, 0, 1], [0, 4, 0, 1], [0, 0, 4, 1]])
+        with open(self.path("seeds2samples.mat"), "w") as file:
+            file.write("1 0 0 1  \n0 1 0 1  \n0 0 1 1  \n0 0 0 1  \n")
+        expected = self.make("track.h5", "--samples", samples, "--seed-image", seeds, "--seedref", reference, "--samples-per-seed", 50)
+        rc, output = self.call("-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "-x", self.path("seeds"), "-P", "50",
+                               f"--seedref={self.path('reference')}", f"--xfm={self.path('seeds2samples.mat')}", "--invxfm=ignored.mat",
+                               "--opd", f"--dir={self.path('out')}")
+        self.assertEqual(rc, 0, output)
+        np.testing.assert_array_equal(maps(self.path("out/voxherd.h5"))["density"], maps(expected)["density"])
+        self.assertEqual(maps(expected)["density"].shape, (12, 5, 4))
+        self.refuse_in("refused", BAD_DATA, "give --xfm", samples, "-x", seeds, f"--seedref={reference}")
+        self.refuse_in("refused", BAD_DATA, "as in", samples, "-x", seeds, f"--seedref={reference}", "--xfm=" + self.path("seeds2samples.mat"),
+                       "--stop=" + self.mask("stop", np.s_[3, 3, 3]))
+
+    def refuse_in(self, name, status, words, samples, *options):
+        rc, output = self.call("-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "--opd", f"--dir={self.path(name)}", *options)
+        self.assertEqual(rc, status, output)
+        self.assertIn(words, output)
+
     def test_a_folder_is_kept_unless_it_is_forced(self):
         seeds = self.mask("seeds", np.s_[10, 3, 3])
         options = "-x", seeds, "--opd", "-P"
@@ -180,9 +206,12 @@ class Errors(Probtrackx2Jobs):
         self.assertFalse(os.path.exists(self.path("refused")))
 
     def test_options_that_are_not_offered_name_the_reason(self):
-        for option in ("--omatrix4", "--xfm=warp.nii.gz", "--s2tastext", "--simple"):
+        for option in ("--omatrix4", "--s2tastext", "--simple"):
             self.refuse(USAGE, f"{option.split('=')[0]} is not supported: ", "--opd", option)
         self.refuse(USAGE, "--nosuch", "--opd", "--nosuch")
+        for options in (("--xfm=warp.nii.gz",), ("--xfm=a.mat", "--invxfm=warp.nii.gz")):
+            self.refuse(USAGE, "warps are not supported; give a matrix of FLIRT", "--opd", *options)
+        self.refuse(USAGE, "--invxfm has no meaning without --xfm", "--opd", "--invxfm=a.mat")
 
     def test_contradictory_options_are_rejected(self):
         seeds = self.mask("seeds", np.s_[10, 4, 3])
@@ -201,7 +230,7 @@ class Errors(Probtrackx2Jobs):
 
     def test_masks_that_cannot_be_used_are_rejected(self):
         small = self.write("small.nii", np.ones((5, 5, 5)))
-        self.refuse(BAD_DATA, "resample it to the samples' grid", "--opd", f"--stop={small}")
+        self.refuse(BAD_DATA, "resample it to this grid", "--opd", f"--stop={small}")
         self.refuse(MISSING, "o such file", "--opd", "--stop=nowhere")
         self.refuse(USAGE, "surfaces are not supported", "--opd", f"--waypoints={self.text_list('s.txt', 'white.surf.gii')}")
         one, other = self.mask("one", np.s_[5:7, 3, 3]), self.mask("other", np.s_[6:8, 3, 3])

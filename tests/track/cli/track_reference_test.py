@@ -187,6 +187,15 @@ class Reference(unittest.TestCase):
             with open(os.path.join(folder, name)) as ours, open(os.path.join(fsl, name)) as theirs:
                 self.assertEqual(ours.read().split(), theirs.read().split())
 
+    def test_seeds_and_masks_in_a_turned_space(self):  # 0.85 to 1.03
+        maps, waytotal = self.track(
+            "--seed-image", self.roi("space2_seed_callosum"), "--seedref", self.roi("space2_ref"), "--xfm",
+            os.path.join(DATA, "rois", "seed2diff.mat"), "--loop-check", "--seed-radius", 1, "--first-fibre", "equal", "--waypoints",
+            self.roi("space2_target_left"), self.roi("space2_target_right"), "--avoid", self.roi("space2_exclude_low"), "--stop",
+            self.roi("space2_stop_top"), "--samples-per-seed", 2000)
+        self.check("space2", maps["density"], "density.nii.gz", 120000, 1.03)
+        self.check_waytotal("space2", waytotal, 120000)
+
     def test_networks(self):
         import nibabel
         with open(os.path.join(DATA, "rois", "network.txt")) as file:
