@@ -18,7 +18,11 @@ struct counters {
   std::uint64_t* directions = nullptr;  ///< by place: products of the components of their directions
   std::uint32_t* cells = nullptr;       ///< by column of a matrix, if each group is a row
   std::uint64_t* cell_length = nullptr;
+  std::uint32_t* accepted_bits = nullptr;  ///< one bit per streamline of the group: it is accepted
 };
+
+/// Elements of accepted_bits for so many streamlines.
+VOXHERD_FUNCTION inline std::uint64_t bit_words(std::uint64_t streamlines) { return (streamlines + 31) / 32; }
 
 /// xx, yy, zz, xy, xz, yz.
 constexpr int direction_products = 6;

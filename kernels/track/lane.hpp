@@ -49,7 +49,7 @@ class lane_walker {
   VOXHERD_FUNCTION void begin(std::uint64_t number) {
     const std::uint64_t group = number / job_->plan.per_group, from = number / job_->plan.per_seed;
     walk_output out;
-    out.to = group_row(job_->out, group - job_->first_group, job_->field.places, job_->plan.seed_rows(), job_->columns,
+    out.to = group_row(job_->out, group - job_->first_group, job_->field.places, job_->plan, job_->columns,
                        job_->field.matrix.columns);
     out.crossings = crossings_;
     out.own_column = job_->field.matrix.square ? static_cast<std::int32_t>(from) : -1;
@@ -57,6 +57,7 @@ class lane_walker {
     out.columns = job_->columns;
     walker_.begin(job_->seeds[from], static_cast<std::uint32_t>(number % job_->plan.per_seed),
                   job_->how.has_conditions() ? 0 : 3, out);
+    number_in_group_ = number - group * job_->plan.per_group;
     busy_ = true;
     first_pass_ = true;
   }
@@ -76,12 +77,14 @@ class lane_walker {
     }
     if (was_counted) sink(walker_);
     if (was_counted) add(element(out.to.accepted, out.seed_row), 1u);
+    if (was_counted) add(element(out.to.accepted_bits, number_in_group_ / 32), 1u << number_in_group_ % 32);
     busy_ = false;
   }
 
   const track_job* job_;
   walker walker_;
   crossing* crossings_;
+  std::uint64_t number_in_group_ = 0;
   bool busy_ = false, first_pass_ = true;
 };
 

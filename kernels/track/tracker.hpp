@@ -82,7 +82,8 @@ VOXHERD_FUNCTION inline group_plan row_plan(const group_plan& plan) {
 
 /// The arrays of group number `row` of those that begin at `first`.
 VOXHERD_FUNCTION inline counters group_row(const counters& first, std::size_t row, std::size_t places,
-                                           std::size_t seed_rows, std::size_t columns, std::size_t matrix_columns) {
+                                           const group_plan& plan, std::size_t columns, std::size_t matrix_columns) {
+  const std::size_t seed_rows = plan.seed_rows();
   counters c;
   c.density = element(first.density, row * places);
   c.length = element(first.length, row * places);
@@ -92,6 +93,7 @@ VOXHERD_FUNCTION inline counters group_row(const counters& first, std::size_t ro
   c.walked = element(first.walked, row);
   c.cells = element(first.cells, row * matrix_columns);
   c.cell_length = element(first.cell_length, row * matrix_columns);
+  c.accepted_bits = element(first.accepted_bits, row * bit_words(plan.per_group));
   c.directions = element(first.directions, row * places * direction_products);
   return c;
 }

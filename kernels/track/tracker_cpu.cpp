@@ -82,13 +82,17 @@ void append(const sparse_rows& part, sparse_rows& all) {
 
 /// Counts of one thread.
 struct own_counts {
-  std::vector<std::uint32_t> density, accepted, hits;
+  std::vector<std::uint32_t> density, accepted, hits, accepted_bits;
   std::vector<std::uint64_t> length, hit_length, walked, directions;
 
-  own_counts(const counters& wanted, std::size_t places, std::size_t seeds, std::size_t columns)
+  own_counts(const counters& wanted, std::size_t places, const group_plan& plan, std::size_t columns)
+      : own_counts(wanted, places, plan.seed_rows(), columns, bit_words(plan.per_group)) {}
+
+  own_counts(const counters& wanted, std::size_t places, std::size_t seeds, std::size_t columns, std::size_t words)
       : density(wanted.density == nullptr ? 0 : places),
         accepted(wanted.accepted == nullptr ? 0 : seeds),
         hits(wanted.hits == nullptr ? 0 : seeds * columns),
+        accepted_bits(wanted.accepted_bits == nullptr ? 0 : words),
         length(wanted.length == nullptr ? 0 : places),
         hit_length(wanted.hit_length == nullptr ? 0 : seeds * columns),
         walked(wanted.walked == nullptr ? 0 : 1),
@@ -99,7 +103,7 @@ struct own_counts {
     const auto data = [](auto& v) { return v.empty() ? nullptr : v.data(); };
     c.density = data(density), c.length = data(length), c.accepted = data(accepted);
     c.hits = data(hits), c.hit_length = data(hit_length), c.walked = data(walked);
-    c.directions = data(directions);
+    c.directions = data(directions), c.accepted_bits = data(accepted_bits);
     return c;
   }
 
@@ -109,17 +113,18 @@ struct own_counts {
     };
     sum(density, all.density), sum(length, all.length), sum(accepted, all.accepted);
     sum(hits, all.hits), sum(hit_length, all.hit_length), sum(walked, all.walked);
-    sum(directions, all.directions);
+    sum(directions, all.directions), sum(accepted_bits, all.accepted_bits);
   }
 };
 
-void set_zero(const counters& c, std::size_t places, std::size_t seeds, std::size_t columns) {
+void set_zero(const counters& c, std::size_t places, const group_plan& plan, std::size_t columns) {
+  const std::size_t seeds = plan.seed_rows();
   const auto zero = [](auto* array, std::size_t count) {
     if (array != nullptr) std::fill_n(array, count, 0);
   };
   zero(c.density, places), zero(c.length, places), zero(c.accepted, seeds);
   zero(c.hits, seeds * columns), zero(c.hit_length, seeds * columns), zero(c.walked, 1);
-  zero(c.directions, places * direction_products);
+  zero(c.directions, places * direction_products), zero(c.accepted_bits, bit_words(plan.per_group));
 }
 
 class cpu_tracker final : public tracker {
@@ -127,10 +132,9 @@ class cpu_tracker final : public tracker {
   cpu_tracker(const device& d, const track_input& in) : in_(in), threads_(d.threads) {}
 
   void track(std::uint64_t first, std::size_t count, const counters& out) override {
-    const std::size_t seeds = in_.plan.seed_rows();
     for (std::size_t row = 0; row < count; ++row) {
-      const counters group = group_row(out, row, in_.places, seeds, in_.columns, 0);
-      set_zero(group, in_.places, seeds, in_.columns);
+      const counters group = group_row(out, row, in_.places, in_.plan, in_.columns, 0);
+      set_zero(group, in_.places, in_.plan, in_.columns);
       track_group(first + row, group);
     }
   }
@@ -187,7 +191,7 @@ class cpu_tracker final : public tracker {
     std::atomic<std::uint64_t> next{job.first};
 #pragma omp parallel num_threads(threads_)
     {
-      own_counts own(sums, in_.places, in_.plan.seed_rows(), in_.columns);
+      own_counts own(sums, in_.places, in_.plan, in_.columns);
       track_job own_job = job;
       own_job.out = own.view();
       draw(own_job, portion_queue{next});

@@ -104,7 +104,7 @@ class cuda_tracker final : public tracker {
 
   void track(std::uint64_t first, std::size_t count, const counters& out) override {
     const std::size_t rows = in_.plan.seed_rows(), places = count * in_.places, seeds = count * rows,
-                      hits = seeds * in_.columns;
+                      hits = seeds * in_.columns, words = count * bit_words(in_.plan.per_group);
     track_job job = make_job();
     job.first_group = first;
     job.first = first * in_.plan.per_group;
@@ -116,6 +116,7 @@ class cuda_tracker final : public tracker {
     job.out.hit_length = hit_length_.begin(out.hit_length, hits, stream_);
     job.out.walked = walked_.begin(out.walked, count, stream_);
     job.out.directions = directions_.begin(out.directions, places * direction_products, stream_);
+    job.out.accepted_bits = accepted_bits_.begin(out.accepted_bits, words, stream_);
     launch(job);
     density_.fetch(out.density, places, stream_);
     length_.fetch(out.length, places, stream_);
@@ -123,6 +124,7 @@ class cuda_tracker final : public tracker {
     hits_.fetch(out.hits, hits, stream_);
     hit_length_.fetch(out.hit_length, hits, stream_);
     walked_.fetch(out.walked, count, stream_);
+    accepted_bits_.fetch(out.accepted_bits, words, stream_);
     directions_.fetch(out.directions, places * direction_products, stream_);
     stream_.wait();
   }
@@ -143,7 +145,7 @@ class cuda_tracker final : public tracker {
   }
 
   void release_memory() override {
-    density_.release(), accepted_.release(), hits_.release();
+    density_.release(), accepted_.release(), hits_.release(), accepted_bits_.release();
     length_.release(), hit_length_.release(), walked_.release(), directions_.release();
     row_cells_.release(), row_length_.release();
     visits_ = {};
@@ -272,7 +274,7 @@ class cuda_tracker final : public tracker {
   device_buffer<cell_entry> cells_;
   device_buffer<crossing> crossings_;
   pair_reducer reducer_;
-  count_buffer<std::uint32_t> density_, accepted_, hits_, row_cells_;
+  count_buffer<std::uint32_t> density_, accepted_, hits_, row_cells_, accepted_bits_;
   count_buffer<std::uint64_t> length_, hit_length_, walked_, directions_, row_length_;
 };
 

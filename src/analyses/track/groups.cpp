@@ -9,7 +9,7 @@ namespace {
 class group_runner final : public batch_runner {
  public:
   group_runner(std::unique_ptr<track::tracker> tracker, const track_inputs& in)
-      : tracker_(std::move(tracker)), lengths_(in.lengths), directions_(in.directions), columns_(in.columns() > 0) {}
+      : tracker_(std::move(tracker)), lengths_(in.lengths), directions_(in.directions), columns_(in.columns() > 0), bits_(in.max_kept > 0) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     std::size_t next = 0;
@@ -21,13 +21,14 @@ class group_runner final : public batch_runner {
     if (columns_) to.hits = output_array<std::uint32_t>(outputs, next++);
     if (columns_ && lengths_) to.hit_length = output_array<std::uint64_t>(outputs, next++);
     if (directions_) to.directions = output_array<std::uint64_t>(outputs, next++);
+    if (bits_) to.accepted_bits = output_array<std::uint32_t>(outputs, next++);
     tracker_->track(items.first_item, items.item_count, to);
   }
   void release_memory() override { tracker_->release_memory(); }
 
  private:
   std::unique_ptr<track::tracker> tracker_;
-  bool lengths_, directions_, columns_;
+  bool lengths_, directions_, columns_, bits_;
 };
 
 }  // namespace
@@ -57,6 +58,9 @@ std::vector<output_spec> streamline_groups::outputs() const {
     all.push_back(row("hit_length", sum, {seeds, columns}, "steps", "sum of their lengths to it"));
   if (inputs_.directions)
     all.push_back(row("directions", sum, {places, track::direction_products}, "1", "sums of products of components"));
+  if (inputs_.max_kept > 0)
+    all.push_back(row("accepted_bits", count, {track::bit_words(inputs_.plan.per_group)}, "1",
+                      "one bit per streamline: it is accepted"));
   return all;
 }
 

@@ -292,6 +292,7 @@ track_inputs read_track_inputs(const session& s, const track_request& given, pos
   in.provenance = in.samples.provenance;
   in.step_mm = static_cast<double>(request.step_mm);
   in.lengths = request.lengths;
+  in.max_kept = request.streamlines.empty() ? 0 : request.max_streamlines;
   in.directions = request.directions;
   s.on_root([&] {
     const image_grid& samples_grid = in.samples.grid;

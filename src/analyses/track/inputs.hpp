@@ -29,6 +29,7 @@ struct track_inputs {
   track::walk_settings how;
   track::group_plan plan;
   double step_mm = 0;
+  std::uint64_t max_kept = 0;  ///< streamlines to keep
   bool lengths = false, directions = false;
   nlohmann::json provenance, configuration;
 

@@ -28,6 +28,7 @@ void check_request(const track_request& r, const given_options& given) {
   if (r.matrix3.empty() != r.target3.empty()) refuse("--matrix3 and --target3 need each other");
   if (r.matrix1.empty() && r.matrix3.empty())
     refuse_given(given, "matrix-min-length", "without --matrix1 or --matrix3");
+  if (r.streamlines.empty()) refuse_given(given, "max-streamlines", "without --streamlines");
   if (r.start_fibre > 0) refuse_given(given, "first-fibre", "with --start-fibre");
   if (r.ignore_first_step && r.avoid.empty() && r.stop.empty())
     refuse("--ignore-first-step has no meaning without --avoid or --stop");
@@ -35,7 +36,7 @@ void check_request(const track_request& r, const given_options& given) {
     for (const char* name : {"tract-list", "tract-samples"}) refuse_given(given, name, "without --tracts");
   else
     for (const char* name : {"seed-image", "network", "samples-per-seed", "waypoints", "waypoint-rule", "ordered",
-                             "targets", "directions", "matrix1", "matrix2", "matrix3"})
+                             "targets", "directions", "streamlines", "matrix1", "matrix2", "matrix3"})
       refuse_given(given, name, "with --tracts, which has the masks of each tract");
   if (r.tracts.empty() && r.waypoints.empty())
     for (const char* name : {"waypoint-rule", "each-half"}) refuse_given(given, name, "without --waypoints");
@@ -129,7 +130,12 @@ const option_table<track_request>& acceptance_options() {
       {"directions", &T::directions,
        {.text = "also write the main direction of the streamlines in each voxel", .stored = always}},
       {"targets", &T::targets, text_kind::file,
-       {.text = "masks: also count for each seed voxel the streamlines that reach each of them", .many = true}}})
+       {.text = "masks: also count for each seed voxel the streamlines that reach each of them", .many = true}},
+      {"streamlines", &T::streamlines, text_kind::file,
+       {"also write accepted streamlines with their points to FILE (.h5)"}},
+      {"max-streamlines", &T::max_streamlines, range{1, 1e8},
+       {.text = "number of them, evenly distributed over all accepted ones",
+        .stored = [](const T& r) { return !r.streamlines.empty(); }}}})
     .group("Matrices", {
       {"matrix1", &T::matrix1, text_kind::file, {"also write the sparse matrix of seed voxels by seed voxels to FILE (.h5)"}},
       {"matrix2", &T::matrix2, text_kind::file,

@@ -44,6 +44,8 @@ struct track_request {
 
   bool lengths = false, directions = false;
   std::vector<std::string> targets;
+  std::string streamlines;  ///< file; "" for none
+  std::uint64_t max_streamlines = 10000;
   std::string matrix1, matrix2, target2, matrix3, target3;  ///< files; "" for none
   double matrix_min_length_mm = 0;
   run_request run;

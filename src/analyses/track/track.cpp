@@ -5,6 +5,7 @@
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/track/groups.hpp"
 #include "src/analyses/track/pair_matrix.hpp"
+#include "src/analyses/track/streamlines.hpp"
 #include "src/analyses/track/sums.hpp"
 #include "src/analyses/track/tracts.hpp"
 
@@ -60,9 +61,11 @@ exit_status run_track(session& s, const track_request& request) {
   const std::vector<std::uint64_t> voxels = sorted(in.place_voxels);
   track_sums sums;
   step_list steps;
+  const auto kept = std::make_shared<kept_streamlines>();
   steps.run(
       "groups", [&] { return std::make_unique<streamline_groups>(in, d); },
       [&](const std::string& file, nlohmann::json& summary) {
+        if (in.max_kept > 0) kept->numbers = choose_streamlines(s, file, in);
         s.on_root([&] {
           sums = add_groups(result_reader(file, tables::walked_or_own), in);
           log_sums(sums, in);
@@ -70,6 +73,7 @@ exit_status run_track(session& s, const track_request& request) {
         summary["streamlines"] = in.plan.streamlines();
       });
   steps.describe("group");
+  if (in.max_kept > 0) add_streamline_steps(s, request.streamlines, kept, in, d, steps);
   for (const seed_matrix& m : matrices) add_matrix_steps(s, m, in, d, steps);
   if (!request.matrix3.empty()) add_pair_steps(s, pairs, in, d, steps);
   steps.known_result("maps", [&] {

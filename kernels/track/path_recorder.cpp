@@ -1,0 +1,70 @@
+#include "kernels/track/path_recorder.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/track/lane.hpp"
+
+namespace voxherd::track {
+
+namespace {
+
+using points = std::vector<std::array<float, 3>>;
+
+/// Adds the walker's point to its half, unless it has it or the point does not belong to it.
+void keep_point(const walker& w, std::array<points, 2>& halves) {
+  points& half = halves[static_cast<std::size_t>(w.half())];
+  if (static_cast<std::size_t>(w.point()) == half.size()) half.push_back({w.position(0), w.position(1), w.position(2)});
+}
+
+}  // namespace
+
+path_recorder::path_recorder(const track_input& input)
+    : field_(host_field(input)),
+      how_(input.how),
+      seeds_(input.seeds),
+      per_seed_(input.plan.per_seed),
+      visit_memory_(table_entries(max_visits(input.how, input.columns))),
+      cell_memory_(table_entries(max_cells(input.how))) {}
+
+void path_recorder::record(std::uint64_t number, streamline_path& path) {
+  std::fill(visit_memory_.begin(), visit_memory_.end(), visit_entry{});
+  std::fill(cell_memory_.begin(), cell_memory_.end(), cell_entry{});
+  walker w(field_, how_, {visit_memory_.data(), static_cast<std::uint32_t>(visit_memory_.size() - 1), 0},
+           {cell_memory_.data(), static_cast<std::uint32_t>(cell_memory_.size() - 1), 0});
+  const seed& from = seeds_[number / per_seed_];
+  const auto of_seed = static_cast<std::uint32_t>(number % per_seed_);
+  w.begin(from, of_seed, 0, {});
+  while (w.advance()) continue;
+  const unsigned counted = w.counted();
+
+  path = {};
+  if (counted == 0) return;
+  std::array<points, 2> halves;
+  w.begin(from, of_seed, counted, {});
+  keep_point(w, halves);
+  while (w.advance()) keep_point(w, halves);
+  for (std::size_t h = 0; h < 2; ++h) {
+    if ((counted >> h & 1u) == 0) halves[h].resize(1);  // only what the other half needs was repeated
+    if (halves[h].empty()) halves[h].push_back(halves[1 - h].front());
+    path.steps[h] = static_cast<std::int32_t>(halves[h].size() - 1);
+    for (const auto& p : halves[h])
+      if (const std::uint32_t region = region_at(p); region != 0 && region != from.region) path.regions[h] = region;
+  }
+  path.points.assign(halves[0].rbegin(), halves[0].rend());
+  path.points.insert(path.points.end(), halves[1].begin() + 1, halves[1].end());
+}
+
+std::uint32_t path_recorder::region_at(const std::array<float, 3>& point) const {
+  const float p[3] = {point[0], point[1], point[2]};
+  if (field_.space.voxels != nullptr) return field_.space.find(p).marks >> mark::region;
+  std::size_t at = 0;
+  for (int d = 2; d >= 0; --d) {
+    const auto voxel = static_cast<std::int32_t>(std::floor(p[d] + 0.5f));
+    if (voxel < 0 || voxel >= field_.size[d]) return 0;
+    at = at * static_cast<std::size_t>(field_.size[d]) + static_cast<std::size_t>(voxel);
+  }
+  return field_.voxels[at].marks >> mark::region;
+}
+
+}  // namespace voxherd::track

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/track/stamped_table.hpp"
+#include "kernels/track/tracker.hpp"
+
+namespace voxherd::track {
+
+/// The halves of one accepted streamline that count.
+struct streamline_path {
+  /// In voxels of the samples' image: from the end of the first half through the start to the end of the second.
+  std::vector<std::array<float, 3>> points;
+  std::array<std::int32_t, 2> steps{};     ///< of each half; 0 for one that does not count
+  std::array<std::uint32_t, 2> regions{};  ///< number of the last other region on each half; 0: none
+};
+
+/// Draws chosen streamlines again and keeps their points. In host memory; used by one thread.
+class path_recorder {
+ public:
+  /// `input` is only read.
+  explicit path_recorder(const track_input& input);
+
+  /// The streamline with this number; without points if it is rejected.
+  void record(std::uint64_t number, streamline_path& path);
+
+ private:
+  std::uint32_t region_at(const std::array<float, 3>& point) const;
+
+  field_view field_;
+  walk_settings how_;
+  std::span<const seed> seeds_;
+  std::uint64_t per_seed_;
+  std::vector<visit_entry> visit_memory_;
+  std::vector<cell_entry> cell_memory_;
+};
+
+}  // namespace voxherd::track
