@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "core/readable.hpp"
-#include "src/export/export_plan.hpp"
+#include "src/export/dot_folder.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd {
@@ -105,7 +105,28 @@ std::vector<std::uint64_t> read_counts(const result_reader& result) {
   return {narrow.begin(), narrow.end()};
 }
 
-void write_folder(const export_settings& settings) {
+/// The image of --target2 with the number of each voxel's column, from 1.
+void write_lookup(const export_settings& settings, const result_reader& result, const std::vector<double>& columns,
+                  const std::vector<double>& size) {
+  nifti_image form;
+  for (std::size_t d = 0; d < 3; ++d) form.grid.size[d] = static_cast<std::uint64_t>(size[d]);
+  const std::vector<double>& affine = find_values(result, "column_voxel_to_world");
+  std::copy(affine.begin(), affine.end(), form.grid.voxel_to_world.begin());
+  for (std::size_t d = 0; d < 3; ++d)
+    form.grid.voxel_size_mm[d] = std::hypot(affine[d], affine[4 + d], affine[8 + d]);
+  form.volumes = 1;
+  form.description = "voxherd: number of each column of fdt_matrix2";
+  std::vector<float> number(form.grid.voxel_count());
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    number[static_cast<std::size_t>(columns[i])] = static_cast<float>(i + 1);
+  const std::string path = (fs::path(settings.out) / "lookup_tractspace_fdt_matrix2.nii.gz").string();
+  refuse_existing(path, settings);
+  write_nifti(path, form, number);
+}
+
+}  // namespace
+
+void write_matrix_folder(const export_settings& settings, const dot_values& wanted) {
   const result_reader result(settings.result);
   if (result.analysis_name() != "track-matrix" || !result.complete())
     throw failure(exit_status::bad_data,
@@ -119,23 +140,32 @@ void write_folder(const export_settings& settings) {
   const std::vector<std::uint64_t> count = read_counts(result);
   const by_column order(result.point_offsets(), result.read_rows<std::uint32_t>("column", 0, entries), columns.size());
   const std::string name = fmt::format("fdt_matrix{}", number);
-  write_dot(settings, name + ".dot", order, rows, [&](std::uint64_t i) { return count[i]; });
-  if (result.has("length_sum")) {
-    const auto sum = result.read_rows<double>("length_sum", 0, entries);
-    write_dot(settings, name + "_lengths.dot", order, rows,
-              [&](std::uint64_t i) { return static_cast<float>(sum[i] / static_cast<double>(count[i])); });
+  std::vector<double> sum;
+  if (result.has("length_sum")) sum = result.read_rows<double>("length_sum", 0, entries);
+  const auto mean = [&](std::uint64_t i) { return static_cast<float>(sum[i] / static_cast<double>(count[i])); };
+  if (wanted.distance_corrected && number == 3) {
+    write_dot(settings, name + ".dot", order, rows, mean);
+  } else if (wanted.distance_corrected) {
+    write_dot(settings, name + ".dot", order, rows, [&](std::uint64_t i) { return static_cast<float>(sum[i]); });
+  } else {
+    write_dot(settings, name + ".dot", order, rows, [&](std::uint64_t i) { return count[i]; });
   }
+  if (wanted.lengths && !sum.empty()) write_dot(settings, name + "_lengths.dot", order, rows, mean);
   const auto& n = result.grid().size;
   write_voxels(settings, "coords_for_" + name, result.item_voxels(), {n[0], n[1], n[2]}, true);
   const std::vector<double>& size = find_values(result, "column_image_size");
-  if (number == 2)
+  if (number == 2) {
     write_voxels(settings, "tract_space_coords_for_" + name, columns,
                  std::vector<std::uint64_t>(size.begin(), size.end()), false);
+    write_lookup(settings, result, columns, size);
+  }
   spdlog::info("{}: {} in {} x {} places", settings.out, counted(entries, "value"), rows, columns.size());
 }
 
+namespace {
+
 void run(session& s, const export_settings& settings) {
-  s.on_root([&] { write_folder(settings); });
+  s.on_root([&] { write_matrix_folder(settings, {}); });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "mpi/run/signals.hpp"
 #include "src/analyses/track/mask_files.hpp"
 #include "src/analyses/track/options.hpp"
+#include "src/export/dot_folder.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/tools/probtrackx2/folder.hpp"
@@ -25,6 +26,9 @@ struct probtrackx2_request : track_request {
   std::string dir = "logdir", file_name = "fdt_paths";
   bool force_dir = false;
   bool density = false, distance_corrected = false, mean_lengths = false, to_targets = false;
+  bool matrix_of_seeds = false, matrix_of_mask = false, matrix_of_pairs = false;  ///< FSL's matrices 1, 2, 3
+  std::string mask2, mask3;                                                       ///< of the matrices 2 and 3
+  double min_length1_mm = 0, min_length3_mm = 0;
   std::string inverse_transform;           ///< only checked: a matrix is inverted
   std::vector<std::string> no_difference;  ///< options of FSL
 };
@@ -39,10 +43,15 @@ void check_request(const probtrackx2_request& r, const given_options&) {
   if (!r.inverse_transform.empty() && r.transform.empty())
     option::refuse("probtrackx2: --invxfm has no meaning without --xfm");
   if (r.to_targets != !r.targets.empty()) option::refuse("probtrackx2: --os2t and --targetmasks need each other");
-  if (r.density || r.to_targets) return;
+  if (r.matrix_of_mask != !r.mask2.empty()) option::refuse("probtrackx2: --omatrix2 and --target2 need each other");
+  if (r.matrix_of_pairs != !r.mask3.empty()) option::refuse("probtrackx2: --omatrix3 and --target3 need each other");
+  if (r.matrix_of_seeds && r.matrix_of_pairs && r.min_length1_mm != r.min_length3_mm)
+    option::refuse("probtrackx2: --distthresh1 and --distthresh3 differ; run the command for each matrix");
+  if (r.density || r.to_targets || r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs) return;
   if (r.network.empty() && !r.directions)
-    option::refuse("probtrackx2: no result is asked for; give --opd (density), --network (matrix) or --os2t (targets)");
-  if (r.distance_corrected) option::refuse("probtrackx2: --pd has no meaning without --opd or --os2t");
+    option::refuse("probtrackx2: no result is asked for; give --opd (density), --network or --omatrix1, 2, 3 "
+                   "(matrices) or --os2t (targets)");
+  if (r.distance_corrected) option::refuse("probtrackx2: --pd has no meaning without --opd, --os2t or --omatrix1, 2, 3");
 }
 
 /// The options of track. Names that mean something else to FSL are replaced; the folder takes the place of --out.
@@ -81,6 +90,21 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                 &T::distance_corrected,
                 {"write it with distance correction: times the mean length of the paths"}},
                {"ompl", &T::mean_lengths, {"also write the mean lengths of the paths: NAME_lengths, and of a network"}},
+               {"omatrix1", &T::matrix_of_seeds, {"write the matrix of seeds by seeds: fdt_matrix1.dot"}},
+               {"omatrix2", &T::matrix_of_mask, {"write the matrix of seeds by voxels of --target2: fdt_matrix2.dot"}},
+               {"target2", &T::mask2, text_kind::file, {"mask of the columns of --omatrix2, on a grid of its own"}},
+               {"omatrix3",
+                &T::matrix_of_pairs,
+                {"write the matrix of pairs of voxels of --target3 that streamlines connect: fdt_matrix3.dot"}},
+               {"target3", &T::mask3, text_kind::file, {"mask of the rows and columns of --omatrix3"}},
+               {"distthresh1",
+                &T::min_length1_mm,
+                range{0, 100000},
+                {.text = "shorter streamlines are not counted in --omatrix1", .unit = "mm"}},
+               {"distthresh3",
+                &T::min_length3_mm,
+                range{0, 100000},
+                {.text = "shorter streamlines are not counted in --omatrix3", .unit = "mm"}},
                {"invxfm", &T::inverse_transform, text_kind::file, {"inverse of the matrix of --xfm; not read"}},
                {"no-difference",
                 &T::no_difference,
@@ -117,6 +141,24 @@ void check_grids(const track_request& r) {
     }
 }
 
+std::string matrix_file(const std::string& folder, int number) {
+  return fmt::format("{}/voxherd_matrix{}.h5", folder, number);
+}
+
+/// The matrices, in files of their own in the folder.
+void add_matrices(const probtrackx2_request& request, const std::string& folder, track_request& r) {
+  if (request.matrix_of_seeds) r.matrix1 = matrix_file(folder, 1);
+  if (request.matrix_of_mask) {
+    r.matrix2 = matrix_file(folder, 2);
+    r.target2 = find_mask_files({request.mask2}, "target2").front();
+  }
+  if (request.matrix_of_pairs) {
+    r.matrix3 = matrix_file(folder, 3);
+    r.target3 = find_mask_files({request.mask3}, "target3").front();
+  }
+  r.matrix_min_length_mm = request.matrix_of_seeds ? request.min_length1_mm : request.min_length3_mm;
+}
+
 /// The request for track, with the images of its lists.
 track_request make_track_request(const probtrackx2_request& request, const std::string& folder) {
   track_request r = request;
@@ -130,6 +172,7 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   if (r.transform.empty()) r.reference.clear();  // the samples' grid
   if (!request.inverse_transform.empty()) refuse_warp("invxfm", request.inverse_transform);
   r.lengths = request.distance_corrected || request.mean_lengths;
+  add_matrices(request, folder, r);
   r.run.out = folder + "/" + result_name;
   r.run.overwrite = r.run.overwrite || (request.force_dir && !r.run.resume);
   return r;
@@ -154,6 +197,12 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
   const probtrackx2_outputs wanted{request.file_name, request.density, request.distance_corrected, request.mean_lengths,
                                    request.directions};
   export_folder(s, settings, [&](const result_volumes& result) { return plan_probtrackx2_folder(result, wanted); });
+  s.on_root([&] {
+    for (const std::string& matrix : {track.matrix1, track.matrix2, track.matrix3}) {
+      settings.result = matrix;
+      if (!matrix.empty()) write_matrix_folder(settings, {request.distance_corrected, request.mean_lengths});
+    }
+  });
   spdlog::info("{} written", folder);
 }
 

@@ -24,7 +24,6 @@ struct flag {
 };
 
 constexpr std::string_view no_surfaces = "surfaces are not supported",
-                           no_matrices = "use voxherd track --matrix1, --matrix2 or --matrix3, then export --to dot",
                            no_matrix4 = "matrix 4 is not available", hidden = "voxherd track has no such choice";
 
 // clang-format off
@@ -66,6 +65,13 @@ constexpr flag flags[] = {
   {"--invxfm", "", meaning::value, "--invxfm"},
   {"--os2t", "", meaning::given, "--os2t"},
   {"--targetmasks", "", meaning::value, "--targets"},
+  {"--omatrix1", "", meaning::given, "--omatrix1"},
+  {"--omatrix2", "", meaning::given, "--omatrix2"},
+  {"--omatrix3", "", meaning::given, "--omatrix3"},
+  {"--target2", "", meaning::value, "--target2"},
+  {"--target3", "", meaning::value, "--target3"},
+  {"--distthresh1", "", meaning::value, "--distthresh1"},
+  {"--distthresh3", "", meaning::value, "--distthresh3"},
   {"--verbose", "-V", meaning::no_difference_value, ""},
   {"--meshspace", "", meaning::no_difference_value, ""},
   {"--simple", "", meaning::unsupported, "give a mask of the seed voxels with -x"},
@@ -73,17 +79,10 @@ constexpr flag flags[] = {
   {"--savepaths", "", meaning::unsupported, "streamlines are not stored"},
   {"--s2tastext", "", meaning::unsupported, "counts by target are written as images"},
   {"--otargetpaths", "", meaning::unsupported, "densities by target are not written; use --waypoints"},
-  {"--omatrix1", "", meaning::unsupported, no_matrices},
-  {"--omatrix2", "", meaning::unsupported, no_matrices},
-  {"--omatrix3", "", meaning::unsupported, no_matrices},
   {"--omatrix4", "", meaning::unsupported, no_matrix4},
-  {"--target2", "", meaning::unsupported, no_matrices},
-  {"--target3", "", meaning::unsupported, no_matrices},
   {"--target4", "", meaning::unsupported, no_matrix4},
-  {"--lrtarget3", "", meaning::unsupported, hidden},
+  {"--lrtarget3", "", meaning::unsupported, "rows and columns of matrix 3 are the voxels of --target3"},
   {"--colmask4", "", meaning::unsupported, no_matrix4},
-  {"--distthresh1", "", meaning::unsupported, no_matrices},
-  {"--distthresh3", "", meaning::unsupported, no_matrices},
   {"--closestvertex", "", meaning::unsupported, no_surfaces},
   {"--noprobinterpol", "", meaning::unsupported, hidden},
   {"--prefdir", "", meaning::unsupported, hidden},
@@ -174,6 +173,8 @@ class translator {
   bool has_effect(const flag& f) const {
     if (f.kind == meaning::no_difference || f.kind == meaning::no_difference_value) return false;
     if (f.fsl == "--waycond" || f.fsl == "--wayorder" || f.fsl == "--onewaycondition") return has("--waypoints");
+    if (f.fsl == "--distthresh1") return has("--omatrix1");
+    if (f.fsl == "--distthresh3") return has("--omatrix3");
     if (f.fsl == "--forcefirststep") return has("--avoid") || has("--stop");
     return true;
   }

@@ -141,6 +141,25 @@ class Folder(Probtrackx2Jobs):
         self.assertEqual(rc, status, output)
         self.assertIn(words, output)
 
+    def test_matrices_are_those_of_track_with_distance_correction(self):
+        seeds, coarse = self.mask("seeds", np.s_[9:12, 3:5, 3]), np.zeros((6, 3, 2))
+        coarse[4:] = 1
+        self.write("coarse.nii", coarse, sform=[[8, 0, 0, 3], [0, 6, 0, 2], [0, 0, 8, 3]])
+        folder = self.trace("matrices", "-x", seeds, "-P", "20", "--omatrix1", "--omatrix2", f"--target2={self.path('coarse')}", "--omatrix3",
+                            f"--target3={seeds}", "--distthresh1=1", "--distthresh3=1", "--ompl")
+        for number, rows, columns in ((1, 6, 6), (2, 6, 12), (3, 6, 6)):
+            entries = np.loadtxt(f"{folder}/fdt_matrix{number}.dot")
+            np.testing.assert_array_equal(entries[-1], [rows, columns, 0])
+            self.assertEqual(set(entries[:-1, 2]), {20} if number != 3 else {60})
+            self.assertTrue(os.path.exists(f"{folder}/coords_for_fdt_matrix{number}"))
+        corrected = self.trace("corrected", "-x", seeds, "-P", "20", "--omatrix1", "--omatrix3", f"--target3={seeds}", "--pd")
+        for number, factor in ((1, 20), (3, 1)):
+            counts, lengths, values = (np.loadtxt(f"{where}/fdt_matrix{number}{end}.dot")[:-1, 2]
+                                       for where, end in ((folder, ""), (folder, "_lengths"), (corrected, "")))
+            np.testing.assert_allclose(values, lengths * factor, rtol=1e-5)
+            self.assertEqual(len(counts), len(values))
+        self.assertFalse(os.path.exists(f"{corrected}/fdt_matrix1_lengths.dot"))
+
     def test_a_folder_is_kept_unless_it_is_forced(self):
         seeds = self.mask("seeds", np.s_[10, 3, 3])
         options = "-x", seeds, "--opd", "-P"
@@ -192,6 +211,35 @@ class Reference(Probtrackx2Jobs):
         self.assertLess(abs(totals[0] - np.mean(totals[1:])), 4 * np.sqrt(.22 * .78 * 144000 * 1.2))
 
 
+    def test_command_lines_of_FSL_with_matrices_give_the_files_of_FSL(self):
+        try:
+            import nibabel  # noqa: F401
+        except ImportError:
+            self.skipTest("no nibabel")
+        here = os.getcwd()
+        os.chdir(DATA)
+        self.addCleanup(os.chdir, here)
+        for config in ("matrix12", "matrix3"):
+            run = f"{DATA}/runs/{config}/seed1"
+            with open(f"{run}/probtrackx.log") as file:
+                words = [word for word in file.readline().split()[1:] if not word.startswith("--dir=")]
+            rc, output = self.call(*words, "--end-samples", "half", f"--dir={self.path(config)}")
+            self.assertEqual(rc, 0, output)
+            names = {name.removesuffix(".gz") for name in os.listdir(run)} - {"time.txt"}
+            found = {name.removesuffix(".gz") for name in os.listdir(self.path(config))}
+            self.assertEqual({name for name in found if not name.startswith("voxherd")}, names)
+            for name in names:
+                if "coords" in name:
+                    with open(f"{run}/{name}") as theirs, open(self.path(f"{config}/{name}")) as ours:
+                        self.assertEqual(theirs.read().split(), ours.read().split())
+                elif name.endswith(".dot"):
+                    theirs, ours = np.loadtxt(f"{run}/{name}.gz"), np.loadtxt(self.path(f"{config}/{name}"))
+                    np.testing.assert_array_equal(ours[-1], theirs[-1])
+                    self.assertLess(abs(ours[:-1, 2].sum() / theirs[:-1, 2].sum() - 1), .15)
+        lookup = "lookup_tractspace_fdt_matrix2.nii.gz"
+        np.testing.assert_array_equal(self.image(self.path(f"matrix12/{lookup}")), self.image(f"{DATA}/runs/matrix12/seed1/{lookup}"))
+
+
 class Errors(Probtrackx2Jobs):
     def refuse(self, status, words, *options):
         folder = self.samples()
@@ -206,7 +254,7 @@ class Errors(Probtrackx2Jobs):
         self.assertFalse(os.path.exists(self.path("refused")))
 
     def test_options_that_are_not_offered_name_the_reason(self):
-        for option in ("--omatrix4", "--s2tastext", "--simple"):
+        for option in ("--omatrix4", "--lrtarget3=a.nii", "--s2tastext", "--simple"):
             self.refuse(USAGE, f"{option.split('=')[0]} is not supported: ", "--opd", option)
         self.refuse(USAGE, "--nosuch", "--opd", "--nosuch")
         for options in (("--xfm=warp.nii.gz",), ("--xfm=a.mat", "--invxfm=warp.nii.gz")):
@@ -224,6 +272,9 @@ class Errors(Probtrackx2Jobs):
         self.refuse(USAGE, "--ordered has no meaning with --waypoint-rule or", "--opd", f"--waypoints={seeds}", "--wayorder", "--waycond=OR")
         self.refuse(USAGE, "at least two masks", "--network")
         self.refuse(USAGE, "--os2t and --targetmasks need each other", "--opd", "--os2t")
+        for number in (2, 3):
+            self.refuse(USAGE, f"--omatrix{number} and --target{number} need each other", "--opd", f"--omatrix{number}")
+        self.refuse(USAGE, "--distthresh1 and --distthresh3 differ", "--omatrix1", "--omatrix3", f"--target3={seeds}", "--distthresh1=5")
         self.refuse(USAGE, "--first-fibre has no meaning with --start-fibre", "--opd", "--fibst=1", "--randfib=1")
         self.refuse(USAGE, "--opd takes no value", "--opd=1")
         self.refuse(USAGE, "--stop: the value is missing", "--opd", "--stop")

@@ -57,7 +57,9 @@ TEST(TrackPath, PointsAndLengthsAreThoseOfTheReferenceUnderEveryCondition) {
     }
     EXPECT_GT(kept, 30);
     EXPECT_LE(parted, 7);  // of 720
-    if (variant == 3) EXPECT_GT(one_half, 10);
+    if (variant == 3) {
+      EXPECT_GT(one_half, 10);
+    }
   }
 }
 
