@@ -13,6 +13,7 @@ from perfusion_tables import PAPER_IN_FLIGHT_MS, PAPER_MS
 from tables import UNITS
 
 COLUMNS = ("device", "series", "x", "value")
+REPEATS, LIVERS = "hernandez-repeats.csv", "wang-cao-livers.csv"
 # Jeong 2007, Table 1, ms: GeForce 8800 GTX, and sweeping with Godunov's and Lax-Friedrichs' Hamiltonian on a CPU.
 PAPER_SOLVES = {"const/64": (1000, 54000, 142000), "helix/10000": (1500, 76000, 220000)}
 
@@ -172,7 +173,8 @@ def main(args):
     if machine["quick"]:
         sys.exit(f"error: {args.folder} was measured with --quick; its times mean nothing")
     runs = read_runs(args.folder)
-    if not runs:
+    complete = [name for name in (REPEATS, LIVERS) if os.path.exists(os.path.join(args.folder, name))]
+    if not runs and not complete:
         sys.exit(f"error: {args.folder} has no results; run `python3 bench/papers measure BUILD {args.folder}`")
     os.makedirs(args.out, exist_ok=True)
     names = args.machine or ", ".join(dict.fromkeys(context["machine"] for context, _ in runs))
@@ -182,12 +184,11 @@ def main(args):
         rows = rows_of(what, runs)
         if rows:
             write(os.path.join(args.out, what.name + ".csv"), what.title, (*head, f"x: {what.x}", f"y: {what.y}"), COLUMNS, rows)
-    repeats = os.path.join(args.folder, "hernandez-repeats.csv")
-    if os.path.exists(repeats):
+    repeats, livers = (os.path.join(args.folder, name) for name in (REPEATS, LIVERS))
+    if REPEATS in complete:
         write(os.path.join(args.out, "hernandez-2013-repeats.csv"), "Distributions of 1,000 repeats in three voxels of a brain",
               (*head, "x: estimate", "y: repeats", "panels: series"), COLUMNS, histogram_rows(repeats))
-    livers = os.path.join(args.folder, "wang-cao-livers.csv")
-    if os.path.exists(livers):
+    if LIVERS in complete:
         with open(livers, encoding="utf-8", newline="") as file:
             table = list(csv.reader(file))
         write(os.path.join(args.out, "wang-cao-2012-livers.csv"), "Differences over complete livers (Table 4)", head, table[0], table[1:])

@@ -17,6 +17,7 @@ import experiments  # noqa: E402
 import livers  # noqa: E402
 import nifti  # noqa: E402
 import report  # noqa: E402
+import tracts  # noqa: E402
 
 HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 
@@ -139,6 +140,7 @@ class Reporting(Papers):
         with open(self.path("hernandez-repeats.csv"), "w", encoding="utf-8") as file:
             file.write("backend,tissue,repeat,mean_f1\n")
             file.writelines(f"{backend},grey matter,{i},{i / 100}\n" for backend in ("cpu", "cuda") for i in range(90))
+        papers("report", self.folder, self.path("out"))  # also if nothing else was measured
         self.result("a@core", "cpu", [("ballstick/grid/K64_L2", 1, {"voxels": 1})])
         papers("report", self.folder, self.path("out"))
         rows = points(self.path("out", "hernandez-2013-repeats.csv"))
@@ -157,6 +159,37 @@ class Reporting(Papers):
                                "hernandez-2013-grid"], capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(os.listdir(self.path("charts"))), ["hernandez-2013-grid.svg", "hernandez-2013-repeats.svg"])
+
+
+class Tracts(Papers):
+    def test_the_table_has_the_papers_six_tracts_with_its_settings_and_the_defaults(self):
+        rows = points(os.path.join(ROOT, "docs", "papers", "jeong-2007-tracts.csv"))
+        self.assertEqual([row[:2] for row in rows], [(tract, settings) for tract in (*tracts.TRACTS, tracts.ARCUATE[0])
+                                                     for settings in tracts.SETTINGS])
+        self.assertEqual(len(tracts.TRACTS), 6)
+        for row in rows:
+            self.assertLess(float(row[6]), 20, row)  # gap, %
+            self.assertAlmostEqual(float(row[9]), int(row[8]) * 7.65625 / 1000, delta=0.006)
+
+    def test_a_region_is_a_label_or_a_point(self):
+        scan = tracts.brain.__new__(tracts.brain)
+        scan.labels = "labels.nii.gz"
+        self.assertEqual(scan.region("--from", 7), ("--from", "labels.nii.gz", "--from-labels", "7"))
+        self.assertEqual(scan.region("--to", "-6,1,2"), ("--to-point=-6,1,2",))
+
+    @unittest.skipUnless(importlib.util.find_spec("h5py"), "no h5py")
+    def test_only_fibres_that_join_both_regions_count(self):
+        import h5py
+        import numpy
+        with h5py.File(self.path("fibres.h5"), "w") as file:
+            fibres = file.create_group("VTKHDF")
+            fibres["Offsets"] = [0, 2, 4, 7]
+            fibres["Points"] = [[x, 0, 0] for x in (0, 1, 20, 21, 2, 2.2, 3)]
+            fibres["CellData/regions"] = [[11, 85], [85, 85], [85, 11]]
+            fibres["CellData/length_mm"] = [1.0, 5.0, 2.0]
+        lengths, voxels = tracts.lengths_and_voxels(self.path("fibres.h5"), (11, 85), numpy.eye(4))
+        self.assertEqual(list(lengths), [1, 2])
+        self.assertEqual(voxels, {(0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0)})
 
 
 class Arithmetic(Papers):
