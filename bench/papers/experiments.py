@@ -22,7 +22,7 @@ def list_experiments():
         experiment("hernandez-grid", "ballstick_bench", "ballstick/grid/", both),
         experiment("hernandez-voxels", "ballstick_bench", "ballstick/by_voxels", both),
         experiment("hernandez-burn-in", "ballstick_bench", "ballstick/by_burn_in", both),
-        experiment("hernandez-fibres", "threads_bench", "ballstick/fibres_by_", (CORES, GPUS)),
+        experiment("hernandez-devices-fibres", "threads_bench", "ballstick/fibres_by_", (CORES, GPUS)),
         experiment("hernandez-devices", "threads_bench", "ballstick/by_(cores|devices)/", (CORES, GPUS)),
         experiment("jeong-table1", "connect_bench", "connect/(solve|set_up)/(const/64|helix/100|brain/1|philips/1)/.*/repeatable", (GPU,)),
     ]
@@ -39,6 +39,7 @@ def list_experiments():
         experiment("wang-cao-frames", "perfusion_bench", "perfusion/by_frames/(simplex-paper|simplex-paper-fft|lm)/", both),
         experiment("wang-cao-voxels", "perfusion_bench", "perfusion/by_voxels/(simplex-paper|simplex-paper-fft|lm)/", both),
         experiment("wang-cao-convolution", "perfusion_convolution_bench", "perfusion_convolution/(convolve|by_curves)/", (GPU,)),
+        experiment("wang-cao-devices", "threads_bench", "perfusion/by_(cores|devices)/", (CORES, GPUS)),
         experiment("wang-cao-rates", "perfusion_bench", "perfusion/rate/(simplex-paper|lm)/48/", (CORES, GPU)),
     ]
     # Lax-Friedrichs takes more than four minutes in example 2 itself.

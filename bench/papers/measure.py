@@ -23,7 +23,7 @@ def add_arguments(parser):
     parser.add_argument("folder", metavar="FOLDER", help="for results, logs and inputs")
     parser.add_argument("--data", metavar="FOLDER", default=os.environ.get("VOXHERD_DATA", ""),
                         help="folder with philips_32dir_b1000 (VOXHERD_DATA); without it the brain's experiments are skipped")
-    parser.add_argument("--only", metavar="TEXT", default="", help="only experiments whose name contains TEXT")
+    parser.add_argument("--only", metavar="TEXT", default="", help="only experiments whose name contains TEXT, or one of several texts separated by commas")
     parser.add_argument("--places", metavar="LIST", default="", help="of core,cores,gpu,gpus; default: what the machine has")
     parser.add_argument("--minutes", type=float, default=5, metavar="M", help="start no experiment later than this, and stop after one more minute (5)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="cores to use (all)")
@@ -46,6 +46,10 @@ def words_of(what, place, args, out):
     if args.quick:
         words += ["--voxels", "16"]
     return words
+
+
+def is_wanted(name, args):
+    return any(text in name for text in args.only.split(","))
 
 
 def is_time_left(args):
@@ -123,12 +127,12 @@ def main(args):
     args.deadline = time.monotonic() + 60 * args.minutes
     os.makedirs(args.folder, exist_ok=True)
     describe_machine(args, gpus)
-    chosen = [what for what in list_experiments() if args.only in what.name]
+    chosen = [what for what in list_experiments() if is_wanted(what.name, args)]
     good = [run_one(what, place, args) for place in (GPU, GPUS, CORES) if place in places
             for what in chosen if place in what.places]
     backends = [name for name, needed in (("cpu", CORES), ("cuda", GPU)) if needed in places]
     for module in (repeats, livers):
-        if args.only in module.NAME:
+        if is_wanted(module.NAME, args):
             good.append(is_time_left(args) and module.measure(args, backends))
     if CORE in places:
         good += run_on_single_cores([what for what in chosen if CORE in what.places], args)

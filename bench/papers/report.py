@@ -9,7 +9,7 @@ import re
 import sys
 
 from geodesic_tables import PAPER_BRAIN_MS
-from perfusion_tables import PAPER_IN_FLIGHT_MS, PAPER_MS
+from perfusion_tables import PAPER_IN_FLIGHT_MS, PAPER_MS, PAPER_PATIENTS, PATIENT
 from tables import UNITS
 
 COLUMNS = ("device", "series", "x", "value")
@@ -53,6 +53,9 @@ def list_figures():
     in_flight = [("C2050", "paper", voxels, ms) for voxels, ms in PAPER_IN_FLIGHT_MS.items()]
     seeds = [(device, "paper", n, ms) for key, device in (("gpu", "GTX 470"), ("threads4", "four cores, best of all threads"))
              for n, ms in PAPER_BRAIN_MS[key].items()]
+    *gpus, core = PAPER_PATIENTS[PATIENT]
+    patient = [("C2050", "paper/one_liver", n, PATIENT / (60 * minutes)) for n, minutes in enumerate(gpus, 1)]
+    patient.append(("cores", "paper, X5650/one_liver", 1, PATIENT / (60 * core)))
     solves = [(device, "paper, " + scheme, volume, ms[k]) for volume, ms in PAPER_SOLVES.items()
               for k, (device, scheme) in enumerate((("8800 GTX", "godunov27"), ("one core", "sweeping/godunov"),
                                                     ("one core", "sweeping/lax_friedrichs")))]
@@ -84,6 +87,8 @@ def list_figures():
                r"perfusion/by_frames/(?P<series>[\w-]+)/(?P<x>\d+)/\d+", voxel, table2),
         figure("wang-cao-2012-voxels-by-device", "Time against voxels in flight (Table 2)", "voxels", "ms per voxel",
                r"perfusion/by_voxels/(?P<series>[\w-]+)/128/(?P<x>\d+)", voxel, in_flight),
+        figure("wang-cao-2012-by-devices", "N GPUs against N cores (Table 5)", "GPUs or cores", "voxels per s",
+               r"perfusion/by_(?:cores|devices)/(?P<series>[\w-]+/\w+)/(?P<x>\d+)", rate, patient),
         figure("wang-cao-2012-convolution-frames", "Convolution against frames (Fig. 5, left)", "frames", "ns per curve",
                r"perfusion_convolution/convolve/(?P<series>\w+)/(?P<x>\d+)", curve_nanoseconds),
         figure("wang-cao-2012-convolution-curves", "Convolution against curves (Fig. 5, right)", "curves", "ns per curve",

@@ -16,7 +16,7 @@ PROBLEMS = {
     "perfusion_bench": (("--backend", "cpu", "--threads", "1", "--voxels", "64"), "rate/lm/48", 1),
     "perfusion_convolution_bench": (("--backend", "cpu"), "cost/recursion/48", 2),
     "tensor_bench": (("--backend", "cpu", "--voxels", "64"), "K33", 1),
-    "threads_bench": (("--backend", "cpu", "--threads", "1", "--voxels", "16"), "ballstick", 1),
+    "threads_bench": (("--backend", "cpu", "--threads", "1", "--voxels", "64"), "ballstick/by_cores|perfusion/by_cores/lm", 3),
 }
 
 

@@ -58,8 +58,11 @@ class Measuring(Papers):
                 self.assertTrue(names)
 
     def test_measures_only_what_is_missing(self):
-        words = ("measure", BUILD, self.path("out"), "--quick", "--places", "cores", "--threads", "1", "--only", "hernandez-devices")
-        self.assertIn("hernandez-devices@cores", papers(*words))
+        words = ("measure", BUILD, self.path("out"), "--quick", "--places", "cores", "--threads", "1", "--only",
+                 "hernandez-devices,wang-cao-devices")
+        said = papers(*words)
+        for name in ("hernandez-devices", "hernandez-devices-fibres", "wang-cao-devices"):
+            self.assertIn(name + "@cores", said)
         with open(self.path("out", "hernandez-devices@cores.json"), encoding="utf-8") as file:
             self.assertEqual([run["name"] for run in json.load(file)["benchmarks"]], ["ballstick/by_cores/1/real_time"])
         self.assertEqual(papers(*words), "")
@@ -116,6 +119,15 @@ class Reporting(Papers):
         self.assertIn(("one GPU", "lm", "48", "0.0005"), rows)
         self.assertIn(("C2050", "paper", "128", "1.31"), rows)
         self.assertEqual(points(self.path("out", "hernandez-2013-grid.csv")), [("one core", "L2", "64", "2.5")])
+
+    def test_gpus_and_cores_are_in_one_table_with_the_papers(self):
+        self.result("a@cores", "cpu", [("perfusion/by_cores/lm/one_liver/2", 16, {"voxels": 32768, "voxels_per_s": 2e6})], "2")
+        self.result("b@gpus", "cuda", [("perfusion/by_devices/lm/one_liver/2", 2, {"voxels": 638728, "voxels_per_s": 3e8})])
+        papers("report", self.folder, self.path("out"))
+        rows = points(self.path("out", "wang-cao-2012-by-devices.csv"))
+        self.assertIn(("cores", "lm/one_liver", "2", "2e+06"), rows)
+        self.assertIn(("GPUs", "lm/one_liver", "2", "3e+08"), rows)
+        self.assertIn(("C2050", "paper/one_liver", "2", "7097"), rows)
 
     def test_solves_are_timed_by_the_device_and_compared_only_with_the_papers_volumes(self):
         self.result("a@gpu", "cuda", [("connect/solve/helix/10000/hl26/repeatable/gpu", 9, {"device_time": 0.008, "over_length_quarter_turn": 7.5})])
