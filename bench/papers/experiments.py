@@ -34,6 +34,7 @@ def list_experiments():
               for scheme in SCHEMES]
     found += [
         experiment("van-aart-benchmark", "geodesic_bench", "geodesic/(paper_2048|by_step)/", (GPU,)),
+        experiment("van-aart-bytes", "geodesic_bytes_bench", "geodesic/bytes/", (GPU,)),
         experiment("van-aart-seeds", "geodesic_brain_bench", "geodesic/(seeds|callosum)/christoffel.*/(scores|points)", (CORES, GPU),
                    threads_per_core=2),
         experiment("wang-cao-frames", "perfusion_bench", "perfusion/by_frames/(simplex-paper|simplex-paper-fft|lm)/", both),

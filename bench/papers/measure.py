@@ -44,7 +44,7 @@ def words_of(what, place, args, out):
     if place in (CORE, CORES):
         words += ["--threads", str(1 if place == CORE else what.threads_per_core * args.threads)]
     if args.quick:
-        words += ["--voxels", "16"]
+        words += ["--voxels", "32"]
     return words
 
 

@@ -9,6 +9,7 @@ import re
 import sys
 
 from geodesic_tables import PAPER_BRAIN_MS
+from geodesic_tables import PAPER_MS as PAPER_MS_2048
 from perfusion_tables import PAPER_IN_FLIGHT_MS, PAPER_MS, PAPER_PATIENTS, PATIENT
 from tables import UNITS
 
@@ -81,6 +82,9 @@ def list_figures():
                lambda run: run.get("over_length_quarter_turn")),
         figure("van-aart-2011-steps", "Time against step size (Fig. 6)", "step, voxels", "ms",
                r"geodesic/by_step/(?P<series>\w+/\w+)/rk2/h(?P<x>[\d.]+)", milliseconds),
+        figure("van-aart-2011-bytes-per-step", "Bytes read per step, the same instructions (Table 1)", "bytes per step", "ns per step",
+               r"geodesic/bytes/(?P<series>\w+/\d+)/(?P<x>\d+)", lambda run: 1e6 * run["real_time"] / run["steps"],
+               [("GTX 260", "paper/2048", 768, 1e6 * PAPER_MS_2048 / (2048 * 4096))]),
         figure("van-aart-2011-callosum", "Seeds in the corpus callosum, random directions (Table 3, Fig. 7)", "seeds", "ms",
                r"geodesic/callosum/(?P<series>\w+/\w+/\w+)(?:/threads(?P<threads_of_x>\d+)|/gpu)/(?P<x>\d+)", milliseconds, seeds),
         figure("wang-cao-2012-frames-by-device", "Time against frames (Table 2)", "frames", "ms per voxel",

@@ -129,6 +129,12 @@ class Reporting(Papers):
         self.assertIn(("GPUs", "lm/one_liver", "2", "3e+08"), rows)
         self.assertIn(("C2050", "paper/one_liver", "2", "7097"), rows)
 
+    def test_bytes_per_step_are_times_of_a_step(self):
+        self.result("a@gpu", "cuda", [("geodesic/bytes/texture/2048/384", 4, {"steps": 2048 * 4096})])
+        papers("report", self.folder, self.path("out"))
+        self.assertEqual(points(self.path("out", "van-aart-2011-bytes-per-step.csv")),
+                         [("one GPU", "texture/2048", "384", "0.4768"), ("GTX 260", "paper/2048", "768", "19.67")])
+
     def test_solves_are_timed_by_the_device_and_compared_only_with_the_papers_volumes(self):
         self.result("a@gpu", "cuda", [("connect/solve/helix/10000/hl26/repeatable/gpu", 9, {"device_time": 0.008, "over_length_quarter_turn": 7.5})])
         self.result("b@core", "cpu", [("connect/sweeping/const/64/godunov/threads1", 900, {})])
