@@ -41,9 +41,9 @@ def rate(run):
 
 
 class figure:
-    """A benchmark's name gives the series and x by the groups of `pattern`."""
-    def __init__(self, name, title, x, y, pattern, value, paper=()):
-        self.name, self.title, self.x, self.y, self.value, self.paper = name, title, x, y, value, paper
+    """A benchmark's name gives the series and x by the groups of `pattern`; `series` is used if it has no such group."""
+    def __init__(self, name, title, x, y, pattern, value, paper=(), series=""):
+        self.name, self.title, self.x, self.y, self.value, self.paper, self.series = name, title, x, y, value, paper, series
         self.pattern = re.compile(pattern + r"(/threads(?P<threads>\d+)|/gpu)?/real_time$")
 
 
@@ -73,7 +73,7 @@ def list_figures():
         figure("hernandez-2013-fibres-by-devices", "N GPUs against N cores (Fig. 10, Table 4)", "GPUs or cores", "voxels per s",
                r"ballstick/fibres_by_(?:cores|devices)/(?P<series>L\d)/(?P<x>\d+)", rate),
         figure("hernandez-2013-by-devices", "N GPUs against N cores", "GPUs or cores", "voxels per s",
-               r"ballstick/(?P<series>by)_(?:cores|devices)/(?P<x>\d+)", rate),
+               r"ballstick/by_(?:cores|devices)/(?P<x>\d+)", rate, series="K137_L3"),
         figure("jeong-2007-solves", "One solve (Table 1)", "volume", "ms",
                rf"connect/(?:solve/(?P<x>{volumes})/(?P<series>\w+)/repeatable|(?P<series2>sweeping)/(?P<x2>{volumes})/(?P<scheme>\w+))",
                device_milliseconds, solves),
@@ -137,7 +137,7 @@ def rows_of(what, runs):
         if value is None:
             continue
         groups = found.groupdict()
-        series = groups.get("series") or f"{groups['series2']}/{groups['scheme']}"
+        series = what.series or groups.get("series") or f"{groups['series2']}/{groups['scheme']}"
         rows.append((device_of(context, groups, run["name"]), series, groups.get("x") or groups["x2"], f"{value:.4g}"))
     return rows and sorted(rows, key=lambda row: (*row[:2], float(row[2]) if re.fullmatch(r"[\d.]+", row[2]) else 0)) + [
         (*row[:3], f"{row[3]:.4g}") for row in what.paper]

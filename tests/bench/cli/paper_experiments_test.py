@@ -122,12 +122,14 @@ class Reporting(Papers):
 
     def test_gpus_and_cores_are_in_one_table_with_the_papers(self):
         self.result("a@cores", "cpu", [("perfusion/by_cores/lm/one_liver/2", 16, {"voxels": 32768, "voxels_per_s": 2e6})], "2")
-        self.result("b@gpus", "cuda", [("perfusion/by_devices/lm/one_liver/2", 2, {"voxels": 638728, "voxels_per_s": 3e8})])
+        self.result("b@gpus", "cuda", [("perfusion/by_devices/lm/one_liver/2", 2, {"voxels": 638728, "voxels_per_s": 3e8}),
+                                       ("ballstick/by_devices/4", 2, {"voxels": 64, "voxels_per_s": 1e6})])
         papers("report", self.folder, self.path("out"))
         rows = points(self.path("out", "wang-cao-2012-by-devices.csv"))
         self.assertIn(("cores", "lm/one_liver", "2", "2e+06"), rows)
         self.assertIn(("GPUs", "lm/one_liver", "2", "3e+08"), rows)
         self.assertIn(("C2050", "paper/one_liver", "2", "7097"), rows)
+        self.assertEqual(points(self.path("out", "hernandez-2013-by-devices.csv")), [("GPUs", "K137_L3", "4", "1e+06")])
 
     def test_bytes_per_step_are_times_of_a_step(self):
         self.result("a@gpu", "cuda", [("geodesic/bytes/texture/2048/384", 4, {"steps": 2048 * 4096})])
