@@ -110,10 +110,21 @@ def run_on_single_cores(chosen, args):
 
 
 def describe_machine(args, gpus):
-    done = subprocess.run([os.path.join(args.build, "voxherd"), "info"], capture_output=True, text=True)
+    program = os.path.join(args.build, "voxherd")
+    text = subprocess.run([program, "info"], capture_output=True, text=True).stdout if os.path.exists(program) else ""
     with open(os.path.join(args.folder, "machine.json"), "w", encoding="utf-8") as file:
-        json.dump({"cores": args.threads, "gpus": gpus, "description": done.stdout, "quick": args.quick,
+        json.dump({"cores": args.threads, "gpus": gpus, "description": text, "quick": args.quick,
                    "date": time.strftime("%Y-%m-%d", time.gmtime())}, file, indent=1)
+
+
+def check_programs(args, chosen, modules, places):
+    """Only the programs of the chosen experiments are needed."""
+    if not chosen and not modules:
+        sys.exit(f"error: --only {args.only}: no experiment has this in its name")
+    programs = sorted({os.path.join("bench", what.program) for what in chosen if set(what.places) & set(places)})
+    for program in programs + (["voxherd"] if modules else []):
+        if not os.access(os.path.join(args.build, program), os.X_OK):
+            sys.exit(f"error: {args.build}/{program} does not exist; give a build folder, for example build/cuda")
 
 
 def main(args):
@@ -122,18 +133,16 @@ def main(args):
     wrong = [place for place in places if place not in (CORE, CORES, GPU, GPUS)]
     if wrong:
         sys.exit(f"error: --places {wrong[0]}: expected some of core, cores, gpu, gpus")
-    if not os.access(os.path.join(args.build, "voxherd"), os.X_OK):
-        sys.exit(f"error: {args.build}/voxherd does not exist; give a build folder, for example build/cuda")
+    chosen = [what for what in list_experiments() if is_wanted(what.name, args)]
+    modules = [module for module in (repeats, livers) if is_wanted(module.NAME, args)]
+    check_programs(args, chosen, modules, places)
     args.deadline = time.monotonic() + 60 * args.minutes
     os.makedirs(args.folder, exist_ok=True)
     describe_machine(args, gpus)
-    chosen = [what for what in list_experiments() if is_wanted(what.name, args)]
     good = [run_one(what, place, args) for place in (GPU, GPUS, CORES) if place in places
             for what in chosen if place in what.places]
     backends = [name for name, needed in (("cpu", CORES), ("cuda", GPU)) if needed in places]
-    for module in (repeats, livers):
-        if is_wanted(module.NAME, args):
-            good.append(is_time_left(args) and module.measure(args, backends))
+    good += [is_time_left(args) and module.measure(args, backends) for module in modules]
     if CORE in places:
         good += run_on_single_cores([what for what in chosen if CORE in what.places], args)
     if not all(good):

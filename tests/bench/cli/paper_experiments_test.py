@@ -77,6 +77,15 @@ class Measuring(Papers):
         self.assertIn("hernandez-devices@cores: failed: status 1", said)
         self.assertFalse(os.path.exists(self.path("out", "hernandez-devices@cores.json")))
 
+    def test_needs_only_the_programs_of_the_chosen_experiments(self):
+        os.makedirs(self.path("build", "bench"))
+        os.symlink(os.path.join(BUILD, "bench", "threads_bench"), self.path("build", "bench", "threads_bench"))
+        words = ("measure", self.path("build"), self.path("out"), "--quick", "--places", "cores", "--threads", "1", "--only")
+        self.assertIn("hernandez-devices@cores", papers(*words, "hernandez-devices"))
+        self.assertIn("bench/perfusion_bench does not exist", papers(*words, "wang-cao", status=1))
+        self.assertIn("voxherd does not exist", papers(*words, "repeats", status=1))
+        self.assertIn("no experiment has this", papers(*words, "nothing", status=1))
+
     def test_two_fits_of_a_liver_on_cpus_do_not_differ(self):
         papers("measure", BUILD, self.path("out"), "--quick", "--places", "cores", "--threads", "1", "--only", "livers")
         rows = points(self.path("out", "wang-cao-livers.csv"))
