@@ -101,6 +101,11 @@ class Measuring(Papers):
         self.assertEqual({len(values) for values in first.values()}, {100})
         self.assertGreater(len(set(first["corpus callosum"])), 90)
         self.assertGreater(sum(first["corpus callosum"]), 1.5 * sum(first["grey matter"]))
+        # The folder replaces the scan on another machine, with the same values.
+        os.remove(self.path("out", "hernandez-repeats.csv"))
+        papers("measure", BUILD, self.path("out"), "--quick", "--places", "cores", "--threads", "1", "--only", "repeats",
+               "--data", self.path("nothing"))
+        self.assertEqual(points(self.path("out", "hernandez-repeats.csv")), rows)
 
 
 class Reporting(Papers):
