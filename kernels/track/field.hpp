@@ -63,10 +63,10 @@ struct seed_space {
 
 /// Where streamlines run, in the memory of the device that draws them.
 struct field_view {
-  std::int32_t size[3];        ///< of the image
-  const voxel_info* voxels;    ///< (nz, ny, nx)
-  const packed_fibre* fibres;  ///< (place, sample, fibre), for the voxels inside
-  std::uint32_t places;        ///< of the counts
+  std::int32_t size[3];                         ///< of the image
+  const voxel_info* voxels;                     ///< (nz, ny, nx)
+  const packed_fibre* fibres;                   ///< (place, sample, fibre), for the voxels inside
+  std::uint32_t places;                         ///< of the counts
   const std::uint32_t* exits = nullptr;         ///< by place: the masks not to leave, one bit each; null for none
   const std::uint32_t* target_begin = nullptr;  ///< place i is in targets[target_begin[i] ... target_begin[i + 1] - 1]
   const std::uint32_t* targets = nullptr;

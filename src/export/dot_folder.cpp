@@ -112,8 +112,7 @@ void write_lookup(const export_settings& settings, const result_reader& result, 
   for (std::size_t d = 0; d < 3; ++d) form.grid.size[d] = static_cast<std::uint64_t>(size[d]);
   const std::vector<double>& affine = find_values(result, "column_voxel_to_world");
   std::copy(affine.begin(), affine.end(), form.grid.voxel_to_world.begin());
-  for (std::size_t d = 0; d < 3; ++d)
-    form.grid.voxel_size_mm[d] = std::hypot(affine[d], affine[4 + d], affine[8 + d]);
+  for (std::size_t d = 0; d < 3; ++d) form.grid.voxel_size_mm[d] = std::hypot(affine[d], affine[4 + d], affine[8 + d]);
   form.volumes = 1;
   form.description = "voxherd: number of each column of fdt_matrix2";
   std::vector<float> number(form.grid.voxel_count());

@@ -9,7 +9,11 @@ namespace {
 class group_runner final : public batch_runner {
  public:
   group_runner(std::unique_ptr<track::tracker> tracker, const track_inputs& in)
-      : tracker_(std::move(tracker)), lengths_(in.lengths), directions_(in.directions), columns_(in.columns() > 0), bits_(in.max_kept > 0) {}
+      : tracker_(std::move(tracker)),
+        lengths_(in.lengths),
+        directions_(in.directions),
+        columns_(in.columns() > 0),
+        bits_(in.max_kept > 0) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     std::size_t next = 0;

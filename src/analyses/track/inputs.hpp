@@ -22,8 +22,8 @@ struct track_inputs {
   std::vector<track::voxel_info> voxels;         ///< (nz, ny, nx) of space.grid: masks and places of the counts
   std::vector<track::voxel_info> sample_voxels;  ///< of the samples' grid, if the space is separate
   std::vector<std::uint64_t> place_voxels;       ///< linear index of each place's voxel in space.grid
-  std::vector<track::seed> seeds;           ///< by region, then by voxel
-  std::vector<std::int64_t> labels;         ///< of a network's region number i + 1; empty without one
+  std::vector<track::seed> seeds;                ///< by region, then by voxel
+  std::vector<std::int64_t> labels;              ///< of a network's region number i + 1; empty without one
   std::vector<std::uint32_t> exits, target_begin, targets;  ///< as in track::track_input
   std::vector<std::string> target_names;
   track::walk_settings how;

@@ -200,8 +200,7 @@ track::walk_settings make_walk_settings(const track_request& r, const image_grid
   // The first axis of the samples' directions may run against that of the image.
   const bool flipped = determinant(grid_space(samples).axes_mm) > 0;
   for (std::size_t d = 0; d < 3; ++d) {
-    how.step_voxels[d] =
-        static_cast<float>(step / (unit * samples.voxel_size_mm[d]) * (flipped && d == 0 ? -1 : 1));
+    how.step_voxels[d] = static_cast<float>(step / (unit * samples.voxel_size_mm[d]) * (flipped && d == 0 ? -1 : 1));
     how.radius_voxels[d] = static_cast<float>(r.radius_mm / seeds.voxel_size_mm[d]);
   }
   how.random_start = r.radius_mm > 0;

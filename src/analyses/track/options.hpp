@@ -61,8 +61,8 @@ track_request with_mask_files(const track_request& request);
 /// Throws failure (usage) if a file of a transform is an image.
 void refuse_warp(const char* option, const std::string& path);
 
-/// How streamlines are drawn through samples from the voxels of the seeds' image. `samples` and `fibres` of the settings
-/// are left to the caller.
+/// How streamlines are drawn through samples from the voxels of the seeds' image. `samples` and `fibres` of the
+/// settings are left to the caller.
 track::walk_settings make_walk_settings(const track_request& request, const image_grid& samples,
                                         const image_grid& seeds);
 

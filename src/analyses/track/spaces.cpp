@@ -30,9 +30,9 @@ voxel_map to_fsl_mm(const image_grid& grid) {
 voxel_map read_flirt_matrix(const std::string& path) {
   const number_table t = read_number_table(path);
   const auto refuse = [&](const std::string& found) {
-    throw failure(exit_status::bad_data,
-                  fmt::format("--xfm {}: {}, expected a matrix of FLIRT (4 x 4 numbers, the last row 0 0 0 1)", t.name,
-                              found));
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("--xfm {}: {}, expected a matrix of FLIRT (4 x 4 numbers, the last row 0 0 0 1)", t.name, found));
   };
   if (t.rows != 4 || t.columns != 4) refuse(fmt::format("has {} x {} numbers", t.rows, t.columns));
   for (std::size_t k = 0; k < 4; ++k)
@@ -110,8 +110,8 @@ track_space read_track_space(const track_request& request, const image_grid& sam
     space.to_samples = map_by_world(image.grid, samples);
   } else {
     provenance["xfm"] = fingerprint(request.transform);
-    space.to_samples = product(product(to_fsl_mm(image.grid), read_flirt_matrix(request.transform)),
-                               to_fsl_mm(samples).inverse());
+    space.to_samples =
+        product(product(to_fsl_mm(image.grid), read_flirt_matrix(request.transform)), to_fsl_mm(samples).inverse());
   }
   space.to_seeds = space.to_samples.inverse();
   return space;

@@ -49,9 +49,11 @@ void check_request(const probtrackx2_request& r, const given_options&) {
     option::refuse("probtrackx2: --distthresh1 and --distthresh3 differ; run the command for each matrix");
   if (r.density || r.to_targets || r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs) return;
   if (r.network.empty() && !r.directions)
-    option::refuse("probtrackx2: no result is asked for; give --opd (density), --network or --omatrix1, 2, 3 "
-                   "(matrices) or --os2t (targets)");
-  if (r.distance_corrected) option::refuse("probtrackx2: --pd has no meaning without --opd, --os2t or --omatrix1, 2, 3");
+    option::refuse(
+        "probtrackx2: no result is asked for; give --opd (density), --network or --omatrix1, 2, 3 "
+        "(matrices) or --os2t (targets)");
+  if (r.distance_corrected)
+    option::refuse("probtrackx2: --pd has no meaning without --opd, --os2t or --omatrix1, 2, 3");
 }
 
 /// The options of track. Names that mean something else to FSL are replaced; the folder takes the place of --out.

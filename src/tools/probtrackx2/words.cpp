@@ -23,8 +23,8 @@ struct flag {
   std::string_view ours;
 };
 
-constexpr std::string_view no_surfaces = "surfaces are not supported",
-                           no_matrix4 = "matrix 4 is not available", hidden = "voxherd track has no such choice";
+constexpr std::string_view no_surfaces = "surfaces are not supported", no_matrix4 = "matrix 4 is not available",
+                           hidden = "voxherd track has no such choice";
 
 // clang-format off
 constexpr flag flags[] = {
