@@ -227,20 +227,20 @@ class Ranks(TrackJobs):
         self.assertEqual(digest(out), expected)
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("killed")], ["killed.h5"])
 
-    def test_a_job_with_matrices_that_is_killed_in_each_step_resumes_to_the_same_bytes_on_other_ranks(self):
+    def test_a_job_with_matrices_and_streamlines_that_is_killed_in_each_step_resumes_to_the_same_bytes_on_other_ranks(self):
         def options(name):
             return (*self.all_options(), "--samples-per-seed", 800, "--batch", 1, "--matrix1", self.path(f"{name}1.h5"), "--matrix2",
                     self.path(f"{name}2.h5"), "--target2", self.path("left.nii"), "--matrix3", self.path(f"{name}3.h5"), "--target3",
-                    self.path("seeds.nii"))
+                    self.path("seeds.nii"), "--streamlines", self.path(f"{name}4.h5"), "--max-streamlines", 30)
 
         def results(name):
-            return [f"{name}{end}.h5" for end in ("", "1", "2", "3")]
+            return [f"{name}{end}.h5" for end in ("", "1", "2", "3", "4")]
 
         self.make("reference.h5", *options("reference"))
         expected = [digest(self.path(name)) for name in results("reference")]
-        steps = [f"killed.h5.{step}" for step in ("groups", "matrix1-sizes")] + ["killed1.h5", "killed.h5.matrix2-sizes", "killed2.h5",
-                                                                                "killed.h5.pair-sizes", "killed.h5.pairs", "killed3.h5"]
-        for number, file in enumerate([*steps, "killed.h5"]):
+        steps = (".h5.groups", ".h5.streamline-sizes", "4.h5", ".h5.matrix1-sizes", "1.h5", ".h5.matrix2-sizes", "2.h5", ".h5.pair-sizes",
+                 ".h5.pairs", "3.h5", ".h5")
+        for number, file in enumerate(f"killed{step}" for step in steps):
             # A process kills itself when it is about to write for the fourth time into the step's file.
             part = self.path(file) + ".part"
             job = subprocess.Popen(

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/support/gpu_test.hpp"
 #include "tests/track/reference/track_reference.hpp"
 
@@ -73,6 +75,37 @@ TEST_F(TrackCuda, MatricesAreThoseOfTheCpu) {
       EXPECT_EQ(pairs, right);
     }
   }
+}
+
+/// Masks and counts on voxels that are turned and shifted against those of the samples.
+seed_space turned_space(const track_case& c) {
+  seed_space space;
+  space.voxels = c.voxels.data();
+  for (std::size_t d = 0; d < 3; ++d) space.size[d] = c.size[d];
+  space.to_samples = {{{1, 0.1f, 0, 0.2f}, {-0.1f, 1, 0, 0.3f}, {0, 0, 1, 0.1f}}};
+  space.to_seeds = {
+      {{0.990099f, -0.0990099f, 0, -0.168317f}, {0.0990099f, 0.990099f, 0, -0.316832f}, {0, 0, 1, -0.1f}}};
+  return space;
+}
+
+TEST_F(TrackCuda, CountsInAnotherSpaceAndAcceptedBitsAreThoseOfTheCpu) {
+  const track_case c = bent_case_with_conditions(1);
+  track_input in = c.input(1000, 777);
+  in.space = turned_space(c);
+  const std::size_t groups = in.plan.groups();
+  const auto count = [&](const device& d) {
+    std::vector<std::uint32_t> density(groups * in.places), bits(groups * bit_words(in.plan.per_group));
+    counters out;
+    out.density = density.data();
+    out.accepted_bits = bits.data();
+    make_tracker(d, in)->track(0, groups, out);
+    return std::pair(density, bits);
+  };
+  const auto found = count(gpu), expected = count({backend::cpu, 2, 0});
+  EXPECT_TRUE(found == expected);
+  EXPECT_GT(*std::max_element(expected.second.begin(), expected.second.end()), 0u);
+  in.space = {};
+  EXPECT_FALSE(found.first == count(gpu).first);
 }
 
 }  // namespace
