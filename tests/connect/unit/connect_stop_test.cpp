@@ -40,6 +40,6 @@ TEST_P(ConnectStop, EndsTheSolveAndLeavesTheNextOneAsItWas) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, ConnectStop, testing::ValuesIn(connect_schemes),
-                         [](const auto& info) { return std::to_string(info.index); });
+                         [](const auto& scheme) { return std::to_string(scheme.index); });
 
 }  // namespace

@@ -1,9 +1,10 @@
-// Accessibility of the page in light and dark: node axe.mjs ADDRESS. Prints violations as JSON.
+// Accessibility of the page in light and dark: node axe.mjs ADDRESS SCREENSHOTS. Prints violations as JSON.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { openBrowser, timeout, waitForSolution } from "./browser.mjs";
 
-const [address] = process.argv.slice(2);
+const [address, screenshots] = process.argv.slice(2);
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const browser = await openBrowser();
 
@@ -21,6 +22,7 @@ async function look(colorScheme) {
   await page.addScriptTag({ content: source });
   const { violations, passes } = await page.evaluate(() => axe.run());
   const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.screenshot({ path: join(screenshots, `${colorScheme}.png`) });
   await context.close();
   return {
     background,

@@ -164,6 +164,8 @@ async function keepPathway() {
     seen.kept[front] = await countColours();
   }
   while ((await page.$("#kept button")) !== null) await page.click("#kept button");
+  await page.selectOption("#to", "2");
+  await waitForSolution(page);
   seen.kept.left = await page.evaluate(() => [
     voxherd.connect.kept.list.length,
     [...voxherd.volume.meshes].filter(([name, mesh]) => name.startsWith("kept") && mesh.visible).length,

@@ -56,7 +56,7 @@ class Page(ViewJobs):
         with Viewer(cls.tensor, "--parcellation", cls.ends) as viewer:
             cls.port = viewer.port
             cls.seen = cls.use(viewer, "view.mjs", screenshots)
-            cls.axe = cls.use(viewer, "axe.mjs")
+            cls.axe = cls.use(viewer, "axe.mjs", screenshots)
 
     @classmethod
     def use(cls, viewer, script, *words):

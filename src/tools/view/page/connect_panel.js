@@ -224,7 +224,7 @@ export class ConnectPanel {
       voxels: this.voxels.filter((_, n) => connection.level[n] <= limit),
     });
     this.showSurface();
-    this.page.volume.draw();
+    this.page.paint();
   }
 
   // Nothing is connected.

@@ -15,14 +15,14 @@ export class KeptPathways {
     this.made = 0;
   }
 
-  // `pathway`: what is needed to find it again, with `voxels` (numbers on the page), `name`, perhaps `colour`.
+  // The caller draws. `pathway`: what is needed to find it again, with `voxels` (numbers on the page), `name`, perhaps `colour`.
   add(pathway) {
     const { size, affine } = this.page.state.grid;
     const kept = { colour: palette[this.list.length % palette.length], ...pathway, id: `kept ${++this.made}` };
     kept.surface = findSurface(kept.voxels, () => true, size, affine);
     this.list.push(kept);
     this.showList();
-    this.draw(kept);
+    this.page.volume.setSurface(kept.id, kept.surface, rgbOf(kept.colour));
   }
 
   // Whether the pathway of this connection is among them.

@@ -173,6 +173,7 @@ async function start() {
   say(`Ready (${state.device}).`);
   if (state.scene) await report(showScene(page, state.scene));
   document.documentElement.dataset.ready = "yes";
+  page.showScene = (scene) => showScene(page, scene);
   window.voxherd = page; // for tests
 }
 
