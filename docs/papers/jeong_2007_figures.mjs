@@ -6,13 +6,13 @@ import { traceStreamlines } from "./jeong_2007_streamlines.mjs";
 
 const [address, folder, only] = process.argv.slice(2);
 const browser = await openBrowser();
-const { page } = await openViewer(browser, address);
+const { page } = await openViewer(browser, address, { width: 900, height: 520 });
 await page.evaluate(() => {
   for (const id of ["controls", "numbers"]) document.getElementById(id).style.display = "none";
   document.querySelector("main").style.gridTemplateColumns = "minmax(0, 1fr)";
   voxherd.planes.nv.setCrosshairWidth(0);
 });
-await page.setViewportSize({ width: 900, height: 520 }); // small pictures: drawn without a GPU
+await page.setViewportSize({ width: 900, height: 500 }); // now the pictures fill it; they are small: drawn without a GPU
 
 const between = (from, to) => ({ from: { point: from }, to: { point: to } });
 const ends = {
