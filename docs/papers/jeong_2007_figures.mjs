@@ -17,8 +17,8 @@ await page.setViewportSize({ width: 900, height: 500 }); // now the pictures fil
 const between = (from, to) => ({ from: { point: from }, to: { point: to } });
 const ends = {
   genu: between([-18, 46, 21], [18, 46, 21]),
-  body: between([-16.7, -4.4, 41], [18.3, -4.4, 41]),
-  splenium: between([-25, -56, 18.5], [21, -56, 18.5]),
+  body: between([-20.2, -6.2, 46], [20.1, -6.2, 46]),
+  splenium: between([-18.4, -48.2, 13.5], [18, -46, 16]),
   leftCingulum: between([-11.4, -39.4, 36], [-6.1, 30.6, 33.5]),
   rightCingulum: between([9.6, -35.9, 36], [9.6, 30.6, 33.5]),
   corticospinal: between([20.1, -14.9, 53.5], [6.1, -21.9, -21.5]),
@@ -74,11 +74,29 @@ const setVolume = (options) =>
     const { nv } = voxherd.volume;
     nv.opts.show3Dcrosshair = crosshair;
     nv.opts.isOrientCube = false;
+    nv.setClipPlaneColor([0, 0, 0, 0]);
     nv.setClipPlane(clip);
     nv.setOpacity(0, opacity);
   }, options);
 
 const axial = { left: 0.15, right: 0.85 };
+// Turns the volume about a place and shows only so much about it; without a place, all of it. NiiVue has only its middle.
+const lookAt = (place, radius) =>
+  page.evaluate(
+    ([mm, mmAround]) => {
+      const { nv } = voxherd.volume;
+      delete nv.setPivot3D;
+      const usual = nv.setPivot3D.bind(nv);
+      if (!mm) return;
+      nv.setPivot3D = () => {
+        usual();
+        nv.pivot3D = mm;
+        nv.furthestFromPivot = mmAround;
+      };
+    },
+    [place ?? null, radius],
+  );
+
 const views = {
   front: { azimuth: 150, elevation: 25, zoom: 1.6 },
   left: { azimuth: 250, elevation: 12, zoom: 1.9 },
@@ -113,7 +131,7 @@ const figures = {
 
   async 6() {
     const tract = { ends: ends.corticospinal, crosshair_mm: [15, -18, 20], camera: views.above };
-    await show({ ...tract, range: 30 });
+    await show({ ...tract, range: 60 });
     await setVolume({ opacity: 0 });
     const costs = await picture("volume");
     const names = ["genu", "body", "splenium", "leftCingulum", "rightCingulum"];
@@ -121,7 +139,7 @@ const figures = {
     const settings = { metric: "jeong", alpha: 3, smooth: 0, max_ratio: 100 };
     const kept = names.map((name, i) => ({ name, colour: colours[i], ends: ends[name], epsilon: 0.03, ...settings }));
     await show({ kept, camera: views.above, crosshair_mm: [-1, 0, 20] });
-    await setVolume({ clip: [-0.05, 0, 90] });
+    await setVolume({ clip: [0.1, 0, 90] });
     const withSlice = await picture("volume");
     await setVolume({ opacity: 0 });
     await save("6", [costs, withSlice, await picture("volume")]);
@@ -133,9 +151,10 @@ const figures = {
     await page.waitForFunction(() => voxherd.volume.meshes.has("glyphs"), null, { timeout });
     await setVolume({ opacity: 0.4 });
     const all = await picture("volume");
-    await show({ ends: ends.genu, glyphs: true, camera: { ...views.above, zoom: 5 }, crosshair_mm: [-1, 34, 21] });
+    await lookAt([-1, 36, 22], 22);
     await setVolume({ opacity: 0 });
     await save("7", [all, await picture("volume")]);
+    await lookAt();
     await setVolume({});
   },
 
