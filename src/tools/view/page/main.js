@@ -4,6 +4,7 @@ import { ConnectPanel } from "./connect_panel.js";
 import { listenToKeys } from "./keyboard.js";
 import { ImageView } from "./niivue_adapter.js";
 import { savePicture } from "./save.js";
+import { listenToScenes, showScene } from "./scene.js";
 import * as server from "./server.js";
 
 const byId = (id) => document.getElementById(id);
@@ -168,8 +169,11 @@ async function start() {
   byId("planes").addEventListener("mouseup", () => volume.moveTo(page.place.mm));
   page.moveTo(page.toMm(state.grid.size.map((n) => Math.floor(n / 2))));
   server.keepAlive();
+  listenToScenes(page, report);
   say(`Ready (${state.device}).`);
+  if (state.scene) await report(showScene(page, state.scene));
   document.documentElement.dataset.ready = "yes";
+  page.showScene = (scene) => showScene(page, scene);
   window.voxherd = page; // for tests
 }
 
