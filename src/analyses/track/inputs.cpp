@@ -4,13 +4,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/readable.hpp"
 #include "src/analyses/track/place_masks.hpp"
+#include "src/analyses/track/places.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
-#include "src/scan/grid_space.hpp"
 #include "src/scan/label_image.hpp"
 
 namespace voxherd {
@@ -21,100 +20,6 @@ namespace mark = track::mark;
 using track::voxel_info;
 
 constexpr std::size_t max_regions = 2048;  // larger matrices are not for a single process
-
-/// Voxels that a step or a start can reach from a voxel with samples, along each axis of the samples' image.
-std::array<std::int64_t, 3> reach(const track_request& request, const image_grid& samples, const track_space& space) {
-  std::array<std::int64_t, 3> voxels{};
-  for (std::size_t d = 0; d < 3; ++d) {
-    double start = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      start += std::abs(space.to_samples.axes[3 * d + k]) * request.radius_mm / space.grid.voxel_size_mm[k];
-    const double step = static_cast<double>(request.step_mm) / samples.voxel_size_mm[d];
-    voxels[d] = static_cast<std::int64_t>(std::ceil(std::max(step, start)));
-  }
-  return voxels;
-}
-
-/// Marks all voxels within `far` of a marked one along an axis whose neighbours are `stride` apart.
-void widen(std::vector<std::uint8_t>& marked, std::size_t length, std::size_t stride, std::int64_t far) {
-  const auto n = static_cast<std::int64_t>(length);
-  std::vector<std::uint8_t> line(length);
-  for (std::size_t first = 0; first < marked.size(); ++first) {
-    if (first / stride % length != 0) continue;  // not the first voxel of a line
-    std::int64_t end = 0;                        // voxels before it are done
-    for (std::int64_t i = 0; i < n; ++i)
-      line[static_cast<std::size_t>(i)] = marked[first + static_cast<std::size_t>(i) * stride];
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (line[static_cast<std::size_t>(i)] == 0) continue;
-      for (end = std::max(end, i - far); end <= std::min(n - 1, i + far); ++end)
-        marked[first + static_cast<std::size_t>(end) * stride] = 1;
-    }
-  }
-}
-
-/// Numbers the voxels with samples, then those within reach of them, where a streamline that leaves may end.
-void number_places(const image_grid& grid, const std::array<std::int64_t, 3>& far, track_inputs& in) {
-  in.voxels.assign(grid.voxel_count(), {-1, 0});
-  in.place_voxels = in.samples.voxels;
-  std::vector<std::uint8_t> reached(in.voxels.size());
-  for (std::size_t i = 0; i < in.place_voxels.size(); ++i) {
-    in.voxels[in.place_voxels[i]] = {static_cast<std::int32_t>(i), mark::inside};
-    reached[in.place_voxels[i]] = 1;
-  }
-  std::size_t stride = 1;
-  for (std::size_t d = 0; d < 3; stride *= grid.size[d++]) widen(reached, grid.size[d], stride, far[d]);
-  for (std::size_t v = 0; v < reached.size(); ++v) {
-    if (reached[v] == 0 || in.voxels[v].place >= 0) continue;
-    in.voxels[v].place = static_cast<std::int32_t>(in.place_voxels.size());
-    in.place_voxels.push_back(v);
-  }
-}
-
-/// The voxels of an image in which a point of a voxel of the samples' image may be: a box that holds its corners. A
-/// little more than the voxel, or less if each voxel is one of the other image.
-void mark_reached(const track_space& space, const vector3& voxel, double half, std::vector<std::uint8_t>& reached) {
-  const vector3 centre = space.to_seeds(voxel);
-  std::int64_t first[3], last[3];
-  for (std::size_t d = 0; d < 3; ++d) {
-    double far = 0;
-    for (std::size_t k = 0; k < 3; ++k) far += std::abs(space.to_seeds.axes[3 * d + k]) * half;
-    first[d] = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(centre[d] - far + 0.5)));
-    last[d] = std::min(static_cast<std::int64_t>(space.grid.size[d]) - 1,
-                       static_cast<std::int64_t>(std::floor(centre[d] + far + 0.5)));
-  }
-  for (std::int64_t z = first[2]; z <= last[2]; ++z)
-    for (std::int64_t y = first[1]; y <= last[1]; ++y)
-      for (std::int64_t x = first[0]; x <= last[0]; ++x) {
-        const std::uint64_t row = static_cast<std::uint64_t>(z) * space.grid.size[1] + static_cast<std::uint64_t>(y);
-        reached[row * space.grid.size[0] + static_cast<std::uint64_t>(x)] = 1;
-      }
-}
-
-vector3 voxel_position(const image_grid& grid, std::uint64_t voxel) {
-  const auto& n = grid.size;
-  return {static_cast<double>(voxel % n[0]), static_cast<double>(voxel / n[0] % n[1]),
-          static_cast<double>(voxel / (n[0] * n[1]))};
-}
-
-/// The places of another image: its voxels that a streamline can reach.
-void move_places(track_inputs& in) {
-  const double half = in.space.to_seeds.is_identity() ? 0.499 : 0.501;
-  std::vector<std::uint8_t> reached(in.space.grid.voxel_count());
-  for (const std::uint64_t v : in.place_voxels)
-    mark_reached(in.space, voxel_position(in.samples.grid, v), half, reached);
-  in.sample_voxels = std::move(in.voxels);
-  in.voxels.assign(reached.size(), {-1, 0});
-  in.place_voxels.clear();
-  for (std::size_t v = 0; v < reached.size(); ++v) {
-    if (reached[v] == 0) continue;
-    in.voxels[v].place = static_cast<std::int32_t>(in.place_voxels.size());
-    in.place_voxels.push_back(v);
-  }
-  if (in.place_voxels.empty())
-    throw failure(exit_status::bad_data,
-                  "--seedref, --xfm: no voxel of the reference image is in the samples; is the matrix from the seeds' "
-                  "space to that of the samples?");
-}
 
 /// The name of file number `i` of an option among the inputs.
 std::string input_name(const std::vector<std::string>& paths, const char* option, std::size_t i) {
@@ -246,19 +151,6 @@ void track_inputs::set_masks(std::span<const track::voxel_info> masks, track::tr
   }
 }
 
-bool track_inputs::has_samples(std::uint64_t voxel) const {
-  if (!space.is_separate) return (voxels[voxel].marks & mark::inside) != 0;
-  const vector3 at = space.to_samples(voxel_position(space.grid, voxel));
-  const auto& n = samples.grid.size;
-  std::uint64_t index = 0;
-  for (std::size_t d = 3; d-- > 0;) {
-    const double nearest = std::floor(at[d] + 0.5);
-    if (nearest < 0 || nearest >= static_cast<double>(n[d])) return false;
-    index = index * n[d] + static_cast<std::uint64_t>(nearest);
-  }
-  return (sample_voxels[index].marks & mark::inside) != 0;
-}
-
 track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes) {
   constexpr std::uint64_t min_streamlines = 1 << 16, max_groups = 1024, max_bytes = std::uint64_t{1} << 30;
   track::group_plan plan{seeds, per_seed, 1};
@@ -303,7 +195,7 @@ track_inputs read_track_inputs(const session& s, const track_request& given, pos
     if (request.start_fibre > in.samples.fibres)
       throw failure(exit_status::usage, fmt::format("--start-fibre {}: the samples have {}", request.start_fibre,
                                                     counted(static_cast<std::uint64_t>(in.samples.fibres), "fibre")));
-    number_places(samples_grid, reach(request, samples_grid, in.space), in);
+    number_places(request, in);
     if (!request.mask.empty() && !in.samples.is_masked) apply_mask(request.mask, samples_grid, in);
     if (in.space.is_separate) move_places(in);
     set_marks(request.avoid, "avoid", mark::avoid, false, grid, in);
