@@ -7,32 +7,13 @@
 #include <cmath>
 
 #include "core/version.hpp"
+#include "src/tools/view/answers.hpp"
 
 namespace voxherd::view {
 
 namespace {
 
 using nlohmann::json;
-
-http_answer json_answer(const json& j) {
-  return {200, "application/json", j.dump(-1, ' ', false, json::error_handler_t::replace)};
-}
-
-/// A block of JSON; append() adds the arrays.
-std::string begin_block(const json& head) {
-  std::string text = head.dump(-1, ' ', false, json::error_handler_t::replace);
-  text.append((4 - text.size() % 4) % 4, ' ');
-  const auto length = static_cast<std::uint32_t>(text.size());
-  std::string block(reinterpret_cast<const char*>(&length), sizeof length);
-  return block + text;
-}
-
-template <class T>
-void append(std::string& block, const std::vector<T>& values) {
-  block.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-}
-
-http_answer binary(std::string bytes) { return {200, "application/octet-stream", std::move(bytes)}; }
 
 json describe_metric(const chosen_metric& m) {
   return {{"metric", metric_name(m.metric)},
@@ -89,7 +70,8 @@ api::api(shown_data& data, std::unique_ptr<connection_solver> solver, std::strin
       why_none_(std::move(why_none)),
       regions_(std::move(regions)),
       device_(std::move(device_text)),
-      grid_(data.grid()) {}
+      grid_(data.grid()),
+      details_(data, grid_) {}
 
 json api::describe() const {
   const image_grid& g = grid_.grid();
@@ -100,6 +82,7 @@ json api::describe() const {
     j["maps"].push_back({{"name", m.name}, {"unit", m.unit}, {"meaning", m.meaning}});
   j["regions"] = json::array();
   for (const region_entry& r : regions_) j["regions"].push_back({{"label", r.label}, {"name", r.name}});
+  j["details"] = details_.describe();
   j["connect"] = {{"available", solver_ != nullptr}, {"why_not", why_none_}};
   if (!solver_) return j;
   j["connect"].update(describe_metric(solver_->metric()));
@@ -122,13 +105,13 @@ http_answer api::send_map(std::string_view number) const {
     const connection_solver& s = solver();
     std::vector<float> FA(data_.grid().voxel_count(), 0);
     for (std::size_t n = 0; n < s.FA().size(); ++n) FA[s.inputs().voxels[n]] = s.FA()[n];
-    return binary(grid_.nifti(grid_.reordered(FA, 1, 0)));
+    return binary_answer(grid_.nifti(grid_.reordered(FA, 1, 0)));
   }
   std::size_t i = 0;
   const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), i);
   if (code != std::errc{} || end != number.data() + number.size() || i >= data_.maps().size())
     return {404, "text/plain", "there is no such map\n"};
-  return binary(grid_.nifti(grid_.reordered(data_.read(data_.maps()[i]), 1, 0)));
+  return binary_answer(grid_.nifti(grid_.reordered(data_.read(data_.maps()[i]), 1, 0)));
 }
 
 /// Numbers on the page of the voxels where fronts may pass, in the order of the arrays of solve().
@@ -138,14 +121,14 @@ http_answer api::send_passable() const {
   for (const std::uint64_t v : s.inputs().voxels) voxels.push_back(static_cast<std::uint32_t>(grid_.on_page(v)));
   std::string block = begin_block({{"voxels", voxels.size()}});
   append(block, voxels);
-  return binary(std::move(block));
+  return binary_answer(std::move(block));
 }
 
 http_answer api::send_regions() const {
   const connection_solver& s = solver();
   if (!s.parcellation()) return {404, "text/plain", "there is no parcellation\n"};
   const auto& label = s.parcellation()->label;
-  return binary(grid_.nifti(grid_.reordered(std::vector<float>(label.begin(), label.end()), 1, 0)));
+  return binary_answer(grid_.nifti(grid_.reordered(std::vector<float>(label.begin(), label.end()), 1, 0)));
 }
 
 http_answer api::solve(const std::string& body) {
@@ -169,7 +152,7 @@ http_answer api::solve(const std::string& body) {
   std::string block = begin_block(head);
   append(block, c.way.total);
   append(block, c.level);
-  return binary(std::move(block));
+  return binary_answer(std::move(block));
 }
 
 http_answer api::trace(const std::string& body) {
@@ -178,12 +161,14 @@ http_answer api::trace(const std::string& body) {
   append(block, std::vector<std::uint32_t>(f.offsets.begin(), f.offsets.end()));
   append(block, f.cost);
   append(block, f.position_mm);
-  return binary(std::move(block));
+  return binary_answer(std::move(block));
 }
 
 http_answer api::route(const http_request& r) {
   constexpr std::string_view map = "/api/map/";
   const bool reads = r.method == "GET";
+  if (reads)
+    if (auto found = details_.answer(r.target)) return *found;
   if (r.target == "/api/state" && reads) return json_answer(describe());
   if (r.target.starts_with(map) && reads) return send_map(std::string_view(r.target).substr(map.size()));
   if (r.target == "/api/passable" && reads) return send_passable();

@@ -7,6 +7,7 @@
 #include "src/tools/view/connection.hpp"
 #include "src/tools/view/page_grid.hpp"
 #include "src/tools/view/request_gate.hpp"
+#include "src/tools/view/result_details.hpp"
 #include "src/tools/view/shown_data.hpp"
 
 namespace voxherd::view {
@@ -16,9 +17,8 @@ struct region_entry {
   std::string name;
 };
 
-/// What the page can ask for; the server sends it as JSON, NIfTI, or a block of JSON and numbers:
-/// four bytes with the length of the JSON (little-endian), the JSON filled up to a multiple of four bytes with blanks,
-/// then arrays of float32 or uint32. For one thread.
+/// What the page can ask for; the server sends it as JSON, NIfTI, or a block of JSON and numbers (answers.hpp).
+/// For one thread.
 class api {
  public:
   /// `solver` null: without connections, and `why_none` says why.
@@ -44,6 +44,7 @@ class api {
   std::vector<region_entry> regions_;
   std::string device_;
   page_grid grid_;
+  result_details details_;
 };
 
 }  // namespace voxherd::view
