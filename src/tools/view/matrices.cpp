@@ -51,7 +51,9 @@ json describe_matrices(const result_reader& r) {
   const auto names = stored_region_names(r);
   json j{{"labels", labels}, {"names", json::array()}, {"matrices", json::array()}};
   for (const std::int32_t label : labels)
-    j["names"].push_back(names.contains(label) ? names.at(label) : fmt::format("region {}", label));
+    j["names"].push_back(names.contains(label) ? names.at(label)
+                         : label == 0          ? std::string("no region")
+                                               : fmt::format("region {}", label));
   for (const constant* c : found) {
     // Where a small value is best, no connection is infinite; elsewhere it is 0.
     const bool small_is_best = c->name.ends_with("cost");

@@ -19,10 +19,10 @@ bool has_streamlines(const result_reader& r);
 nlohmann::json describe_streamlines(const result_reader& r);
 
 /// A block: {"fibres", "points", "stored", "measures", "along"}, offsets, positions (mm), the voxel of the page in
-/// which each fibre begins, each measure of all fibres, and each measure of all points. Up to `count` fibres, evenly
+/// which each fibre starts, each measure of all fibres, and each measure of all points. Up to `count` fibres, evenly
 /// spread over the result, with at most max_streamline_points points.
 std::string send_streamlines(const result_reader& r, const page_grid& grid, std::uint64_t count);
-/// The fibres that begin in a voxel of the file.
+/// The fibres that start in a voxel of the file.
 std::string send_rays(const result_reader& r, const page_grid& grid, std::uint64_t voxel);
 
 /// The number of fibres in each voxel of the file; of up to max_streamlines fibres.
