@@ -3,7 +3,7 @@ import { make } from "./elements.js";
 
 const svg = "http://www.w3.org/2000/svg";
 const size = { width: 340, height: 210 };
-const area = { left: 48, right: 332, top: 8, bottom: 172 };
+const area = { left: 54, right: 332, top: 8, bottom: 172 };
 
 // Okabe & Ito's colours, which most colour-blind people can tell apart, on dark.
 export const palette = ["#56b4e9", "#e69f00", "#2fd39c", "#f0a0cf", "#f0e442"];
@@ -25,11 +25,11 @@ export function openPicture(width, height, description) {
   return picture;
 }
 
-// Round steps, three to six of them.
+// Round steps, two to five of them.
 function findTicks(low, high) {
-  const raw = (high - low) / 4;
+  const raw = (high - low) / 5;
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw);
+  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => s >= raw);
   const ticks = [];
   for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-6; at += step)
     ticks.push(Math.abs(at) < step * 1e-6 ? 0 : Number(at.toPrecision(8)));
@@ -43,7 +43,7 @@ function findRange(series, axis, given) {
     for (const value of one[axis])
       if (value !== null && Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
   if (!(high >= low)) return [0, 1];
-  if (axis === "y") low = Math.min(low, 0);
+  if (axis === "y") [low, high] = [Math.min(low, 0), high + 0.05 * Math.abs(high)];
   return high > low ? [low, high] : [low, low + 1];
 }
 
@@ -60,8 +60,8 @@ function drawAxes(picture, { x, y, xRange, yRange, xTicks, xLabel, yLabel }) {
   line({ x1: area.left, x2: area.right, y1: area.bottom, y2: area.bottom });
   line({ x1: area.left, x2: area.left, y1: area.top, y2: area.bottom });
   addShape(picture, "text", { x: (area.left + area.right) / 2, y: 203, "text-anchor": "middle" }, xLabel);
-  const turn = `rotate(-90 10 ${(area.top + area.bottom) / 2})`;
-  addShape(picture, "text", { x: 10, y: (area.top + area.bottom) / 2, "text-anchor": "middle", transform: turn }, yLabel);
+  const turn = `rotate(-90 9 ${(area.top + area.bottom) / 2})`;
+  addShape(picture, "text", { x: 9, y: (area.top + area.bottom) / 2, "text-anchor": "middle", transform: turn }, yLabel);
 }
 
 const marks = {

@@ -12,8 +12,7 @@ function listParameters(parameters) {
     const one = find(name);
     if (!one) continue;
     const deviation = find(`sd_${name}`)?.value;
-    const unit = one.unit === "1" ? "" : one.unit;
-    rows.push([name, numberText(one.value), deviation ? `± ${numberText(deviation, 2)}` : "", unit]);
+    rows.push([withUnit(name, one.unit), numberText(one.value), deviation ? `± ${numberText(deviation, 2)}` : ""]);
   }
   return rows;
 }
@@ -35,7 +34,7 @@ export function showPerfusion(answer) {
   return [
     ...drawChart({ ...axes, series: shown, description: `Concentration against time; peak ${numberText(peak)} ${unit}` }),
     ...drawChart({ ...axes, series: inputs, description: "Input curves against time" }),
-    makeTable("Parameters", ["name", "value", "SD", "unit"], listParameters(answer.parameters)),
+    makeTable("Parameters", ["parameter", "value", "SD"], listParameters(answer.parameters)),
     makeFoldedTable("Curves as a table", header, rows),
   ];
 }

@@ -16,8 +16,20 @@ export class VoxelPanel {
     this.content = make("div");
     section.append(make("h2", {}, "Voxel"), this.line, this.content);
     section.hidden = false;
-    this.shown = -1;
+    this.wanted = -1;
     page.listeners.push(debounce(() => this.update(), waitMs));
+    this.leaveEmptyPlace();
+  }
+
+  // Starts inside the object: in the middle of the voxels that are not 0, if the crosshair's is.
+  leaveEmptyPlace() {
+    const { values } = this.page.image;
+    if (values[this.page.voxelIndex(this.page.place.voxel)]) return;
+    const inside = [];
+    for (let v = 0; v < values.length; v++) if (values[v]) inside.push(v);
+    const [nx, ny] = this.page.state.grid.size;
+    const v = inside[Math.floor(inside.length / 2)] ?? 0;
+    this.page.moveTo(this.page.toMm([v % nx, Math.floor(v / nx) % ny, Math.floor(v / (nx * ny))]));
   }
 
   async update() {
@@ -30,7 +42,6 @@ export class VoxelPanel {
       const answer = await this.requests.run((signal) => fetchVoxel(number, signal));
       if (!answer) return;
       this.answer = answer;
-      this.shown = number;
       const isFitted = answer.status === "fitted";
       this.line.textContent = `Voxel ${voxel.join(" ")}: ${answer.status}.`;
       this.keepOpen(isFitted ? show[answer.kind](answer) : []);
