@@ -136,10 +136,10 @@ export class MatrixPanel {
   // The best pairs whose names or labels contain what is searched for.
   findPairs() {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const matches = (cell) => {
-      const text = cell.map((at) => `${this.names[at]} ${this.labels[at]}`.toLowerCase());
-      return words.every((word) => text.some((one) => one.includes(word)));
-    };
+    const texts = this.names.map((name, at) => `${name} ${this.labels[at]}`.toLowerCase());
+    // 5 is not a part of 15.
+    const has = (text, word) => (/^\d+$/.test(word) ? text.match(/\d+/g)?.includes(word) : text.includes(word));
+    const matches = (cell) => words.every((word) => cell.some((at) => has(texts[at], word)));
     const pairs = [];
     for (let row = 0; row < this.size; row++)
       for (let column = 0; column < this.size; column++)

@@ -47,6 +47,8 @@ export class StreamlinePanel {
       ["at least", "low"],
       ["at most", "high"],
     ]);
+    // Of costs the small ones are the best.
+    this.side.value = this.measure.value.endsWith("cost") ? "high" : "low";
     this.slab = number("streamline-slab", { min: 0, max: 1000, step: "any", value: 3 });
     this.cut = makeMenu("streamline-cut", [["complete", ""], ...Object.keys(axes).map((name) => [`${name} slab`, name])]);
     const thresholdLabel = make("label", { for: "streamline-threshold" }, "Threshold ", this.limit);
