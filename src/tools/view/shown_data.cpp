@@ -48,7 +48,11 @@ nlohmann::json find_inputs(const result_reader& r) {
   const nlohmann::json inputs = r.provenance().value("inputs", nlohmann::json::object());
   const std::string samples = path_of(inputs, "samples");
   if (!samples.ends_with(".h5") || find_file({samples}).empty()) return inputs;
-  return result_reader(samples).provenance().value("inputs", nlohmann::json::object());
+  try {
+    return result_reader(samples).provenance().value("inputs", nlohmann::json::object());
+  } catch (const failure&) {
+    return inputs;  // this result can be shown without
+  }
 }
 
 /// The settings with which a result of connect was computed.
