@@ -201,12 +201,12 @@ std::string identifier(std::string name) {
 }
 
 nlohmann::ordered_json boutiques_input(const command& c, const option_spec& spec) {
-  nlohmann::ordered_json input{{"id", identifier(spec.name)}, {"name", spec.name}, {"description", spec.help}};
+  // No "default-value": a launcher would put it on every command line, also where the option does not apply.
+  nlohmann::ordered_json input{
+      {"id", identifier(spec.name)}, {"name", spec.name}, {"description", spec.help + bracketed(facts(spec))}};
+  const bool names_input = spec.type == option_type::file && spec.name != "out";
   const bool is_number = spec.type == option_type::integer || spec.type == option_type::real;
-  input["type"] = !spec.takes_value()              ? "Flag"
-                  : is_number                      ? "Number"
-                  : spec.type == option_type::file ? "File"
-                                                   : "String";
+  input["type"] = !spec.takes_value() ? "Flag" : is_number ? "Number" : names_input ? "File" : "String";
   if (spec.type == option_type::integer) input["integer"] = true;
   if (!spec.words.empty()) input["value-choices"] = spec.words;
   if (spec.limits) {
@@ -217,12 +217,6 @@ nlohmann::ordered_json boutiques_input(const command& c, const option_spec& spec
   input["optional"] = !is_required(c, spec);
   input["value-key"] = value_key(spec);
   if (!is_positional(c, spec)) input["command-line-flag"] = fmt::format("--{}", spec.name);
-  // A default in words ("3; power 1") depends on other options: the program chooses it.
-  if (is_number && !spec.standard.empty() && spec.standard.find_first_not_of("0123456789.e-+") == std::string::npos) {
-    input["default-value"] = nlohmann::ordered_json::parse(spec.standard);
-  } else if (std::count(spec.words.begin(), spec.words.end(), spec.standard) > 0) {
-    input["default-value"] = spec.standard;
-  }
   return input;
 }
 
@@ -241,7 +235,7 @@ std::string boutiques_text(const command& c) {
     if (!is_positional(c, spec)) line += fmt::format(" {}", value_key(spec));
     inputs.push_back(boutiques_input(c, spec));
     if (spec.name == "out")
-      outputs.push_back({{"id", "result"},
+      outputs.push_back({{"id", "output_file"},
                          {"name", "result"},
                          {"description", spec.help},
                          {"path-template", value_key(spec)},
@@ -256,7 +250,10 @@ std::string boutiques_text(const command& c) {
 std::string zsh_quoted(const std::string& text) {
   std::string safe;
   for (const char letter : text) {
-    if (letter == '\'') continue;
+    if (letter == '\'') {
+      safe += "'\\''";
+      continue;
+    }
     if (letter == '[' || letter == ']' || letter == ':' || letter == '\\') safe += '\\';
     safe += letter;
   }
