@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/device.hpp"
@@ -42,7 +44,7 @@ struct solve_report {
   double seconds = 0;        ///< on the device, without copies
   std::uint64_t visits = 0;  ///< number of block visits
   std::uint32_t rounds = 0;  ///< number of rounds over all active blocks
-  bool converged = true;     ///< false: max_rounds were not enough; values are upper bounds
+  bool converged = true;     ///< false: max_rounds were not enough, or it was stopped; values are upper bounds
 };
 
 /// Groups of voxels over which arrival times are averaged; a voxel may be in several groups.
@@ -92,6 +94,10 @@ class solver {
   /// depend on the others.
   virtual solve_report solve(const start_list& fronts) = 0;
 
+  /// Asked before each round of a front, from any thread; once it is true, solve() ends early. On a GPU all rounds are
+  /// one kernel of milliseconds, which is completed.
+  void stop_when(std::function<bool()> stopped) { stopped_ = std::move(stopped); }
+
   /// Copies (count, voxels()) arrival times of the fronts from `first` on; infinity where unreached.
   virtual void arrivals(std::size_t first, std::size_t count, float* to) const = 0;
 
@@ -105,6 +111,12 @@ class solver {
   /// ordered from the voxel to the source. `world_mm`: three numbers per point.
   virtual void trace_paths(std::span<const path_request> paths, const path_settings& settings,
                            std::span<const std::uint64_t> offsets, float* world_mm) const = 0;
+
+ protected:
+  bool is_stopped() const { return stopped_ && stopped_(); }
+
+ private:
+  std::function<bool()> stopped_;
 };
 
 /// Copies `field`. Call use_device(d) first. Throws device_error, and std::invalid_argument for array sizes that differ

@@ -57,10 +57,12 @@ class round_loop {
   using visit = block_visit<cpu_block_team, Scheme>;
   round_loop(const visit& v, int threads) : visit_(v), threads_(threads) {}
 
-  /// Runs rounds from `round` on; returns the next one. Increases `visits`.
-  std::uint32_t operator()(std::uint32_t k, std::uint32_t round, std::uint64_t& visits) {
+  /// Runs rounds from `round` on; returns the next one, max_rounds if `is_stopped()`. Increases `visits`.
+  template <class Stopped>
+  std::uint32_t operator()(std::uint32_t k, std::uint32_t round, std::uint64_t& visits, const Stopped& is_stopped) {
     const front_view& f = visit_.front;
     for (; f.least[round % 3][k] < unreached && round < max_rounds; ++round) {
+      if (is_stopped()) return max_rounds;
       f.least[(round + 1) % 3][k] = unreached;
       choose(k, round);
       const auto n = static_cast<std::int64_t>(now_.size());
@@ -174,7 +176,8 @@ class cpu_solver final : public solver {
                        std::uint64_t& visits) const {
     const round_rules rules{from, solve_tolerance(Scheme::order, parts_.settings), cut_voxels * parts_.typical_cost,
                             growth_voxels * parts_.typical_cost, inner_iterations};
-    return round_loop<Scheme>({parts_.graph.view(), f, rules, scheme}, threads)(k, from, visits);
+    return round_loop<Scheme>({parts_.graph.view(), f, rules, scheme}, threads)(k, from, visits,
+                                                                                [this] { return is_stopped(); });
   }
 
   std::uint32_t run(const front_view& f, std::uint32_t k, const std::vector<start_cell>& starts, int threads,
@@ -186,7 +189,7 @@ class cpu_solver final : public solver {
     if (parts_.settings.scheme == scheme_kind::hl26)
       return rounds(f, cube_scheme<hopf_lax26_local>{tensor}, k, 1, threads, visits);
     const std::uint32_t round = rounds(f, selling_scheme{weight}, k, 1, threads, visits);
-    if (parts_.settings.order == 1) return round;
+    if (parts_.settings.order == 1 || round >= max_rounds) return round;
     const graph_view g = parts_.graph.view();
     each_on_cpu(threads, static_cast<std::uint32_t>(parts_.where.cells()), second_order_chooser{f, g, k});
     for (const start_cell& s : starts) {

@@ -108,7 +108,7 @@ class ViewJobs(ConnectJobs):
         status, _, body = viewer.post("/api/solve", {"from": start, "to": end, **SETTINGS, **settings})
         self.assertEqual(status, 200, body[:300])
         numbers, arrays = open_block(body)
-        total, level = np.frombuffer(arrays, "<f4").reshape(2, numbers["voxels"])
+        total, level, self.least_path = np.split(np.frombuffer(arrays, "<f4"), [numbers["voxels"], 2 * numbers["voxels"]])
         return numbers, total, level
 
     def inside(self, numbers, level, epsilon):

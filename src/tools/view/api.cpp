@@ -8,6 +8,8 @@
 
 #include "core/version.hpp"
 #include "src/tools/view/answers.hpp"
+#include "src/tools/view/glyphs.hpp"
+#include "src/tools/view/trx_answer.hpp"
 
 namespace voxherd::view {
 
@@ -64,18 +66,20 @@ unsigned http_status(exit_status s) {
 }  // namespace
 
 api::api(shown_data& data, std::unique_ptr<connection_solver> solver, std::string why_none,
-         std::vector<region_entry> regions, std::string device_text)
+         std::vector<region_entry> regions, std::string device_text, nlohmann::json scene)
     : data_(data),
       solver_(std::move(solver)),
       why_none_(std::move(why_none)),
       regions_(std::move(regions)),
       device_(std::move(device_text)),
+      scene_(std::move(scene)),
       grid_(data.grid()),
       details_(data, grid_) {}
 
 json api::describe() const {
   const image_grid& g = grid_.grid();
   json j{{"version", version}, {"file", data_.path()}, {"analysis", data_.analysis()}, {"device", device_}};
+  j["scene"] = scene_;
   j["grid"] = {{"size", g.size}, {"affine", g.voxel_to_world}, {"voxel_mm", g.voxel_size_mm}};
   j["maps"] = json::array();
   for (const shown_map& m : data_.maps())
@@ -131,9 +135,20 @@ http_answer api::send_regions() const {
   return binary_answer(grid_.nifti(grid_.reordered(std::vector<float>(label.begin(), label.end()), 1, 0)));
 }
 
-http_answer api::solve(const std::string& body) {
+/// Arrival times of the front from one end of the last connection, in the order of the arrays of solve().
+http_answer api::send_arrivals(std::string_view end) const {
+  if (end != "from" && end != "to") return {404, "text/plain", "there is no such front\n"};
+  const pathway& p = solver().last().way;
+  const std::vector<float>& times = end == "from" ? p.from : p.to;
+  std::string block = begin_block({{"connection", solver().last().number}, {"voxels", times.size()}});
+  append(block, times);
+  return binary_answer(std::move(block));
+}
+
+http_answer api::solve(const std::string& body, const std::function<bool()>& is_replaced) {
   connection_solver& s = solver();
-  const connection& c = s.solve(parse_connection_request(body));
+  spdlog::info("/api/solve: started");
+  const connection& c = s.solve(parse_connection_request(body), is_replaced);
   json head{{"connection", c.number},
             {"unit", s.unit()},
             {"cost", c.way.cost.min_total},
@@ -141,6 +156,8 @@ http_answer api::solve(const std::string& body) {
             {"joining_excess", c.way.cost.joining_excess},
             {"length_mm", c.table.length_mm[1]},
             {"path_cost", c.table.path_cost[1]},
+            {"path_FA", c.path_FA},
+            {"path_points", c.path_mm.size() / 3},
             {"voxels", c.level.size()},
             {"curve", describe_curve(c.way)},
             {"seconds",
@@ -152,6 +169,7 @@ http_answer api::solve(const std::string& body) {
   std::string block = begin_block(head);
   append(block, c.way.total);
   append(block, c.level);
+  append(block, c.path_mm);
   return binary_answer(std::move(block));
 }
 
@@ -164,8 +182,25 @@ http_answer api::trace(const std::string& body) {
   return binary_answer(std::move(block));
 }
 
-http_answer api::route(const http_request& r) {
-  constexpr std::string_view map = "/api/map/";
+http_answer api::save_trx(const std::string& body) {
+  return binary_answer(make_trx(solver().trace(parse_fibre_request(body)), solver().inputs().grid));
+}
+
+http_answer api::send_glyphs(const std::string& body) const {
+  constexpr std::int64_t max_glyphs = 2000;
+  const connection_solver& s = solver();
+  const fibre_request r = parse_fibre_request(body, max_glyphs);
+  std::vector<std::uint64_t> voxels;
+  for (const std::uint32_t v : s.pathway_voxels(r.connection, r.epsilon)) voxels.push_back(s.inputs().voxels[v]);
+  const glyph_set g = make_glyphs(voxels, s.inputs().image.tensor, grid_, r.count);
+  std::string block = begin_block({{"glyphs", g.voxels.size()}, {"stride", g.stride}});
+  append(block, g.voxels);
+  append(block, g.eigen);
+  return binary_answer(std::move(block));
+}
+
+http_answer api::route(const http_request& r, const std::function<bool()>& is_replaced) {
+  constexpr std::string_view map = "/api/map/", arrivals = "/api/arrivals/";
   const bool reads = r.method == "GET";
   if (reads)
     if (auto found = details_.answer(r.target)) return *found;
@@ -173,14 +208,20 @@ http_answer api::route(const http_request& r) {
   if (r.target.starts_with(map) && reads) return send_map(std::string_view(r.target).substr(map.size()));
   if (r.target == "/api/passable" && reads) return send_passable();
   if (r.target == "/api/regions" && reads) return send_regions();
-  if (r.target == "/api/solve" && !reads) return solve(r.body);
+  if (r.target.starts_with(arrivals) && reads) return send_arrivals(std::string_view(r.target).substr(arrivals.size()));
+  if (r.target == "/api/solve" && !reads) return solve(r.body, is_replaced);
   if (r.target == "/api/fibres" && !reads) return trace(r.body);
+  if (r.target == "/api/trx" && !reads) return save_trx(r.body);
+  if (r.target == "/api/glyphs" && !reads) return send_glyphs(r.body);
   return {404, "text/plain", "there is nothing at this address\n"};
 }
 
-http_answer api::answer(const http_request& request) {
+http_answer api::answer(const http_request& request, const std::function<bool()>& is_replaced) {
   try {
-    return route(request);
+    return route(request, is_replaced);
+  } catch (const replaced&) {
+    spdlog::info("{}: stopped", request.target);
+    return {409, "text/plain", "a newer request has replaced this one\n"};
   } catch (...) {
     const failure f = current_failure();
     spdlog::info("{}: {}", request.target, f.what());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,21 +22,24 @@ struct region_entry {
 /// For one thread.
 class api {
  public:
-  /// `solver` null: without connections, and `why_none` says why.
+  /// `solver` null: without connections, and `why_none` says why. `scene`: what the page shows first, or null.
   api(shown_data& data, std::unique_ptr<connection_solver> solver, std::string why_none,
-      std::vector<region_entry> regions, std::string device_text);
+      std::vector<region_entry> regions, std::string device_text, nlohmann::json scene = nullptr);
 
-  /// Never throws.
-  http_answer answer(const http_request& request);
+  /// Never throws. Once `is_replaced()` is true, a solve ends soon with 409.
+  http_answer answer(const http_request& request, const std::function<bool()>& is_replaced = {});
 
  private:
   nlohmann::json describe() const;
   http_answer send_map(std::string_view number) const;
   http_answer send_passable() const;
   http_answer send_regions() const;
-  http_answer solve(const std::string& body);
+  http_answer send_arrivals(std::string_view end) const;
+  http_answer solve(const std::string& body, const std::function<bool()>& is_replaced);
   http_answer trace(const std::string& body);
-  http_answer route(const http_request& request);
+  http_answer save_trx(const std::string& body);
+  http_answer send_glyphs(const std::string& body) const;
+  http_answer route(const http_request& request, const std::function<bool()>& is_replaced);
   connection_solver& solver() const;
 
   shown_data& data_;
@@ -43,6 +47,7 @@ class api {
   std::string why_none_;
   std::vector<region_entry> regions_;
   std::string device_;
+  nlohmann::json scene_;
   page_grid grid_;
   result_details details_;
 };

@@ -8,6 +8,7 @@
 
 #include "src/analyses/connect/joining.hpp"
 #include "src/scan/repaired_tensors.hpp"
+#include "src/tools/view/least_path.hpp"
 
 namespace voxherd::view {
 
@@ -98,11 +99,13 @@ void connection_solver::choose(end_side side, const chosen_end& end) {
   choice = {parcellation_->path, {end.label}, {}};
 }
 
-connection_solver::arrival_pair connection_solver::solve_fronts() {
+connection_solver::arrival_pair connection_solver::solve_fronts(const std::function<bool()>& is_replaced) {
   const std::size_t voxels = in_.voxels.size();
   field_->starts = find_starts(in_, *field_);
   solver_->set_regions(in_.regions);
+  solver_->stop_when(is_replaced);
   const connect::solve_report report = solver_->solve(field_->starts);
+  if (is_replaced && is_replaced()) throw replaced{};
   if (!report.converged) throw failure(exit_status::internal_error, "arrival times have not converged");
   last_.device_seconds = report.seconds;
   const auto scale = static_cast<float>(field_->cost_scale);
@@ -115,11 +118,15 @@ connection_solver::arrival_pair connection_solver::solve_fronts() {
   return times;
 }
 
-const connection& connection_solver::solve(const connection_request& request) {
+const connection& connection_solver::solve(const connection_request& request, std::function<bool()> is_replaced) {
+  const auto stop_if_replaced = [&] {
+    if (is_replaced && is_replaced()) throw replaced{};
+  };
   last_.number = 0;
   stopwatch watch;
   if (!solver_ || request.metric != metric_) prepare(request.metric);
   last_.field_seconds = watch.lap();
+  stop_if_replaced();
   choose(end_side::from, request.from);
   choose(end_side::to, request.to);
   const auto voxels_of = [&](end_side side, const chosen_end& end) {
@@ -127,22 +134,46 @@ const connection& connection_solver::solve(const connection_request& request) {
   };
   const auto from = voxels_of(end_side::from, request.from), to = voxels_of(end_side::to, request.to);
   set_ends(from, to, in_);
-  arrival_pair times = solve_fronts();
+  arrival_pair times = solve_fronts(is_replaced);
   last_.front_seconds = watch.lap();
   last_.way = find_pathway(std::move(times.from), std::move(times.to), last_.table, in_.regions, *space_, FA_,
                            in_.options.epsilon);
+  stop_if_replaced();
   last_.level = joining_levels(last_.way, in_.regions, *space_);
+  last_.path_mm = trace_least_path(*solver_, last_.table);
+  last_.path_FA = mean_along(last_.path_mm, in_.grid, in_.voxels, FA_);
   last_.pathway_seconds = watch.lap();
   last_.number = ++solved_;
   return last_;
 }
 
-fibre_set connection_solver::trace(const fibre_request& request) {
-  if (last_.number == 0 || request.connection != last_.number)
+const connection& connection_solver::last() const {
+  if (last_.number == 0) throw failure(exit_status::usage, "no connection has been solved yet");
+  return last_;
+}
+
+void connection_solver::check_is_last(std::uint64_t connection) const {
+  if (last_.number == 0 || connection != last_.number)
     throw failure(exit_status::usage, "connection: another one has been solved since");
+}
+
+bool connection_solver::is_on_pathway(std::size_t voxel, double epsilon) const {
+  const double limit = (1 + epsilon) * (1 + last_.way.cost.joining_excess) - 1;
+  return static_cast<double>(last_.level[voxel]) <= limit;
+}
+
+std::vector<std::uint32_t> connection_solver::pathway_voxels(std::uint64_t connection, double epsilon) const {
+  check_is_last(connection);
+  std::vector<std::uint32_t> voxels;
+  for (std::size_t v = 0; v < last_.level.size(); ++v)
+    if (is_on_pathway(v, epsilon)) voxels.push_back(static_cast<std::uint32_t>(v));
+  return voxels;
+}
+
+fibre_set connection_solver::trace(const fibre_request& request) {
+  check_is_last(request.connection);
   pathway& p = last_.way;
-  const double limit = (1 + request.epsilon) * (1 + p.cost.joining_excess) - 1;
-  for (std::size_t v = 0; v < p.inside.size(); ++v) p.inside[v] = static_cast<double>(last_.level[v]) <= limit ? 1 : 0;
+  for (std::size_t v = 0; v < p.inside.size(); ++v) p.inside[v] = is_on_pathway(v, request.epsilon) ? 1 : 0;
   return trace_through(*solver_, plan_paths(p, in_, *field_, *solver_, request.count));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,12 +20,17 @@ struct connection {
   std::uint64_t number = 0;  ///< 1, 2, ...
   pathway way;
   region_table table;
-  std::vector<float> level;   ///< joining_levels()
-  double field_seconds = 0;   ///< 0 if the metric is that of the connection before
-  double device_seconds = 0;  ///< of the two fronts
-  double front_seconds = 0;   ///< with everything around them
+  std::vector<float> level;    ///< joining_levels()
+  std::vector<float> path_mm;  ///< the least-cost path, from the end `to` to `from`, three numbers per point
+  double path_FA = 0;          ///< mean along it; NaN without a path
+  double field_seconds = 0;    ///< 0 if the metric is that of the connection before
+  double device_seconds = 0;   ///< of the two fronts
+  double front_seconds = 0;    ///< with everything around them
   double pathway_seconds = 0;
 };
+
+/// A newer request has replaced this one.
+struct replaced {};
 
 /// Least-cost paths as fibres.
 struct fibre_set {
@@ -48,9 +54,14 @@ class connection_solver {
   const chosen_metric& metric() const { return metric_; }
   std::string unit() const { return cost_unit(in_.options.how); }
 
-  const connection& solve(const connection_request& request);
+  /// Throws `replaced` soon after `is_replaced()` is true.
+  const connection& solve(const connection_request& request, std::function<bool()> is_replaced = {});
+  /// The last one. Throws failure (usage) if there is none.
+  const connection& last() const;
   /// Of the last connection. Throws failure (usage) if it is not the one that the request means.
   fibre_set trace(const fibre_request& request);
+  /// Voxels of its pathway, as indices of inputs().voxels. Throws as above.
+  std::vector<std::uint32_t> pathway_voxels(std::uint64_t connection, double epsilon) const;
 
  private:
   void prepare(const chosen_metric& metric);
@@ -58,7 +69,9 @@ class connection_solver {
   struct arrival_pair {
     std::vector<float> from, to;
   };
-  arrival_pair solve_fronts();
+  arrival_pair solve_fronts(const std::function<bool()>& is_replaced);
+  bool is_on_pathway(std::size_t voxel, double epsilon) const;
+  void check_is_last(std::uint64_t connection) const;
 
   connect_request request_;
   connect_inputs in_;

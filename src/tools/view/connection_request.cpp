@@ -93,12 +93,12 @@ connection_request parse_connection_request(std::string_view text) {
   return r;
 }
 
-fibre_request parse_fibre_request(std::string_view text) {
+fibre_request parse_fibre_request(std::string_view text, std::int64_t max_count) {
   const json o = parse_object(text, {"connection", "epsilon", "count"});
   constexpr std::int64_t max_connection = std::int64_t{1} << 50;
   return {static_cast<std::uint64_t>(integer(member(o, "connection"), "connection", 0, max_connection)),
           number(member(o, "epsilon"), "epsilon", 0, 10),
-          static_cast<std::uint64_t>(integer(member(o, "count"), "count", 1, 5000))};
+          static_cast<std::uint64_t>(integer(member(o, "count"), "count", 1, max_count))};
 }
 
 }  // namespace voxherd::view

@@ -30,7 +30,7 @@ struct connection_request {
   chosen_metric metric;
 };
 
-/// Fibres of the last connection.
+/// Fibres or glyphs of the last connection.
 struct fibre_request {
   std::uint64_t connection = 0;
   double epsilon = 0.05;
@@ -42,6 +42,6 @@ std::optional<tensor_field::metric_kind> find_metric(std::string_view name);
 
 /// From the JSON that the page sends. Throws failure (usage) for anything else, with the field and what it expects.
 connection_request parse_connection_request(std::string_view json);
-fibre_request parse_fibre_request(std::string_view json);
+fibre_request parse_fibre_request(std::string_view json, std::int64_t max_count = 5000);
 
 }  // namespace voxherd::view

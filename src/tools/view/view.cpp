@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "core/command.hpp"
 #include "src/analyses/common/run_options.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 struct view_request {
   std::string file;
-  std::string bvals, bvecs, mask, within, parcellation, region_names;
+  std::string bvals, bvecs, mask, within, parcellation, region_names, scene;
   int port = 0;
   double idle_minutes = 30;
   bool open = false;
@@ -46,7 +47,8 @@ const option_table<view_request>& view_options() {
       {"within", &T::within, text_kind::file, {"mask that paths stay in, e.g. white matter"}},
       {"parcellation", &T::parcellation, text_kind::file,
        {.text = "regions that can be chosen as ends", .standard = "those of the result's connectome"}},
-      {"region-names", &T::region_names, text_kind::file, {"their names: text, one region per line: label, name"}}})
+      {"region-names", &T::region_names, text_kind::file, {"their names: text, one region per line: label, name"}},
+      {"scene", &T::scene, text_kind::file, {"show what was saved as a scene in the page (JSON)"}}})
     .group("Server", {
       {"open", &T::open, {"show the page in the browser"}},
       {"port", &T::port, range{0, 65535}, {"port on 127.0.0.1; 0: any free one"}},
@@ -162,6 +164,17 @@ class opening_page {
   std::string path_;
 };
 
+/// A file that the page has saved; the page checks what is in it. Null without a file.
+nlohmann::json read_scene(const std::string& path) {
+  if (path.empty()) return nullptr;
+  std::ifstream file(path);
+  if (!file) throw failure(exit_status::missing_input, fmt::format("--scene {}: cannot be read", path));
+  nlohmann::json scene = nlohmann::json::parse(file, nullptr, false);
+  if (!scene.is_object() || !scene.contains("voxherd_scene"))
+    throw failure(exit_status::bad_data, fmt::format("--scene {}: not a scene that the viewer has saved", path));
+  return scene;
+}
+
 /// Answers until the user ends it, or nobody has used it for a while.
 void serve(const view_request& request, view::api& answers) {
   view::work_queue queue;
@@ -177,11 +190,15 @@ void serve(const view_request& request, view::api& answers) {
     const bool solves = r.target == "/api/solve";
     const std::uint64_t number = solves ? ++newest : 0;
     queue.post([&answers, &newest, r, answer, solves, number] {
-      if (solves && number != newest) return answer({409, "text/plain", "a newer request has replaced this one\n"});
-      answer(answers.answer(r));
+      const auto is_replaced = [&newest, solves, number] { return solves && number != newest; };
+      if (is_replaced()) return answer({409, "text/plain", "a newer request has replaced this one\n"});
+      answer(answers.answer(r, is_replaced));
     });
   };
-  view::http_server server(static_cast<std::uint16_t>(request.port), handle, [&] { queue.stop(); });
+  view::http_server server(static_cast<std::uint16_t>(request.port), handle, [&] {
+    ++newest;  // stops a solve
+    queue.stop();
+  });
   const std::string address = fmt::format("http://127.0.0.1:{}/#token={}", server.port(), token);
   fmt::print("{}\n", address);
   std::fflush(stdout);
@@ -203,8 +220,10 @@ exit_status run_view(session& s, const view_request& request) {
   view::shown_data data(request.file);
   if (data.maps().empty())
     throw failure(exit_status::bad_data, fmt::format("{}: it has no maps; voxherd report shows it", request.file));
+  nlohmann::json scene = read_scene(request.scene);
   connection_parts parts = prepare_connections(s, request, data);
-  view::api answers(data, std::move(parts.solver), parts.why_none, std::move(parts.regions), parts.device_text);
+  view::api answers(data, std::move(parts.solver), parts.why_none, std::move(parts.regions), parts.device_text,
+                    std::move(scene));
   serve(request, answers);
   return exit_status::complete;
 }

@@ -1,7 +1,7 @@
 // A page in Debian's Chromium, which renders without a GPU.
 import { chromium } from "playwright-core";
 
-export const timeout = 60000;
+export const timeout = 180000; // the machine may be busy
 
 export async function openBrowser(options = []) {
   return chromium.launch({

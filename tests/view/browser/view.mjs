@@ -58,12 +58,13 @@ async function pickPoints() {
 
 async function readNumbers() {
   const texts = {};
-  for (const id of ["status", "cost", "length", "pathway-volume", "mean-FA", "gap", "command", "location"])
+  for (const id of ["status", "cost", "length", "path-FA", "pathway-volume", "mean-FA", "gap", "command", "location"])
     texts[id] = await textOf(page, id);
   const exact = await page.evaluate(() => ({
     cost: voxherd.connect.connection.cost,
     voxels: voxherd.connect.pathwayVoxels,
     triangles: voxherd.connect.triangles,
+    pathFA: voxherd.connect.connection.path_FA,
   }));
   return { ...texts, ...exact };
 }
@@ -92,6 +93,19 @@ async function slide() {
   seen.slider = { requests: requests.filter((url) => !url.endsWith("/api/alive")), ...(await readNumbers()) };
 }
 
+// Whether each option of the command line is in one line, as far as it fits.
+async function readWords() {
+  seen.words = await page.evaluate(() =>
+    [...document.querySelectorAll("#command .word")].map((word) => {
+      const room = document.getElementById("command").parentElement.clientWidth;
+      const range = document.createRange();
+      range.selectNodeContents(word);
+      const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+      return { text: word.textContent, lines: lines.size, fills: range.getBoundingClientRect().width > 0.7 * room };
+    }),
+  );
+}
+
 async function showFibres() {
   await page.focus("#fibres");
   await press("Space");
@@ -102,11 +116,100 @@ async function showFibres() {
   await page.screenshot({ path: join(screenshots, "fibres.png") });
 }
 
+async function showGlyphs() {
+  await page.uncheck("#surface");
+  await page.uncheck("#fibres");
+  const without = await countPixels("volume");
+  await page.focus("#glyphs");
+  await press("Space");
+  await page.waitForFunction(() => /^\d+/.test(document.getElementById("glyph-count").textContent), null, { timeout });
+  seen.glyphs = {
+    count: Number(await textOf(page, "glyph-count")),
+    triangles: await page.evaluate(() => voxherd.volume.meshes.get("glyphs").tris.length / 3),
+    newPixels: (await countPixels("volume")) - without,
+  };
+  await page.screenshot({ path: join(screenshots, "glyphs.png") });
+  await press("Space");
+  seen.glyphs.after = await page.evaluate(() => voxherd.volume.meshes.has("glyphs"));
+  await page.check("#surface");
+}
+
+// A pathway is kept while another one is solved for, and its colour is seen in the planes.
+async function keepPathway() {
+  const paintedAs = (kept) =>
+    page.evaluate((number) => {
+      const { voxels, colour } = voxherd.connect.kept.list[number];
+      const bytes = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+      const rgba = voxherd.rgba.planes;
+      return [...voxels].filter((v) => bytes.every((byte, k) => rgba[4 * v + k] === byte)).length;
+    }, kept);
+  seen.kept = {};
+  await page.focus("#keep");
+  await press("Enter");
+  seen.kept.first = await page.evaluate(() => voxherd.connect.kept.list[0].voxels.length);
+  await page.selectOption("#to", "3");
+  await waitForSolution(page);
+  seen.kept.paintedAfterTheNext = await paintedAs(0);
+  await page.click("#keep");
+  await page.selectOption("#shown-cost", "none");
+  seen.kept.second = await page.evaluate(() => voxherd.connect.kept.list[1].voxels.length);
+  seen.kept.colours = await page.evaluate(() => voxherd.connect.kept.list.map(({ colour }) => colour));
+  seen.kept.painted = await paintedAs(1);
+  seen.kept.names = await page.$$eval("#kept input[type=text]", (names) => names.map(({ value }) => value));
+  await page.screenshot({ path: join(screenshots, "kept.png") });
+  await saveScene();
+  for (const front of ["from", "to", "total"]) {
+    await page.selectOption("#shown-cost", front);
+    await page.waitForFunction((f) => (f === "total") === (voxherd.connect.front === null), front, { timeout });
+    seen.kept[front] = await countColours();
+  }
+  while ((await page.$("#kept button")) !== null) await page.click("#kept button");
+  await page.selectOption("#to", "2");
+  await waitForSolution(page);
+  seen.kept.left = await page.evaluate(() => [
+    voxherd.connect.kept.list.length,
+    [...voxherd.volume.meshes].filter(([name, mesh]) => name.startsWith("kept") && mesh.visible).length,
+  ]);
+}
+
+const sceneNow = () =>
+  page.evaluate(() => {
+    const { ends, kept, connection } = voxherd.connect;
+    return {
+      ends,
+      kept: kept.list.map(({ name, colour, voxels }) => [name, colour, voxels.length]),
+      cost: connection.cost,
+      camera: voxherd.volume.getCamera(),
+      crosshair: voxherd.place.voxel,
+      epsilon: document.getElementById("epsilon").value,
+    };
+  });
+
+async function saveScene() {
+  await page.evaluate(() => voxherd.volume.setCamera({ azimuth: 33, elevation: 44, zoom: 1.25 }));
+  seen.scene = { saved: await sceneNow() };
+  const [download] = await Promise.all([page.waitForEvent("download", { timeout }), page.click("#save-scene")]);
+  await download.saveAs(join(screenshots, "scene.json"));
+}
+
+// After everything has been changed.
+async function loadScene() {
+  await page.setInputFiles("#load-scene", join(screenshots, "scene.json"));
+  await page.waitForFunction((n) => voxherd.connect.kept.list.length === n, seen.scene.saved.kept.length, { timeout });
+  await page.waitForFunction(() => voxherd.volume.getCamera().azimuth === 33, null, { timeout });
+  seen.scene.loaded = await sceneNow();
+  seen.scene.image = await page.evaluate(() => document.getElementById("image").selectedOptions[0].textContent);
+  await page.setInputFiles("#load-scene", { name: "wrong.json", mimeType: "application/json", buffer: Buffer.from("{}") });
+  await page.waitForFunction(() => document.getElementById("status").textContent.startsWith("Failed"), null, { timeout });
+  seen.scene.wrong = await textOf(page, "status");
+}
+
 // Files that the browser saves.
 async function saveFiles() {
   const files = {
     "save-costs": ["total.nii"],
     "save-pathway": ["pathway.nii"],
+    "save-fibres": ["fibres.trx"],
     "save-pictures": ["planes.png", "volume.png"],
   };
   seen.saved = {};
@@ -197,12 +300,16 @@ await pickPoints();
 await page.screenshot({ path: join(screenshots, "points.png") });
 await pickRegions();
 await slide();
+await readWords();
 await showFibres();
 await saveFiles();
+await showGlyphs();
+await keepPathway();
 await replace();
 await showMap();
 await changeMetric();
 await page.screenshot({ path: join(screenshots, "metric.png") });
+await loadScene();
 await useSmallScreen();
 seen.address = page.url();
 seen.complaints = complaints;

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import unittest
+import zipfile
 
 try:
     import nibabel
@@ -29,18 +30,18 @@ def skip(why):
 
 
 def install():
-    """playwright-core, once."""
+    """playwright-core and axe-core, once."""
     for program in ("chromium", "node", "npm"):
         if not shutil.which(program):
             skip(f"no {program}")
     os.makedirs(FOLDER, exist_ok=True)
     for name in os.listdir(SCRIPTS):
         shutil.copy(os.path.join(SCRIPTS, name), FOLDER)
-    if os.path.isdir(os.path.join(FOLDER, "node_modules", "playwright-core")):
+    if all(os.path.isdir(os.path.join(FOLDER, "node_modules", name)) for name in ("playwright-core", "axe-core")):
         return
     done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=FOLDER, capture_output=True, text=True)
     if done.returncode != 0:
-        skip("npm cannot install playwright-core")
+        skip("npm cannot install playwright-core and axe-core")
 
 
 install()
@@ -54,11 +55,17 @@ class Page(ViewJobs):
         os.makedirs(screenshots, exist_ok=True)
         with Viewer(cls.tensor, "--parcellation", cls.ends) as viewer:
             cls.port = viewer.port
-            environment = {**os.environ, "VOXHERD_CHROMIUM": shutil.which("chromium")}
-            done = subprocess.run(["node", os.path.join(FOLDER, "view.mjs"), viewer.address, screenshots], capture_output=True,
-                                  text=True, timeout=400, env=environment)
+            cls.seen = cls.use(viewer, "view.mjs", screenshots)
+            cls.axe = cls.use(viewer, "axe.mjs", screenshots)
+
+    @classmethod
+    def use(cls, viewer, script, *words):
+        """What a script of the browser sees."""
+        environment = {**os.environ, "VOXHERD_CHROMIUM": shutil.which("chromium")}
+        done = subprocess.run(["node", os.path.join(FOLDER, script), viewer.address, *words], capture_output=True, text=True,
+                              timeout=400, env=environment)
         assert done.returncode == 0, done.stderr[-3000:]
-        cls.seen = json.loads(done.stdout)
+        return json.loads(done.stdout)
 
     def connect(self, shown):
         """The result of the command line that the page shows."""
@@ -103,6 +110,53 @@ class Page(ViewJobs):
         self.assertGreater(self.seen["fibres"], 20)
         self.assertEqual(self.seen["drawnFibres"], self.seen["fibres"])
         self.assertGreater(self.seen["volumePixels"], 500)
+
+    def test_the_command_line_is_not_broken_within_its_options(self):
+        options = [word for word in self.seen["words"] if word["text"].startswith("--")]
+        self.assertGreater(len(options), 8)
+        self.assertEqual([word["text"] for word in options if word["lines"] != 1 and not word["fills"]], [])
+
+    def test_mean_FA_along_the_path_is_shown(self):
+        self.assertEqual(self.seen["points"]["path-FA"], f'{self.seen["points"]["pathFA"]:.3f}')
+        self.assertGreater(self.seen["points"]["pathFA"], 0.1)
+
+    def test_glyphs_are_drawn_and_removed(self):
+        glyphs = self.seen["glyphs"]
+        self.assertEqual(glyphs["count"], self.seen["slider"]["voxels"])
+        self.assertEqual(glyphs["triangles"], 140 * glyphs["count"])
+        self.assertGreater(glyphs["newPixels"], 300)
+        self.assertFalse(glyphs["after"])
+
+    def test_kept_pathways_stay_in_their_colours(self):
+        kept = self.seen["kept"]
+        self.assertEqual(kept["first"], self.seen["slider"]["voxels"])
+        self.assertEqual(kept["paintedAfterTheNext"], kept["first"])
+        self.assertEqual(kept["painted"], kept["second"])
+        self.assertEqual(kept["colours"], ["#00e0e0", "#ffe000"])
+        self.assertEqual(kept["names"], ["region 1 – region 2", "region 1 – region 3"])
+        self.assertEqual(kept["left"], [0, 0])
+
+    def test_each_front_can_be_shown(self):
+        kept = self.seen["kept"]
+        self.assertGreater(kept["from"]["blue"], 0)
+        self.assertEqual(len({json.dumps(kept[name]) for name in ("from", "to", "total")}), 3)
+
+    def test_a_scene_is_the_same_when_it_is_loaded_again(self):
+        scene = self.seen["scene"]
+        self.assertEqual(scene["loaded"], scene["saved"])
+        self.assertEqual(len(scene["saved"]["kept"]), 2)
+        self.assertEqual(scene["image"], "FA")
+        self.assertIn("not a scene", scene["wrong"])
+
+    def test_the_page_is_accessible_in_light_and_dark(self):
+        for scheme in "light", "dark":
+            self.assertEqual(self.axe[scheme]["violations"], [])
+            self.assertGreater(self.axe[scheme]["passes"], 20)
+        self.assertNotEqual(self.axe["light"]["background"], self.axe["dark"]["background"])
+
+    def test_saved_fibres_are_those_shown(self):
+        with zipfile.ZipFile(self.seen["saved"]["fibres.trx"]) as trx:
+            self.assertEqual(json.loads(trx.read("header.json"))["NB_STREAMLINES"], self.seen["fibres"])
 
     def test_saved_images_are_those_of_connect(self):
         self.connect(self.seen["slider"])

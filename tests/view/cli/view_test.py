@@ -1,13 +1,16 @@
 """voxherd view without a browser: what it answers agrees with voxherd connect and with the result, and it answers nothing to
 others."""
+import io
 import json
 import os
 import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
+import zipfile
 
 try:
     import nibabel
@@ -79,6 +82,63 @@ class Answers(ViewJobs):
         status, _, why = self.viewer.post("/api/fibres", request)
         self.assertEqual((status, b"another one has been solved" in why), (400, True))
 
+    def test_trx_has_the_same_fibres(self):
+        numbers, _, _ = self.solve(self.viewer, 1, 2)
+        request = {"connection": numbers["connection"], "epsilon": 0.1, "count": 50}
+        head, arrays = open_block(self.viewer.post("/api/fibres", request)[2])
+        status, _, body = self.viewer.post("/api/trx", request)
+        self.assertEqual(status, 200, body[:200])
+        with zipfile.ZipFile(io.BytesIO(body)) as trx:
+            header = json.loads(trx.read("header.json"))
+            positions, cost = (trx.read(name) for name in ("positions.3.float32", "dps/cost.float32"))
+        n = head["fibres"]
+        self.assertEqual((header["NB_STREAMLINES"], header["NB_VERTICES"]), (n, head["points"]))
+        self.assertEqual(cost, arrays[4 * (n + 1):4 * (2 * n + 1)])
+        self.assertEqual(positions, arrays[4 * (2 * n + 1):])
+        self.assertEqual([name for name in os.listdir(tempfile.gettempdir()) if name.startswith("voxherd-view-")], [])
+
+    def test_mean_FA_along_the_path_is_that_of_its_voxels(self):
+        numbers, _, _ = self.solve(self.viewer, 1, 2)
+        path = self.least_path.reshape(-1, 3).astype(np.float64)
+        self.assertEqual(len(path), numbers["path_points"])
+        lengths = np.linalg.norm(np.diff(path, axis=0), axis=1)
+        self.assertAlmostEqual(lengths.sum() / numbers["length_mm"], 1, places=4)
+        FA = nibabel.Nifti1Image.from_bytes(self.viewer.get("/api/map/FA"))
+        middle = (path[1:] + path[:-1]) / 2
+        index = np.rint(nibabel.affines.apply_affine(np.linalg.inv(FA.affine), middle)).astype(int)
+        values = FA.get_fdata()[tuple(index.T)]
+        self.assertAlmostEqual(numbers["path_FA"], (values * lengths).sum() / lengths.sum(), places=4)
+
+    def test_both_fronts_add_up_to_the_total(self):
+        numbers, total, _ = self.solve(self.viewer, 1, 2)
+        fronts = []
+        for end in "from", "to":
+            head, times = open_block(self.viewer.get(f"/api/arrivals/{end}"))
+            self.assertEqual(head["connection"], numbers["connection"])
+            fronts.append(np.frombuffer(times, "<f4"))
+        np.testing.assert_array_equal(fronts[0] + fronts[1], total)
+        self.assertEqual(self.viewer.ask("GET", "/api/arrivals/other")[0], 404)
+
+    def test_glyphs_are_tensors_of_the_pathway(self):
+        numbers, _, level = self.solve(self.viewer, 1, 2)
+        request = {"connection": numbers["connection"], "epsilon": 0.1, "count": 2000}
+        head, arrays = open_block(self.viewer.post("/api/glyphs", request)[2])
+        n = head["glyphs"]
+        voxels = np.frombuffer(arrays[:4 * n], "<u4")
+        eigen = np.frombuffer(arrays[4 * n:], "<f4").reshape(n, 12)
+        passable = np.frombuffer(open_block(self.viewer.get("/api/passable"))[1], "<u4")
+        self.assertEqual(head["stride"], 1)
+        self.assertEqual(sorted(voxels), sorted(passable[self.inside(numbers, level, 0.1)]))
+        FA = nibabel.Nifti1Image.from_bytes(self.viewer.get("/api/map/FA")).get_fdata().ravel(order="F")[voxels]
+        values = eigen[:, :3]
+        mean = values.mean(axis=1, keepdims=True)
+        np.testing.assert_allclose(np.sqrt(1.5 * ((values - mean)**2).sum(axis=1) / (values**2).sum(axis=1)), FA, atol=1e-4)
+        np.testing.assert_allclose(np.linalg.norm(eigen[:, 3:6], axis=1), 1, atol=1e-5)
+        few = open_block(self.viewer.post("/api/glyphs", {**request, "count": n // 2})[2])[0]
+        self.assertGreater(few["stride"], 1)
+        self.assertLessEqual(few["glyphs"], n // 2)
+        self.assertEqual(self.viewer.post("/api/glyphs", {**request, "count": 2001})[0], 400)
+
     def test_maps_are_those_of_the_result_with_axes_to_the_right_front_and_top(self):
         subprocess.run([VOXHERD, "export", self.tensor, "--to", "nifti", self.path("nifti")], check=True, capture_output=True)
         maps = self.viewer.state()["maps"]
@@ -118,6 +178,41 @@ class Answers(ViewJobs):
             thread.join()
         self.assertLessEqual(set(statuses.values()), {200, 409})
         self.assertIn(200, statuses.values())
+
+
+class Replaces(ViewJobs):
+    """A request ends the computation of an older one."""
+
+    def make_scan(self, side):
+        """Fibres that point anywhere: with large ratios fronts go on changing for long."""
+        draw = np.random.default_rng(1)
+        gradients = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1]], float)
+        gradients /= np.maximum(np.linalg.norm(gradients, axis=1, keepdims=True), 1)
+        fibre = draw.normal(size=(side, side, side, 3))
+        fibre /= np.linalg.norm(fibre, axis=-1, keepdims=True)
+        diffusivity = 0.02e-3 + 2e-3 * (fibre @ gradients.T)**2
+        b = np.where(gradients.any(axis=1), 1000, 0)
+        signal = 10000 * np.exp(-b * diffusivity)
+        nibabel.save(nibabel.Nifti1Image(signal.astype(np.float32), np.diag([2.0, 2, 2, 1])), self.path("scan.nii"))
+        np.savetxt(self.path("scan.bval"), b[None], fmt="%d")
+        np.savetxt(self.path("scan.bvec"), gradients.T)
+        nibabel.save(nibabel.Nifti1Image(np.ones((side,) * 3, np.uint8), np.diag([2.0, 2, 2, 1])), self.path("mask.nii"))
+        return self.path("scan.nii")
+
+    def test_a_solve_ends_when_a_newer_one_is_asked_for(self):
+        side = 40
+        with Viewer(self.make_scan(side), "--mask", self.path("mask.nii")) as viewer:
+            slow = {**SETTINGS, "max_ratio": 10000, "alpha": 10, "from": [4, 4, 4], "to": [70, 70, 70]}
+            statuses = []
+            asking = threading.Thread(target=lambda: statuses.append(viewer.post("/api/solve", slow)[0]))
+            asking.start()
+            while "/api/solve: started" not in viewer.job.stderr.readline():
+                pass
+            quick = {**slow, "alpha": 1, "max_ratio": 1.5}
+            self.assertEqual(viewer.post("/api/solve", quick)[0], 200)
+            asking.join()
+            self.assertEqual(statuses, [409])
+            self.assertIn("/api/solve: stopped", viewer.end()[1])
 
 
 class Sources(ViewJobs):
@@ -256,6 +351,18 @@ class Lives(ViewJobs):
         self.assertEqual(mode, "600")
         self.assertNotIn(viewer.token, name)
         self.assertFalse(os.path.exists(name))
+
+    def test_a_scene_is_passed_to_the_page(self):
+        with open(self.path("scene.json"), "w", encoding="utf-8") as file:
+            json.dump({"voxherd_scene": 1, "epsilon": 12}, file)
+        with Viewer(self.tensor, "--scene", self.path("scene.json")) as viewer:
+            self.assertEqual(viewer.state()["scene"]["epsilon"], 12)
+        with Viewer(self.tensor) as viewer:
+            self.assertIsNone(viewer.state()["scene"])
+        for name, status, expected in (self.ends, 65, "not a scene"), (self.path("none.json"), 66, "cannot be read"):
+            done = subprocess.run([VOXHERD, "view", self.tensor, "--scene", name], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(expected, done.stderr)
 
     def test_a_port_in_use_and_other_mistakes_have_one_message(self):
         with Viewer(self.tensor) as viewer:

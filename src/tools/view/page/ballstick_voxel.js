@@ -89,11 +89,7 @@ export function showBallstick(answer) {
   const { fibres, parameters } = answer;
   const means = parameters.filter(({ name }) => name.startsWith("mean_"));
   const keys = make("ul", { class: "keys" });
-  for (const [k] of fibres.entries()) {
-    const item = make("li", {}, `fibre ${k + 1}`);
-    item.dataset.colour = String(k);
-    keys.append(item);
-  }
+  for (const [k] of fibres.entries()) keys.append(make("li", { class: palette[k] }, `fibre ${k + 1}`));
   return [
     ...(answer.signal ? showSignal(answer) : [make("p", { class: "hint" }, `No signal: ${answer.why_no_signal}.`)]),
     ...showOrientations(fibres),

@@ -5,8 +5,8 @@ const svg = "http://www.w3.org/2000/svg";
 const size = { width: 340, height: 210 };
 const area = { left: 54, right: 332, top: 8, bottom: 172 };
 
-// Okabe & Ito's colours, which most colour-blind people can tell apart, on dark.
-export const palette = ["#56b4e9", "#e69f00", "#2fd39c", "#f0a0cf", "#f0e442"];
+// Classes of the style sheet, which has a colour of each for light and dark.
+export const palette = ["series-0", "series-1", "series-2", "series-3", "series-4"];
 
 export function addShape(parent, name, attributes, text) {
   const element = document.createElementNS(svg, name);
@@ -65,9 +65,9 @@ function drawAxes(picture, { x, y, xRange, yRange, xTicks, xLabel, yLabel }) {
 }
 
 const marks = {
-  dots: (picture, cx, cy, fill) => addShape(picture, "circle", { cx, cy, r: 2, fill }),
-  crosses: (picture, cx, cy, stroke) =>
-    addShape(picture, "path", { d: `M${cx - 3} ${cy - 3}l6 6m0 -6l-6 6`, stroke, "stroke-width": 1 }),
+  dots: (picture, cx, cy, colour) => addShape(picture, "circle", { class: `dot ${colour}`, cx, cy, r: 2 }),
+  crosses: (picture, cx, cy, colour) =>
+    addShape(picture, "path", { class: `line ${colour}`, d: `M${cx - 3} ${cy - 3}l6 6m0 -6l-6 6`, "stroke-width": 1 }),
 };
 
 function drawSeries(picture, one, x, y) {
@@ -76,7 +76,7 @@ function drawSeries(picture, one, x, y) {
     if (one.x[i] !== null && one.y[i] !== null && Number.isFinite(one.y[i])) points.push([x(one.x[i]), y(one.y[i])]);
   if (one.kind === "line") {
     const text = points.map(([px, py]) => `${px.toFixed(1)},${py.toFixed(1)}`).join(" ");
-    addShape(picture, "polyline", { points: text, fill: "none", stroke: one.colour, "stroke-width": 1.6 });
+    addShape(picture, "polyline", { class: `line ${one.colour}`, points: text, "stroke-width": 1.6 });
   } else {
     for (const [px, py] of points) marks[one.kind](picture, px, py, one.colour);
   }

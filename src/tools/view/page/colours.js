@@ -48,6 +48,24 @@ export function paintCosts(rgba, { voxels, excess, level, limit, range, inside, 
   }
 }
 
+// Arrival times of one front, from 0 to `high`; farther voxels are not shown.
+export function paintArrivals(rgba, { voxels, times, high, opacity }) {
+  const colours = new Uint32Array(rgba.buffer);
+  const alpha = alphaBits(opacity);
+  colours.fill(0);
+  for (let n = 0; n < voxels.length; n++)
+    if (times[n] <= high)
+      colours[voxels[n]] = (tables.cost[Math.min(steps - 1, Math.floor((times[n] / high) * steps))] | alpha) >>> 0;
+}
+
+// The same colour for the pathway, nothing elsewhere.
+export function paintPathway(rgba, { voxels, level, limit, colour, opacity }) {
+  const colours = new Uint32Array(rgba.buffer);
+  const value = (colour[0] | (colour[1] << 8) | (colour[2] << 16) | alphaBits(opacity)) >>> 0;
+  colours.fill(0);
+  for (let n = 0; n < voxels.length; n++) if (level[n] <= limit) colours[voxels[n]] = value;
+}
+
 // Values from `low` to `high`; 0 and what is not a number are not shown.
 export function paintMap(rgba, { values, low, high, opacity }) {
   const colours = new Uint32Array(rgba.buffer);

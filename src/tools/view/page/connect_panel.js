@@ -1,7 +1,9 @@
 // The panel that picks two ends, has the connection solved and shows it.
-import { paintCosts } from "./colours.js";
-import { Connection, Solver, commandLine } from "./connection.js";
-import { drawCurve } from "./curve.js";
+import { paintArrivals, paintCosts, paintPathway } from "./colours.js";
+import { Connection, Solver } from "./connection.js";
+import { KeptPathways } from "./kept_pathways.js";
+import { showNumbers } from "./numbers.js";
+import { PathwayDetails } from "./pathway_details.js";
 import { saveNifti } from "./save.js";
 import * as server from "./server.js";
 import { findSurface, makeBall } from "./surface.js";
@@ -10,7 +12,6 @@ import { Timing } from "./timing.js";
 const byId = (id) => document.getElementById(id);
 const none = { points: new Float32Array(0), triangles: new Uint32Array(0) };
 const colours = { pathway: [60, 140, 255], ends: [255, 60, 60] };
-const maxFibres = 300;
 
 // Lets the browser show what has been drawn.
 const nextFrame = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
@@ -27,7 +28,9 @@ export class ConnectPanel {
     this.names = new Map(page.state.regions.map(({ label, name }) => [label, name]));
     this.ends = { from: null, to: null }; // {point} or {label}
     this.solver = new Solver();
-    this.tracer = new Solver();
+    this.details = new PathwayDetails(this);
+    this.kept = new KeptPathways(page, () => page.paint());
+    this.front = null; // arrival times of one end, if they are shown
     this.connection = null;
     this.costAt = null; // total of each voxel of the image
     this.fillControls();
@@ -67,8 +70,8 @@ export class ConnectPanel {
       });
     };
     for (const id of ["epsilon", "range", "surface"]) byId(id).addEventListener("input", later);
-    byId("epsilon").addEventListener("change", () => this.showFibres());
-    byId("fibres").addEventListener("change", () => this.showFibres());
+    byId("shown-cost").addEventListener("change", () => this.showFront());
+    byId("keep").addEventListener("click", () => this.keep());
     byId("solve").addEventListener("click", () => this.solve());
     byId("save-costs").addEventListener("click", () => this.save("total", this.connection.total));
     byId("save-pathway").addEventListener("click", () => {
@@ -92,7 +95,6 @@ export class ConnectPanel {
 
   setHere(side) {
     const point = this.page.toMm(this.page.place.voxel).map((x) => Number(x.toFixed(3)));
-    byId(side).value = "point";
     this.setEnd(side, { point });
   }
 
@@ -101,10 +103,17 @@ export class ConnectPanel {
   }
 
   setEnd(side, end) {
-    this.ends[side] = end;
-    const point = end?.point;
-    this.page.volume.setSurface(side, point ? makeBall(point, 2.5) : none, colours.ends);
-    this.page.planes.setSurface(side, point ? makeBall(point, 2.5) : none, colours.ends);
+    return this.setEnds({ ...this.ends, [side]: end });
+  }
+
+  setEnds(ends) {
+    for (const side of ["from", "to"]) {
+      this.ends[side] = ends[side] ?? null;
+      const point = this.ends[side]?.point;
+      byId(side).value = point ? "point" : String(this.ends[side]?.label ?? "");
+      this.page.volume.setSurface(side, point ? makeBall(point, 2.5) : none, colours.ends);
+      this.page.planes.setSurface(side, point ? makeBall(point, 2.5) : none, colours.ends);
+    }
     const { from, to } = this.ends;
     if (from && to) return this.solve();
     this.page.paint();
@@ -135,9 +144,10 @@ export class ConnectPanel {
       timing.step("request and answer");
       for (const [name, seconds] of Object.entries(answer.seconds)) timing.times[`  of it ${name}`] = 1000 * seconds;
       this.accept(answer);
+      if (this.frontShown()) await this.fetchFront();
       await this.show(timing);
       this.say(`Solved: cost ${this.connection.cost.toPrecision(5)} ${this.connection.unit}.`);
-      this.showFibres();
+      this.details.show();
     } catch (error) {
       this.say(`Failed: ${error.message}`);
     }
@@ -147,6 +157,8 @@ export class ConnectPanel {
 
   accept(answer) {
     this.connection = new Connection(answer, this.voxels, this.page.state.connect.voxel_mm3);
+    this.front = null;
+    byId("keep").disabled = false;
     this.solvedEnds = { ...this.ends };
     this.costAt = new Float32Array(this.page.voxelCount).fill(Infinity);
     for (let n = 0; n < this.voxels.length; n++) this.costAt[this.voxels[n]] = this.connection.total[n];
@@ -155,20 +167,73 @@ export class ConnectPanel {
 
   // Whether there is something to paint. `kind`: of the view, planes or volume.
   paint(rgba, kind) {
-    if (!this.connection) return false;
-    const { excess, level } = this.connection;
-    const opacity = this.page.opacity();
-    const faintness = kind === "planes" ? 0.8 : 0.12;
-    paintCosts(rgba, {
-      voxels: this.voxels,
-      excess,
-      level,
-      limit: this.connection.limit(this.epsilon()),
-      range: Number(byId("range").value) / 100,
-      inside: opacity,
-      outside: faintness * opacity,
-    });
+    if (!this.connection && this.kept.list.length === 0) return false;
+    if (this.connection) this.paintConnection(rgba, kind);
+    else rgba.fill(0);
+    if (kind === "planes") this.kept.paint(rgba, this.page.opacity());
     return true;
+  }
+
+  paintConnection(rgba, kind) {
+    const { voxels, connection } = this;
+    const { excess, level } = connection;
+    const opacity = this.page.opacity();
+    const range = Number(byId("range").value) / 100;
+    const limit = connection.limit(this.epsilon());
+    const faintness = kind === "planes" ? 0.8 : 0.12;
+    if (byId("shown-cost").value === "none")
+      paintPathway(rgba, { voxels, level, limit, colour: colours.pathway, opacity: kind === "planes" ? opacity : 0 });
+    else if (this.front)
+      paintArrivals(rgba, { voxels, times: this.front, high: connection.cost * (1 + range), opacity });
+    else paintCosts(rgba, { voxels, excess, level, limit, range, inside: opacity, outside: faintness * opacity });
+  }
+
+  frontShown() {
+    const shown = byId("shown-cost").value;
+    return shown === "from" || shown === "to" ? shown : null;
+  }
+
+  async fetchFront() {
+    const { connection, times } = await server.fetchArrivals(this.frontShown());
+    if (connection === this.connection.connection) this.front = times;
+  }
+
+  async showFront() {
+    this.front = null;
+    try {
+      if (this.connection && this.frontShown()) await this.fetchFront();
+    } catch (error) {
+      this.say(`Failed: ${error.message}`);
+    }
+    this.page.paint();
+  }
+
+  // `as`: its name and colour; else chosen here.
+  keep(as = {}) {
+    const { connection, solvedEnds } = this;
+    const limit = connection.limit(this.epsilon());
+    const text = ({ point, label }) => (point ? point.map((x) => x.toFixed(0)).join(" ") : this.names.get(label));
+    const { metric, alpha, smooth, max_ratio } = connection;
+    this.kept.add({
+      name: as.name ?? `${text(solvedEnds.from)} – ${text(solvedEnds.to)}`,
+      ...(as.colour ? { colour: as.colour } : {}),
+      number: connection.connection,
+      ends: solvedEnds,
+      settings: { metric, alpha, smooth, max_ratio },
+      epsilon: this.epsilon(),
+      voxels: this.voxels.filter((_, n) => connection.level[n] <= limit),
+    });
+    this.showSurface();
+    this.page.paint();
+  }
+
+  // Nothing is connected.
+  clear() {
+    this.connection = this.costAt = this.front = null;
+    this.page.volume.setSurface("pathway", none, colours.pathway);
+    byId("numbers").hidden = true;
+    byId("keep").disabled = true;
+    this.details.show();
   }
 
   // The planes first, then what takes longer.
@@ -180,7 +245,7 @@ export class ConnectPanel {
     page.planes.draw();
     timing.step("planes", page.planes);
     timing.sum("until the planes are drawn");
-    this.showNumbers();
+    this.pathwayVoxels = showNumbers(page, connection, this.solvedEnds, this.epsilon());
     page.describePlace();
     await nextFrame();
     if (connection !== this.connection) return;
@@ -201,50 +266,10 @@ export class ConnectPanel {
     const limit = connection.limit(this.epsilon());
     const isInside = (n) => connection.level[n] <= limit;
     const { size, affine } = page.state.grid;
-    const surface = byId("surface").checked ? findSurface(voxels, isInside, size, affine) : none;
+    const isKept = this.kept.has(connection.connection, this.epsilon());
+    const surface = byId("surface").checked && !isKept ? findSurface(voxels, isInside, size, affine) : none;
     page.volume.setSurface("pathway", surface, colours.pathway);
     this.triangles = surface.triangles.length / 3;
-  }
-
-  showNumbers() {
-    const { connection, page } = this;
-    const epsilon = this.epsilon();
-    const FA = page.image.name === "FA" ? page.image.values : null;
-    const pathway = connection.measure(epsilon, FA);
-    this.pathwayVoxels = pathway.count;
-    byId("numbers").hidden = false;
-    byId("cost").textContent = `${connection.cost.toPrecision(6)} ${connection.unit}`;
-    byId("length").textContent = `${connection.length_mm.toFixed(1)} mm`;
-    byId("pathway-volume").textContent = `${pathway.ml.toFixed(2)} ml (${pathway.count} voxels)`;
-    byId("mean-FA").textContent = FA ? pathway.mean.toFixed(3) : "shown with FA as picture";
-    byId("gap").textContent = `${(100 * connection.gap).toFixed(1)} % (0 for an exact solution)`;
-    const { epsilon: epsilons, voxels } = connection.curve;
-    drawCurve(
-      byId("curve"),
-      epsilons,
-      voxels.map((n) => n * connection.voxelMl),
-      epsilon,
-    );
-    byId("command").textContent = commandLine(this.solvedEnds, page.state.connect, connection, epsilon);
-  }
-
-  async showFibres() {
-    const { page, connection } = this;
-    if (!connection || !byId("fibres").checked) {
-      byId("fibre-count").textContent = "not shown";
-      page.volume.setFibres(null);
-      return page.volume.draw();
-    }
-    const request = { connection: connection.connection, epsilon: this.epsilon(), count: maxFibres };
-    try {
-      const fibres = await this.tracer.run((signal) => server.fetchFibres(request, signal));
-      if (!fibres) return null;
-      byId("fibre-count").textContent = String(page.volume.setFibres(fibres));
-      page.volume.draw();
-    } catch (error) {
-      this.say(`Failed: ${error.message}`);
-    }
-    return null;
   }
 
   // Values of the passable voxels as an image, 0 elsewhere, as in the program's results.
@@ -259,6 +284,7 @@ export class ConnectPanel {
     const parts = [];
     const label = this.labels?.[at];
     if (label) parts.push(this.names.get(label) ?? `region ${label}`);
+    parts.push(...this.kept.describe(at));
     if (!this.connection) return parts;
     const total = this.costAt[at];
     const excess = 100 * (total / this.connection.cost - 1);

@@ -5,6 +5,7 @@ import { listenToKeys } from "./keyboard.js";
 import { ImageView } from "./niivue_adapter.js";
 import { openPanels } from "./panels.js";
 import { savePicture } from "./save.js";
+import { listenToScenes, showScene } from "./scene.js";
 import * as server from "./server.js";
 
 const byId = (id) => document.getElementById(id);
@@ -172,8 +173,11 @@ async function start() {
   page.moveTo(page.toMm(state.grid.size.map((n) => Math.floor(n / 2))));
   await openPanels(page, say);
   server.keepAlive();
+  listenToScenes(page, report);
   say(`Ready (${state.device}).`);
+  if (state.scene) await report(showScene(page, state.scene));
   document.documentElement.dataset.ready = "yes";
+  page.showScene = (scene) => showScene(page, scene);
   window.voxherd = page; // for tests
 }
 

@@ -92,6 +92,7 @@ export class ImageView {
     const { nv } = this;
     const known = this.meshes.get(name);
     if (known && surface.triangles.length > 0) {
+      known.rgba255 = new Uint8Array([...colour, 255]);
       known.pts = surface.points;
       known.tris = surface.triangles;
       known.visible = true;
@@ -128,6 +129,29 @@ export class ImageView {
     nv.addMesh(mesh);
     this.meshes.set("fibres", mesh);
     return mesh.offsetPt0.length - 1;
+  }
+
+  // A surface with a colour (rgba) for each of its points; null removes it.
+  setColouredSurface(name, surface) {
+    const { nv } = this;
+    const known = this.meshes.get(name);
+    if (known) nv.removeMesh(known);
+    this.meshes.delete(name);
+    if (!surface || surface.triangles.length === 0) return;
+    const mesh = new NVMesh(surface.points, surface.triangles, name, surface.rgba, 1, true, nv.gl);
+    nv.addMesh(mesh);
+    this.meshes.set(name, mesh);
+  }
+
+  // From where the volume is seen.
+  getCamera() {
+    const { renderAzimuth, renderElevation, volScaleMultiplier } = this.nv.scene;
+    return { azimuth: renderAzimuth, elevation: renderElevation, zoom: volScaleMultiplier };
+  }
+
+  setCamera({ azimuth, elevation, zoom }) {
+    this.nv.setRenderAzimuthElevation(Number(azimuth), Number(elevation));
+    if (zoom > 0) this.nv.setScale(Number(zoom));
   }
 
   // The first mesh takes a second or more, because its programs are compiled for it.

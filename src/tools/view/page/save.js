@@ -18,3 +18,11 @@ export function savePicture(view, name) {
   view.draw();
   view.canvas.toBlob((blob) => save(blob, name));
 }
+
+export function saveText(text, name) {
+  save(new Blob([text], { type: "application/json" }), name);
+}
+
+export function saveBytes(bytes, name) {
+  save(new Blob([bytes], { type: "application/octet-stream" }), name);
+}

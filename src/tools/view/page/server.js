@@ -59,7 +59,29 @@ export async function fetchPassable() {
 
 export async function solve(request, signal) {
   const { head, take } = await askBlock("/api/solve", post(request, signal));
-  return { ...head, total: take(Float32Array, head.voxels), level: take(Float32Array, head.voxels) };
+  return {
+    ...head,
+    total: take(Float32Array, head.voxels),
+    level: take(Float32Array, head.voxels),
+    path: take(Float32Array, 3 * head.path_points),
+  };
+}
+
+// Arrival times of the front from one end of the last connection: "from" or "to".
+export async function fetchArrivals(end, signal) {
+  const { head, take } = await askBlock(`/api/arrivals/${end}`, { signal });
+  return { connection: head.connection, times: take(Float32Array, head.voxels) };
+}
+
+// A TRX file.
+export async function fetchTrx(request) {
+  return (await ask("/api/trx", post(request))).arrayBuffer();
+}
+
+// Tensors of voxels of the pathway: their numbers on the page, and for each eigenvalues and eigenvectors.
+export async function fetchGlyphs(request, signal) {
+  const { head, take } = await askBlock("/api/glyphs", post(request, signal));
+  return { ...head, voxels: take(Uint32Array, head.glyphs), eigen: take(Float32Array, 12 * head.glyphs) };
 }
 
 export async function fetchFibres(request, signal) {

@@ -45,11 +45,11 @@ export function drawSphere(groups, side, description) {
   for (const { colour, samples } of groups)
     for (const direction of samples) {
       const [cx, cy] = project(direction, side);
-      addShape(picture, "circle", { cx, cy, r: 2.2, fill: colour, "fill-opacity": 0.7 });
+      addShape(picture, "circle", { class: `dot ${colour}`, cx, cy, r: 2.2, "fill-opacity": 0.7 });
     }
   for (const { colour, mean } of groups) {
     const [x, y] = project(mean, side);
-    addShape(picture, "path", { d: `M${x - 7} ${y}h14M${x} ${y - 7}v14`, stroke: colour, "stroke-width": 2 });
+    addShape(picture, "path", { class: `line ${colour}`, d: `M${x - 7} ${y}h14M${x} ${y - 7}v14`, "stroke-width": 2 });
   }
   return picture;
 }
