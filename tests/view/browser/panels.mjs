@@ -1,4 +1,6 @@
 // The panels of results, by keyboard: node panels.mjs SCREENSHOTS NAME=ADDRESS ... Prints what was seen as JSON.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { openBrowser, openViewer, textOf, timeout, waitForSolution } from "./browser.mjs";
 
@@ -131,6 +133,29 @@ async function useFibres(page) {
   return seen;
 }
 
+// Violations of accessibility rules, in light and dark.
+async function look(name, address) {
+  const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  // The page's policy forbids other scripts.
+  const context = await browser.newContext({ bypassCSP: true, viewport: { width: 1300, height: 850 } });
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout });
+  if (await page.evaluate(() => Boolean(voxherd.voxelPanel))) await waitForVoxel(page);
+  await page.evaluate(() => document.querySelectorAll("#side details").forEach((folded) => (folded.open = true)));
+  await page.addScriptTag({ content: source });
+  const violations = [];
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    const found = await page.evaluate(() => axe.run());
+    for (const { id, nodes } of found.violations)
+      violations.push(`${colorScheme} ${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`);
+    await page.screenshot({ path: join(screenshots, `${name}_${colorScheme}.png`) });
+  }
+  await context.close();
+  return violations;
+}
+
 const acts = { perfusion: usePerfusion, ballstick: useBallstick, connectome: useConnectome, geodesic: useFibres };
 const seen = {};
 for (const [name, address] of Object.entries(addresses)) {
@@ -142,6 +167,7 @@ for (const [name, address] of Object.entries(addresses)) {
   const width = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
   seen[name].overflow = await page.evaluate(width);
   await page.close();
+  seen[name].violations = await look(name, address);
 }
 console.log(JSON.stringify(seen));
 await browser.close();

@@ -100,6 +100,10 @@ class Panels(ReportJobs):
             self.assertEqual((name, self.seen[name]["complaints"]), (name, []))
             self.assertLessEqual(self.seen[name]["overflow"], 0, name)
 
+    def test_pages_are_accessible_in_light_and_dark(self):
+        for name in NAMES:
+            self.assertEqual((name, self.seen[name]["violations"]), (name, []))
+
 
 del ReportJobs
 
