@@ -11,8 +11,8 @@ namespace voxherd {
 /// of `voxels` (increasing linear indices), one float per volume. A compressed file is inflated once. Throws failure.
 std::vector<float> read_single_voxels(const std::vector<nifti_header>& files, const std::vector<std::uint64_t>& voxels);
 
-/// The same, voxel by voxel, for someone who looks around. What is compressed is inflated at the first request, for
-/// all voxels of interest if they fit in `max_floats`; otherwise again for each.
+/// The same, one voxel at a time, for interactive use. A compressed file is inflated at the first request for all
+/// voxels of interest; if these exceed `max_floats`, at each request.
 class single_voxels {
  public:
   /// `of_interest`: increasing.

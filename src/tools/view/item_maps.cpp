@@ -13,6 +13,16 @@ namespace {
 
 constexpr auto status = "status";
 
+/// Whether the run has computed an item: a result that is not complete has zeros elsewhere.
+bool is_finished(const result_reader& r, std::uint64_t item) {
+  if (r.complete()) return true;
+  for (std::size_t b = 0; b < r.batches().size() && b < r.journal().size(); ++b) {
+    const batch& items = r.batches()[b];
+    if (item >= items.first_item && item < items.first_item + items.item_count) return r.journal()[b].done != 0;
+  }
+  return false;
+}
+
 }  // namespace
 
 item_maps::item_maps(const result_reader& r) : result_(r) {
@@ -36,12 +46,13 @@ std::optional<std::uint64_t> item_maps::find_item(std::uint64_t voxel) const {
 
 bool item_maps::is_fitted(std::uint64_t voxel) const {
   const auto item = find_item(voxel);
-  return item && at(status, *item).front() == static_cast<float>(voxel_status::fitted);
+  return item && is_finished(result_, *item) && at(status, *item).front() == static_cast<float>(voxel_status::fitted);
 }
 
 std::string item_maps::status_text(std::uint64_t voxel) const {
   const auto item = find_item(voxel);
   if (!item) return "outside the mask";
+  if (!is_finished(result_, *item)) return "not computed yet";
   const auto code = static_cast<unsigned>(at(status, *item).front());
   for (const voxel_status_text& t : voxel_status_texts)
     if (static_cast<unsigned>(t.status) == code) return std::string(t.meaning);

@@ -116,6 +116,6 @@ export function drawMatrix(canvas, { size, side, value, marked }) {
     }
   const [row, column] = marked;
   context.strokeStyle = "#fff";
-  context.lineWidth = Math.max(2, side / 8);
+  context.lineWidth = Math.min(4, Math.max(2, side / 8));
   context.strokeRect(column * side, row * side, side, side);
 }

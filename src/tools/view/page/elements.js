@@ -10,9 +10,9 @@ export function make(name, attributes = {}, ...content) {
   return element;
 }
 
-// Rows of texts or elements; the first cell of each names the row.
-export function makeTable(caption, header, rows) {
-  const table = make("table", {}, make("caption", {}, caption));
+// Rows of texts or elements; the first cell of each names the row. `hasCaption`: false where the name is above it.
+export function makeTable(name, header, rows, { hasCaption = true } = {}) {
+  const table = hasCaption ? make("table", {}, make("caption", {}, name)) : make("table", { "aria-label": name });
   table.append(make("thead", {}, make("tr", {}, ...header.map((text) => make("th", { scope: "col" }, text)))));
   const body = make("tbody");
   for (const row of rows) {
@@ -29,7 +29,7 @@ export function makeFoldedTable(title, header, rows) {
   const box = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title });
   folded.append(box);
   folded.addEventListener("toggle", () => {
-    if (folded.open && !box.firstChild) box.append(makeTable(title, header, rows()));
+    if (folded.open && !box.firstChild) box.append(makeTable(title, header, rows(), { hasCaption: false }));
   });
   return folded;
 }

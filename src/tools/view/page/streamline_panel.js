@@ -156,7 +156,7 @@ export class StreamlinePanel {
   }
 
   makeList() {
-    return makeTable("Fibres as a table", this.tableHeader(), this.tableRows());
+    return makeTable("Fibres as a table", this.tableHeader(), this.tableRows(), { hasCaption: false });
   }
 
   // The best of those that are drawn; a button shows one.
