@@ -1,0 +1,123 @@
+#include "src/tools/doctor/node_checks.hpp"
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/readable.hpp"
+
+namespace voxherd {
+
+namespace {
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A line of /proc/meminfo, in bytes; 0 if it is missing.
+std::uint64_t memory_line(const std::string& table, const std::string& name) {
+  const std::size_t at = table.find(name + ":");
+  if (at == std::string::npos) return 0;
+  std::istringstream rest(table.substr(at + name.size() + 1));
+  std::uint64_t kibibytes = 0;
+  rest >> kibibytes;
+  return kibibytes * 1024;
+}
+
+/// The smallest memory limit of this process's control group (version 2) and those above it; 0 for none.
+std::uint64_t group_limit() {
+  const std::string groups = content("/proc/self/cgroup");
+  const std::size_t at = groups.find("0::");
+  if (at == std::string::npos) return 0;
+  std::filesystem::path group = groups.substr(at + 3, groups.find('\n', at) - at - 3);
+  std::uint64_t smallest = 0;
+  for (; group.has_relative_path(); group = group.parent_path()) {
+    const std::uint64_t limit = memory_limit(content("/sys/fs/cgroup" + group.string() + "/memory.max"));
+    if (limit > 0 && (smallest == 0 || limit < smallest)) smallest = limit;
+  }
+  return smallest;
+}
+
+finding check_main_memory() {
+  constexpr double needed = 4e9;  // what a rank may take (docs/commands/README.md), for one rank
+  const std::string table = content("/proc/meminfo");
+  double free_bytes = static_cast<double>(memory_line(table, "MemAvailable"));
+  std::string text = fmt::format("{} of {} available", readable_bytes(free_bytes),
+                                 readable_bytes(static_cast<double>(memory_line(table, "MemTotal"))));
+  if (const std::uint64_t limit = group_limit(); limit > 0) {
+    free_bytes = std::min(free_bytes, static_cast<double>(limit));
+    text += fmt::format(", this job may use {}", readable_bytes(static_cast<double>(limit)));
+  }
+  if (free_bytes >= needed) return {verdict::fine, "memory", text};
+  return {verdict::advice, "memory", text + ": large images may not fit; --dry-run tells what a command needs"};
+}
+
+/// Ranks of a node exchange messages through /dev/shm.
+finding check_shared_memory() {
+  constexpr double needed = 64e6;
+  struct statvfs disk {};
+  if (statvfs("/dev/shm", &disk) != 0)
+    return {verdict::problem, "/dev/shm",
+            "does not exist: MPI cannot start several ranks on this node; mount a tmpfs there"};
+  const double free_bytes = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
+  const std::string text = readable_bytes(free_bytes) + " free";
+  if (free_bytes >= needed) return {verdict::fine, "/dev/shm", text};
+  return {verdict::problem, "/dev/shm",
+          text + ": too little for several ranks; remove what stopped jobs left there (a container: --shm-size=1g)"};
+}
+
+struct limit {
+  int resource;
+  const char* name;       ///< of bash's ulimit
+  double needed;          ///< 0: unlimited
+  const char* otherwise;  ///< what happens below it
+};
+
+findings check_limits() {
+  constexpr std::array limits{
+      limit{RLIMIT_FSIZE, "-f (file size)", 0, "larger results end with status 74; ulimit -f unlimited"},
+      limit{RLIMIT_AS, "-v (address space)", 0, "CUDA and parallel HDF5 need much of it; ulimit -v unlimited"},
+      limit{RLIMIT_NOFILE, "-n (open files)", 512, "many ranks and masks need more; ulimit -n 4096"},
+      limit{RLIMIT_STACK, "-s (stack)", 4e6, "deep calls of libraries may crash; ulimit -s 8192"}};
+  findings all;
+  for (const limit& l : limits) {
+    rlimit own{};
+    if (getrlimit(static_cast<__rlimit_resource>(l.resource), &own) != 0 || own.rlim_cur == RLIM_INFINITY) continue;
+    const auto value = static_cast<double>(own.rlim_cur);
+    if (l.needed > 0 && value >= l.needed) continue;
+    all.push_back({verdict::advice, "limits", fmt::format("ulimit {} is {}: {}", l.name, own.rlim_cur, l.otherwise)});
+  }
+  rlimit locked{};
+  const bool has_fabric = std::filesystem::exists("/sys/class/infiniband");
+  if (has_fabric && getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_cur != RLIM_INFINITY) {
+    all.push_back({verdict::advice, "limits",
+                   fmt::format("ulimit -l (locked memory) is {} bytes: InfiniBand needs unlimited (limits.conf, or "
+                               "slurm.conf: PropagateResourceLimitsExcept=MEMLOCK)",
+                               locked.rlim_cur)});
+  }
+  if (all.empty()) all.push_back({verdict::fine, "limits", "file size, address space, open files, stack"});
+  return all;
+}
+
+}  // namespace
+
+std::uint64_t memory_limit(const std::string& text) {
+  std::uint64_t bytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), bytes);
+  return bytes;
+}
+
+findings check_memory() {
+  findings all{check_main_memory(), check_shared_memory()};
+  for (finding& f : check_limits()) all.push_back(std::move(f));
+  return all;
+}
+
+}  // namespace voxherd
