@@ -22,7 +22,7 @@ const ends = {
   leftCingulum: between([-11.4, -39.4, 36], [-6.1, 30.6, 33.5]),
   rightCingulum: between([9.6, -35.9, 36], [9.6, 30.6, 33.5]),
   corticospinal: between([20.1, -14.9, 53.5], [6.1, -21.9, -21.5]),
-  arcuate: between([-34.2, 13.1, 28.5], [-39.4, -39.4, 1]),
+  arcuate: between([-34.2, 13.1, 28.5], [-42, -46, 6]),
 };
 const nothing = { voxherd_scene: 1, image: "FA", overlay: "", opacity: 0.9, epsilon: 5, range: 50, surface: false };
 Object.assign(nothing, { metric: "jeong", alpha: 3, smooth: 0, max_ratio: 100, shown_cost: "total", kept: [] });
@@ -151,7 +151,7 @@ const figures = {
     await page.waitForFunction(() => voxherd.volume.meshes.has("glyphs"), null, { timeout });
     await setVolume({ opacity: 0.4 });
     const all = await picture("volume");
-    await lookAt([-1, 36, 22], 22);
+    await lookAt([-1, 36, 22], 26);
     await setVolume({ opacity: 0 });
     await save("7", [all, await picture("volume")]);
     await lookAt();
@@ -159,7 +159,7 @@ const figures = {
   },
 
   async 9() {
-    const tract = { ends: ends.arcuate, crosshair_mm: [-30, -28, 31], camera: views.left };
+    const tract = { ends: ends.arcuate, epsilon: 3, crosshair_mm: [-30, -28, 31], camera: views.left };
     await show({ ...tract, surface: true, shown_cost: "none" });
     await setVolume({ opacity: 0.3 });
     const pathway = await picture("volume");

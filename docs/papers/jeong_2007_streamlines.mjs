@@ -2,9 +2,9 @@
 // et al. 2007. They end at low FA and sharp bends.
 export async function traceStreamlines(page, centre) {
   return page.evaluate(async (mm) => {
-    const radius = 4;
+    const radius = 6;
     const perMm = 2; // seeds along each axis
-    const [stepMm, maxSteps, minFA, minCosine] = [0.5, 600, 0.15, Math.cos(Math.PI / 4)];
+    const [stepMm, maxSteps, minFA, minCosine] = [0.5, 600, 0.1, Math.cos(Math.PI / 3)];
     const token = sessionStorage.getItem("token");
     const maps = voxherd.listMaps();
     const read = async (name) => {

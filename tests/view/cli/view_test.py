@@ -200,8 +200,7 @@ class Replaces(ViewJobs):
         return self.path("scan.nii")
 
     def test_a_solve_ends_when_a_newer_one_is_asked_for(self):
-        side = 40
-        with Viewer(self.make_scan(side), "--mask", self.path("mask.nii")) as viewer:
+        with Viewer(self.make_scan(side=40), "--mask", self.path("mask.nii")) as viewer:
             slow = {**SETTINGS, "max_ratio": 10000, "alpha": 10, "from": [4, 4, 4], "to": [70, 70, 70]}
             statuses = []
             asking = threading.Thread(target=lambda: statuses.append(viewer.post("/api/solve", slow)[0]))
