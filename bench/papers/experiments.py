@@ -22,7 +22,7 @@ def list_experiments():
         experiment("hernandez-grid", "ballstick_bench", "ballstick/grid/", both),
         experiment("hernandez-voxels", "ballstick_bench", "ballstick/by_voxels", both),
         experiment("hernandez-burn-in", "ballstick_bench", "ballstick/by_burn_in", both),
-        experiment("hernandez-fibres", "threads_bench", "ballstick/fibres_by_", (CORES, GPUS)),
+        experiment("hernandez-devices-fibres", "threads_bench", "ballstick/fibres_by_", (CORES, GPUS)),
         experiment("hernandez-devices", "threads_bench", "ballstick/by_(cores|devices)/", (CORES, GPUS)),
         experiment("jeong-table1", "connect_bench", "connect/(solve|set_up)/(const/64|helix/100|brain/1|philips/1)/.*/repeatable", (GPU,)),
     ]
@@ -34,11 +34,13 @@ def list_experiments():
               for scheme in SCHEMES]
     found += [
         experiment("van-aart-benchmark", "geodesic_bench", "geodesic/(paper_2048|by_step)/", (GPU,)),
+        experiment("van-aart-bytes", "geodesic_bytes_bench", "geodesic/bytes/", (GPU,)),
         experiment("van-aart-seeds", "geodesic_brain_bench", "geodesic/(seeds|callosum)/christoffel.*/(scores|points)", (CORES, GPU),
                    threads_per_core=2),
         experiment("wang-cao-frames", "perfusion_bench", "perfusion/by_frames/(simplex-paper|simplex-paper-fft|lm)/", both),
         experiment("wang-cao-voxels", "perfusion_bench", "perfusion/by_voxels/(simplex-paper|simplex-paper-fft|lm)/", both),
         experiment("wang-cao-convolution", "perfusion_convolution_bench", "perfusion_convolution/(convolve|by_curves)/", (GPU,)),
+        experiment("wang-cao-devices", "threads_bench", "perfusion/by_(cores|devices)/", (CORES, GPUS)),
         experiment("wang-cao-rates", "perfusion_bench", "perfusion/rate/(simplex-paper|lm)/48/", (CORES, GPU)),
     ]
     # Lax-Friedrichs takes more than four minutes in example 2 itself.

@@ -23,7 +23,7 @@ def add_arguments(parser):
     parser.add_argument("folder", metavar="FOLDER", help="for results, logs and inputs")
     parser.add_argument("--data", metavar="FOLDER", default=os.environ.get("VOXHERD_DATA", ""),
                         help="folder with philips_32dir_b1000 (VOXHERD_DATA); without it the brain's experiments are skipped")
-    parser.add_argument("--only", metavar="TEXT", default="", help="only experiments whose name contains TEXT")
+    parser.add_argument("--only", metavar="TEXT", default="", help="only experiments whose name contains TEXT, or one of several texts separated by commas")
     parser.add_argument("--places", metavar="LIST", default="", help="of core,cores,gpu,gpus; default: what the machine has")
     parser.add_argument("--minutes", type=float, default=5, metavar="M", help="start no experiment later than this, and stop after one more minute (5)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="cores to use (all)")
@@ -44,8 +44,12 @@ def words_of(what, place, args, out):
     if place in (CORE, CORES):
         words += ["--threads", str(1 if place == CORE else what.threads_per_core * args.threads)]
     if args.quick:
-        words += ["--voxels", "16"]
+        words += ["--voxels", "32"]
     return words
+
+
+def is_wanted(name, args):
+    return any(text in name for text in args.only.split(","))
 
 
 def is_time_left(args):
@@ -106,10 +110,21 @@ def run_on_single_cores(chosen, args):
 
 
 def describe_machine(args, gpus):
-    done = subprocess.run([os.path.join(args.build, "voxherd"), "info"], capture_output=True, text=True)
+    program = os.path.join(args.build, "voxherd")
+    text = subprocess.run([program, "info"], capture_output=True, text=True).stdout if os.path.exists(program) else ""
     with open(os.path.join(args.folder, "machine.json"), "w", encoding="utf-8") as file:
-        json.dump({"cores": args.threads, "gpus": gpus, "description": done.stdout, "quick": args.quick,
+        json.dump({"cores": args.threads, "gpus": gpus, "description": text, "quick": args.quick,
                    "date": time.strftime("%Y-%m-%d", time.gmtime())}, file, indent=1)
+
+
+def check_programs(args, chosen, modules, places):
+    """Only the programs of the chosen experiments are needed."""
+    if not chosen and not modules:
+        sys.exit(f"error: --only {args.only}: no experiment has this in its name")
+    programs = sorted({os.path.join("bench", what.program) for what in chosen if set(what.places) & set(places)})
+    for program in programs + (["voxherd"] if modules else []):
+        if not os.access(os.path.join(args.build, program), os.X_OK):
+            sys.exit(f"error: {args.build}/{program} does not exist; give a build folder, for example build/cuda")
 
 
 def main(args):
@@ -118,18 +133,16 @@ def main(args):
     wrong = [place for place in places if place not in (CORE, CORES, GPU, GPUS)]
     if wrong:
         sys.exit(f"error: --places {wrong[0]}: expected some of core, cores, gpu, gpus")
-    if not os.access(os.path.join(args.build, "voxherd"), os.X_OK):
-        sys.exit(f"error: {args.build}/voxherd does not exist; give a build folder, for example build/cuda")
+    chosen = [what for what in list_experiments() if is_wanted(what.name, args)]
+    modules = [module for module in (repeats, livers) if is_wanted(module.NAME, args)]
+    check_programs(args, chosen, modules, places)
     args.deadline = time.monotonic() + 60 * args.minutes
     os.makedirs(args.folder, exist_ok=True)
     describe_machine(args, gpus)
-    chosen = [what for what in list_experiments() if args.only in what.name]
     good = [run_one(what, place, args) for place in (GPU, GPUS, CORES) if place in places
             for what in chosen if place in what.places]
     backends = [name for name, needed in (("cpu", CORES), ("cuda", GPU)) if needed in places]
-    for module in (repeats, livers):
-        if args.only in module.NAME:
-            good.append(is_time_left(args) and module.measure(args, backends))
+    good += [is_time_left(args) and module.measure(args, backends) for module in modules]
     if CORE in places:
         good += run_on_single_cores([what for what in chosen if CORE in what.places], args)
     if not all(good):

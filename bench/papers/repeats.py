@@ -19,7 +19,8 @@ WIDTH = 100  # of the image
 
 
 def write_repeats(scan, repeats, folder):
-    header, size, slope, intercept, samples = nifti.read(scan)
+    """The image, its mask and, last, the gradients."""
+    header, size, slope, intercept, samples = nifti.read(scan + ".nii.gz")
     rows = repeats // WIDTH
     volume, plane = size[0] * size[1] * size[2], size[0] * size[1]
     values = []
@@ -28,6 +29,8 @@ def write_repeats(scan, repeats, folder):
             values += [slope * samples[k * volume + z * plane + y * size[0] + x] + intercept] * (rows * WIDTH)
     nifti.write(os.path.join(folder, "repeats.nii"), header, (WIDTH, rows * len(VOXELS), 1, size[3]), values)
     nifti.write(os.path.join(folder, "mask.nii"), header, (WIDTH, rows * len(VOXELS), 1, 1), [1] * (rows * len(VOXELS) * WIDTH))
+    for name in ("bval", "bvec"):
+        shutil.copy(f"{scan}.{name}", os.path.join(folder, name + "s"))
 
 
 def run(words, log):
@@ -35,14 +38,14 @@ def run(words, log):
         return subprocess.run(words, stdout=file, stderr=subprocess.STDOUT).returncode == 0
 
 
-def estimate(args, scan, folder, backend):
+def estimate(args, folder, backend):
     """{map: values of all repeats of all voxels}; None if the program failed."""
     out, maps, log = (os.path.join(folder, backend + end) for end in (".h5", "-maps", ".log"))
     program = os.path.join(args.build, "voxherd")
     shutil.rmtree(maps, ignore_errors=True)
     short = ("--burn-in", "100", "--jumps", "100") if args.quick else ()
     if not run([program, "ballstick", "--config", CONFIG, "--dwi", os.path.join(folder, "repeats.nii"), "--bvals",
-                scan + ".bval", "--bvecs", scan + ".bvec", "--mask", os.path.join(folder, "mask.nii"), "--backend", backend,
+                os.path.join(folder, "bvals"), "--bvecs", os.path.join(folder, "bvecs"), "--mask", os.path.join(folder, "mask.nii"), "--backend", backend,
                 "--threads", str(args.threads), "--overwrite", "--out", out, *short], log):
         return None
     if not run([program, "export", out, "--to", "nifti", maps, "--overwrite"], log):
@@ -51,19 +54,21 @@ def estimate(args, scan, folder, backend):
 
 
 def measure(args, backends):
-    scan = os.path.join(args.data, "philips_32dir_b1000", "1201_DT_HIGH_32DIR_SENSE")
-    if not os.path.exists(scan + ".nii.gz"):
-        print(f"{NAME}: skipped, no {scan}.nii.gz; give --data", file=sys.stderr)
-        return True
     folder, path = os.path.join(args.folder, NAME), os.path.join(args.folder, NAME + ".csv")
     if os.path.exists(path):
         return True
-    os.makedirs(folder, exist_ok=True)
     repeats = 100 if args.quick else 1000
-    write_repeats(scan + ".nii.gz", repeats, folder)
+    # The image has 400 kB: made on another machine, it replaces the scan.
+    if not os.path.exists(os.path.join(folder, "bvecs")):
+        scan = os.path.join(args.data, "philips_32dir_b1000", "1201_DT_HIGH_32DIR_SENSE")
+        if not os.path.exists(scan + ".nii.gz"):
+            print(f"{NAME}: skipped, no {scan}.nii.gz; give --data", file=sys.stderr)
+            return True
+        os.makedirs(folder, exist_ok=True)
+        write_repeats(scan, repeats, folder)
     rows = []
     for backend in backends:
-        maps = estimate(args, scan, folder, backend)
+        maps = estimate(args, folder, backend)
         if maps is None:
             print(f"{NAME}: failed, see {os.path.join(folder, backend)}.log", file=sys.stderr)
             return False

@@ -9,10 +9,12 @@ import re
 import sys
 
 from geodesic_tables import PAPER_BRAIN_MS
-from perfusion_tables import PAPER_IN_FLIGHT_MS, PAPER_MS
+from geodesic_tables import PAPER_MS as PAPER_MS_2048
+from perfusion_tables import PAPER_IN_FLIGHT_MS, PAPER_MS, PAPER_PATIENTS, PATIENT
 from tables import UNITS
 
 COLUMNS = ("device", "series", "x", "value")
+REPEATS, LIVERS = "hernandez-repeats.csv", "wang-cao-livers.csv"
 # Jeong 2007, Table 1, ms: GeForce 8800 GTX, and sweeping with Godunov's and Lax-Friedrichs' Hamiltonian on a CPU.
 PAPER_SOLVES = {"const/64": (1000, 54000, 142000), "helix/10000": (1500, 76000, 220000)}
 
@@ -39,9 +41,9 @@ def rate(run):
 
 
 class figure:
-    """A benchmark's name gives the series and x by the groups of `pattern`."""
-    def __init__(self, name, title, x, y, pattern, value, paper=()):
-        self.name, self.title, self.x, self.y, self.value, self.paper = name, title, x, y, value, paper
+    """A benchmark's name gives the series and x by the groups of `pattern`; `series` is used if it has no such group."""
+    def __init__(self, name, title, x, y, pattern, value, paper=(), series=""):
+        self.name, self.title, self.x, self.y, self.value, self.paper, self.series = name, title, x, y, value, paper, series
         self.pattern = re.compile(pattern + r"(/threads(?P<threads>\d+)|/gpu)?/real_time$")
 
 
@@ -52,6 +54,9 @@ def list_figures():
     in_flight = [("C2050", "paper", voxels, ms) for voxels, ms in PAPER_IN_FLIGHT_MS.items()]
     seeds = [(device, "paper", n, ms) for key, device in (("gpu", "GTX 470"), ("threads4", "four cores, best of all threads"))
              for n, ms in PAPER_BRAIN_MS[key].items()]
+    *gpus, core = PAPER_PATIENTS[PATIENT]
+    patient = [("C2050", "paper/one_liver", n, PATIENT / (60 * minutes)) for n, minutes in enumerate(gpus, 1)]
+    patient.append(("cores", "paper, X5650/one_liver", 1, PATIENT / (60 * core)))
     solves = [(device, "paper, " + scheme, volume, ms[k]) for volume, ms in PAPER_SOLVES.items()
               for k, (device, scheme) in enumerate((("8800 GTX", "godunov27"), ("one core", "sweeping/godunov"),
                                                     ("one core", "sweeping/lax_friedrichs")))]
@@ -68,7 +73,7 @@ def list_figures():
         figure("hernandez-2013-fibres-by-devices", "N GPUs against N cores (Fig. 10, Table 4)", "GPUs or cores", "voxels per s",
                r"ballstick/fibres_by_(?:cores|devices)/(?P<series>L\d)/(?P<x>\d+)", rate),
         figure("hernandez-2013-by-devices", "N GPUs against N cores", "GPUs or cores", "voxels per s",
-               r"ballstick/(?P<series>by)_(?:cores|devices)/(?P<x>\d+)", rate),
+               r"ballstick/by_(?:cores|devices)/(?P<x>\d+)", rate, series="K137_L3"),
         figure("jeong-2007-solves", "One solve (Table 1)", "volume", "ms",
                rf"connect/(?:solve/(?P<x>{volumes})/(?P<series>\w+)/repeatable|(?P<series2>sweeping)/(?P<x2>{volumes})/(?P<scheme>\w+))",
                device_milliseconds, solves),
@@ -77,12 +82,17 @@ def list_figures():
                lambda run: run.get("over_length_quarter_turn")),
         figure("van-aart-2011-steps", "Time against step size (Fig. 6)", "step, voxels", "ms",
                r"geodesic/by_step/(?P<series>\w+/\w+)/rk2/h(?P<x>[\d.]+)", milliseconds),
+        figure("van-aart-2011-bytes-per-step", "Bytes read per step, the same instructions (Table 1)", "bytes per step", "ns per step",
+               r"geodesic/bytes/(?P<series>\w+/\d+)/(?P<x>\d+)", lambda run: 1e6 * run["real_time"] / run["steps"],
+               [("GTX 260", "paper/2048", 768, 1e6 * PAPER_MS_2048 / (2048 * 4096))]),
         figure("van-aart-2011-callosum", "Seeds in the corpus callosum, random directions (Table 3, Fig. 7)", "seeds", "ms",
                r"geodesic/callosum/(?P<series>\w+/\w+/\w+)(?:/threads(?P<threads_of_x>\d+)|/gpu)/(?P<x>\d+)", milliseconds, seeds),
         figure("wang-cao-2012-frames-by-device", "Time against frames (Table 2)", "frames", "ms per voxel",
                r"perfusion/by_frames/(?P<series>[\w-]+)/(?P<x>\d+)/\d+", voxel, table2),
         figure("wang-cao-2012-voxels-by-device", "Time against voxels in flight (Table 2)", "voxels", "ms per voxel",
                r"perfusion/by_voxels/(?P<series>[\w-]+)/128/(?P<x>\d+)", voxel, in_flight),
+        figure("wang-cao-2012-by-devices", "N GPUs against N cores (Table 5)", "GPUs or cores", "voxels per s",
+               r"perfusion/by_(?:cores|devices)/(?P<series>[\w-]+/\w+)/(?P<x>\d+)", rate, patient),
         figure("wang-cao-2012-convolution-frames", "Convolution against frames (Fig. 5, left)", "frames", "ns per curve",
                r"perfusion_convolution/convolve/(?P<series>\w+)/(?P<x>\d+)", curve_nanoseconds),
         figure("wang-cao-2012-convolution-curves", "Convolution against curves (Fig. 5, right)", "curves", "ns per curve",
@@ -127,7 +137,7 @@ def rows_of(what, runs):
         if value is None:
             continue
         groups = found.groupdict()
-        series = groups.get("series") or f"{groups['series2']}/{groups['scheme']}"
+        series = what.series or groups.get("series") or f"{groups['series2']}/{groups['scheme']}"
         rows.append((device_of(context, groups, run["name"]), series, groups.get("x") or groups["x2"], f"{value:.4g}"))
     return rows and sorted(rows, key=lambda row: (*row[:2], float(row[2]) if re.fullmatch(r"[\d.]+", row[2]) else 0)) + [
         (*row[:3], f"{row[3]:.4g}") for row in what.paper]
@@ -172,7 +182,8 @@ def main(args):
     if machine["quick"]:
         sys.exit(f"error: {args.folder} was measured with --quick; its times mean nothing")
     runs = read_runs(args.folder)
-    if not runs:
+    complete = [name for name in (REPEATS, LIVERS) if os.path.exists(os.path.join(args.folder, name))]
+    if not runs and not complete:
         sys.exit(f"error: {args.folder} has no results; run `python3 bench/papers measure BUILD {args.folder}`")
     os.makedirs(args.out, exist_ok=True)
     names = args.machine or ", ".join(dict.fromkeys(context["machine"] for context, _ in runs))
@@ -182,12 +193,11 @@ def main(args):
         rows = rows_of(what, runs)
         if rows:
             write(os.path.join(args.out, what.name + ".csv"), what.title, (*head, f"x: {what.x}", f"y: {what.y}"), COLUMNS, rows)
-    repeats = os.path.join(args.folder, "hernandez-repeats.csv")
-    if os.path.exists(repeats):
+    repeats, livers = (os.path.join(args.folder, name) for name in (REPEATS, LIVERS))
+    if REPEATS in complete:
         write(os.path.join(args.out, "hernandez-2013-repeats.csv"), "Distributions of 1,000 repeats in three voxels of a brain",
               (*head, "x: estimate", "y: repeats", "panels: series"), COLUMNS, histogram_rows(repeats))
-    livers = os.path.join(args.folder, "wang-cao-livers.csv")
-    if os.path.exists(livers):
+    if LIVERS in complete:
         with open(livers, encoding="utf-8", newline="") as file:
             table = list(csv.reader(file))
         write(os.path.join(args.out, "wang-cao-2012-livers.csv"), "Differences over complete livers (Table 4)", head, table[0], table[1:])

@@ -214,7 +214,7 @@ def point_files():
 
 
 def plot_points(plt, path):
-    """A line for each device and series; with "# panels: series" in the head, a panel for each series."""
+    """A line for each device and series; with "# panels: series" in the head, a histogram for each series."""
     header, _, rows = read(path)
     about = dict(line.split(": ", 1) for line in header if ": " in line)
     panels = list(dict.fromkeys(row[1] for row in rows)) if about.get("panels") == "series" else [None]
@@ -228,9 +228,10 @@ def plot_points(plt, path):
                 label = device if panel else f"{series}, {device}"
                 lines.setdefault(label, []).append((float(x) if is_number(x) else x, float(value)))
         for label, found in lines.items():
-            axes.plot(*zip(*found), marker="o" if panel is None else None, markersize=3, linewidth=1.2, label=label)
+            style = {"drawstyle": "steps-mid"} if panel else {"marker": "o", "markersize": 3}
+            axes.plot(*zip(*found), linewidth=1.2, label=label, **style)
         axes.set(title=panel or header[0], xlabel=about["x"], ylabel=about["y"])
-        if all(y > 0 for found in lines.values() for _, y in found):
+        if panel is None and all(y > 0 for found in lines.values() for _, y in found):
             axes.set_yscale("log")
             if all(is_number(row[2]) for row in rows):
                 axes.set_xscale("log")

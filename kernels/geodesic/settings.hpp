@@ -34,7 +34,7 @@ enum class direction_kind {
 };
 
 enum class measure_kind {
-  ratio,     ///< Euclidean divided by Riemannian length (as in the paper)
+  ratio,     ///< Euclidean divided by Riemannian length (Astola 2007)
   relative,  ///< ratio divided by that of following the main eigenvector throughout: (0, 1]
   weakest,   ///< smallest relative speed along the fibre: (0, 1]
 };

@@ -12,11 +12,12 @@ PROBLEMS = {
     "ballstick_bench": (("--backend", "cpu", "--voxels", "16"), "by_voxels/32/", 2),
     "connect_bench": (("--backend", "cpu", "--threads", "1"), "solve/const/64/selling1/repeatable", 1),
     "geodesic_bench": (("--backend", "cpu"), "paper_2048/hamiltonian/trilinear", 1),
+    "geodesic_bytes_bench": (("--backend", "cpu"), "trilinear/256/", 4),
     "geodesic_field_bench": (("--backend", "cpu", "--threads", "1"), "tensor_spline", 1),
     "perfusion_bench": (("--backend", "cpu", "--threads", "1", "--voxels", "64"), "rate/lm/48", 1),
     "perfusion_convolution_bench": (("--backend", "cpu"), "cost/recursion/48", 2),
     "tensor_bench": (("--backend", "cpu", "--voxels", "64"), "K33", 1),
-    "threads_bench": (("--backend", "cpu", "--threads", "1", "--voxels", "16"), "ballstick", 1),
+    "threads_bench": (("--backend", "cpu", "--threads", "1", "--voxels", "64"), "ballstick/by_cores|perfusion/by_cores/lm", 3),
 }
 
 

@@ -17,6 +17,7 @@ import experiments  # noqa: E402
 import livers  # noqa: E402
 import nifti  # noqa: E402
 import report  # noqa: E402
+import tracts  # noqa: E402
 
 HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 
@@ -57,8 +58,11 @@ class Measuring(Papers):
                 self.assertTrue(names)
 
     def test_measures_only_what_is_missing(self):
-        words = ("measure", BUILD, self.path("out"), "--quick", "--places", "cores", "--threads", "1", "--only", "hernandez-devices")
-        self.assertIn("hernandez-devices@cores", papers(*words))
+        words = ("measure", BUILD, self.path("out"), "--quick", "--places", "cores", "--threads", "1", "--only",
+                 "hernandez-devices,wang-cao-devices")
+        said = papers(*words)
+        for name in ("hernandez-devices", "hernandez-devices-fibres", "wang-cao-devices"):
+            self.assertIn(name + "@cores", said)
         with open(self.path("out", "hernandez-devices@cores.json"), encoding="utf-8") as file:
             self.assertEqual([run["name"] for run in json.load(file)["benchmarks"]], ["ballstick/by_cores/1/real_time"])
         self.assertEqual(papers(*words), "")
@@ -72,6 +76,15 @@ class Measuring(Papers):
         said = papers("measure", self.path("build"), self.path("out"), "--places", "cores", "--only", "hernandez-devices", status=1)
         self.assertIn("hernandez-devices@cores: failed: status 1", said)
         self.assertFalse(os.path.exists(self.path("out", "hernandez-devices@cores.json")))
+
+    def test_needs_only_the_programs_of_the_chosen_experiments(self):
+        os.makedirs(self.path("build", "bench"))
+        os.symlink(os.path.join(BUILD, "bench", "threads_bench"), self.path("build", "bench", "threads_bench"))
+        words = ("measure", self.path("build"), self.path("out"), "--quick", "--places", "cores", "--threads", "1", "--only")
+        self.assertIn("hernandez-devices@cores", papers(*words, "hernandez-devices"))
+        self.assertIn("bench/perfusion_bench does not exist", papers(*words, "wang-cao", status=1))
+        self.assertIn("voxherd does not exist", papers(*words, "repeats", status=1))
+        self.assertIn("no experiment has this", papers(*words, "nothing", status=1))
 
     def test_two_fits_of_a_liver_on_cpus_do_not_differ(self):
         papers("measure", BUILD, self.path("out"), "--quick", "--places", "cores", "--threads", "1", "--only", "livers")
@@ -88,6 +101,11 @@ class Measuring(Papers):
         self.assertEqual({len(values) for values in first.values()}, {100})
         self.assertGreater(len(set(first["corpus callosum"])), 90)
         self.assertGreater(sum(first["corpus callosum"]), 1.5 * sum(first["grey matter"]))
+        # The folder replaces the scan on another machine, with the same values.
+        os.remove(self.path("out", "hernandez-repeats.csv"))
+        papers("measure", BUILD, self.path("out"), "--quick", "--places", "cores", "--threads", "1", "--only", "repeats",
+               "--data", self.path("nothing"))
+        self.assertEqual(points(self.path("out", "hernandez-repeats.csv")), rows)
 
 
 class Reporting(Papers):
@@ -116,6 +134,23 @@ class Reporting(Papers):
         self.assertIn(("C2050", "paper", "128", "1.31"), rows)
         self.assertEqual(points(self.path("out", "hernandez-2013-grid.csv")), [("one core", "L2", "64", "2.5")])
 
+    def test_gpus_and_cores_are_in_one_table_with_the_papers(self):
+        self.result("a@cores", "cpu", [("perfusion/by_cores/lm/one_liver/2", 16, {"voxels": 32768, "voxels_per_s": 2e6})], "2")
+        self.result("b@gpus", "cuda", [("perfusion/by_devices/lm/one_liver/2", 2, {"voxels": 638728, "voxels_per_s": 3e8}),
+                                       ("ballstick/by_devices/4", 2, {"voxels": 64, "voxels_per_s": 1e6})])
+        papers("report", self.folder, self.path("out"))
+        rows = points(self.path("out", "wang-cao-2012-by-devices.csv"))
+        self.assertIn(("cores", "lm/one_liver", "2", "2e+06"), rows)
+        self.assertIn(("GPUs", "lm/one_liver", "2", "3e+08"), rows)
+        self.assertIn(("C2050", "paper/one_liver", "2", "7097"), rows)
+        self.assertEqual(points(self.path("out", "hernandez-2013-by-devices.csv")), [("GPUs", "K137_L3", "4", "1e+06")])
+
+    def test_bytes_per_step_are_times_of_a_step(self):
+        self.result("a@gpu", "cuda", [("geodesic/bytes/texture/2048/384", 4, {"steps": 2048 * 4096})])
+        papers("report", self.folder, self.path("out"))
+        self.assertEqual(points(self.path("out", "van-aart-2011-bytes-per-step.csv")),
+                         [("one GPU", "texture/2048", "384", "0.4768"), ("GTX 260", "paper/2048", "768", "19.67")])
+
     def test_solves_are_timed_by_the_device_and_compared_only_with_the_papers_volumes(self):
         self.result("a@gpu", "cuda", [("connect/solve/helix/10000/hl26/repeatable/gpu", 9, {"device_time": 0.008, "over_length_quarter_turn": 7.5})])
         self.result("b@core", "cpu", [("connect/sweeping/const/64/godunov/threads1", 900, {})])
@@ -139,6 +174,7 @@ class Reporting(Papers):
         with open(self.path("hernandez-repeats.csv"), "w", encoding="utf-8") as file:
             file.write("backend,tissue,repeat,mean_f1\n")
             file.writelines(f"{backend},grey matter,{i},{i / 100}\n" for backend in ("cpu", "cuda") for i in range(90))
+        papers("report", self.folder, self.path("out"))  # also if nothing else was measured
         self.result("a@core", "cpu", [("ballstick/grid/K64_L2", 1, {"voxels": 1})])
         papers("report", self.folder, self.path("out"))
         rows = points(self.path("out", "hernandez-2013-repeats.csv"))
@@ -157,6 +193,37 @@ class Reporting(Papers):
                                "hernandez-2013-grid"], capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(os.listdir(self.path("charts"))), ["hernandez-2013-grid.svg", "hernandez-2013-repeats.svg"])
+
+
+class Tracts(Papers):
+    def test_the_table_has_the_papers_six_tracts_with_its_settings_and_the_defaults(self):
+        rows = points(os.path.join(ROOT, "docs", "papers", "jeong-2007-tracts.csv"))
+        self.assertEqual([row[:2] for row in rows], [(tract, settings) for tract in (*tracts.TRACTS, tracts.ARCUATE[0])
+                                                     for settings in tracts.SETTINGS])
+        self.assertEqual(len(tracts.TRACTS), 6)
+        for row in rows:
+            self.assertLess(float(row[6]), 20, row)  # gap, %
+            self.assertAlmostEqual(float(row[9]), int(row[8]) * 7.65625 / 1000, delta=0.006)
+
+    def test_a_region_is_a_label_or_a_point(self):
+        scan = tracts.brain.__new__(tracts.brain)
+        scan.labels = "labels.nii.gz"
+        self.assertEqual(scan.region("--from", 7), ("--from", "labels.nii.gz", "--from-labels", "7"))
+        self.assertEqual(scan.region("--to", "-6,1,2"), ("--to-point=-6,1,2",))
+
+    @unittest.skipUnless(importlib.util.find_spec("h5py"), "no h5py")
+    def test_only_fibres_that_join_both_regions_count(self):
+        import h5py
+        import numpy
+        with h5py.File(self.path("fibres.h5"), "w") as file:
+            fibres = file.create_group("VTKHDF")
+            fibres["Offsets"] = [0, 2, 4, 7]
+            fibres["Points"] = [[x, 0, 0] for x in (0, 1, 20, 21, 2, 2.2, 3)]
+            fibres["CellData/regions"] = [[11, 85], [85, 85], [85, 11]]
+            fibres["CellData/length_mm"] = [1.0, 5.0, 2.0]
+        lengths, voxels = tracts.lengths_and_voxels(self.path("fibres.h5"), (11, 85), numpy.eye(4))
+        self.assertEqual(list(lengths), [1, 2])
+        self.assertEqual(voxels, {(0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0)})
 
 
 class Arithmetic(Papers):

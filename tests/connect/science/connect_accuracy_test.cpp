@@ -111,7 +111,8 @@ struct turns {
 
 /// Along a fibre wound around an axis. The true values are 0.994, 0.964, 0.696 for a ratio of 10 and 1.006, 0.983, at
 /// most 0.968 for 100. The prototype's second order has 1.30 after one turn at a ratio of 100. At 10,000, the paper's
-/// second example, only the paper's scheme is tested: Selling's are stuck there, and hl26 takes half a minute.
+/// second example, only the paper's scheme is tested: the others are as far off
+/// (docs/papers/jeong-2007-example2-error.csv) and hl26 takes half a minute.
 TEST(ConnectAccuracy, ErrorAlongAHelixMatchesTheTable) {
   const turns table[] = {
       {10, selling1, {1.11, 1.04, 0.73}},   {10, selling2, {1.03, 0.97, 0.71}},  {10, godunov27, {1.24, 1.12, 0.70}},
