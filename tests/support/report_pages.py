@@ -148,7 +148,8 @@ class ReportJobs(unittest.TestCase):
     @classmethod
     def liver(cls):
         at = cls.path("liver")
-        run("phantom", "liver", "--preset", "toy", "--out", at)
+        if not os.path.exists(at):
+            run("phantom", "liver", "--preset", "toy", "--out", at)
         return ["--dynamic", f"{at}/dce.nii", "--times", f"{at}/times.txt", "--mask", f"{at}/liver.nii.gz", "--arterial-voi",
                 f"{at}/aorta.nii.gz", "--portal-voi", f"{at}/portal.nii.gz", "--signal", "spgr", "--tr", "3.5",
                 "--flip-angle", "15", "--relaxivity", "4.5", "--vfa", f"{at}/vfa.nii", "--vfa-flip-angles", "2,5,10,15"]

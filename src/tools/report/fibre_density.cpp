@@ -15,7 +15,8 @@ namespace {
 /// Counts fibres, each once per voxel.
 class fibre_counter {
  public:
-  explicit fibre_counter(const draft& d) : view_(d.view), counts(d.grid.voxel_count()), last_(d.grid.voxel_count()) {}
+  explicit fibre_counter(const grid_view& view)
+      : view_(view), counts(view.size(0) * view.size(1) * view.size(2)), last_(counts.size()) {}
 
   void add(const fibre& f) {
     ++number_;
@@ -56,17 +57,22 @@ class fibre_counter {
 
 }  // namespace
 
-void add_fibre_density(draft& d, const std::vector<fibre>& fibres, const std::string& what) {
-  fibre_counter counter(d);
+std::vector<float> count_fibres(const grid_view& view, const std::vector<fibre>& fibres) {
+  fibre_counter counter(view);
   for (const fibre& f : fibres) counter.add(f);
+  return std::move(counter.counts);
+}
+
+void add_fibre_density(draft& d, const std::vector<fibre>& fibres, const std::string& what) {
+  std::vector<float> counts = count_fibres(d.view, fibres);
   std::vector<std::uint64_t> visited;
-  for (std::uint64_t v = 0; v < counter.counts.size(); ++v)
-    if (counter.counts[v] > 0) visited.push_back(v);
+  for (std::uint64_t v = 0; v < counts.size(); ++v)
+    if (counts[v] > 0) visited.push_back(v);
   if (visited.empty()) return;
   d.out.numbers["voxels_with_fibres"] = visited.size();
-  d.out.numbers["max_fibres_in_voxel"] = *std::max_element(counter.counts.begin(), counter.counts.end());
+  d.out.numbers["max_fibres_in_voxel"] = *std::max_element(counts.begin(), counts.end());
   image_draft maps(d.grid);
-  maps.add("fibres", 1, "", "number of fibres in the voxel, each counted once", std::move(counter.counts));
+  maps.add("fibres", 1, "", "number of fibres in the voxel, each counted once", std::move(counts));
   maps.show(std::move(visited));
   maps.add_section("");
   const map_look look{

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/failure.hpp"
+#include "src/analyses/perfusion/voxel_curves.hpp"
 #include "src/tools/report/chapters.hpp"
 #include "src/tools/report/chart.hpp"
 #include "src/tools/report/common_figures.hpp"
@@ -77,26 +79,78 @@ void add_bounds(result_draft& d) {
        false});
 }
 
-/// Parameters of the voxels whose curves are fitted best, as usual, and worst.
-void add_examples(result_draft& d) {
-  if (!d.result.has("r_squared")) return;
+struct example {
+  const char* name;
+  std::uint64_t voxel;
+  float r_squared;
+};
+
+/// The voxels whose curves are fitted best, as usual, and worst.
+std::vector<example> choose_examples(const result_draft& d) {
+  if (!d.result.has("r_squared")) return {};
   const std::vector<float> fits = d.result.read_map("r_squared");
   std::vector<std::uint64_t> order = d.fitted;
   std::erase_if(order, [&](std::uint64_t v) { return !std::isfinite(fits[v]); });
-  if (order.empty()) return;
+  if (order.empty()) return {};
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return fits[a] > fits[b]; });
-  const std::vector<std::pair<const char*, std::uint64_t>> chosen{
-      {"best", order.front()}, {"median", order[order.size() / 2]}, {"worst", order.back()}};
+  std::vector<example> chosen;
+  for (const auto& [name, v] : {std::pair{"best", order.front()}, std::pair{"median", order[order.size() / 2]},
+                                std::pair{"worst", order.back()}})
+    chosen.push_back({name, v, fits[v]});
+  return chosen;
+}
+
+std::string place_text(const result_draft& d, std::uint64_t v) {
+  const auto& size = d.result.grid().size;
+  return fmt::format("{}, {}, {}", v % size[0], v / size[0] % size[1], v / size[0] / size[1]);
+}
+
+void add_example_curve(result_draft& d, const example& e, const voxel_curve& curve, const voxel_curves& from) {
+  const std::string y_label = from.unit() == "input" ? "concentration" : with_unit("concentration", from.unit());
+  line_chart chart{
+      fmt::format("Voxel with the {} fit", e.name), with_unit("time", "s"), y_label, from.frames().time_s, {}, {}};
+  chart.lines.push_back({"voxel", curve.concentration, series::style::dots});
+  if (!curve.fit.empty()) chart.lines.push_back({"fit", curve.fit, series::style::line});
+  for (const std::uint8_t n : from.frames().counts) chart.shaded.push_back(n == 0 ? 1 : 0);
+  d.out.sections.back().figures.push_back({chart.title,
+                                           draw_lines(chart, chart.title + "."),
+                                           fmt::format("Voxel {}, R2 {:.3g}. The data are read again from the series.",
+                                                       place_text(d, e.voxel), e.r_squared),
+                                           {line_table(chart)},
+                                           false});
+  d.out.numbers["example_curves"][e.name] = {{"voxel", e.voxel},
+                                             {"concentration", curve.concentration},
+                                             {"fit", curve.fit},
+                                             {"sum_of_squares", curve.sum_of_squares}};
+}
+
+/// Data and fit of these voxels, if the series still exists.
+void add_example_curves(result_draft& d, const std::vector<example>& chosen) {
+  std::vector<std::uint64_t> voxels;
+  for (const example& e : chosen) voxels.push_back(e.voxel);
+  try {
+    voxel_curves from(d.result);
+    const std::vector<voxel_curve> curves = from.read(voxels);
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      if (!curves[i].concentration.empty()) add_example_curve(d, chosen[i], curves[i], from);
+  } catch (const failure& f) {
+    d.out.sections.back().paragraphs.push_back(fmt::format("Curves of single voxels are not shown: {}.", f.what()));
+  }
+}
+
+/// Parameters of these voxels.
+void add_examples(result_draft& d) {
+  const std::vector<example> chosen = choose_examples(d);
+  if (chosen.empty()) return;
+  add_example_curves(d, chosen);
   table t{
       "Voxels with the best, the median and the worst fit", {"output", "best", "median", "worst"}, {{"voxel x, y, z"}}};
-  const auto& size = d.result.grid().size;
-  for (const auto& [name, v] : chosen)
-    t.rows.front().push_back(fmt::format("{}, {}, {}", v % size[0], v / size[0] % size[1], v / size[0] / size[1]));
+  for (const example& e : chosen) t.rows.front().push_back(place_text(d, e.voxel));
   for (const output_spec& o : d.result.outputs()) {
     if (o.layout != output_layout::volume || !o.shape.empty() || o.type != element_type::float32) continue;
     const std::vector<float> map = d.result.read_map(o.name);
     t.rows.push_back({with_unit(o.name, o.unit)});
-    for (const auto& [name, v] : chosen) t.rows.back().push_back(number_text(map[v]));
+    for (const example& e : chosen) t.rows.back().push_back(number_text(map[e.voxel]));
   }
   d.out.sections.back().tables.push_back(t);
 }

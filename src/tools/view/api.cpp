@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/version.hpp"
+#include "src/tools/view/answers.hpp"
 #include "src/tools/view/glyphs.hpp"
 #include "src/tools/view/trx_answer.hpp"
 
@@ -15,26 +16,6 @@ namespace voxherd::view {
 namespace {
 
 using nlohmann::json;
-
-http_answer json_answer(const json& j) {
-  return {200, "application/json", j.dump(-1, ' ', false, json::error_handler_t::replace)};
-}
-
-/// A block of JSON; append() adds the arrays.
-std::string begin_block(const json& head) {
-  std::string text = head.dump(-1, ' ', false, json::error_handler_t::replace);
-  text.append((4 - text.size() % 4) % 4, ' ');
-  const auto length = static_cast<std::uint32_t>(text.size());
-  std::string block(reinterpret_cast<const char*>(&length), sizeof length);
-  return block + text;
-}
-
-template <class T>
-void append(std::string& block, const std::vector<T>& values) {
-  block.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-}
-
-http_answer binary(std::string bytes) { return {200, "application/octet-stream", std::move(bytes)}; }
 
 json describe_metric(const chosen_metric& m) {
   return {{"metric", metric_name(m.metric)},
@@ -92,7 +73,8 @@ api::api(shown_data& data, std::unique_ptr<connection_solver> solver, std::strin
       regions_(std::move(regions)),
       device_(std::move(device_text)),
       scene_(std::move(scene)),
-      grid_(data.grid()) {}
+      grid_(data.grid()),
+      details_(data, grid_) {}
 
 json api::describe() const {
   const image_grid& g = grid_.grid();
@@ -104,6 +86,7 @@ json api::describe() const {
     j["maps"].push_back({{"name", m.name}, {"unit", m.unit}, {"meaning", m.meaning}});
   j["regions"] = json::array();
   for (const region_entry& r : regions_) j["regions"].push_back({{"label", r.label}, {"name", r.name}});
+  j["details"] = details_.describe();
   j["connect"] = {{"available", solver_ != nullptr}, {"why_not", why_none_}};
   if (!solver_) return j;
   j["connect"].update(describe_metric(solver_->metric()));
@@ -126,13 +109,13 @@ http_answer api::send_map(std::string_view number) const {
     const connection_solver& s = solver();
     std::vector<float> FA(data_.grid().voxel_count(), 0);
     for (std::size_t n = 0; n < s.FA().size(); ++n) FA[s.inputs().voxels[n]] = s.FA()[n];
-    return binary(grid_.nifti(grid_.reordered(FA, 1, 0)));
+    return binary_answer(grid_.nifti(grid_.reordered(FA, 1, 0)));
   }
   std::size_t i = 0;
   const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), i);
   if (code != std::errc{} || end != number.data() + number.size() || i >= data_.maps().size())
     return {404, "text/plain", "there is no such map\n"};
-  return binary(grid_.nifti(grid_.reordered(data_.read(data_.maps()[i]), 1, 0)));
+  return binary_answer(grid_.nifti(grid_.reordered(data_.read(data_.maps()[i]), 1, 0)));
 }
 
 /// Numbers on the page of the voxels where fronts may pass, in the order of the arrays of solve().
@@ -142,14 +125,14 @@ http_answer api::send_passable() const {
   for (const std::uint64_t v : s.inputs().voxels) voxels.push_back(static_cast<std::uint32_t>(grid_.on_page(v)));
   std::string block = begin_block({{"voxels", voxels.size()}});
   append(block, voxels);
-  return binary(std::move(block));
+  return binary_answer(std::move(block));
 }
 
 http_answer api::send_regions() const {
   const connection_solver& s = solver();
   if (!s.parcellation()) return {404, "text/plain", "there is no parcellation\n"};
   const auto& label = s.parcellation()->label;
-  return binary(grid_.nifti(grid_.reordered(std::vector<float>(label.begin(), label.end()), 1, 0)));
+  return binary_answer(grid_.nifti(grid_.reordered(std::vector<float>(label.begin(), label.end()), 1, 0)));
 }
 
 /// Arrival times of the front from one end of the last connection, in the order of the arrays of solve().
@@ -159,7 +142,7 @@ http_answer api::send_arrivals(std::string_view end) const {
   const std::vector<float>& times = end == "from" ? p.from : p.to;
   std::string block = begin_block({{"connection", solver().last().number}, {"voxels", times.size()}});
   append(block, times);
-  return binary(std::move(block));
+  return binary_answer(std::move(block));
 }
 
 http_answer api::solve(const std::string& body, const std::function<bool()>& is_replaced) {
@@ -187,7 +170,7 @@ http_answer api::solve(const std::string& body, const std::function<bool()>& is_
   append(block, c.way.total);
   append(block, c.level);
   append(block, c.path_mm);
-  return binary(std::move(block));
+  return binary_answer(std::move(block));
 }
 
 http_answer api::trace(const std::string& body) {
@@ -196,11 +179,11 @@ http_answer api::trace(const std::string& body) {
   append(block, std::vector<std::uint32_t>(f.offsets.begin(), f.offsets.end()));
   append(block, f.cost);
   append(block, f.position_mm);
-  return binary(std::move(block));
+  return binary_answer(std::move(block));
 }
 
 http_answer api::save_trx(const std::string& body) {
-  return binary(make_trx(solver().trace(parse_fibre_request(body)), solver().inputs().grid));
+  return binary_answer(make_trx(solver().trace(parse_fibre_request(body)), solver().inputs().grid));
 }
 
 http_answer api::send_glyphs(const std::string& body) const {
@@ -213,12 +196,14 @@ http_answer api::send_glyphs(const std::string& body) const {
   std::string block = begin_block({{"glyphs", g.voxels.size()}, {"stride", g.stride}});
   append(block, g.voxels);
   append(block, g.eigen);
-  return binary(std::move(block));
+  return binary_answer(std::move(block));
 }
 
 http_answer api::route(const http_request& r, const std::function<bool()>& is_replaced) {
   constexpr std::string_view map = "/api/map/", arrivals = "/api/arrivals/";
   const bool reads = r.method == "GET";
+  if (reads)
+    if (auto found = details_.answer(r.target)) return *found;
   if (r.target == "/api/state" && reads) return json_answer(describe());
   if (r.target.starts_with(map) && reads) return send_map(std::string_view(r.target).substr(map.size()));
   if (r.target == "/api/passable" && reads) return send_passable();

@@ -8,6 +8,7 @@
 #include "src/tools/view/connection.hpp"
 #include "src/tools/view/page_grid.hpp"
 #include "src/tools/view/request_gate.hpp"
+#include "src/tools/view/result_details.hpp"
 #include "src/tools/view/shown_data.hpp"
 
 namespace voxherd::view {
@@ -17,9 +18,8 @@ struct region_entry {
   std::string name;
 };
 
-/// What the page can ask for; the server sends it as JSON, NIfTI, or a block of JSON and numbers:
-/// four bytes with the length of the JSON (little-endian), the JSON filled up to a multiple of four bytes with blanks,
-/// then arrays of float32 or uint32. For one thread.
+/// What the page can ask for; the server sends it as JSON, NIfTI, or a block of JSON and numbers (answers.hpp).
+/// For one thread.
 class api {
  public:
   /// `solver` null: without connections, and `why_none` says why. `scene`: what the page shows first, or null.
@@ -49,6 +49,7 @@ class api {
   std::string device_;
   nlohmann::json scene_;
   page_grid grid_;
+  result_details details_;
 };
 
 }  // namespace voxherd::view

@@ -37,6 +37,11 @@ std::uint64_t page_grid::on_page(std::uint64_t voxel) const {
   return at[0] + reordered_.size[0] * (at[1] + reordered_.size[1] * at[2]);
 }
 
+std::uint64_t page_grid::in_file(std::uint64_t voxel) const {
+  const auto& n = reordered_.size;
+  return view_.voxel({voxel % n[0], voxel / n[0] % n[1], voxel / n[0] / n[1]});
+}
+
 std::vector<float> page_grid::reordered(std::span<const float> values, std::size_t components,
                                         std::size_t component) const {
   std::vector<float> to;

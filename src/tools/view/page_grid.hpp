@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,6 +20,10 @@ class page_grid {
   const image_grid& grid() const { return reordered_; }
   /// Linear index on the page of the image's voxel.
   std::uint64_t on_page(std::uint64_t voxel) const;
+  /// Linear index in the image of the page's voxel.
+  std::uint64_t in_file(std::uint64_t voxel) const;
+  /// A direction in the frame of the bvecs: to the right, to the front, upwards.
+  std::array<double, 3> in_world(const std::array<double, 3>& direction) const { return view_.in_world(direction); }
   /// One component of a map (nz, ny, nx, components) in the page's order.
   std::vector<float> reordered(std::span<const float> values, std::size_t components, std::size_t component) const;
   /// A NIfTI file of values in the page's order.

@@ -7,6 +7,7 @@
 
 #include "src/io/input_file.hpp"
 #include "src/tools/view/connection_request.hpp"
+#include "src/tools/view/streamlines.hpp"
 
 namespace voxherd::view {
 
@@ -40,6 +41,18 @@ std::string read_inputs(const nlohmann::json& inputs, connect_request& r) {
                                   r.tensors.series.mask, r.tensors.tensor, r.within})
     if (!file.empty() && find_file({file}).empty()) return "its input " + file + " no longer exists";
   return "";
+}
+
+/// The inputs of a result; of one that was computed from samples, those of the samples.
+nlohmann::json find_inputs(const result_reader& r) {
+  const nlohmann::json inputs = r.provenance().value("inputs", nlohmann::json::object());
+  const std::string samples = path_of(inputs, "samples");
+  if (!samples.ends_with(".h5") || find_file({samples}).empty()) return inputs;
+  try {
+    return result_reader(samples).provenance().value("inputs", nlohmann::json::object());
+  } catch (const failure&) {
+    return inputs;  // this result can be shown without
+  }
 }
 
 /// The settings with which a result of connect was computed.
@@ -99,6 +112,8 @@ void shown_data::list_outputs() {
       maps_.push_back(
           {components == 1 ? o.name : fmt::format("{} {}", o.name, c + 1), o.unit, o.meaning, o.name, components, c});
   }
+  if (maps_.empty() && has_streamlines(*result_))
+    maps_.push_back({"density", "", "number of fibres in the voxel, each counted once", "", 1, 0});
 }
 
 void shown_data::list_volumes() {
@@ -108,7 +123,7 @@ void shown_data::list_volumes() {
 }
 
 std::vector<float> shown_data::read(const shown_map& map) const {
-  if (map.output.empty()) return read_volume(*image_, map.component);
+  if (map.output.empty()) return image_ ? read_volume(*image_, map.component) : count_streamlines(*result_);
   const std::vector<float> all = result_->read_map(map.output);
   if (map.components == 1) return all;
   std::vector<float> one;
@@ -129,10 +144,21 @@ std::optional<connect_request> shown_data::find_connect_request(std::string& why
     r.tensors.tensor_from = tensor_origin::voxherd;
     return r;
   }
-  why = read_inputs(result_->provenance().value("inputs", nlohmann::json::object()), r);
+  why = read_inputs(find_inputs(*result_), r);
   if (!why.empty()) return std::nullopt;
   if (analysis() == "connect") read_settings(result_->configuration(), r);
   return r;
+}
+
+std::string shown_data::find_parcellation() const {
+  if (!result_) return "";
+  const nlohmann::json inputs = result_->provenance().value("inputs", nlohmann::json::object());
+  for (const char* name : {"connectome", "network", "targets"}) {
+    const std::string path = path_of(inputs, name);
+    if (!is_nifti(path) || find_file({path}).empty()) continue;
+    if (read_nifti_header(path).grid.size == grid().size) return path;
+  }
+  return "";
 }
 
 }  // namespace voxherd::view

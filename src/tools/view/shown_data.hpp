@@ -15,7 +15,7 @@ namespace voxherd::view {
 /// A map that can be shown.
 struct shown_map {
   std::string name, unit, meaning;
-  std::string output;  ///< of the result; "" for a volume of the image
+  std::string output;  ///< of the result; "" for a volume of the image, or the density of a result's fibres
   std::size_t components = 1, component = 0;
 };
 
@@ -26,7 +26,8 @@ class shown_data {
 
   const std::string& path() const { return path_; }
   const image_grid& grid() const;
-  std::string analysis() const;  ///< of a result; "" for an image
+  const result_reader* result() const { return result_.get(); }  ///< null for an image
+  std::string analysis() const;                                  ///< of a result; "" for an image
   const std::vector<shown_map>& maps() const { return maps_; }
   /// (nz, ny, nx) in the file's order.
   std::vector<float> read(const shown_map& map) const;
@@ -34,6 +35,8 @@ class shown_data {
   /// The inputs and settings of connect: tensors of a result of `tensor`, the series of another one, or the gradients
   /// beside a series. `why`: in words, if there are none.
   std::optional<connect_request> find_connect_request(std::string& why) const;
+  /// The regions of a result's connectome, if their image still exists; else "".
+  std::string find_parcellation() const;
 
  private:
   void list_outputs();

@@ -13,6 +13,7 @@
 #include "src/tools/report/show_page.hpp"
 #include "src/tools/view/api.hpp"
 #include "src/tools/view/http_server.hpp"
+#include "src/tools/view/matrices.hpp"
 #include "src/tools/view/page_files.hpp"
 #include "src/tools/view/work_queue.hpp"
 
@@ -44,7 +45,8 @@ const option_table<view_request>& view_options() {
       {"mask", &T::mask, text_kind::file,
        {.text = "voxels of a series or of tensors", .standard = "the result's; series: nodif_brain_mask.nii.gz beside it"}},
       {"within", &T::within, text_kind::file, {"mask that paths stay in, e.g. white matter"}},
-      {"parcellation", &T::parcellation, text_kind::file, {"regions that can be chosen as ends"}},
+      {"parcellation", &T::parcellation, text_kind::file,
+       {.text = "regions that can be chosen as ends", .standard = "those of the result's connectome"}},
       {"region-names", &T::region_names, text_kind::file, {"their names: text, one region per line: label, name"}},
       {"scene", &T::scene, text_kind::file, {"show what was saved as a scene in the page (JSON)"}}})
     .group("Server", {
@@ -82,13 +84,17 @@ struct connection_parts {
   std::string device_text = "no device in use";
 };
 
-std::vector<view::region_entry> name_regions(const view::connection_solver& solver, const std::string& names_file) {
+/// `known`: names that the result has, used without a file.
+std::vector<view::region_entry> name_regions(const view::connection_solver& solver, const std::string& names_file,
+                                             const std::map<std::int32_t, std::string>& known) {
   if (!solver.parcellation()) return {};
   std::vector<view::region_entry> regions;
   const auto& labels = solver.parcellation()->values;
   const auto names = names_file.empty() ? std::vector<std::string>() : read_region_names(names_file, labels);
   for (std::size_t i = 0; i < labels.size(); ++i)
-    regions.push_back({labels[i], names.empty() ? fmt::format("region {}", labels[i]) : names[i]});
+    regions.push_back({labels[i], !names.empty()              ? names[i]
+                                  : known.contains(labels[i]) ? known.at(labels[i])
+                                                              : fmt::format("region {}", labels[i])});
   return regions;
 }
 
@@ -112,8 +118,11 @@ connection_parts prepare_connections(const session& s, const view_request& reque
   tensor_source tensors = read_tensor_source(s, wanted->tensors, wanted->run.host_memory_bytes(), d);
   if (tensors.grid.size != data.grid().size)
     throw failure(exit_status::bad_data, fmt::format("{}: its inputs have another size now", data.path()));
-  parts.solver = std::make_unique<view::connection_solver>(*wanted, std::move(tensors), request.parcellation, d);
-  parts.regions = name_regions(*parts.solver, request.region_names);
+  const std::string parcellation = request.parcellation.empty() ? data.find_parcellation() : request.parcellation;
+  parts.solver = std::make_unique<view::connection_solver>(*wanted, std::move(tensors), parcellation, d);
+  parts.regions =
+      name_regions(*parts.solver, request.region_names,
+                   data.result() ? view::stored_region_names(*data.result()) : std::map<std::int32_t, std::string>());
   parts.device_text =
       d.kind == backend::cuda ? fmt::format("GPU {}", d.cuda_ordinal) : fmt::format("{} CPU threads", d.threads);
   return parts;

@@ -176,6 +176,32 @@ class Numbers(ReportJobs):
             np.testing.assert_array_equal(values, maps.file[f"curves/{name}"][()])
         self.assertEqual(numbers["voxels_at_bound"], int((maps.inside("at_bound") != 0).sum()))
 
+    def test_curves_of_single_voxels_have_the_residual_of_the_fit(self):
+        numbers = self.numbers("perfusion")
+        maps = Maps(self.make("perfusion"), numbers)
+        fitted = maps.inside("r_squared")
+        for name, expected in (("best", fitted.max()), ("median", None), ("worst", fitted.min())):
+            shown = numbers["example_curves"][name]
+            voxel = np.unravel_index(shown["voxel"], maps.file["maps/r_squared"].shape)
+            if expected is not None:
+                self.assertEqual(maps.file["maps/r_squared"][voxel], expected)
+            rest = np.array(shown["concentration"]) - np.array(shown["fit"])
+            self.assertEqual(len(rest), len(maps.file["curves/time"]))
+            self.assertAlmostEqual(np.sum(rest**2) / maps.file["maps/sum_of_squares"][voxel], 1, delta=1e-4)
+        self.assertGreater(Page(self.report("perfusion")[0]).source.count("Voxel with the "), 3)
+
+    def test_without_the_series_the_page_says_why_it_has_no_curves_of_voxels(self):
+        copy = self.path("gone.h5")
+        shutil.copy(self.make("perfusion"), copy)
+        os.rename(self.path("liver", "dce.nii"), self.path("liver", "elsewhere.nii"))
+        try:
+            run("report", copy)
+        finally:
+            os.rename(self.path("liver", "elsewhere.nii"), self.path("liver", "dce.nii"))
+        page = Page(self.path("gone.report.html"))
+        self.assertIn("Curves of single voxels are not shown: the series", page.text)
+        self.assertIn("Voxels with the best, the median and the worst fit", page.source)
+
     def test_matrices_and_pathways_are_those_of_the_file(self):
         numbers = self.numbers("connectome")
         with h5py.File(self.make("connectome")) as file:

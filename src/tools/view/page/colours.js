@@ -91,3 +91,31 @@ export function displayRange(values) {
   const high = at(0.98);
   return high > low ? [Math.min(low, 0) === 0 && low < 0.3 * high ? 0 : low, high] : [low - 1, low + 1];
 }
+
+// A matrix as squares on a canvas, `side` pixels each. value(row, column): not a number where there is nothing.
+export function drawMatrix(canvas, { size, side, value, marked }) {
+  canvas.width = size * side;
+  canvas.height = size * side;
+  let [low, high] = [Infinity, -Infinity];
+  for (let row = 0; row < size; row++)
+    for (let column = 0; column < size; column++) {
+      const v = value(row, column);
+      if (Number.isFinite(v)) [low, high] = [Math.min(low, v), Math.max(high, v)];
+    }
+  const context = canvas.getContext("2d");
+  const gap = side > 6 ? 1 : 0;
+  for (let row = 0; row < size; row++)
+    for (let column = 0; column < size; column++) {
+      const v = value(row, column);
+      const step = high > low ? Math.round(((v - low) / (high - low)) * (steps - 1)) : steps - 1;
+      const colour = tables.map[step];
+      context.fillStyle = Number.isFinite(v)
+        ? `rgb(${colour & 255} ${(colour >> 8) & 255} ${(colour >> 16) & 255})`
+        : "#000";
+      context.fillRect(column * side, row * side, side - gap, side - gap);
+    }
+  const [row, column] = marked;
+  context.strokeStyle = "#fff";
+  context.lineWidth = Math.min(4, Math.max(2, side / 8));
+  context.strokeRect(column * side, row * side, side, side);
+}

@@ -3,6 +3,7 @@ import { displayRange, paintMap } from "./colours.js";
 import { ConnectPanel } from "./connect_panel.js";
 import { listenToKeys } from "./keyboard.js";
 import { ImageView } from "./niivue_adapter.js";
+import { openPanels } from "./panels.js";
 import { savePicture } from "./save.js";
 import { listenToScenes, showScene } from "./scene.js";
 import * as server from "./server.js";
@@ -23,6 +24,7 @@ class Page {
     this.image = null; // {name, unit, values}
     this.map = null; // the overlay, if it is a map
     this.connect = null; // its panel, if there are connections
+    this.listeners = []; // called when the crosshair has moved
   }
 
   opacity() {
@@ -155,6 +157,7 @@ async function start() {
   planes.onMove((place) => {
     page.place = place;
     page.describePlace();
+    for (const listen of page.listeners) listen();
   });
   await page.showImage(fillMenus(page));
   planes.warmUp();
@@ -168,6 +171,7 @@ async function start() {
   });
   byId("planes").addEventListener("mouseup", () => volume.moveTo(page.place.mm));
   page.moveTo(page.toMm(state.grid.size.map((n) => Math.floor(n / 2))));
+  await openPanels(page, say);
   server.keepAlive();
   listenToScenes(page, report);
   say(`Ready (${state.device}).`);

@@ -182,4 +182,42 @@ export class ImageView {
   onMove(use) {
     this.nv.onLocationChange = (place) => use({ mm: Array.from(place.mm).slice(0, 3), voxel: Array.from(place.vox) });
   }
+
+  // Thickness (mm) of what the planes show of surfaces and fibres.
+  setSlab(mm) {
+    this.nv.opts.meshThicknessOn2D = Math.max(mm, 0.01);
+  }
+
+  // Fibres under a name of their own; null or none removes them. Coloured by direction, by their values (a number per
+  // point, `range` for the ends of the scale), or in one colour. `width`: radius of tubes in mm, 0 for lines.
+  setStreamlines(name, fibres, { range = null, colour = null, width = 0 } = {}) {
+    const { nv } = this;
+    const known = this.meshes.get(name);
+    if (known) nv.removeMesh(known);
+    this.meshes.delete(name);
+    if (!fibres || fibres.offsets.length < 2) return;
+    const rgba = new Uint8Array([...(colour ?? [255, 255, 255]), 0]); // alpha 0: fibres
+    const values = fibres.values && range ? [{ id: "value", vals: fibres.values }] : null;
+    const mesh = new NVMesh(
+      fibres.positions,
+      fibres.offsets,
+      name,
+      rgba,
+      1,
+      true,
+      nv.gl,
+      "viridis",
+      null,
+      null,
+      values,
+    );
+    mesh.fiberColor = values ? "DPV0" : colour ? "Fixed" : "Local";
+    if (values) [mesh.dpv[0].cal_min, mesh.dpv[0].cal_max] = range;
+    if (values) mesh.colormap = "viridis";
+    mesh.fiberDither = 0;
+    mesh.fiberRadius = width;
+    mesh.updateMesh(nv.gl);
+    nv.addMesh(mesh);
+    this.meshes.set(name, mesh);
+  }
 }

@@ -12,7 +12,7 @@ function takeToken() {
 
 const token = takeToken();
 
-async function ask(path, options = {}) {
+export async function ask(path, options = {}) {
   const answer = await fetch(path, { ...options, headers: { "X-Token": token } });
   if (answer.ok) return answer;
   throw Object.assign(new Error((await answer.text()).trim()), { status: answer.status });
@@ -31,7 +31,7 @@ function openBlock(buffer) {
   return { head, take };
 }
 
-async function askBlock(path, options) {
+export async function askBlock(path, options) {
   return openBlock(await (await ask(path, options)).arrayBuffer());
 }
 

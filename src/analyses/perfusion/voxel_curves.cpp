@@ -1,0 +1,174 @@
+#include "src/analyses/perfusion/voxel_curves.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <numbers>
+#include <optional>
+
+#include "core/failure.hpp"
+#include "kernels/perfusion/converter.hpp"
+#include "kernels/perfusion/model_curve.hpp"
+#include "src/analyses/perfusion/inputs.hpp"
+#include "src/analyses/perfusion/text_values.hpp"
+#include "src/scan/single_voxels.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using namespace perfusion;
+using nlohmann::json;
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
+
+/// An image that a result was computed from.
+nifti_header find_series(const json& inputs) {
+  const json image = inputs.value("dynamic", json::object());
+  if (image.contains("files"))
+    refuse(fmt::format("curves of voxels need a series in one file; this one was {} files", image.at("files").dump()));
+  const std::string path = image.value("path", "");
+  std::error_code ignored;
+  if (path.empty() || !std::filesystem::is_regular_file(path, ignored))
+    refuse(fmt::format("the series {} no longer exists", path));
+  if (std::filesystem::file_size(path, ignored) != image.value("bytes", std::uint64_t{0}))
+    refuse(fmt::format("{} has changed since the result was computed", path));
+  return read_nifti_header(path);
+}
+
+/// The stored options of the conversion. T1 is that of the result's map, so that its source is not needed.
+conversion read_conversion(const json& c) {
+  conversion convert;
+  const std::string signal = c.value("signal", "concentration");
+  convert.signal = signal == "linear" ? signal_kind::linear
+                   : signal == "spgr" ? signal_kind::spoiled_echo
+                   : signal == "ct"   ? signal_kind::ct
+                                      : signal_kind::concentration;
+  if (c.contains("baseline")) {
+    convert.baseline_begin = c.at("baseline").at(0).get<int>();
+    convert.baseline_end = c.at("baseline").at(1).get<int>() + 1;
+  }
+  convert.relaxivity_per_mM_s = c.value("relaxivity", 0.0);
+  convert.repetition_s = c.value("tr", 0.0) / 1000;
+  convert.flip_rad = c.value("flip-angle", 0.0) * std::numbers::pi / 180;
+  convert.t1_s = c.value("t1", 0.0);
+  return convert;
+}
+
+std::vector<double> read_curve_constant(const result_reader& r, const char* name) {
+  for (const constant& c : r.constants())
+    if (c.group == "curves" && c.name == name) return c.values;
+  refuse(fmt::format("{}: has no curve '{}'", r.path(), name));
+}
+
+time_course read_time_course(const result_reader& r) {
+  time_course frames{
+      read_curve_constant(r, "time"), read_curve_constant(r, "arterial"), read_curve_constant(r, "portal"), {}};
+  for (const double n : read_curve_constant(r, "counted")) frames.counts.push_back(n != 0 ? 1 : 0);
+  return frames;
+}
+
+}  // namespace
+
+struct voxel_curves::state {
+  explicit state(const result_reader& r)
+      : file(find_series(r.provenance().value("inputs", json::object()))),
+        frames(read_time_course(r)),
+        convert(read_conversion(r.configuration())),
+        unit(concentration_unit(convert)),
+        series({file}, r.item_voxels()) {
+    if (file.volumes != frames.frames() || file.grid.size != r.grid().size)
+      refuse(fmt::format("{} has another size than when the result was computed", file.path));
+    const json& c = r.configuration();
+    how.discretisation =
+        c.value("discretisation", "exact") == "paper" ? discretisation_kind::paper : discretisation_kind::exact;
+    per_flow = c.value("density", 1.0) / per_second;
+    if (r.has("t1_before")) {
+      t1 = r.read_map("t1_before");
+    } else if (convert.needs_t1() && convert.t1_s == 0) {
+      refuse("curves of voxels need the map t1_before, which is not in this result");
+    }
+    read_parameters(r);
+  }
+
+  /// From the maps; one that was fixed is known without.
+  void read_parameters(const result_reader& r) {
+    const json fixed = r.configuration().value("fixed", json::object()),
+               start = r.configuration().value("start", json::object());
+    for (std::size_t i = 0; i < parameter_count; ++i) {
+      const std::string name = parameter_name(static_cast<parameter>(i));
+      if (r.has(name)) {
+        maps[i] = r.read_map(name);
+      } else if (fixed.value(name, false)) {
+        constants[i] = start.value(name, 0.0);
+      } else {
+        has_fit = false;
+      }
+    }
+  }
+
+  voxel_curve make_curve(std::uint64_t voxel, const float* row) const {
+    const std::size_t n = frames.frames();
+    conversion own = convert;
+    if (!t1.empty()) own.t1_s = static_cast<double>(t1.at(voxel));
+    std::vector<float> c(n);
+    const voxel_converter converter(own, static_cast<int>(n), frames.counts.data());
+    if (converter({row, 1}, c.data(), 1).status != voxel_status::fitted) return {};
+    voxel_curve curve;
+    for (std::size_t i = 0; i < n; ++i)
+      curve.concentration.push_back(frames.counts[i] != 0 ? static_cast<double>(c[i]) : not_a_number);
+    if (has_fit) add_fit(voxel, curve);
+    return curve;
+  }
+
+  void add_fit(std::uint64_t voxel, voxel_curve& curve) const {
+    std::array<double, parameter_count> p{};
+    for (std::size_t i = 0; i < parameter_count; ++i)
+      p[i] = (maps[i].empty() ? constants[i] : static_cast<double>(maps[i].at(voxel))) * (i <= kp ? per_flow : 1);
+    curve.fit = model_curve(frames, how, p);
+    for (std::size_t i = 0; i < frames.frames(); ++i)
+      if (frames.counts[i] != 0) curve.sum_of_squares += std::pow(curve.concentration[i] - curve.fit[i], 2);
+  }
+
+  nifti_header file;
+  time_course frames;
+  conversion convert;
+  std::string unit;
+  single_voxels series;
+  fit_settings how;
+  double per_flow = 0;  ///< from the maps' unit to 1/s
+  bool has_fit = true;
+  std::vector<float> t1;                                 ///< empty: the same everywhere
+  std::array<std::vector<float>, parameter_count> maps;  ///< empty: the constant
+  std::array<double, parameter_count> constants{};
+};
+
+voxel_curves::voxel_curves(const result_reader& r) : state_(std::make_unique<state>(r)) {}
+voxel_curves::~voxel_curves() = default;
+
+const time_course& voxel_curves::frames() const { return state_->frames; }
+const std::string& voxel_curves::unit() const { return state_->unit; }
+
+std::vector<voxel_curve> voxel_curves::read(const std::vector<std::uint64_t>& voxels) {
+  std::vector<std::uint64_t> sorted = voxels;
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  const std::vector<float> rows = read_single_voxels({state_->file}, sorted);
+  std::vector<voxel_curve> curves;
+  for (const std::uint64_t v : voxels) {
+    const auto place = static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), v) - sorted.begin());
+    curves.push_back(state_->make_curve(v, rows.data() + place * state_->frames.frames()));
+  }
+  return curves;
+}
+
+voxel_curve voxel_curves::look_at(std::uint64_t voxel) {
+  return state_->make_curve(voxel, state_->series.read(voxel).data());
+}
+
+}  // namespace voxherd

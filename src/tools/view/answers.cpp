@@ -1,0 +1,42 @@
+#include "src/tools/view/answers.hpp"
+
+#include <fmt/core.h>
+
+#include <charconv>
+
+#include "core/failure.hpp"
+
+namespace voxherd::view {
+
+namespace {
+
+std::string as_text(const nlohmann::json& j) {
+  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+http_answer json_answer(const nlohmann::json& j) { return {200, "application/json", as_text(j)}; }
+
+http_answer binary_answer(std::string bytes) { return {200, "application/octet-stream", std::move(bytes)}; }
+
+http_answer not_found(const char* what) { return {404, "text/plain", fmt::format("{}\n", what)}; }
+
+std::string begin_block(const nlohmann::json& head) {
+  std::string text = as_text(head);
+  text.append((4 - text.size() % 4) % 4, ' ');
+  const auto length = static_cast<std::uint32_t>(text.size());
+  std::string block(reinterpret_cast<const char*>(&length), sizeof length);
+  return block + text;
+}
+
+std::uint64_t number_after(std::string_view target, std::string_view prefix, std::uint64_t limit) {
+  const std::string_view number = target.substr(prefix.size());
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (code != std::errc{} || end != number.data() + number.size() || value >= limit)
+    throw failure(exit_status::usage, fmt::format("{}: expected an integer below {}", prefix, limit));
+  return value;
+}
+
+}  // namespace voxherd::view

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/tools/view/request_gate.hpp"
+
+/// What the page is sent: JSON, or a block of JSON and numbers. A block has four bytes with the length of the JSON
+/// (little-endian), the JSON filled up to a multiple of four bytes with blanks, then arrays of float32 or uint32.
+namespace voxherd::view {
+
+/// Numbers that are not finite become null.
+http_answer json_answer(const nlohmann::json& j);
+http_answer binary_answer(std::string bytes);
+http_answer not_found(const char* what);
+
+/// A block of JSON; append() adds the arrays.
+std::string begin_block(const nlohmann::json& head);
+
+template <class T>
+void append(std::string& block, const std::vector<T>& values) {
+  static_assert(sizeof(T) == 4);
+  block.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+
+/// The number at the end of an address: of "/api/voxel/12" after "/api/voxel/" it is 12. Throws failure (usage) unless
+/// it is an integer below `limit`.
+std::uint64_t number_after(std::string_view target, std::string_view prefix, std::uint64_t limit);
+
+}  // namespace voxherd::view

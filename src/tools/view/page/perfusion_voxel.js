@@ -1,0 +1,40 @@
+// The curve of one voxel of a perfusion result: data, fit, input curves, parameters.
+import { drawChart, palette } from "./chart.js";
+import { makeFoldedTable, makeTable, numberText, withUnit } from "./elements.js";
+
+const fitted = ["ka", "kp", "kl", "tau_a", "tau_p"];
+const derived = ["arterial_fraction", "total_perfusion", "distribution_volume", "mean_transit_time", "r_squared"];
+
+function listParameters(parameters) {
+  const find = (name) => parameters.find((p) => p.name === name);
+  const rows = [];
+  for (const name of [...fitted, ...derived]) {
+    const one = find(name);
+    if (!one) continue;
+    const deviation = find(`sd_${name}`)?.value;
+    rows.push([withUnit(name, one.unit), numberText(one.value), deviation ? `± ${numberText(deviation, 2)}` : ""]);
+  }
+  return rows;
+}
+
+// `answer`: what the program knows of the voxel. Returns elements.
+export function showPerfusion(answer) {
+  const { time, unit } = answer;
+  const label = unit === "input" ? "concentration" : withUnit("concentration", unit);
+  const data = { name: "voxel", x: time, y: answer.concentration, kind: "dots", colour: palette[0] };
+  const fit = { name: "fit", x: time, y: answer.fit, kind: "line", colour: palette[1] };
+  const inputs = [{ name: "arterial input", x: time, y: answer.arterial, kind: "line", colour: palette[3] }];
+  if (answer.portal) inputs.push({ name: "portal input", x: time, y: answer.portal, kind: "line", colour: palette[2] });
+  const shown = answer.fit.length > 0 ? [data, fit] : [data];
+  const axes = { xLabel: "time (s)", yLabel: label };
+  const peak = Math.max(...answer.concentration.filter((c) => c !== null));
+  const header = ["time (s)", ...[...shown, ...inputs].map((one) => withUnit(one.name, unit === "input" ? "" : unit))];
+  const rows = () =>
+    time.map((t, i) => [numberText(t), ...[...shown, ...inputs].map((one) => numberText(one.y[i] ?? NaN))]);
+  return [
+    ...drawChart({ ...axes, series: shown, description: `Concentration against time; peak ${numberText(peak)} ${unit}` }),
+    ...drawChart({ ...axes, series: inputs, description: "Input curves against time" }),
+    makeTable("Parameters", ["parameter", "value", "SD"], listParameters(answer.parameters)),
+    makeFoldedTable("Curves as a table", header, rows),
+  ];
+}

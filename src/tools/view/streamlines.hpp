@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "mpi/result/result_reader.hpp"
+#include "src/tools/view/page_grid.hpp"
+
+namespace voxherd::view {
+
+inline constexpr std::uint64_t max_streamlines = 20000, max_streamline_points = 2000000;
+
+/// Whether a result has fibres: points with a position.
+bool has_streamlines(const result_reader& r);
+
+/// Number of stored fibres, and the names of their measures.
+nlohmann::json describe_streamlines(const result_reader& r);
+
+/// A block: {"fibres", "points", "stored", "measures", "along"}, offsets, positions (mm), the voxel of the page in
+/// which each fibre starts, each measure of all fibres, and each measure of all points. Up to `count` fibres, evenly
+/// spread over the result, with at most max_streamline_points points.
+std::string send_streamlines(const result_reader& r, const page_grid& grid, std::uint64_t count);
+/// The fibres that start in a voxel of the file.
+std::string send_rays(const result_reader& r, const page_grid& grid, std::uint64_t voxel);
+
+/// The number of fibres in each voxel of the file; of up to max_streamlines fibres.
+std::vector<float> count_streamlines(const result_reader& r);
+
+}  // namespace voxherd::view

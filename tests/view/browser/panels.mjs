@@ -1,0 +1,173 @@
+// The panels of results, by keyboard: node panels.mjs SCREENSHOTS NAME=ADDRESS ... Prints what was seen as JSON.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { openBrowser, openViewer, textOf, timeout, waitForSolution } from "./browser.mjs";
+
+const [screenshots, ...viewers] = process.argv.slice(2);
+const addresses = Object.fromEntries(viewers.map((one) => [one.slice(0, one.indexOf("=")), one.slice(one.indexOf("=") + 1)]));
+const browser = await openBrowser();
+
+const panelText = (page, selector) => page.textContent(selector);
+
+// The page's number of the voxel under the crosshair, and what the panel has drawn of it.
+const readVoxel = (page) =>
+  page.evaluate(() => {
+    const panel = voxherd.voxelPanel;
+    const count = (selector) => document.querySelectorAll(`#voxel ${selector}`).length;
+    return {
+      wanted: voxherd.voxelIndex(voxherd.place.voxel.map(Math.round)),
+      shown: panel.wanted,
+      answer: panel.answer,
+      circles: count("svg.chart circle"),
+      lines: count("polyline"),
+      line: panel.line.textContent,
+    };
+  });
+
+async function waitForVoxel(page) {
+  await page.waitForFunction(
+    () => {
+      const place = voxherd.place.voxel.map(Math.round);
+      return document.querySelector("#voxel p").textContent.startsWith(`Voxel ${place.join(" ")}: fitted`);
+    },
+    null,
+    { timeout },
+  );
+}
+
+// Tables are opened by keyboard.
+async function openTable(page, selector) {
+  await page.focus(selector);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(`${selector.replace(" > summary", "")} td`, { timeout });
+}
+
+async function usePerfusion(page) {
+  await waitForVoxel(page);
+  const before = await readVoxel(page);
+  await page.focus("#planes");
+  await page.keyboard.press("ArrowRight");
+  await waitForVoxel(page);
+  const after = await readVoxel(page);
+  await openTable(page, "#voxel details > summary");
+  const rows = await page.locator("#voxel details tbody tr").count();
+  const parameters = await panelText(page, "#voxel table");
+  return { before, after, rows, parameters };
+}
+
+async function useBallstick(page) {
+  await waitForVoxel(page);
+  const seen = await readVoxel(page);
+  await page.focus("#sphere-side");
+  const pick = () => page.getAttribute("#voxel svg[aria-label^=Orientations]", "aria-label");
+  const above = await pick();
+  await page.keyboard.press("ArrowDown");
+  return { ...seen, above, front: await pick(), menu: await page.inputValue("#sphere-side") };
+}
+
+async function useConnectome(page) {
+  await page.focus("#matrix-picture");
+  for (const key of ["ArrowUp", "ArrowUp", "ArrowUp", "ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowRight"])
+    await page.keyboard.press(key);
+  const pair = await panelText(page, "#matrix-pair");
+  const pixels = await page.evaluate(() => {
+    const canvas = document.getElementById("matrix-picture");
+    const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    return new Set(new Uint32Array(data.buffer)).size;
+  });
+  await page.keyboard.press("Enter");
+  await waitForSolution(page);
+  const ends = [await page.inputValue("#from"), await page.inputValue("#to")];
+  const cost = await page.evaluate(() => voxherd.connect.connection.cost);
+  await page.focus("#matrix-search");
+  await page.keyboard.type("region 9");
+  const listed = await page.locator("#matrix tbody th").allTextContents();
+  await page.focus("#matrix tbody button");
+  await page.evaluate(() => (document.documentElement.dataset.solved = "no"));
+  await page.keyboard.press("Enter");
+  await waitForSolution(page);
+  const searched = [await page.inputValue("#from"), await page.inputValue("#to")];
+  return { pair, pixels, ends, cost, listed, searched };
+}
+
+// Fibres on the canvas of the volume: how many, and in how many points.
+const countFibres = (page, name = "streamlines", view = "volume") =>
+  page.evaluate(
+    ([mesh, kind]) => {
+      const fibres = voxherd[kind].meshes.get(mesh);
+      return fibres ? { fibres: fibres.offsetPt0.length - 1, points: fibres.pts.length / 3 } : { fibres: 0, points: 0 };
+    },
+    [name, view],
+  );
+
+// Acts, and waits until the fibres have been drawn again.
+async function redraw(page, act) {
+  const before = await page.evaluate(() => voxherd.streamlinePanel.draws);
+  await act();
+  await page.waitForFunction((n) => voxherd.streamlinePanel.draws > n, before, { timeout });
+}
+
+async function useFibres(page) {
+  await page.waitForFunction(() => voxherd.streamlinePanel.draws > 0, null, { timeout });
+  const seen = { all: await countFibres(page), planes: await countFibres(page, "streamlines", "planes") };
+  await redraw(page, async () => {
+    await page.focus("#streamline-threshold");
+    await page.keyboard.press("PageUp");
+  });
+  seen.some = await countFibres(page);
+  seen.status = await textOf(page, "streamline-count");
+  seen.threshold = Number(await page.inputValue("#streamline-threshold"));
+  await redraw(page, () => page.selectOption("#streamline-colour", "length_mm"));
+  seen.coloured = await page.evaluate(() => voxherd.volume.meshes.get("streamlines").fiberColor);
+  await openTable(page, "#streamlines details > summary");
+  seen.rows = await page.locator("#streamlines details tbody tr").count();
+  await redraw(page, () => page.selectOption("#streamline-cut", "axial"));
+  seen.cut = await countFibres(page);
+  await page.focus("#nearest-start");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => voxherd.streamlinePanel.rayCount > 0, null, { timeout });
+  seen.rays = await page.evaluate(() => voxherd.streamlinePanel.rayCount);
+  seen.drawnRays = (await countFibres(page, "rays")).fibres;
+  seen.start = await page.evaluate(() => voxherd.place.mm);
+  return seen;
+}
+
+// Violations of accessibility rules, in light and dark.
+async function look(name, address) {
+  const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  // The page's policy forbids other scripts.
+  const context = await browser.newContext({ bypassCSP: true, viewport: { width: 1300, height: 850 } });
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout });
+  if (await page.evaluate(() => Boolean(voxherd.voxelPanel))) await waitForVoxel(page);
+  await page.evaluate(() => document.querySelectorAll("#side details").forEach((folded) => (folded.open = true)));
+  await page.addScriptTag({ content: source });
+  const violations = [];
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    const found = await page.evaluate(() => axe.run());
+    for (const { id, nodes } of found.violations)
+      violations.push(`${colorScheme} ${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`);
+    await page.screenshot({ path: join(screenshots, `${name}_${colorScheme}.png`) });
+  }
+  await context.close();
+  return violations;
+}
+
+const acts = { perfusion: usePerfusion, ballstick: useBallstick, connectome: useConnectome, geodesic: useFibres };
+const seen = {};
+for (const [name, address] of Object.entries(addresses)) {
+  const { page, complaints } = await openViewer(browser, address);
+  seen[name] = await acts[name](page);
+  seen[name].complaints = complaints;
+  await page.screenshot({ path: join(screenshots, `${name}.png`) });
+  await page.setViewportSize({ width: 320, height: 800 });
+  const width = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  seen[name].overflow = await page.evaluate(width);
+  await page.close();
+  seen[name].violations = await look(name, address);
+}
+console.log(JSON.stringify(seen));
+await browser.close();
