@@ -46,6 +46,8 @@ class Text(unittest.TestCase):
                     if not line.startswith("voxherd "):
                         continue
                     done = subprocess.run([VOXHERD, *shlex.split(line)[1:]], capture_output=True, text=True, cwd=folder, timeout=60)
+                    if "built without the viewer" in done.stderr:
+                        continue
                     # 66: the files of the example do not exist here; 2 would be a wrong option.
                     self.assertIn(done.returncode, (0, 66), line + done.stderr)
 

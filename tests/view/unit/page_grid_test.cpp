@@ -31,7 +31,8 @@ TEST(PageGrid, KeepsTheWorldPositionOfEveryVoxel) {
 }
 
 TEST(PageGrid, HasAxesToTheRightTheFrontAndUpwards) {
-  const auto& m = page_grid(make_grid()).grid().voxel_to_world;
+  const page_grid page(make_grid());
+  const auto& m = page.grid().voxel_to_world;
   for (std::size_t d = 0; d < 3; ++d) EXPECT_GT(m[5 * d], 1);
 }
 
