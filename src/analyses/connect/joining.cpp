@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace voxherd {
 
@@ -69,16 +68,15 @@ class levels {
 
 }  // namespace
 
-std::vector<float> joining_levels(const pathway& p, const connect::region_list& regions,
-                                  const voxel_neighbours& space) {
-  std::vector<std::uint32_t> order(p.excess.size());
-  std::iota(order.begin(), order.end(), 0u);
+std::vector<float> joining_levels(const pathway& p, const connect::region_list& regions, const voxel_neighbours& space,
+                                  double largest_epsilon) {
+  const double limit = (1 + largest_epsilon) * (1 + p.cost.joining_excess) - 1;
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t v = 0; v < p.excess.size(); ++v)
+    if (std::isfinite(p.excess[v]) && p.excess[v] <= limit) order.push_back(v);
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return p.excess[a] < p.excess[b]; });
-  levels l(regions, space, order.size());
-  for (const std::uint32_t v : order) {
-    if (!std::isfinite(p.excess[v])) break;
-    l.add(v, p.excess[v]);
-  }
+  levels l(regions, space, p.excess.size());
+  for (const std::uint32_t v : order) l.add(v, p.excess[v]);
   return l.take();
 }
 

@@ -139,7 +139,7 @@ const connection& connection_solver::solve(const connection_request& request, st
   last_.way = find_pathway(std::move(times.from), std::move(times.to), last_.table, in_.regions, *space_, FA_,
                            in_.options.epsilon);
   stop_if_replaced();
-  last_.level = joining_levels(last_.way, in_.regions, *space_);
+  last_.level = joining_levels(last_.way, in_.regions, *space_, largest_epsilon);
   last_.path_mm = trace_least_path(*solver_, last_.table);
   last_.path_FA = mean_along(last_.path_mm, in_.grid, in_.voxels, FA_);
   last_.pathway_seconds = watch.lap();

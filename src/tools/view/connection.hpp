@@ -20,7 +20,7 @@ struct connection {
   std::uint64_t number = 0;  ///< 1, 2, ...
   pathway way;
   region_table table;
-  std::vector<float> level;    ///< joining_levels()
+  std::vector<float> level;    ///< joining_levels() up to largest_epsilon
   std::vector<float> path_mm;  ///< the least-cost path, from the end `to` to `from`, three numbers per point
   double path_FA = 0;          ///< mean along it; NaN without a path
   double field_seconds = 0;    ///< 0 if the metric is that of the connection before

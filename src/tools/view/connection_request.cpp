@@ -97,7 +97,7 @@ fibre_request parse_fibre_request(std::string_view text, std::int64_t max_count)
   const json o = parse_object(text, {"connection", "epsilon", "count"});
   constexpr std::int64_t max_connection = std::int64_t{1} << 50;
   return {static_cast<std::uint64_t>(integer(member(o, "connection"), "connection", 0, max_connection)),
-          number(member(o, "epsilon"), "epsilon", 0, 10),
+          number(member(o, "epsilon"), "epsilon", 0, largest_epsilon),
           static_cast<std::uint64_t>(integer(member(o, "count"), "count", 1, max_count))};
 }
 

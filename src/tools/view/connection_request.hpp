@@ -10,6 +10,9 @@
 
 namespace voxherd::view {
 
+/// Where the page's slider and the curve of volumes end.
+inline constexpr double largest_epsilon = 0.5;
+
 /// An end of a connection: a point, or a region of the parcellation.
 struct chosen_end {
   std::optional<std::array<double, 3>> point_mm;  ///< world, RAS+
