@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "core/failure.hpp"
-#include "kernels/perfusion/converter.hpp"
+#include "kernels/perfusion/convert_row.hpp"
 #include "kernels/perfusion/model_curve.hpp"
 #include "src/analyses/perfusion/inputs.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
@@ -116,9 +116,8 @@ struct voxel_curves::state {
     const std::size_t n = frames.frames();
     conversion own = convert;
     if (!t1.empty()) own.t1_s = static_cast<double>(t1.at(voxel));
-    std::vector<float> c(n);
-    const voxel_converter converter(own, static_cast<int>(n), frames.counts.data());
-    if (converter({row, 1}, c.data(), 1).status != voxel_status::fitted) return {};
+    const std::vector<float> c = convert_row(own, frames, row);
+    if (c.empty()) return {};
     voxel_curve curve;
     for (std::size_t i = 0; i < n; ++i)
       curve.concentration.push_back(frames.counts[i] != 0 ? static_cast<double>(c[i]) : not_a_number);

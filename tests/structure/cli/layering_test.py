@@ -70,6 +70,18 @@ def needed_symbols():
     return needed
 
 
+def inline_functions(folders):
+    """Functions of headers that sources of these folders compiled: of several copies the linker keeps one."""
+    paths = [path for source, path in compiled_sources().items() if source.split("/")[0] in folders]
+    listed = subprocess.run(["nm", "-C", "--defined-only", *paths], capture_output=True, text=True, check=True, timeout=120)
+    return set(re.findall(r"^[0-9a-f]+ W (voxherd::.*)$", listed.stdout, re.MULTILINE))
+
+
+def is_optimised():
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
+        return "CMAKE_BUILD_TYPE:STRING=Release\n" in file.read()
+
+
 class Includes(unittest.TestCase):
     def expect_none(self, folders, forbidden):
         found = list(includes_of(*folders))
@@ -127,6 +139,14 @@ class Symbols(unittest.TestCase):
 
     def sources_that_need(self, pattern):
         return {source for source, names in self.needed.items() if any(re.match(pattern, name) for name in names)}
+
+    @unittest.skipUnless(is_optimised(), "SKIPPED: without optimisation nothing is inlined")
+    def test_functions_that_compute_are_compiled_with_the_flags_of_kernels_only(self):
+        kernels, others = inline_functions(["kernels"]), inline_functions(["core", "mpi", "src"])
+        self.assertGreater(len(kernels), 20)
+        self.assertGreater(len(others), 20)
+        computing = {name for name in kernels & others if "::~" not in name and "::release_memory()" not in name}
+        self.assertEqual(computing, set())
 
     def test_only_mpi_comm_calls_mpi(self):
         calls = {source for source in self.sources_that_need(r"P?MPI_[A-Z]") if not source.startswith("mpi/comm/")}
