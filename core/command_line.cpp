@@ -148,14 +148,18 @@ void add_values(const command& c, const po::parsed_options& parsed, const given_
   }
 }
 
-/// Boost's message about an unknown option never ends if the name contains one of its placeholders, such as
-/// %canonical_option%. No option has that character.
+/// Boost's message about an unknown option never ends if the word contains one of its placeholders, such as
+/// %canonical_option%, in the name or after =. No option has that character.
 bool has_percent_in_name(const std::string& text) { return text.substr(0, text.find('=')).find('%') != text.npos; }
 
 void refuse_percent(const command& c, const std::vector<std::string>& words) {
-  for (const std::string& word : words)
-    if (word.starts_with('-') && has_percent_in_name(word))
-      option::refuse(fmt::format("unknown option {}; see voxherd {} --help", word.substr(0, word.find('=')), c.name));
+  for (const std::string& word : words) {
+    if (!word.starts_with('-') || word.find('%') == word.npos) continue;
+    const std::string name = word.substr(0, word.find('='));
+    const auto is_named = [&](const option_spec& spec) { return name == "--" + spec.name || name == "-" + spec.name; };
+    if (std::none_of(c.options().begin(), c.options().end(), is_named))
+      option::refuse(fmt::format("unknown option {}; see voxherd {} --help", name, c.name));
+  }
 }
 
 void refuse_percent_in_file(const std::string& path, const std::string& text) {

@@ -92,6 +92,8 @@ class InvalidCommandLines(ToyJobs):
     def test_a_name_with_a_placeholder_of_boost_is_unknown(self):
         # Boost 1.74 never ends its message about such a name.
         self.expect(2, ["unknown option --%canonical_option%"], "tensor", "--%canonical_option%=2")
+        self.expect(2, ["unknown option --foo;"], "tensor", "--foo=%original_token%")
+        self.expect(66, ["100%.nii"], "tensor", "--dwi=100%.nii", "--bvals", "x", "--bvecs", "x", "--out", "x.h5")
         path = os.path.join(self.folder, "placeholder.cfg")
         with open(path, "w", encoding="utf-8") as file:
             file.write("x%canonical_option% = 2\n")
