@@ -48,7 +48,8 @@ class DeviceFaults(unittest.TestCase):
 
     def test_too_little_memory_at_any_time_splits_batches_and_gives_the_same_bytes(self):
         for study in STUDIES:
-            for ranks, seed in ((1, 1), (3, 2)):
+            # With seed 6 the first call of each rank fails: a rank of three may get a single batch.
+            for ranks, seed in ((1, 1), (3, 6)):
                 with self.subTest(study.name, ranks=ranks):
                     out = self.path(study, f"memory{ranks}")
                     status, output, failed = self.run_faulty(study, ranks, out, "memory", seed)
