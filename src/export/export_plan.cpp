@@ -8,6 +8,8 @@
 #include <atomic>
 #include <exception>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -108,12 +110,23 @@ void make_folders(const export_plan& plan, const std::string& folder) {
   for (const export_image& image : plan.images) make_folder((fs::path(folder) / image.name).parent_path());
 }
 
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 void write_text(const std::string& folder, const export_text& t) {
   const std::string path = folder + "/" + t.name;
-  if (t.shared && fs::exists(path)) return;
+  std::string text = t.text;
+  if (t.shared && fs::exists(path)) {
+    if (!t.update) return;
+    const std::string existing = read_text(path);
+    text = t.update(existing);
+    if (text == existing) return;
+  }
   make_folder(fs::path(path).parent_path());
   output_file file(path, output_file::coding::plain);
-  file.write(t.text.data(), t.text.size());
+  file.write(text.data(), text.size());
   file.finish();
 }
 

@@ -23,6 +23,8 @@ struct export_text {
   std::string name;
   std::string text;
   bool shared = false;  ///< may exist already from another export to the same folder, and is then kept
+  /// Makes a new text of a shared file that exists. Empty: it is kept as it is.
+  std::function<std::string(const std::string& existing)> update = {};
 };
 
 /// All files of an exported folder.
