@@ -6,20 +6,13 @@
 #include <filesystem>
 #include <iterator>
 
+#include "src/export/bids_label.hpp"
 #include "src/export/bids_plans.hpp"
 #include "src/export/connectome_text.hpp"
 
 namespace voxherd {
 
 namespace {
-
-/// Letters and digits of a text.
-std::string bids_label(const std::string& text) {
-  std::string label;
-  for (const char c : text)
-    if (static_cast<unsigned char>(c) < 128 && std::isalnum(static_cast<unsigned char>(c)) != 0) label += c;
-  return label;
-}
 
 /// "meanSpeed" for "mean_speed": labels contain only letters and digits.
 std::string measure_label(const std::string& name) {
@@ -92,7 +85,6 @@ bids_json describe_matrix(const constant& c, const method& how, const bids_place
                     {"Weighted", true},
                     {"Directed", !is_symmetric(c)},
                     {"ValidDiagonal", false},
-                    {"NonNegative", "inherent"},
                     {"StorageFormat", "Full"},
                     {"NodeIndices", "bids::" + nodes}};
   if (!place.sources.empty()) sidecar["Sources"] = place.sources;

@@ -10,6 +10,7 @@
 
 #include "core/failure.hpp"
 #include "core/version.hpp"
+#include "src/export/bids_label.hpp"
 
 namespace voxherd {
 
@@ -31,15 +32,10 @@ constexpr auto readme =
     "BEP017. Both are proposals, so `.bidsignore` lists their names. `voxherd export --help` and the page on\n"
     "`voxherd export` describe them.\n";
 
-bool is_plain(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 128 && std::isalnum(byte) != 0;
-}
-
 std::string percent_encoded(const std::string& path) {
   std::string encoded;
   for (const char c : path) {
-    const bool stays = is_plain(c) || std::string_view("/.-_~").find(c) != std::string_view::npos;
+    const bool stays = is_bids_letter(c) || std::string_view("/.-_~").find(c) != std::string_view::npos;
     encoded += stays ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
   }
   return encoded;
@@ -54,10 +50,15 @@ std::optional<fs::path> find_root(const fs::path& file) {
   return std::nullopt;
 }
 
+/// Links are not followed: a data set of DataLad has links to files with other names.
+fs::path normal_path(const std::string& path) {
+  const fs::path normal = fs::absolute(path).lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
 /// Letters and digits of the folder's name.
 std::string link_name(const fs::path& root) {
-  std::string name = root.filename().string();
-  std::erase_if(name, [](char c) { return !is_plain(c); });
+  const std::string name = bids_label(root.filename().string());
   return name.empty() ? "source" : name;
 }
 
@@ -126,13 +127,12 @@ std::string add_links(const bids_sources& sources, const std::string& existing) 
 
 bids_sources find_bids_sources(const std::vector<std::string>& paths, const std::string& out) {
   bids_sources found;
-  const fs::path own = fs::weakly_canonical(fs::absolute(out));
+  const fs::path own = normal_path(out);
   for (const std::string& path : paths) {
     std::error_code code;
-    const fs::path file = fs::weakly_canonical(fs::absolute(path), code);
-    if (code || !fs::exists(file, code)) continue;
+    const fs::path file = normal_path(path);
     const auto root = find_root(file);
-    if (!root) continue;
+    if (!root || file.extension() == ".h5" || !fs::exists(file, code)) continue;
     const std::string name = *root == own ? "" : link_name(*root);
     if (!name.empty()) found.links[name] = link_target(*root, own);
     found.uris.push_back(fmt::format("bids:{}:{}", name, file.lexically_relative(*root).string()));

@@ -2,11 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "core/failure.hpp"
 #include "src/export/bids_description.hpp"
+#include "src/export/bids_label.hpp"
 #include "src/export/bids_plans.hpp"
 
 namespace voxherd {
@@ -14,9 +12,7 @@ namespace voxherd {
 namespace {
 
 void check_label(const char* option, const std::string& label) {
-  const bool good = !label.empty() && std::all_of(label.begin(), label.end(),
-                                                  [](unsigned char c) { return c < 128 && std::isalnum(c) != 0; });
-  if (!good)
+  if (label.empty() || bids_label(label) != label)
     throw failure(exit_status::usage,
                   fmt::format("--{} {}: expected letters and digits as required by BIDS, such as 01", option, label));
 }
