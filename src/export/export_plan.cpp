@@ -142,9 +142,14 @@ void write_text(const std::string& folder, const export_text& t) {
     if (text == existing) return;
   }
   make_folder(fs::path(path).parent_path());
-  output_file file(path, output_file::coding::plain);
-  file.write(text.data(), text.size());
-  file.finish();
+  try {
+    output_file file(path, output_file::coding::plain);
+    file.write(text.data(), text.size());
+    file.finish();
+  } catch (const failure&) {
+    // Another job may have written the same shared text at this moment.
+    if (!t.shared || !fs::exists(path) || read_text(path) != text) throw;
+  }
 }
 
 void begin_folder(const export_plan& plan, const export_settings& settings) {
@@ -215,6 +220,7 @@ void export_folder(const session& s, const export_settings& settings, const expo
     plan = planner(*result);
   });
   carry_out(s, *result, plan, settings);
+  if (settings.keep_newer) return;
   spdlog::info("{} written to {}", counted(plan.images.size() + plan.texts.size() + plan.marks.size(), "file"),
                settings.out);
 }

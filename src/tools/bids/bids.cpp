@@ -1,10 +1,6 @@
 #include <fmt/core.h>
-#include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "core/command.hpp"
 #include "core/version.hpp"
@@ -20,10 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 void check_data_set(const bids_request& request, const std::vector<dwi_files>& all) {
-  const bool is_bids = std::any_of(all.begin(), all.end(), [](const dwi_files& s) { return s.grad_dev.empty(); });
-  const fs::path description = fs::path(request.bids_dir) / "dataset_description.json";
-  const bool has_subjects = fs::exists(fs::path(request.bids_dir) / ("sub-" + all.front().subject));
-  if (request.skip_validation || !is_bids || !has_subjects || fs::exists(description)) return;
+  const fs::path folder = request.bids_dir;
+  const bool is_bids = fs::exists(folder / ("sub-" + all.front().subject));  // else folders of the HCP
+  if (request.skip_validation || !is_bids || fs::exists(folder / "dataset_description.json")) return;
   throw failure(exit_status::bad_data,
                 fmt::format("{}: no dataset_description.json, which a BIDS data set has; use its top folder, or "
                             "--skip-bids-validation",
@@ -46,7 +41,7 @@ std::vector<dwi_files> find_wanted_series(const bids_request& request) {
   return all;
 }
 
-/// Paths do not depend on the folder where the program was started. FreeSurfer's habit NAME=DIR is accepted.
+/// Paths do not depend on the folder where the program was started. The form NAME=DIR of fMRIPrep is accepted.
 bids_request with_absolute_paths(bids_request request) {
   const auto make_absolute = [](std::string& path) {
     const fs::path normal = fs::absolute(path).lexically_normal();

@@ -56,6 +56,7 @@ exit_status run_series(session& s, const bids_request& request, const dwi_files&
     const exit_status status = run_subject(s, step.run, more);
     if (status != exit_status::complete) return status;
     write_derivatives(s, request, series, step);
+    if (s.is_root()) spdlog::info("{}: derivatives of {} are in {}", series.name, step.analysis, request.out_dir);
   }
   return exit_status::complete;
 }
