@@ -20,7 +20,11 @@ void check_label(const char* option, const std::string& label) {
 export_plan plan_derivatives(const result_volumes& result, const bids_place& place) {
   if (result.result().analysis_name() == "tensor") return plan_bids_tensor(result, place);
   if (has_connectome(result.result())) return plan_bids_connectome(result, place);
-  return plan_bids_ballstick(result, place);
+  if (result.result().analysis_name() == "ballstick") return plan_bids_ballstick(result, place);
+  throw failure(exit_status::bad_data,
+                fmt::format("{}: --to bids: is a result of {}, expected one of tensor or ballstick, or one with a "
+                            "connectome; use --to nifti for the maps of any result",
+                            result.result().path(), result.result().analysis_name()));
 }
 
 export_plan plan_bids_folder(const result_volumes& result, bids_place place, const std::string& out) {

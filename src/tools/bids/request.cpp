@@ -67,7 +67,7 @@ const option_table<bids_request>& bids_options() {
       {"bids-filter-file", &T::filter_file, text_kind::file,
        {.text = "which files are used, by entities, for dwi, mask and dseg (JSON)"}},
       {"derivatives", &T::derivatives, text_kind::file,
-       {.text = "further data set with brain masks and parcellations; may be repeated (-d)", .value = "DIR"}},
+       {.text = "further data set with brain masks and parcellations (-d)", .value = "DIR"}},
       {"skip-bids-validation", &T::skip_validation, {"accept a data set without dataset_description.json"}}})
     .group("Analysis", {
       {"level", &T::level, {{"participant", bids_level::participant}, {"group", bids_level::group}},
