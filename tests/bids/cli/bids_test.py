@@ -1,7 +1,9 @@
 """voxherd bids on raw BIDS: three subjects, one of them broken."""
 import os
 import re
+import signal
 import subprocess
+import time
 import unittest
 
 from bids_jobs import BRIEF, BidsJobs, read, read_json, read_table
@@ -151,6 +153,19 @@ class Repaired(Study):
         self.assertEqual(log.count("is already complete; nothing to do"), 2)
         self.assertEqual(self.derivatives("out"), sorted(name for stem in self.stems for name in expected_files(stem)
                                                          if "model-tensor" in name))
+
+    def test_a_signal_stops_with_75_and_keeps_what_was_computed(self):
+        job = subprocess.Popen([VOXHERD, "bids", "raw", "stopped", "participant", "--analysis", "ballstick", "-d", "pre", "-w",
+                                "work", "--nprocs", "1", "--participant-label", "01", "02", "--ballstick-options",
+                                "--burn-in 20000 --jumps 20000 --sample-every 400 --batch 4", "--more", "--backend cpu"],
+                               cwd=self.folder, stderr=subprocess.DEVNULL)
+        part = self.path("work", self.stems[0] + "_ballstick.h5.part")
+        while not os.path.exists(part) and job.poll() is None:
+            time.sleep(0.02)
+        job.send_signal(signal.SIGUSR1)
+        self.assertEqual(job.wait(timeout=60), 75)
+        self.assertTrue(os.path.exists(part))
+        self.assertFalse(os.path.exists(self.path("work", self.stems[1] + "_ballstick.h5.task.json")))
 
     def test_a_removed_derivative_is_written_again_from_the_result(self):
         name = self.path("out", self.stems[0] + "_model-tensor_param-fa_dwimap.nii.gz")
