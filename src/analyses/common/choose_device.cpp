@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 
+#include "src/analyses/common/own_gpu.hpp"
 #include "src/analyses/common/run_options.hpp"
 
 namespace voxherd {
@@ -61,6 +62,13 @@ chosen_device cpu_device(const session& s, const run_request& request, bool driv
   chosen_device d;
   d.threads = request.threads > 0 ? request.threads : default_threads(s, drives_gpu);
   return d;
+}
+
+/// Where CUDA rejects the one GPU that was made visible, all that it sees.
+std::vector<gpu> find_gpus(std::string* why_none) {
+  std::vector<gpu> gpus = visible_gpus(why_none);
+  if (gpus.empty() && show_all_gpus()) gpus = visible_gpus(why_none);
+  return gpus;
 }
 
 /// Throws when another rank of this node has the same GPU: by UUID, since each rank may number GPUs its own way.
@@ -115,7 +123,7 @@ void open_context(const device& d) {
 chosen_device gpu_or_cores(const session& s, const run_request& request) {
   std::string why_none;
   std::vector<gpu> gpus;
-  s.agree([&] { gpus = visible_gpus(&why_none); });
+  s.agree([&] { gpus = find_gpus(&why_none); });
   const std::size_t place = first_free(s, gpus);
   const bool has_gpu = place < gpus.size();
   std::array<int, 2> ranks{has_gpu ? 1 : 0, has_gpu ? 0 : 1};
@@ -148,7 +156,7 @@ chosen_device choose_device(const session& s, const run_request& request) {
   if (choice == backend_choice::cpu || (is_automatic && !built_with_cuda())) return cpu_device(s, request);
   std::string why_none;
   std::vector<gpu> gpus;
-  s.agree([&] { gpus = visible_gpus(&why_none); });
+  s.agree([&] { gpus = find_gpus(&why_none); });
   const int ranks_with = s.all_reduce(reduction::sum, gpus.empty() ? 0 : 1);
   if (ranks_with == 0 && is_automatic) return cpu_device(s, request);
   s.agree([&] {
