@@ -50,6 +50,17 @@ class OwnGpu(ToyJobs):
         chosen = self.choices(3, "--share-gpu", VOXHERD_TEST_GPUS="2", VOXHERD_TEST_GPU_FILES="4")
         self.assertEqual(chosen, [("0", "1"), ("1", "1"), ("0", "2")])
 
+    def test_the_cores_are_divided_among_the_ranks_with_gpus(self):
+        def threads(ranks, *options, bind=()):
+            rc, output, _ = self.start(ranks, *options, before=bind, VOXHERD_TEST_GPUS="2")
+            self.assertEqual(rc, 0, output)
+            with open(self.path("choices.txt"), encoding="utf-8") as lines:
+                return [int(line.split()[4]) for line in lines]
+        cores = len(os.sched_getaffinity(0))
+        self.assertEqual(threads(2, bind=("taskset", "-c", ",".join(map(str, os.sched_getaffinity(0))))),
+                         2 * [max(1, cores // 2)])
+        self.assertEqual(threads(2, "--threads", "3"), [3, 3])
+
     def test_backend_cpu_ignores_all_of_it(self):
         self.assertEqual(self.choices(2, "--backend", "cpu", VOXHERD_TEST_GPUS="2"), [("cpu", "1"), ("cpu", "1")])
 

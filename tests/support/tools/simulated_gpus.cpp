@@ -82,14 +82,16 @@ const option_table<binding_request>& binding_options() {
   return table;
 }
 
-/// A line a rank: host, rank, number of the GPU on that host ("cpu" without one), the GPUs that it made visible.
+/// A line a rank: host, rank, number of the GPU on that host ("cpu" without one), the GPUs that it made visible, its
+/// threads.
 exit_status write_choice(session& s, const binding_request& request) {
   const device chosen = choose_device(s, request.run);
   std::string gpu_number = "cpu";
   if (chosen.kind == backend::cuda) {
     gpu_number = std::to_string(visible_gpus()[static_cast<std::size_t>(chosen.cuda_ordinal)].uuid[15]);
   }
-  const auto lines = s.gather(fmt::format("{} {} {} {}\n", s.host(), s.rank(), gpu_number, visible_gpus().size()));
+  const auto lines =
+      s.gather(fmt::format("{} {} {} {} {}\n", s.host(), s.rank(), gpu_number, visible_gpus().size(), chosen.threads));
   s.on_root([&] {
     std::ofstream file(request.run.out);
     for (const std::string& line : lines) file << line;
