@@ -27,6 +27,7 @@
 #include "mpi/run/signals.hpp"
 #include "src/analyses/common/output_options.hpp"
 #include "src/analyses/common/own_gpu.hpp"
+#include "src/analyses/common/run_options.hpp"
 #include "src/app/processor.hpp"
 
 namespace voxherd {
@@ -85,6 +86,8 @@ exit_status dispatch(session& s, std::span<const command* const> commands, const
   // From here on, so that a signal is not lost while inputs are read or between two steps.
   std::optional<stop_signals> signals;
   if (makes_result(c)) signals.emplace();
+  const run_request* const run = prepared->run_options();
+  if (run != nullptr && run->backend != backend_choice::cpu) wake_gpu();
   return prepared->run(s);
 }
 

@@ -73,6 +73,7 @@ chosen_device cpu_device(const session& s, const run_request& request, bool driv
 
 /// Where CUDA rejects the one GPU that was made visible, all that it sees.
 std::vector<gpu> find_gpus(std::string* why_none) {
+  await_gpus();
   std::vector<gpu> gpus = visible_gpus(why_none);
   if (gpus.empty() && show_all_gpus()) gpus = visible_gpus(why_none);
   return gpus;
@@ -182,11 +183,15 @@ chosen_device choose_device(const session& s, const run_request& request) {
   return d;
 }
 
-device choose_device_of_one_kind(const session& s, const run_request& request) {
+void refuse_mixed(const run_request& request) {
   if (request.backend == backend_choice::mixed) {
     throw failure(exit_status::usage,
                   "--backend mixed is for tensor, ballstick and perfusion; here use --backend cuda or --backend cpu");
   }
+}
+
+device choose_device_of_one_kind(const session& s, const run_request& request) {
+  refuse_mixed(request);
   return choose_device(s, request);
 }
 

@@ -4,9 +4,11 @@
 
 #include <cstdlib>
 #include <functional>
+#include <future>
 #include <optional>
 #include <string>
 
+#include "core/device.hpp"
 #include "core/gpu_choice.hpp"
 #include "src/analyses/common/accessible_gpus.hpp"
 
@@ -61,6 +63,45 @@ void confirm_own_gpu(const session& s) {
       return;
     }
   }
+}
+
+namespace {
+
+/// Made when it is first used, so that it is destroyed, and waits for its threads, before CUDA ends.
+struct waking_gpu {
+  std::shared_future<void> finding;
+  std::future<void> opening;
+};
+
+waking_gpu& waking() {
+  static waking_gpu state;
+  return state;
+}
+
+/// Errors are left to the first user.
+template <class Work>
+void attempt(const Work& work) {
+  try {
+    work();
+  } catch (const device_error&) {
+  }
+}
+
+}  // namespace
+
+void wake_gpu() {
+  if (!built_with_cuda() || waking().finding.valid()) return;
+  const std::shared_future<void> finding = std::async(std::launch::async, [] { attempt([] { visible_gpus(); }); });
+  waking().finding = finding;
+  if (!shown().only_own) return;
+  waking().opening = std::async(std::launch::async, [finding] {
+    finding.wait();
+    attempt([] { free_device_bytes({backend::cuda, 1, 0}); });
+  });
+}
+
+void await_gpus() {
+  if (waking().finding.valid()) waking().finding.wait();
 }
 
 bool show_all_gpus() {

@@ -13,6 +13,13 @@ void show_only_own_gpu();
 /// be called before CUDA starts. Collective.
 void confirm_own_gpu(const session& s);
 
+/// Starts CUDA in another thread, and opens this rank's GPU there if it is known: this takes 0.2 s or more, while
+/// inputs are read. Errors are reported to the first user of a GPU.
+void wake_gpu();
+
+/// Waits until wake_gpu() has found the GPUs.
+void await_gpus();
+
 /// Shows all GPUs again. False if they were visible.
 bool show_all_gpus();
 
