@@ -100,6 +100,14 @@ void add_time(analysis& a, const device_hooks& device, const result_layout& layo
 
 }  // namespace
 
+int gpus_that_pay(double seconds, int ranks) {
+  int best = 1;
+  const auto time = [&](int n) { return seconds / n + start_seconds_per_gpu * n; };
+  for (int n = 2; n <= ranks; ++n)
+    if (time(n) < time(best)) best = n;
+  return best;
+}
+
 batch middle_batch(const result_layout& layout) {
   const std::uint64_t middle = layout.item_voxels.size() / 2;
   const auto after = std::partition_point(layout.batches.begin(), layout.batches.end(),
@@ -162,6 +170,15 @@ std::string later_text(const run_estimate& e) {
   return text;
 }
 
+/// Only a hint: the user may have other reasons.
+std::string hint_text(const run_estimate& e) {
+  if (e.device.kind != "cuda") return "";
+  const int enough = gpus_that_pay(e.seconds * e.ranks, e.ranks);
+  if (enough == e.ranks) return "";
+  return fmt::format("hint         start {} instead of {}: each further GPU takes about {} s to start\n",
+                     counted(static_cast<std::uint64_t>(enough), "rank"), e.ranks, start_seconds_per_gpu);
+}
+
 std::string time_text(const run_estimate& e) {
   if (e.probed_items == 0) return "";
   std::string text =
@@ -173,7 +190,7 @@ std::string time_text(const run_estimate& e) {
         "             other programs use this machine (load {:.1f} per core): the time may be several "
         "times longer\n",
         e.load_per_core);
-  return text;
+  return text + hint_text(e);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -25,6 +26,8 @@
 #include "mpi/run/run_warnings.hpp"
 #include "mpi/run/signals.hpp"
 #include "src/analyses/common/output_options.hpp"
+#include "src/analyses/common/own_gpu.hpp"
+#include "src/analyses/common/run_options.hpp"
 #include "src/app/processor.hpp"
 
 namespace voxherd {
@@ -83,6 +86,8 @@ exit_status dispatch(session& s, std::span<const command* const> commands, const
   // From here on, so that a signal is not lost while inputs are read or between two steps.
   std::optional<stop_signals> signals;
   if (makes_result(c)) signals.emplace();
+  const run_request* const run = prepared->run_options();
+  if (run != nullptr && run->backend != backend_choice::cpu) wake_gpu();
   return prepared->run(s);
 }
 
@@ -132,6 +137,15 @@ void print(const ending& e) {
   std::fflush(nullptr);
 }
 
+/// Whether this process may compute on a GPU; `info` and `doctor` look at all of them. `cohort` runs its subjects here.
+bool may_compute(std::span<const command* const> commands, std::string_view name) {
+  const auto named = std::find_if(commands.begin(), commands.end(), [&](const command* c) { return c->name == name; });
+  if (named == commands.end()) return false;
+  const auto& options = (*named)->options();
+  return name == "cohort" ||
+         std::any_of(options.begin(), options.end(), [](const auto& o) { return o.name == "backend"; });
+}
+
 /// One message and one status for all ranks.
 int leave_together(const session& s, const ending& own) {
   const auto all = s.agree_on_ending(own.status, !own.message.empty(), 10, [&] { print(own); });
@@ -144,8 +158,10 @@ int leave_together(const session& s, const ending& own) {
 int run_program(int argc, char** argv, std::span<const command* const> commands) {
   reserve_output();
   use_hdf5_without_file_locks();  // an environment variable: before MPI starts threads
+  if (argc > 1 && may_compute(commands, argv[1])) show_only_own_gpu();
   session s(&argc, &argv);
   set_up_log(s);
+  confirm_own_gpu(s);
   return leave_together(s, attempt(s, commands, {argv + 1, argv + argc}));
 }
 

@@ -55,6 +55,7 @@ tensor_volume from_nifti(const std::string& path, const std::size_t (&order)[6])
   for (std::size_t k = 0; k < 6; ++k) {  // increasing order, required for .nii.gz
     reader.read(k, 0, voxels, volume.data());
     const auto element = static_cast<std::size_t>(std::find(order, order + 6, k) - order);
+#pragma omp parallel for
     for (std::size_t i = 0; i < voxels; ++i) v.tensor[6 * i + element] = volume[i];
   }
   log_bytes_after(header, reader.check_end());
@@ -66,6 +67,7 @@ void examine(tensor_volume& v, const std::string& name) {
   const std::size_t voxels = v.grid.voxel_count();
   v.inside.assign(voxels, 0);
   std::size_t good = 0, strange = 0;
+#pragma omp parallel for reduction(+ : good, strange)
   for (std::size_t i = 0; i < voxels; ++i) {
     float* d = v.tensor.data() + 6 * i;
     const bool finite = std::all_of(d, d + 6, [](float x) { return std::isfinite(x); });
@@ -93,6 +95,7 @@ tensor_volume read_tensor_file(const std::string& path, tensor_origin origin) {
   examine(v, printable(path));
   if (origin == tensor_origin::mrtrix) return v;
   const matrix3 frame = bvec_frame(v.grid);
+#pragma omp parallel for
   for (std::size_t i = 0; i < v.inside.size(); ++i)
     if (v.inside[i] != 0) rotate_tensor(frame, v.tensor.data() + 6 * i);
   return v;

@@ -97,8 +97,9 @@ tensor_source from_file(const session& s, const tensor_source_request& request) 
 }
 
 tensor_source from_dwi(const session& s, const tensor_source_request& request, std::uint64_t host_memory_bytes,
-                       const device& d, tensor_extras wanted) {
+                       const device_chooser& choose, tensor_extras wanted) {
   dwi_series dwi(s, request.series, host_memory_bytes);
+  const device d = choose();
   fitted_tensors fitted = wanted.quartics ? fit_norms(s, dwi, d) : fit_tensors(s, dwi, d);
   tensor_source source;
   source.grid = dwi.grid();
@@ -147,8 +148,11 @@ const option_table<tensor_source_request>& tensor_source_options() {
 }
 
 tensor_source read_tensor_source(const session& s, const tensor_source_request& request,
-                                 std::uint64_t host_memory_bytes, const device& d, tensor_extras wanted) {
-  return request.tensor.empty() ? from_dwi(s, request, host_memory_bytes, d, wanted) : from_file(s, request);
+                                 std::uint64_t host_memory_bytes, const device_chooser& choose, tensor_extras wanted) {
+  if (request.tensor.empty()) return from_dwi(s, request, host_memory_bytes, choose, wanted);
+  tensor_source source = from_file(s, request);
+  choose();  // a missing device is reported before more files are read
+  return source;
 }
 
 }  // namespace voxherd

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -40,10 +41,14 @@ struct tensor_extras {
   bool signals = false;   ///< of all voxels, on every rank
 };
 
+/// This rank's device, chosen when it is needed. Collective.
+using device_chooser = std::function<device()>;
+
 /// From a diffusion-weighted series: fits tensors as `voxherd tensor` does by default, each rank a share of the voxels
 /// on its device; the same bytes for any number of ranks. From a file: rank 0 reads it and broadcasts. Collective.
 /// Throws failure, the same on every rank.
 tensor_source read_tensor_source(const session& s, const tensor_source_request& request,
-                                 std::uint64_t host_memory_bytes, const device& d, tensor_extras wanted = {});
+                                 std::uint64_t host_memory_bytes, const device_chooser& choose,
+                                 tensor_extras wanted = {});
 
 }  // namespace voxherd

@@ -113,14 +113,13 @@ exit_status run_ballstick(session& s, const ballstick_request& request) {
   const ballstick::settings settings = request.model.settings();
   run_settings how = make_run_settings(s, request.run);
   how.export_words = "fsl DIR";
-  const chosen_device d = choose_device(s, request.run);
-
   dwi_series dwi(s, request.series, request.run.host_memory_bytes());
   check_measurements(settings, dwi.gradients(), request.series.dwi);
   warn_about_one_shell(settings, dwi.gradients());
   add_stored(ballstick_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
 
+  const chosen_device d = choose_device(s, request.run);  // CUDA has started meanwhile
   ballstick_analysis fibres(dwi, d, settings, request.model.all_samples);
   return run(s, fibres, how, hooks_for(d));
 }

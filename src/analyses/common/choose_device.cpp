@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 
+#include "src/analyses/common/own_gpu.hpp"
 #include "src/analyses/common/run_options.hpp"
 
 namespace voxherd {
@@ -30,13 +31,18 @@ std::string uuid_text(const uuid& id) {
 /// A rank with a GPU has one communication thread and two threads that drive the GPU and mostly wait for it.
 constexpr int cores_of_gpu_rank = 2;
 
+struct core_share {
+  int threads = 1;  ///< of this rank
+  int of_node = 0;  ///< cores that the ranks of the node may use; 0: unknown
+};
+
 /// The cores that this rank may use, divided among the ranks of the node that are bound to the same cores.
-/// `drives_gpu`: this rank computes on a GPU while other ranks compute on cores.
-int default_threads(const session& s, bool drives_gpu = false) {
+/// `drives_gpu`: this rank computes on a GPU while other ranks compute on cores. Collective within the node.
+core_share share_cores(const session& s, bool drives_gpu = false) {
   cpu_set_t own;
   CPU_ZERO(&own);
   if (sched_getaffinity(0, sizeof own, &own) != 0)
-    return std::max(1u, std::thread::hardware_concurrency() / static_cast<unsigned>(s.node_size()));
+    return {std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / s.node_size())};
   const std::vector<cpu_set_t> of_node = s.node_all_gather(own);
   const std::vector<int> drivers = s.node_all_gather(drives_gpu ? 1 : 0);
   cpu_set_t all_of_node;
@@ -48,19 +54,29 @@ int default_threads(const session& s, bool drives_gpu = false) {
     taken += shares && drivers[r] != 0 ? cores_of_gpu_rank : 0;
     CPU_OR(&all_of_node, &all_of_node, &of_node[r]);
   }
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  if (CPU_COUNT(&all_of_node) < cores) {
-    spdlog::info("the ranks on {} are bound to {} of its {} cores; `mpirun --bind-to none` lets them use all", s.host(),
-                 CPU_COUNT(&all_of_node), cores);
-  }
-  return std::max(1, (CPU_COUNT(&own) - taken) / std::max(1, sharers));
+  return {std::max(1, (CPU_COUNT(&own) - taken) / std::max(1, sharers)), CPU_COUNT(&all_of_node)};
 }
 
-/// `drives_gpu`: see default_threads(). Collective within the node.
+/// `drives_gpu`: see share_cores(). Collective within the node.
 chosen_device cpu_device(const session& s, const run_request& request, bool drives_gpu = false) {
   chosen_device d;
-  d.threads = request.threads > 0 ? request.threads : default_threads(s, drives_gpu);
+  d.threads = request.threads;
+  if (request.threads > 0) return d;
+  const core_share share = share_cores(s, drives_gpu);
+  d.threads = share.threads;
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (share.of_node > 0 && share.of_node < cores)
+    spdlog::info("the ranks on {} are bound to {} of its {} cores; `mpirun --bind-to none` lets them use all", s.host(),
+                 share.of_node, cores);
   return d;
+}
+
+/// Where CUDA rejects the one GPU that was made visible, all that it sees.
+std::vector<gpu> find_gpus(std::string* why_none) {
+  await_gpus();
+  std::vector<gpu> gpus = visible_gpus(why_none);
+  if (gpus.empty() && show_all_gpus()) gpus = visible_gpus(why_none);
+  return gpus;
 }
 
 /// Throws when another rank of this node has the same GPU: by UUID, since each rank may number GPUs its own way.
@@ -115,7 +131,7 @@ void open_context(const device& d) {
 chosen_device gpu_or_cores(const session& s, const run_request& request) {
   std::string why_none;
   std::vector<gpu> gpus;
-  s.agree([&] { gpus = visible_gpus(&why_none); });
+  s.agree([&] { gpus = find_gpus(&why_none); });
   const std::size_t place = first_free(s, gpus);
   const bool has_gpu = place < gpus.size();
   std::array<int, 2> ranks{has_gpu ? 1 : 0, has_gpu ? 0 : 1};
@@ -148,7 +164,7 @@ chosen_device choose_device(const session& s, const run_request& request) {
   if (choice == backend_choice::cpu || (is_automatic && !built_with_cuda())) return cpu_device(s, request);
   std::string why_none;
   std::vector<gpu> gpus;
-  s.agree([&] { gpus = visible_gpus(&why_none); });
+  s.agree([&] { gpus = find_gpus(&why_none); });
   const int ranks_with = s.all_reduce(reduction::sum, gpus.empty() ? 0 : 1);
   if (ranks_with == 0 && is_automatic) return cpu_device(s, request);
   s.agree([&] {
@@ -158,6 +174,7 @@ chosen_device choose_device(const session& s, const run_request& request) {
   });
   chosen_device d;
   d.kind = backend::cuda;
+  d.threads = request.threads > 0 ? request.threads : share_cores(s).threads;  // for what is prepared on the host
   const gpu& own = gpus[static_cast<std::size_t>(s.node_rank()) % gpus.size()];
   d.cuda_ordinal = own.ordinal;
   if (!request.share_gpu) check_not_shared(s, own);
@@ -166,11 +183,15 @@ chosen_device choose_device(const session& s, const run_request& request) {
   return d;
 }
 
-device choose_device_of_one_kind(const session& s, const run_request& request) {
+void refuse_mixed(const run_request& request) {
   if (request.backend == backend_choice::mixed) {
     throw failure(exit_status::usage,
                   "--backend mixed is for tensor, ballstick and perfusion; here use --backend cuda or --backend cpu");
   }
+}
+
+device choose_device_of_one_kind(const session& s, const run_request& request) {
+  refuse_mixed(request);
   return choose_device(s, request);
 }
 

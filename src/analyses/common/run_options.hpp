@@ -49,6 +49,7 @@ struct chosen_device : device {
 /// use the GPUs that they see, one each, and the others share the remaining cores. Collective.
 chosen_device choose_device(const session& s, const run_request& request);
 /// For commands whose steps recompute results exactly: --backend mixed is a usage failure.
+void refuse_mixed(const run_request& request);
 device choose_device_of_one_kind(const session& s, const run_request& request);
 
 device_hooks hooks_for(const chosen_device& d);

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "core/command.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/connect/inputs.hpp"
@@ -7,11 +9,16 @@ namespace voxherd {
 
 exit_status run_connect(session& s, const connect_request& request) {
   run_settings how = make_run_settings(s, request.run);
-  const device d = choose_device_of_one_kind(s, request.run);
-  const connect_inputs inputs = read_connect_inputs(s, request, d);
+  refuse_mixed(request.run);
+  std::optional<device> chosen;  // late: CUDA starts while inputs are read
+  const auto choose = [&] {
+    if (!chosen) chosen = choose_device_of_one_kind(s, request.run);
+    return *chosen;
+  };
+  const connect_inputs inputs = read_connect_inputs(s, request, choose);
   how.configuration = inputs.configuration;
   how.provenance["inputs"] = inputs.provenance;
-  return run_connect_steps(s, inputs, how, d);
+  return run_connect_steps(s, inputs, how, choose());
 }
 
 extern const command connect_command = make_command<connect_options, run_connect>(

@@ -30,29 +30,6 @@ void each_pair(const region_table& t, const Visit& visit) {
 
 }  // namespace
 
-nearest_regions find_nearest(const result_reader& arrivals, const std::vector<std::int32_t>& labels) {
-  nearest_regions n;
-  for (std::size_t r = 0; r < labels.size(); ++r) {
-    const std::vector<float> arrival = read_front(arrivals, r);
-    if (r == 0) {
-      for (auto* label : {&n.first_label, &n.second_label}) label->assign(arrival.size(), 0);
-      for (auto* cost : {&n.first_cost, &n.second_cost}) cost->assign(arrival.size(), infinite);
-    }
-    for (std::size_t v = 0; v < arrival.size(); ++v) {
-      if (arrival[v] < n.first_cost[v]) {
-        n.second_label[v] = n.first_label[v];
-        n.second_cost[v] = n.first_cost[v];
-        n.first_label[v] = labels[r];
-        n.first_cost[v] = arrival[v];
-      } else if (arrival[v] < n.second_cost[v]) {
-        n.second_label[v] = labels[r];
-        n.second_cost[v] = arrival[v];
-      }
-    }
-  }
-  return n;
-}
-
 std::vector<known_output> make_maps(const nearest_regions& n, const std::string& unit) {
   return {known_map("nearest_region", n.first_label, "1", "label of the region with the cheapest path; 0: none"),
           known_map("first_cost", n.first_cost, unit, "cost of the path from there; infinite: none"),

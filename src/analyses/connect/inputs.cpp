@@ -39,10 +39,10 @@ std::vector<float> measured_FA(const connect_inputs& in) {
   return FA;
 }
 
-connect_inputs read_connect_inputs(const session& s, const connect_request& request, const device& d) {
+connect_inputs read_connect_inputs(const session& s, const connect_request& request, const device_chooser& choose) {
   connect_inputs in;
   in.options = make_connect_settings(request);
-  tensor_source tensors = read_tensor_source(s, request.tensors, request.run.host_memory_bytes(), d,
+  tensor_source tensors = read_tensor_source(s, request.tensors, request.run.host_memory_bytes(), choose,
                                              {false, in.options.bootstrap.replicates > 0});
   in.grid = tensors.grid;
   in.provenance = tensors.provenance;

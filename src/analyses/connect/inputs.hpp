@@ -37,6 +37,6 @@ std::vector<float> measured_FA(const connect_inputs& inputs);
 
 /// The tensors are fitted by all ranks; the rest is read by rank 0.
 /// Collective. Throws failure, the same on every rank.
-connect_inputs read_connect_inputs(const session& s, const connect_request& request, const device& d);
+connect_inputs read_connect_inputs(const session& s, const connect_request& request, const device_chooser& choose);
 
 }  // namespace voxherd

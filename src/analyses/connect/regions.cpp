@@ -99,6 +99,7 @@ void read_parcellation(connect_inputs& in) {
                        counted(labels.size(), "region"), max_regions));
   std::vector<std::int32_t> region(image.label.size(), 0);
   for (std::size_t v = 0; v < region.size(); ++v) {
+    if (image.label[v] == 0) continue;
     const auto at = std::lower_bound(labels.begin(), labels.end(), image.label[v]);
     if (at != labels.end() && *at == image.label[v]) region[v] = static_cast<std::int32_t>(at - labels.begin()) + 1;
   }

@@ -54,10 +54,10 @@ void evaluate_pathway(const connect_inputs& in, const front_field& field, const 
   if (!in.options.paths.empty()) e.paths = plan_paths(p, in, field, d);
 }
 
-void evaluate_connectome(const connect_inputs& in, const result_reader& arrivals, evaluation& e) {
+void evaluate_connectome(const connect_inputs& in, const result_reader& arrivals, const nearest_regions& nearest,
+                         evaluation& e) {
   const std::string unit = cost_unit(in.options.how);
   const region_table table = read_region_table(arrivals);
-  const nearest_regions nearest = find_nearest(arrivals, in.labels);
   const voxel_neighbours space(in.grid.size, in.voxels);
   log_unreached("all regions", count_unreached(islands_of(space, in.voxels.size()), nearest.first_cost),
                 in.voxels.size());
@@ -70,10 +70,12 @@ void evaluate_connectome(const connect_inputs& in, const result_reader& arrivals
 evaluation evaluate(const session& s, const connect_inputs& in, const front_field& field, const std::string& file,
                     const device& d) {
   evaluation e;
+  nearest_regions nearest(0);
+  if (in.options.connectome) nearest = find_nearest(s, file, in.labels, in.voxels.size(), d.threads);
   s.on_root([&] {
     const result_reader arrivals(file, tables::walked_or_own);
     if (in.options.connectome) {
-      evaluate_connectome(in, arrivals, e);
+      evaluate_connectome(in, arrivals, nearest, e);
     } else {
       evaluate_pathway(in, field, arrivals, d, e);
     }

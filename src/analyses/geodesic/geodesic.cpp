@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "core/command.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/geodesic/inputs.hpp"
@@ -8,11 +10,16 @@ namespace voxherd {
 
 exit_status run_geodesic(session& s, const geodesic_request& request) {
   run_settings how = make_run_settings(s, request.run);
-  const device d = choose_device_of_one_kind(s, request.run);
-  geodesic_inputs inputs = read_geodesic_inputs(s, request, d);
+  refuse_mixed(request.run);
+  std::optional<device> chosen;  // late: CUDA starts while inputs are read
+  const auto choose = [&] {
+    if (!chosen) chosen = choose_device_of_one_kind(s, request.run);
+    return *chosen;
+  };
+  geodesic_inputs inputs = read_geodesic_inputs(s, request, choose);
   how.configuration = inputs.configuration;
   how.provenance["inputs"] = inputs.provenance;
-  return run_passes(s, inputs, how, d);
+  return run_passes(s, inputs, how, choose());
 }
 
 extern const command geodesic_command = make_command<geodesic_options, run_geodesic>(

@@ -43,10 +43,14 @@ void share(const session& s, geodesic_inputs& in) {
 
 }  // namespace
 
-geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& request, const device& d) {
+geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& request, const device_chooser& choose) {
   ray_request rays = with_defaults(request);
-  check_device(rays, d.kind);
-  tensor_source tensors = read_tensor_source(s, request.tensors, request.run.host_memory_bytes(), d,
+  const auto choose_suitable = [&] {
+    const device d = choose();
+    check_device(rays, d.kind);
+    return d;
+  };
+  tensor_source tensors = read_tensor_source(s, request.tensors, request.run.host_memory_bytes(), choose_suitable,
                                              {rays.form == geodesic::ray_form::finsler4, false});
   s.note_stage("tensors read");
   geodesic_inputs in;

@@ -29,6 +29,6 @@ struct geodesic_inputs {
 
 /// The tensors are fitted by all ranks; the rest is read by rank 0.
 /// Collective. Throws failure, the same on every rank.
-geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& request, const device& d);
+geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& request, const device_chooser& choose);
 
 }  // namespace voxherd

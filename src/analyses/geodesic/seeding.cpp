@@ -116,11 +116,15 @@ seed_list seeds_in_voxels(const std::vector<std::uint64_t>& voxels, const tensor
   const std::vector<vector3> regular = grid_offsets(how.kind == seeding_kind::grid ? how.per_voxel : 1);
   const std::size_t count = how.kind == seeding_kind::random ? how.per_voxel : regular.size();
   seed_list list;
+  std::vector<std::uint64_t> inside;
   for (const std::uint64_t v : voxels) {
-    if (image.inside[v] == 0) {
-      list.outside += count;
-      continue;
-    }
+    if (image.inside[v] != 0) inside.push_back(v);
+  }
+  list.outside = count * (voxels.size() - inside.size());
+  list.seeds.resize(count * inside.size());
+#pragma omp parallel for
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    const std::uint64_t v = inside[i];
     const vector3 center = {static_cast<double>(v % image.size[0]),
                             static_cast<double>(v / image.size[0] % image.size[1]),
                             static_cast<double>(v / (image.size[0] * image.size[1]))};
@@ -130,7 +134,7 @@ seed_list seeds_in_voxels(const std::vector<std::uint64_t>& voxels, const tensor
                                  : regular[n];
       vector3 p = {center[0] + offset[0], center[1] + offset[1], center[2] + offset[2]};
       keep_between_centres(image, p);
-      list.seeds.push_back(seed_at(image, p));
+      list.seeds[count * i + n] = seed_at(image, p);
     }
   }
   return list;

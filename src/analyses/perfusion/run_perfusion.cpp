@@ -62,10 +62,10 @@ void remove_unless_started(const std::string& out, const std::string& file) {
 exit_status run_perfusion(session& s, const perfusion_request& request) {
   run_settings how = make_run_settings(s, request.run);
   s.on_root([&] { check_curve_file(how); });
-  const chosen_device d = choose_device(s, request.run);
   perfusion_settings o = make_perfusion_settings(request);
   perfusion_inputs inputs(s, o);
   const perfusion_findings& found = inputs.findings();
+  const chosen_device d = choose_device(s, request.run);  // CUDA has started meanwhile
   tissue_fit tissue;
   s.on_root([&] {
     check_settings(o, found, d);

@@ -37,8 +37,6 @@ const option_table<tensor_request>& tensor_options() {
 
 exit_status run_tensor(session& s, const tensor_request& request) {
   run_settings how = make_run_settings(s, request.run);
-  const chosen_device d = choose_device(s, request.run);
-
   dwi_series dwi(s, request.series, request.run.host_memory_bytes());
   tensor_settings settings;
   settings.weighting = request.weighting;
@@ -52,6 +50,7 @@ exit_status run_tensor(session& s, const tensor_request& request) {
   add_stored(tensor_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
 
+  const chosen_device d = choose_device(s, request.run);  // CUDA has started meanwhile
   return run_voxelwise(s, "tensor", dwi, tensor_estimator(dwi.gradients(), settings), d, how);
 }
 

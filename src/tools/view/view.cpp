@@ -115,7 +115,7 @@ connection_parts prepare_connections(const session& s, const view_request& reque
   wanted->run.threads = request.threads;
   const device d = choose_device_of_one_kind(s, wanted->run);
   use_device(d);
-  tensor_source tensors = read_tensor_source(s, wanted->tensors, wanted->run.host_memory_bytes(), d);
+  tensor_source tensors = read_tensor_source(s, wanted->tensors, wanted->run.host_memory_bytes(), [&] { return d; });
   if (tensors.grid.size != data.grid().size)
     throw failure(exit_status::bad_data, fmt::format("{}: its inputs have another size now", data.path()));
   const std::string parcellation = request.parcellation.empty() ? data.find_parcellation() : request.parcellation;

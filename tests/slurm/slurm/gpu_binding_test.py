@@ -34,7 +34,7 @@ class GpuBinding(ClusterJobs):
         """Number of ranks that selected each (host, GPU)."""
         self.assertEqual(self.wait_for_end(job), "COMPLETED", self.job_output(job))
         lines = [line.split() for line in read(self.result).splitlines()]
-        return collections.Counter((host, gpu) for host, _, gpu in lines)
+        return collections.Counter((host, gpu) for host, _, gpu, *_ in lines)
 
     def assert_refused(self, job, words):
         self.assertEqual(self.wait_for_end(job), "FAILED", self.job_output(job))

@@ -32,7 +32,8 @@ const option_table<dump_request>& dump_options() {
 }
 
 exit_status dump(session& s, const dump_request& request) {
-  const geodesic_inputs in = read_geodesic_inputs(s, request.analysis, choose_device(s, request.analysis.run));
+  const geodesic_inputs in =
+      read_geodesic_inputs(s, request.analysis, [&] { return choose_device(s, request.analysis.run); });
   // The last rank writes, to show what reached it.
   if (s.rank() != s.size() - 1) return exit_status::complete;
   const std::filesystem::path folder = request.folder;

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "src/analyses/common/accessible_gpus.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/app/program.hpp"
 #include "src/scan/dwi.hpp"
@@ -18,13 +19,30 @@ namespace voxherd {
 
 bool built_with_cuda() { return true; }
 
+namespace {
+
+int read_number(const char* variable, int otherwise) {
+  const char* const given = std::getenv(variable);
+  return given == nullptr ? otherwise : std::atoi(given);
+}
+
+/// GPUs of this machine. Without a list of visible ones there are none, unless VOXHERD_TEST_GPUS says so.
+int installed_gpus() {
+  return read_number("VOXHERD_TEST_GPUS", std::getenv("CUDA_VISIBLE_DEVICES") == nullptr ? 0 : 64);
+}
+const int installed_at_start = installed_gpus();
+
+}  // namespace
+
 /// The last byte of the UUID of GPU 3 of a machine is 3. Other machines' GPUs have the same UUIDs, but only those of
-/// one node are compared.
+/// one node are compared. As in CUDA, a list ends before a wrong number.
 std::vector<gpu> visible_gpus(std::string* why_none) {
-  const char* listed = std::getenv("CUDA_VISIBLE_DEVICES");
-  std::istringstream numbers(listed == nullptr ? "" : listed);
+  const char* const listed = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::string all;
+  for (int g = 0; g < installed_at_start; ++g) all += std::to_string(g) + ',';
+  std::istringstream numbers(listed == nullptr ? all : listed);
   std::vector<gpu> found;
-  for (std::string number; std::getline(numbers, number, ',');) {
+  for (std::string number; std::getline(numbers, number, ',') && std::stoi(number) < installed_at_start;) {
     gpu g{static_cast<int>(found.size()), "simulated GPU", {}, std::size_t{1} << 30, 90};
     g.uuid[15] = static_cast<unsigned char>(std::stoi(number));
     found.push_back(g);
@@ -32,6 +50,10 @@ std::vector<gpu> visible_gpus(std::string* why_none) {
   if (found.empty() && why_none != nullptr) *why_none = "CUDA_VISIBLE_DEVICES names no GPU";
   return found;
 }
+
+/// VOXHERD_TEST_GPU_FILES: device files, if not as many as GPUs.
+int accessible_gpus(const std::string&) { return read_number("VOXHERD_TEST_GPU_FILES", installed_at_start); }
+bool gpus_are_renumbered(const std::string&) { return false; }
 
 void use_device(const device&) {}
 std::size_t free_device_bytes(const device& d) { return d.kind == backend::cuda ? std::size_t{1} << 30 : 0; }
@@ -60,14 +82,16 @@ const option_table<binding_request>& binding_options() {
   return table;
 }
 
-/// A line a rank: host, rank, number of the GPU on that host; "cpu" without one.
+/// A line a rank: host, rank, number of the GPU on that host ("cpu" without one), the GPUs that it made visible, its
+/// threads.
 exit_status write_choice(session& s, const binding_request& request) {
   const device chosen = choose_device(s, request.run);
   std::string gpu_number = "cpu";
   if (chosen.kind == backend::cuda) {
     gpu_number = std::to_string(visible_gpus()[static_cast<std::size_t>(chosen.cuda_ordinal)].uuid[15]);
   }
-  const auto lines = s.gather(fmt::format("{} {} {}\n", s.host(), s.rank(), gpu_number));
+  const auto lines =
+      s.gather(fmt::format("{} {} {} {} {}\n", s.host(), s.rank(), gpu_number, visible_gpus().size(), chosen.threads));
   s.on_root([&] {
     std::ofstream file(request.run.out);
     for (const std::string& line : lines) file << line;

@@ -1,0 +1,73 @@
+#include "src/analyses/connect/nearest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <random>
+
+namespace voxherd {
+namespace {
+
+constexpr float infinite = std::numeric_limits<float>::infinity();
+
+/// Arrival times with many equal and infinite ones.
+std::vector<float> random_arrivals(std::size_t count) {
+  std::mt19937 random(7);
+  std::vector<float> arrival(count);
+  for (float& u : arrival) u = random() % 5 == 0 ? infinite : static_cast<float>(random() % 9);
+  return arrival;
+}
+
+class NearestRegions : public testing::Test {
+ protected:
+  static constexpr std::size_t voxels = 5000, regions = 23;
+  NearestRegions() : labels(regions), arrival(random_arrivals(regions * voxels)) {
+    std::iota(labels.begin(), labels.end(), 11);
+  }
+  nearest_regions among(std::size_t begin, std::size_t end, int threads) const {
+    nearest_regions found(voxels);
+    found.add(std::span(labels).subspan(begin, end - begin),
+              std::span(arrival).subspan(begin * voxels, (end - begin) * voxels), threads);
+    return found;
+  }
+
+  std::vector<std::int32_t> labels;
+  std::vector<float> arrival;
+};
+
+void expect_equal(const nearest_regions& a, const nearest_regions& b) {
+  EXPECT_EQ(a.first_label, b.first_label);
+  EXPECT_EQ(a.second_label, b.second_label);
+  EXPECT_EQ(a.first_cost, b.first_cost);
+  EXPECT_EQ(a.second_cost, b.second_cost);
+}
+
+TEST_F(NearestRegions, AreTheFirstTwoInTheOrderOfCostAndNumber) {
+  const nearest_regions found = among(0, regions, 1);
+  for (std::size_t v = 0; v < voxels; ++v) {
+    std::vector<std::size_t> order(regions);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return arrival[a * voxels + v] < arrival[b * voxels + v]; });
+    const float first = arrival[order[0] * voxels + v], second = arrival[order[1] * voxels + v];
+    ASSERT_EQ(found.first_cost[v], first);
+    ASSERT_EQ(found.second_cost[v], second);
+    ASSERT_EQ(found.first_label[v], first < infinite ? labels[order[0]] : 0);
+    ASSERT_EQ(found.second_label[v], second < infinite ? labels[order[1]] : 0);
+  }
+}
+
+TEST_F(NearestRegions, DoNotDependOnThreads) { expect_equal(among(0, regions, 3), among(0, regions, 1)); }
+
+TEST_F(NearestRegions, DoNotDependOnHowRanksShareTheRegions) {
+  for (const std::size_t cut : {std::size_t{0}, std::size_t{1}, std::size_t{12}, regions}) {
+    nearest_regions found = among(0, cut, 1);
+    found.add(among(cut, regions, 1));
+    expect_equal(found, among(0, regions, 1));
+  }
+}
+
+}  // namespace
+}  // namespace voxherd
