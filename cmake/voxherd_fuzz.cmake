@@ -4,7 +4,8 @@ file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/target
 
 # What the targets read with, compiled again for the fuzzer: the rest of the program is not needed.
 set(fuzz_patterns core/*.cpp src/io/input_file.cpp src/io/number_table.cpp src/io/utf8.cpp src/io/gzip/*.cpp src/io/nifti/nifti_[acfhr]*.cpp
-  src/scan/gradients.cpp src/tools/cohort/manifest.cpp src/tools/view/connection_request.cpp src/tools/view/request_gate.cpp
+  src/scan/gradients.cpp src/tools/cohort/manifest.cpp src/tools/view/connection_request.cpp src/tools/view/fibre_choice.cpp
+  src/tools/view/request_gate.cpp src/tools/view/request_json.cpp
   src/scan/region_names.cpp src/analyses/perfusion/frames.cpp src/analyses/perfusion/input_curves.cpp
   src/analyses/perfusion/text_values.cpp mpi/comm/*.cpp mpi/result/*.cpp)
 

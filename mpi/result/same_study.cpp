@@ -18,7 +18,9 @@ std::string shown(const nlohmann::json& value) {
 nlohmann::json read_inputs(const nlohmann::json& provenance) {
   nlohmann::json inputs = provenance.contains("inputs") ? provenance.at("inputs") : nlohmann::json();
   for (auto& input : inputs) {
-    if (input.is_object()) input.erase("path");
+    if (!input.is_object()) continue;
+    input.erase("path");
+    input.erase("paths");
   }
   return inputs;
 }

@@ -53,33 +53,63 @@ nlohmann::json find_fingerprint(const std::string& path) {
           {"method", complete ? "XXH64 of the file" : "XXH64 of the size and of 256 blocks of 1 MiB spread evenly"}};
 }
 
-std::string describe_change(const nlohmann::json& input) {
-  const std::string path = input.value("path", "");
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return fmt::format("{} no longer exists", path);
-  try {
-    const bool same = std::filesystem::file_size(path, ignored) == input.value("bytes", std::uint64_t{0}) &&
-                      find_fingerprint(path).at("fingerprint") == input.value("fingerprint", "");
-    return same ? "" : fmt::format("{} has changed since the result was computed", path);
-  } catch (const std::exception& f) {
-    return f.what();  // it cannot be read
-  }
-}
+namespace {
 
-nlohmann::json fingerprint(const std::vector<std::string>& paths) {
-  if (paths.size() == 1) return fingerprint(paths.front());
+std::string absolute_path(const std::string& path) { return valid_utf8(std::filesystem::absolute(path).string()); }
+
+/// `find_one`: the fingerprint of a file.
+template <class Find>
+nlohmann::json join_fingerprints(const std::vector<std::string>& paths, const Find& find_one) {
+  if (paths.size() == 1) return find_one(paths.front());
   std::string all;
   std::uint64_t bytes = 0;
+  nlohmann::json absolute = nlohmann::json::array();
   for (const std::string& path : paths) {
-    const nlohmann::json one = fingerprint(path);
+    const nlohmann::json one = find_one(path);
     all += one.at("fingerprint").get<std::string>();
     bytes += one.at("bytes").get<std::uint64_t>();
+    absolute.push_back(absolute_path(path));
   }
-  return {{"path", valid_utf8(std::filesystem::absolute(paths.front()).string())},
+  return {{"path", absolute_path(paths.front())},
+          {"paths", absolute},
           {"files", paths.size()},
           {"bytes", bytes},
           {"fingerprint", fmt::format("{:016x}", XXH64(all.data(), all.size(), 0))},
           {"method", "XXH64 of the files' fingerprints in their order"}};
+}
+
+}  // namespace
+
+nlohmann::json fingerprint(const std::vector<std::string>& paths) {
+  return join_fingerprints(paths, [](const std::string& path) { return fingerprint(path); });
+}
+
+std::vector<std::string> list_input_files(const nlohmann::json& input) {
+  if (input.contains("paths")) return input.at("paths").get<std::vector<std::string>>();
+  if (input.contains("files") || input.value("path", "").empty()) return {};
+  return {input.at("path").get<std::string>()};
+}
+
+std::string describe_change(const nlohmann::json& input) {
+  const std::vector<std::string> paths = list_input_files(input);
+  const std::string path = input.value("path", "");
+  if (paths.empty())
+    return fmt::format("{} was one of {} files, and the result does not say where the others are", path,
+                       input.value("files", 0));
+  std::error_code ignored;
+  std::uint64_t bytes = 0;
+  for (const std::string& one : paths) {
+    if (!std::filesystem::is_regular_file(one, ignored)) return fmt::format("{} no longer exists", one);
+    bytes += std::filesystem::file_size(one, ignored);
+  }
+  try {
+    const bool same = bytes == input.value("bytes", std::uint64_t{0}) &&
+                      join_fingerprints(paths, find_fingerprint).at("fingerprint") == input.value("fingerprint", "");
+    const std::string more = paths.size() > 1 ? fmt::format(" and {} more files", paths.size() - 1) : "";
+    return same ? "" : fmt::format("{}{} has changed since the result was computed", path, more);
+  } catch (const std::exception& f) {
+    return f.what();  // it cannot be read
+  }
 }
 
 }  // namespace voxherd

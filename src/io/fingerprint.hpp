@@ -15,13 +15,15 @@ nlohmann::json fingerprint(const std::string& path);
 /// The same without the note.
 nlohmann::json find_fingerprint(const std::string& path);
 /// Why an input cannot be read again as it was: "FILE no longer exists", "FILE has changed since the result was
-/// computed"; "" if it is the same. `input`: what fingerprint() returned for one file, as results store it.
+/// computed"; "" if it is the same. `input`: what fingerprint() returned, as results store it.
 std::string describe_change(const nlohmann::json& input);
 /// Whether the fingerprint of a file of this size covers all of its bytes.
 bool is_fingerprint_of_all_bytes(std::uint64_t bytes);
 
-/// One fingerprint for an ordered list of files: the first path, the number of files, their total size, and the XXH64
-/// of their fingerprints.
+/// One fingerprint for an ordered list of files: the first path, the number of files, their total size, the XXH64 of
+/// their fingerprints, and all "paths".
 nlohmann::json fingerprint(const std::vector<std::string>& paths);
+/// The files of an input, as results store it; empty if it was several and their paths were not stored (older results).
+std::vector<std::string> list_input_files(const nlohmann::json& input);
 
 }  // namespace voxherd

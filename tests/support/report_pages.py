@@ -126,8 +126,8 @@ class ReportJobs(unittest.TestCase):
         out = cls.path(f"{name}.h5")
         if os.path.exists(out):
             return out
-        if name == "paths":
-            cls.make("pathway")
+        if name in ("paths", "lines"):
+            cls.make({"paths": "pathway", "lines": "network"}[name])
             return out
         samples = ["track", "--samples", cls.make("ballstick")] if name in ("track", "network") else []
         regions = ["--smooth", "0.7", "--from", cls.ends, "--from-labels", "7", "--to", cls.ends, "--to-labels", "8"]
@@ -139,7 +139,8 @@ class ReportJobs(unittest.TestCase):
             "geodesic": ["geodesic", *cls.series, "--seed-image", cls.ends, "--seed-labels", "7,9", "--targets", cls.ends,
                          "--target-labels", "7,8,9,10", "--directions", "32"],
             "track": [*samples, "--seed-image", cls.ends, "--samples-per-seed", "20", "--lengths"],
-            "network": [*samples, "--network", cls.ends, "--samples-per-seed", "20"],
+            "network": [*samples, "--network", cls.ends, "--samples-per-seed", "20", "--streamlines", cls.path("lines.h5"),
+                        "--max-streamlines", "300"],
             "perfusion": ["perfusion", *cls.liver()] if name == "perfusion" else [],
         }[name]
         run(*words, "--backend", "cpu", "--threads", "1", "--quiet", "--out", out)

@@ -19,20 +19,6 @@ namespace voxherd {
 
 namespace {
 
-std::unique_ptr<tensor_field::field> prepare(const session& s, const geodesic_inputs& inputs, const device& d) {
-  std::unique_ptr<tensor_field::field> field;
-  s.agree([&] {
-    use_device(d);
-    const bool spline = inputs.rays.reading == geodesic::interpolation::bspline;
-    const tensor_field::field_kind kind = field_for(inputs.rays.form);
-    field = kind == tensor_field::field_kind::quartic
-                ? geodesic::make_quartic_field(d, inputs.image, inputs.quartics, inputs.regions, inputs.how, spline)
-                : make_field(d, inputs.image, inputs.regions, inputs.how, kind, spline);
-  });
-  warn_repaired(field->repaired, inputs.image, inputs.how.min_eigenvalue, "--least-eigenvalue");
-  return field;
-}
-
 std::vector<scored_fibre> read_own_share(const session& s, const std::string& scores, fibre_counts& counts) {
   std::vector<scored_fibre> accepted;
   s.agree([&] {
@@ -70,6 +56,20 @@ later_step predict_fibres(const geodesic_inputs& inputs, const run_estimate& sco
 
 }  // namespace
 
+std::unique_ptr<tensor_field::field> prepare_field(const session& s, const geodesic_inputs& inputs, const device& d) {
+  std::unique_ptr<tensor_field::field> field;
+  s.agree([&] {
+    use_device(d);
+    const bool spline = inputs.rays.reading == geodesic::interpolation::bspline;
+    const tensor_field::field_kind kind = field_for(inputs.rays.form);
+    field = kind == tensor_field::field_kind::quartic
+                ? geodesic::make_quartic_field(d, inputs.image, inputs.quartics, inputs.regions, inputs.how, spline)
+                : make_field(d, inputs.image, inputs.regions, inputs.how, kind, spline);
+  });
+  warn_repaired(field->repaired, inputs.image, inputs.how.min_eigenvalue, "--least-eigenvalue");
+  return field;
+}
+
 exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& how, const device& d) {
   make_nodes(inputs);  // rejects matrices that are too large before any work is done
   std::unique_ptr<tensor_field::field> field;
@@ -77,7 +77,7 @@ exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& 
   connections found;
   step_list steps;
   steps.work("preparation", [&](nlohmann::json& summary) {
-    field = prepare(s, inputs, d);
+    field = prepare_field(s, inputs, d);
     summary["preparation_device_seconds"] = field->seconds;
   });
   steps.run(

@@ -9,14 +9,6 @@ namespace voxherd {
 
 namespace {
 
-/// Number of points of a fibre, including its ends, for about the requested distance, but never closer than steps.
-std::uint64_t count_points(const scored_fibre& f, double distance_mm) {
-  const std::uint64_t most = std::uint64_t{f.steps(0)} + f.steps(1) + 1;
-  const auto wanted =
-      static_cast<std::uint64_t>(std::ceil(static_cast<double>(f.scores.get<"length_mm">()) / distance_mm)) + 1;
-  return std::clamp<std::uint64_t>(wanted, std::min<std::uint64_t>(2, most), most);
-}
-
 class winners_runner final : public batch_runner {
  public:
   winners_runner(std::unique_ptr<geodesic::tracker> tracker, const connections& found,
@@ -64,6 +56,13 @@ class winners_runner final : public batch_runner {
 };
 
 }  // namespace
+
+std::uint64_t count_points(const scored_fibre& f, double distance_mm) {
+  const std::uint64_t most = std::uint64_t{f.steps(0)} + f.steps(1) + 1;
+  const auto wanted =
+      static_cast<std::uint64_t>(std::ceil(static_cast<double>(f.scores.get<"length_mm">()) / distance_mm)) + 1;
+  return std::clamp<std::uint64_t>(wanted, std::min<std::uint64_t>(2, most), most);
+}
 
 winners::winners(const geodesic_inputs& inputs, const tensor_field::field& field, const connections& found)
     : inputs_(inputs), field_(field), found_(found), offsets_{0} {

@@ -7,6 +7,9 @@
 
 namespace voxherd {
 
+/// Number of points of a fibre, including its ends, for about the requested distance, but never closer than steps.
+std::uint64_t count_points(const scored_fibre& f, double distance_mm);
+
 /// Outputs of `voxherd geodesic` for each fibre and each of its points.
 std::vector<output_spec> fibre_outputs();
 

@@ -27,13 +27,13 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 [[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
 
-/// An image that a result was computed from.
-nifti_header find_series(const json& inputs) {
+/// The images that a result was computed from.
+std::vector<nifti_header> find_series(const json& inputs) {
   const json image = inputs.value("dynamic", json::object());
-  if (image.contains("files"))
-    refuse(fmt::format("curves of voxels need a series in one file; this one was {} files", image.at("files").dump()));
   if (const std::string change = describe_change(image); !change.empty()) refuse("the series " + change);
-  return read_nifti_header(image.at("path").get<std::string>());
+  std::vector<nifti_header> files;
+  for (const std::string& path : list_input_files(image)) files.push_back(read_nifti_header(path));
+  return files;
 }
 
 /// The stored options of the conversion. T1 is that of the result's map, so that its source is not needed.
@@ -72,13 +72,15 @@ time_course read_time_course(const result_reader& r) {
 
 struct voxel_curves::state {
   explicit state(const result_reader& r)
-      : file(find_series(r.provenance().value("inputs", json::object()))),
+      : files(find_series(r.provenance().value("inputs", json::object()))),
         frames(read_time_course(r)),
         convert(read_conversion(r.configuration())),
         unit(concentration_unit(convert)),
-        series({file}, r.item_voxels()) {
-    if (file.volumes != frames.frames() || file.grid.size != r.grid().size)
-      refuse(fmt::format("{} has another size than when the result was computed", file.path));
+        series(files, r.item_voxels()) {
+    const bool same_grid =
+        std::all_of(files.begin(), files.end(), [&](const nifti_header& h) { return h.grid.size == r.grid().size; });
+    if (series.volumes() != frames.frames() || !same_grid)
+      refuse(fmt::format("{} has another size than when the result was computed", files.front().path));
     const json& c = r.configuration();
     how.discretisation =
         c.value("discretisation", "exact") == "paper" ? discretisation_kind::paper : discretisation_kind::exact;
@@ -129,7 +131,7 @@ struct voxel_curves::state {
       if (frames.counts[i] != 0) curve.sum_of_squares += std::pow(curve.concentration[i] - curve.fit[i], 2);
   }
 
-  nifti_header file;
+  std::vector<nifti_header> files;
   time_course frames;
   conversion convert;
   std::string unit;
@@ -152,7 +154,7 @@ std::vector<voxel_curve> voxel_curves::read(const std::vector<std::uint64_t>& vo
   std::vector<std::uint64_t> sorted = voxels;
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  const std::vector<float> rows = read_single_voxels({state_->file}, sorted);
+  const std::vector<float> rows = read_single_voxels(state_->files, sorted);
   std::vector<voxel_curve> curves;
   for (const std::uint64_t v : voxels) {
     const auto place = static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), v) - sorted.begin());

@@ -50,6 +50,7 @@ tbody th{font-weight:600;min-width:6rem}
 th,td{overflow-wrap:break-word}
 td{font-variant-numeric:tabular-nums;min-width:3rem}
 td:last-child{overflow-wrap:anywhere}
+@media (max-width:40rem){td:last-child:nth-child(n+4){min-width:14rem}}
 blockquote{margin:.5rem 0;padding:.2rem 1rem;border-left:.3rem solid var(--line);background:var(--panel)}
 svg text{fill:var(--text);font:12px system-ui,"DejaVu Sans",sans-serif}
 svg .axis{stroke:var(--quiet);fill:none}

@@ -8,6 +8,7 @@
 #include "core/version.hpp"
 #include "src/tools/view/answers.hpp"
 #include "src/tools/view/glyphs.hpp"
+#include "src/tools/view/matrices.hpp"
 #include "src/tools/view/trx_answer.hpp"
 
 namespace voxherd::view {
@@ -62,18 +63,32 @@ unsigned http_status(exit_status s) {
   return s == exit_status::bad_data ? 422 : 500;
 }
 
+/// Names of labels: those that the result knows, unless a file has others.
+std::map<std::int32_t, std::string> known_names(const shown_data& data, const page_regions& regions) {
+  std::map<std::int32_t, std::string> names = regions.names();
+  if (data.result() != nullptr) names.merge(stored_region_names(*data.result()));
+  return names;
+}
+
 }  // namespace
 
-api::api(shown_data& data, std::unique_ptr<connection_solver> solver, std::string why_none,
-         std::vector<region_entry> regions, std::string device_text, nlohmann::json scene)
+std::map<std::int32_t, std::string> page_regions::names() const {
+  std::map<std::int32_t, std::string> all;
+  for (const region_entry& r : list) all[r.label] = r.name;
+  return all;
+}
+
+api::api(shown_data& data, std::unique_ptr<connection_solver> solver, std::string why_none, page_regions regions,
+         std::unique_ptr<ray_tracer> tracer, std::string device_text, nlohmann::json scene)
     : data_(data),
       solver_(std::move(solver)),
       why_none_(std::move(why_none)),
       regions_(std::move(regions)),
+      tracer_(std::move(tracer)),
       device_(std::move(device_text)),
       scene_(std::move(scene)),
       grid_(data.grid()),
-      details_(data, grid_) {}
+      details_(data, grid_, labels(), known_names(data, regions_), tracer_.get()) {}
 
 json api::describe() const {
   const image_grid& g = grid_.grid();
@@ -84,7 +99,7 @@ json api::describe() const {
   for (const shown_map& m : data_.maps())
     j["maps"].push_back({{"name", m.name}, {"unit", m.unit}, {"meaning", m.meaning}});
   j["regions"] = json::array();
-  for (const region_entry& r : regions_) j["regions"].push_back({{"label", r.label}, {"name", r.name}});
+  for (const region_entry& r : regions_.list) j["regions"].push_back({{"label", r.label}, {"name", r.name}});
   j["details"] = details_.describe();
   j["connect"] = {{"available", solver_ != nullptr}, {"why_not", why_none_}};
   if (!solver_) return j;
@@ -100,6 +115,11 @@ json api::describe() const {
 connection_solver& api::solver() const {
   if (!solver_) throw failure(exit_status::usage, "no connections here: " + why_none_);
   return *solver_;
+}
+
+const label_image* api::labels() const {
+  if (solver_) return solver_->parcellation() ? &*solver_->parcellation() : nullptr;
+  return regions_.image ? &*regions_.image : nullptr;
 }
 
 /// "FA": of the measured tensors; else a number of the list.
@@ -126,9 +146,8 @@ http_answer api::send_passable() const {
 }
 
 http_answer api::send_regions() const {
-  const connection_solver& s = solver();
-  if (!s.parcellation()) return not_found("there is no parcellation");
-  const auto& label = s.parcellation()->label;
+  if (labels() == nullptr) return not_found("there is no parcellation");
+  const auto& label = labels()->label;
   return binary_answer(grid_.nifti(grid_.reordered(std::vector<float>(label.begin(), label.end()), 1, 0)));
 }
 
@@ -199,8 +218,7 @@ http_answer api::send_glyphs(const std::string& body) const {
 http_answer api::route(const http_request& r, const std::function<bool()>& is_replaced) {
   constexpr std::string_view map = "/api/map/", arrivals = "/api/arrivals/";
   const bool reads = r.method == "GET";
-  if (reads)
-    if (auto found = details_.answer(r.target)) return *found;
+  if (auto found = details_.answer(r)) return *found;
   if (r.target == "/api/state" && reads) return json_answer(describe());
   if (r.target.starts_with(map) && reads) return send_map(std::string_view(r.target).substr(map.size()));
   if (r.target == "/api/passable" && reads) return send_passable();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,13 +19,21 @@ struct region_entry {
   std::string name;
 };
 
+struct page_regions {
+  std::vector<region_entry> list;
+  std::optional<label_image> image;  ///< if there is no solver, which has its own
+
+  std::map<std::int32_t, std::string> names() const;
+};
+
 /// What the page can ask for; the server sends it as JSON, NIfTI, or a block of JSON and numbers (answers.hpp).
 /// For one thread.
 class api {
  public:
-  /// `solver` null: without connections, and `why_none` says why. `scene`: what the page shows first, or null.
-  api(shown_data& data, std::unique_ptr<connection_solver> solver, std::string why_none,
-      std::vector<region_entry> regions, std::string device_text, nlohmann::json scene = nullptr);
+  /// `solver` null: without connections, and `why_none` says why. `tracer`: of a result of geodesic, else null.
+  /// `scene`: what the page shows first, or null.
+  api(shown_data& data, std::unique_ptr<connection_solver> solver, std::string why_none, page_regions regions,
+      std::unique_ptr<ray_tracer> tracer, std::string device_text, nlohmann::json scene = nullptr);
 
   /// Never throws. Once `is_replaced()` is true, a solve ends soon with 409.
   http_answer answer(const http_request& request, const std::function<bool()>& is_replaced = {});
@@ -41,11 +50,13 @@ class api {
   http_answer send_glyphs(const std::string& body) const;
   http_answer route(const http_request& request, const std::function<bool()>& is_replaced);
   connection_solver& solver() const;
+  const label_image* labels() const;  ///< null if there is no parcellation
 
   shown_data& data_;
   std::unique_ptr<connection_solver> solver_;
   std::string why_none_;
-  std::vector<region_entry> regions_;
+  page_regions regions_;
+  std::unique_ptr<ray_tracer> tracer_;
   std::string device_;
   nlohmann::json scene_;
   page_grid grid_;

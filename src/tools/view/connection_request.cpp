@@ -2,17 +2,15 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
-#include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/failure.hpp"
+#include "src/tools/view/request_json.hpp"
 
 namespace voxherd::view {
 
 namespace {
 
+using namespace request_json;
 using nlohmann::json;
 using tensor_field::metric_kind;
 
@@ -20,38 +18,6 @@ constexpr std::pair<const char*, metric_kind> metrics[] = {{"inverse", metric_ki
                                                            {"adjugate", metric_kind::adjugate},
                                                            {"power", metric_kind::power},
                                                            {"jeong", metric_kind::jeong}};
-
-[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::usage, message); }
-
-/// An object without other members than these.
-json parse_object(std::string_view text, std::initializer_list<const char*> members) {
-  json o = json::parse(text, nullptr, false);
-  if (!o.is_object()) refuse("the request is not a JSON object");
-  for (const auto& [name, value] : o.items()) {
-    bool known = false;
-    for (const char* member : members) known = known || name == member;
-    if (!known) refuse("the request has an unknown member");
-  }
-  return o;
-}
-
-double number(const json& value, const char* name, double min, double max) {
-  const double x = value.is_number() ? value.get<double>() : std::nan("");
-  if (!(x >= min && x <= max)) refuse(fmt::format("{}: expected a number from {} to {}", name, min, max));
-  return x;
-}
-
-std::int64_t integer(const json& value, const char* name, std::int64_t min, std::int64_t max) {
-  const double x = number(value, name, static_cast<double>(min), static_cast<double>(max));
-  if (x != std::floor(x)) refuse(fmt::format("{}: expected an integer", name));
-  return static_cast<std::int64_t>(x);
-}
-
-const json& member(const json& o, const char* name) {
-  const auto found = o.find(name);
-  if (found == o.end()) refuse(fmt::format("{} is missing", name));
-  return *found;
-}
 
 /// A region's label, or a point of three numbers.
 chosen_end read_end(const json& o, const char* name) {

@@ -39,17 +39,6 @@ std::uint64_t point_count(const result_reader& r, std::uint64_t item) {
   return r.point_offsets()[item + 1] - r.point_offsets()[item];
 }
 
-/// Finished fibres that can be drawn.
-std::vector<std::uint64_t> find_fibres(const result_reader& r) {
-  std::vector<std::uint64_t> items;
-  for (std::size_t b = 0; b < r.batches().size(); ++b)
-    for (std::uint64_t i = 0; is_finished(r, b) && i < r.batches()[b].item_count; ++i) {
-      const std::uint64_t item = r.batches()[b].first_item + i, points = point_count(r, item);
-      if (points >= 2 && points <= max_streamline_points) items.push_back(item);
-    }
-  return items;
-}
-
 /// Every k-th one, so that neither fibres nor points are too many.
 std::vector<std::uint64_t> thin_out(const result_reader& r, const std::vector<std::uint64_t>& items,
                                     std::uint64_t count) {
@@ -113,6 +102,21 @@ std::string send_items(const result_reader& r, const page_grid& grid, const std:
 
 }  // namespace
 
+std::vector<std::uint64_t> find_fibres(const result_reader& r) {
+  std::vector<std::uint64_t> items;
+  for (std::size_t b = 0; b < r.batches().size(); ++b)
+    for (std::uint64_t i = 0; is_finished(r, b) && i < r.batches()[b].item_count; ++i) {
+      const std::uint64_t item = r.batches()[b].first_item + i, points = point_count(r, item);
+      if (points >= 2 && points <= max_streamline_points) items.push_back(item);
+    }
+  return items;
+}
+
+bool is_measure(const result_reader& r, const std::string& name) {
+  const auto measures = list_measures(r, output_layout::items);
+  return std::any_of(measures.begin(), measures.end(), [&](const output_spec& o) { return o.name == name; });
+}
+
 bool has_streamlines(const result_reader& r) {
   if (!r.has(position) || r.point_count() == 0) return false;
   const output_spec& o = r.output(position);
@@ -124,8 +128,8 @@ json describe_streamlines(const result_reader& r) {
   return {{"stored", r.item_voxels().size()}, {"measures", as_json(list_measures(r, output_layout::items))}};
 }
 
-std::string send_streamlines(const result_reader& r, const page_grid& grid, std::uint64_t count) {
-  const std::vector<std::uint64_t> items = find_fibres(r);
+std::string send_streamlines(const result_reader& r, const page_grid& grid, const std::vector<std::uint64_t>& items,
+                             std::uint64_t count) {
   return send_items(r, grid, thin_out(r, items, count), items.size());
 }
 

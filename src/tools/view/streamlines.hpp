@@ -17,11 +17,16 @@ bool has_streamlines(const result_reader& r);
 
 /// Number of stored fibres, and the names of their measures.
 nlohmann::json describe_streamlines(const result_reader& r);
+/// Whether an output is a number per fibre that the page shows.
+bool is_measure(const result_reader& r, const std::string& name);
+/// The items of finished fibres that can be drawn, increasing.
+std::vector<std::uint64_t> find_fibres(const result_reader& r);
 
 /// A block: {"fibres", "points", "stored", "measures", "along"}, offsets, positions (mm), the voxel of the page in
-/// which each fibre starts, each measure of all fibres, and each measure of all points. Up to `count` fibres, evenly
-/// spread over the result, with at most max_streamline_points points.
-std::string send_streamlines(const result_reader& r, const page_grid& grid, std::uint64_t count);
+/// which each fibre starts, each measure of all fibres, and each measure of all points. Up to `count` of the fibres
+/// `items`, evenly spread, with at most max_streamline_points points; "stored" is the number of `items`.
+std::string send_streamlines(const result_reader& r, const page_grid& grid, const std::vector<std::uint64_t>& items,
+                             std::uint64_t count);
 /// The fibres that start in a voxel of the file.
 std::string send_rays(const result_reader& r, const page_grid& grid, std::uint64_t voxel);
 

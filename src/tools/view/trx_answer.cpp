@@ -60,15 +60,17 @@ class temporary_folder {
 
 }  // namespace
 
-std::string make_trx(const fibre_set& fibres, const image_grid& grid) {
+std::string make_trx(const fibre_source& fibres) {
   const temporary_folder folder;
   const std::string path = folder.file("fibres.trx");
-  write_trx(solved_fibres(fibres, grid), path);
+  write_trx(fibres, path);
   std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (!file || bytes.size() != fs::file_size(path))
     throw failure(exit_status::disk, fmt::format("{}: cannot be read", path));
   return bytes;
 }
+
+std::string make_trx(const fibre_set& fibres, const image_grid& grid) { return make_trx(solved_fibres(fibres, grid)); }
 
 }  // namespace voxherd::view

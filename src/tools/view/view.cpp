@@ -15,6 +15,7 @@
 #include "src/tools/view/http_server.hpp"
 #include "src/tools/view/matrices.hpp"
 #include "src/tools/view/page_files.hpp"
+#include "src/tools/view/streamlines.hpp"
 #include "src/tools/view/work_queue.hpp"
 
 namespace voxherd {
@@ -80,22 +81,58 @@ void apply_options(const view_request& request, connect_request& r) {
 struct connection_parts {
   std::unique_ptr<view::connection_solver> solver;
   std::string why_none;
-  std::vector<view::region_entry> regions;
+  view::page_regions regions;
+  std::unique_ptr<view::ray_tracer> tracer;
   std::string device_text = "no device in use";
 };
 
-/// `known`: names that the result has, used without a file.
-std::vector<view::region_entry> name_regions(const view::connection_solver& solver, const std::string& names_file,
-                                             const std::map<std::int32_t, std::string>& known) {
-  if (!solver.parcellation()) return {};
+/// `names_file`: "" for those that the result has.
+std::vector<view::region_entry> name_regions(const label_image& image, const std::string& names_file,
+                                             const view::shown_data& data) {
   std::vector<view::region_entry> regions;
-  const auto& labels = solver.parcellation()->values;
+  const auto& labels = image.values;
   const auto names = names_file.empty() ? std::vector<std::string>() : read_region_names(names_file, labels);
+  const auto known = data.result() ? view::stored_region_names(*data.result()) : std::map<std::int32_t, std::string>();
   for (std::size_t i = 0; i < labels.size(); ++i)
     regions.push_back({labels[i], !names.empty()              ? names[i]
                                   : known.contains(labels[i]) ? known.at(labels[i])
                                                               : fmt::format("region {}", labels[i])});
   return regions;
+}
+
+/// Without connections, regions are only for choosing among fibres.
+void prepare_fibre_regions(const view_request& request, const view::shown_data& data, connection_parts& parts) {
+  const bool has_fibres = data.result() != nullptr && view::has_streamlines(*data.result());
+  if (!has_fibres && !request.parcellation.empty())
+    throw failure(exit_status::usage, "--parcellation has no use here: " + parts.why_none);
+  const std::string path = request.parcellation.empty() ? data.find_parcellation() : request.parcellation;
+  if (!has_fibres || path.empty()) return;
+  parts.regions.image = read_labels(path, data.grid(), label_kind::labels);
+  parts.regions.list = name_regions(*parts.regions.image, request.region_names, data);
+}
+
+/// What connections and rays are computed with.
+device open_device(const session& s, const view_request& request, connection_parts& parts) {
+  run_request run;
+  run.backend = request.backend;
+  run.threads = request.threads;
+  const device d = choose_device_of_one_kind(s, run);
+  use_device(d);
+  parts.device_text =
+      d.kind == backend::cuda ? fmt::format("GPU {}", d.cuda_ordinal) : fmt::format("{} CPU threads", d.threads);
+  return d;
+}
+
+void prepare_solver(const session& s, const view_request& request, connect_request wanted, const view::shown_data& data,
+                    const device& d, connection_parts& parts) {
+  apply_options(request, wanted);
+  tensor_source tensors = read_tensor_source(s, wanted.tensors, wanted.run.host_memory_bytes(), [&] { return d; });
+  if (tensors.grid.size != data.grid().size)
+    throw failure(exit_status::bad_data, fmt::format("{}: its inputs have another size now", data.path()));
+  const std::string parcellation = request.parcellation.empty() ? data.find_parcellation() : request.parcellation;
+  parts.solver = std::make_unique<view::connection_solver>(wanted, std::move(tensors), parcellation, d);
+  if (parts.solver->parcellation())
+    parts.regions.list = name_regions(*parts.solver->parcellation(), request.region_names, data);
 }
 
 connection_parts prepare_connections(const session& s, const view_request& request, const view::shown_data& data) {
@@ -105,26 +142,12 @@ connection_parts prepare_connections(const session& s, const view_request& reque
     wanted.emplace();
     wanted->tensors.series.dwi = data.path();
   }
-  if (!wanted) {
-    if (!request.parcellation.empty())
-      throw failure(exit_status::usage, "--parcellation has no use here: " + parts.why_none);
-    return parts;
-  }
-  apply_options(request, *wanted);
-  wanted->run.backend = request.backend;
-  wanted->run.threads = request.threads;
-  const device d = choose_device_of_one_kind(s, wanted->run);
-  use_device(d);
-  tensor_source tensors = read_tensor_source(s, wanted->tensors, wanted->run.host_memory_bytes(), [&] { return d; });
-  if (tensors.grid.size != data.grid().size)
-    throw failure(exit_status::bad_data, fmt::format("{}: its inputs have another size now", data.path()));
-  const std::string parcellation = request.parcellation.empty() ? data.find_parcellation() : request.parcellation;
-  parts.solver = std::make_unique<view::connection_solver>(*wanted, std::move(tensors), parcellation, d);
-  parts.regions =
-      name_regions(*parts.solver, request.region_names,
-                   data.result() ? view::stored_region_names(*data.result()) : std::map<std::int32_t, std::string>());
-  parts.device_text =
-      d.kind == backend::cuda ? fmt::format("GPU {}", d.cuda_ordinal) : fmt::format("{} CPU threads", d.threads);
+  if (!wanted) prepare_fibre_regions(request, data, parts);
+  const bool has_rays = data.analysis() == "geodesic";
+  if (!wanted && !has_rays) return parts;
+  const device d = open_device(s, request, parts);
+  if (has_rays) parts.tracer = std::make_unique<view::ray_tracer>(s, *data.result(), d);
+  if (wanted) prepare_solver(s, request, *wanted, data, d, parts);
   return parts;
 }
 
@@ -222,8 +245,8 @@ exit_status run_view(session& s, const view_request& request) {
     throw failure(exit_status::bad_data, fmt::format("{}: it has no maps; voxherd report shows it", request.file));
   nlohmann::json scene = read_scene(request.scene);
   connection_parts parts = prepare_connections(s, request, data);
-  view::api answers(data, std::move(parts.solver), parts.why_none, std::move(parts.regions), parts.device_text,
-                    std::move(scene));
+  view::api answers(data, std::move(parts.solver), parts.why_none, std::move(parts.regions), std::move(parts.tracer),
+                    parts.device_text, std::move(scene));
   serve(request, answers);
   return exit_status::complete;
 }

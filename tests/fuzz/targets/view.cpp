@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "src/tools/view/connection_request.hpp"
+#include "src/tools/view/fibre_choice.hpp"
 #include "src/tools/view/request_gate.hpp"
 #include "tests/fuzz/targets/input.hpp"
 
@@ -20,5 +21,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::require(refused || !needs_token || r.token == token, "without the token nothing is answered");
   fuzz::accepts([&] { view::parse_connection_request(r.body); });
   fuzz::accepts([&] { view::parse_fibre_request(r.body); });
+  fuzz::accepts([&] { view::parse_fibre_choice(r.body); });
   return 0;
 }

@@ -8,6 +8,7 @@ import sys
 
 try:
     import h5py
+    import nibabel
     import numpy as np
 except ImportError as missing:
     print(f"skipped: {missing}")
@@ -189,6 +190,21 @@ class Numbers(ReportJobs):
             self.assertEqual(len(rest), len(maps.file["curves/time"]))
             self.assertAlmostEqual(np.sum(rest**2) / maps.file["maps/sum_of_squares"][voxel], 1, delta=1e-4)
         self.assertGreater(Page(self.report("perfusion")[0]).source.count("Voxel with the "), 3)
+
+    def test_a_series_in_several_files_has_the_same_curves_of_voxels(self):
+        image = nibabel.load(self.path("liver", "dce.nii"))
+        values = np.asarray(image.dataobj)
+        names = []
+        for first in range(0, values.shape[3], 10):
+            names.append(self.path("liver", f"part{first:03}.nii"))
+            nibabel.save(nibabel.Nifti1Image(values[..., first:first + 10], None, image.header), names[-1])
+        words = self.liver()
+        at = words.index(self.path("liver", "dce.nii"))
+        run("perfusion", *words[:at], *names, *words[at + 1:], "--backend", "cpu", "--threads", "1", "--quiet", "--out",
+            self.path("parts.h5"))
+        run("report", self.path("parts.h5"))
+        with open(self.path("parts.report.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["example_curves"], self.numbers("perfusion")["example_curves"])
 
     def test_without_the_series_the_page_says_why_it_has_no_curves_of_voxels(self):
         copy = self.path("gone.h5")

@@ -37,10 +37,10 @@ async function waitForVoxel(page) {
 }
 
 // Tables are opened by keyboard.
-async function openTable(page, selector) {
+async function openTable(page, selector, content = "td") {
   await page.focus(selector);
   await page.keyboard.press("Enter");
-  await page.waitForSelector(`${selector.replace(" > summary", "")} td`, { timeout });
+  await page.waitForSelector(`${selector.replace(" > summary", "")} ${content}`, { timeout });
 }
 
 async function usePerfusion(page) {
@@ -108,6 +108,60 @@ async function redraw(page, act) {
   await page.waitForFunction((n) => voxherd.streamlinePanel.draws > n, before, { timeout });
 }
 
+// Regions and groups; each time how many fibres are drawn.
+async function chooseFibres(page) {
+  const found = { before: (await countFibres(page)).fibres };
+  const press = (selector) => async () => {
+    await page.focus(selector);
+    await page.keyboard.press("Enter");
+  };
+  await page.selectOption("#fibre-region", "8");
+  await redraw(page, press("#fibre-include"));
+  found.include = (await countFibres(page)).fibres;
+  await page.selectOption("#fibre-region", "9");
+  await redraw(page, press("#fibre-exclude"));
+  found.both = (await countFibres(page)).fibres;
+  found.regions = await page.locator("#streamlines .choices li span").allTextContents();
+  found.status = await textOf(page, "streamline-count");
+  const [download] = await Promise.all([page.waitForEvent("download", { timeout }), press("#save-streamlines")()]);
+  found.file = join(screenshots, "chosen.trx");
+  await download.saveAs(found.file);
+  found.saved = await page.textContent("#save-streamlines + p");
+  await page.screenshot({ path: join(screenshots, "chosen_fibres.png") });
+  for (let i = 0; i < 2; i++) await redraw(page, press("#streamlines .choices button"));
+  await openTable(page, "#fibre-groups > summary", "li input");
+  const name = await page.textContent("#fibre-groups li label");
+  await redraw(page, async () => {
+    await page.focus("#fibre-groups li input");
+    await page.keyboard.press("Space");
+  });
+  found.hidden = { name, fibres: (await countFibres(page)).fibres };
+  await redraw(page, () => page.click("#fibre-groups button:first-child"));
+  found.after = (await countFibres(page)).fibres;
+  return found;
+}
+
+// All rays of the seed at the crosshair, also rejected ones.
+async function traceRays(page) {
+  const press = async (selector) => {
+    await page.focus(selector);
+    await page.keyboard.press("Space");
+  };
+  await press("#trace-rays");
+  await page.waitForFunction(() => voxherd.streamlinePanel.rays.found?.counts, null, { timeout });
+  const found = await page.evaluate(() => voxherd.streamlinePanel.rays.found);
+  const accepted = (await countFibres(page, "rays")).fibres;
+  await press("#rejected-rays");
+  const rejected = (await countFibres(page, "rejected")).fibres;
+  const text = await page.locator("#streamlines [role=status] .hint").last().textContent();
+  await page.screenshot({ path: join(screenshots, "traced_rays.png") });
+  await page.focus("#planes");
+  for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowLeft");
+  await page.waitForFunction(() => voxherd.streamlinePanel.rays.found?.seeds === 0, null, { timeout });
+  const { counts, seeds } = found;
+  return { counts, seeds, accepted, rejected, text, left: await countFibres(page, "rejected") };
+}
+
 async function useFibres(page) {
   await page.waitForFunction(() => voxherd.streamlinePanel.draws > 0, null, { timeout });
   const seen = { all: await countFibres(page), planes: await countFibres(page, "streamlines", "planes") };
@@ -120,16 +174,20 @@ async function useFibres(page) {
   seen.threshold = Number(await page.inputValue("#streamline-threshold"));
   await redraw(page, () => page.selectOption("#streamline-colour", "length_mm"));
   seen.coloured = await page.evaluate(() => voxherd.volume.meshes.get("streamlines").fiberColor);
-  await openTable(page, "#streamlines details > summary");
-  seen.rows = await page.locator("#streamlines details tbody tr").count();
+  await openTable(page, "#streamline-table > summary");
+  seen.rows = await page.locator("#streamline-table tbody tr").count();
   await redraw(page, () => page.selectOption("#streamline-cut", "axial"));
   seen.cut = await countFibres(page);
+  await redraw(page, () => page.selectOption("#streamline-cut", ""));
+  await redraw(page, () => page.focus("#streamline-threshold").then(() => page.keyboard.press("Home")));
+  seen.chosen = await chooseFibres(page);
   await page.focus("#nearest-start");
   await page.keyboard.press("Enter");
-  await page.waitForFunction(() => voxherd.streamlinePanel.rayCount > 0, null, { timeout });
-  seen.rays = await page.evaluate(() => voxherd.streamlinePanel.rayCount);
+  await page.waitForFunction(() => voxherd.streamlinePanel.rays.rayCount > 0, null, { timeout });
+  seen.rays = await page.evaluate(() => voxherd.streamlinePanel.rays.rayCount);
   seen.drawnRays = (await countFibres(page, "rays")).fibres;
   seen.start = await page.evaluate(() => voxherd.place.mm);
+  seen.traced = await traceRays(page);
   return seen;
 }
 

@@ -1,6 +1,7 @@
 """What voxherd view says of voxels, matrices and fibres agrees with the result, its series, and the models written down here
 once more."""
 import gzip
+import io
 import json
 import os
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 try:
     import h5py
@@ -58,6 +60,14 @@ class DetailJobs(ReportJobs):
 
     def ask(self, voxel, viewer=None):
         return json.loads((viewer or self.viewer).get(f"/api/voxel/{self.on_page(voxel)}"))
+
+    def flip_last_byte(self, path):
+        """The file keeps its size."""
+        with open(path, "r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            last = file.read(1)[0]
+            file.seek(-1, os.SEEK_END)
+            file.write(bytes([last ^ 1]))
 
     def some_voxels(self):
         voxels = self.file["items/voxel"][()]
@@ -133,19 +143,46 @@ class Perfusion(DetailJobs):
                 file.write(b"\0")
             self.check_refused(out)
 
-    def flip_last_byte(self, path):
-        """The file keeps its size."""
-        with open(path, "r+b") as file:
-            file.seek(-1, os.SEEK_END)
-            last = file.read(1)[0]
-            file.seek(-1, os.SEEK_END)
-            file.write(bytes([last ^ 1]))
+    def split_series(self, folder, per_file):
+        """The series in several files, some of them compressed."""
+        image = nibabel.load(self.path("liver", "dce.nii"))
+        values = np.asarray(image.dataobj)
+        names = []
+        for first in range(0, values.shape[3], per_file):
+            names.append(os.path.join(folder, f"part{first:03}.nii{'.gz' if first == per_file else ''}"))
+            nibabel.save(nibabel.Nifti1Image(values[..., first:first + per_file], None, image.header), names[-1])
+        return names
 
-    def check_refused(self, out):
+    def test_a_series_in_several_files_gives_the_same_and_a_changed_one_is_explained(self):
+        with tempfile.TemporaryDirectory() as folder:
+            names = self.split_series(folder, 7)
+            self.assertGreater(len(names), 3)
+            listed = os.path.join(folder, "list.txt")
+            with open(listed, "w") as file:
+                file.write("\n".join(os.path.basename(name) for name in names))
+            out = self.run_on(os.path.join(folder, "run"), listed)
+            with h5py.File(out) as file:
+                stored = json.loads(file.attrs["provenance"])["inputs"]["dynamic"]
+            self.assertEqual((stored["files"], stored["path"], stored["paths"]), (len(names), names[0], names))
+            with Viewer(out) as viewer:
+                for voxel in self.some_voxels():
+                    self.assertEqual(self.ask(voxel, viewer), self.ask(voxel))
+            with h5py.File(out, "r+") as file:  # as older results are
+                provenance = json.loads(file.attrs["provenance"])
+                del provenance["inputs"]["dynamic"]["paths"]
+                file.attrs.modify("provenance", np.bytes_(json.dumps(provenance)))
+            self.check_refused(out, f"was one of {len(names)} files, and the result does not say where the others are")
+            out = self.run_on(os.path.join(folder, "again"), listed)
+            self.flip_last_byte(names[2])
+            self.check_refused(out)
+            os.remove(names[2])
+            self.check_refused(out, f"{names[2]} no longer exists")
+
+    def check_refused(self, out, expected="has changed since the result was computed"):
         with Viewer(out) as viewer:
             status, _, why = viewer.ask("GET", f"/api/voxel/{self.on_page(int(self.some_voxels()[0]))}")
             self.assertEqual(status, 422)
-            self.assertIn(b"has changed since the result was computed", why)
+            self.assertIn(expected, why.decode())
 
 
 class Ballstick(DetailJobs):
@@ -225,8 +262,16 @@ class Matrices(DetailJobs):
 class Streamlines(DetailJobs):
     name = "geodesic"
 
-    def fibres(self, address, viewer=None, result=None):
-        head, data = open_block((viewer or self.viewer).get(address))
+    def fibres(self, address, viewer=None):
+        return self.open_fibres((viewer or self.viewer).get(address))
+
+    def choose(self, viewer=None, **choice):
+        status, _, body = (viewer or self.viewer).post("/api/streamlines", choice)
+        self.assertEqual(status, 200, body)
+        return self.open_fibres(body)
+
+    def open_fibres(self, body):
+        head, data = open_block(body)
         n, points, at = head["fibres"], head["points"], 0
         arrays = {}
         for name, kind, count in (("offsets", "<u4", n + 1), ("positions", "<f4", 3 * points), ("starts", "<u4", n)):
@@ -285,6 +330,172 @@ class Streamlines(DetailJobs):
             _, found = self.fibres("/api/streamlines/20000", viewer)
             np.testing.assert_array_equal(found["positions"].reshape(-1, 3), file["points/position"][()])
             np.testing.assert_array_equal(found["cost"], file["samples/cost"][()])
+
+    def trace(self, voxel, viewer=None):
+        return self.fibres(f"/api/traced/{self.on_page(int(voxel))}", viewer)
+
+    def test_traced_rays_are_those_of_the_run(self):
+        voxels, measure = self.file["items/voxel"][()], self.file["samples/measure"][()]
+        offsets, points = self.file["points/offset"][()], self.file["points/position"][()]
+        for voxel in np.unique(voxels)[::7]:
+            head, found = self.trace(voxel)
+            self.assertEqual((head["seeds"], sum(head["counts"].values())), (1, 32))
+            own = np.flatnonzero(voxels == voxel)
+            own = own[np.argsort(-measure[own], kind="stable")]
+            self.assertEqual((head["accepted"], head["counts"]["accepted"]), (len(own), len(own)))
+            np.testing.assert_array_equal(found["verdict"] == 0, np.arange(head["fibres"]) < len(own))
+            for name in ("measure", "length_mm", "drift"):
+                np.testing.assert_array_equal(found[name][:len(own)], self.file[f"samples/{name}"][()][own])
+            self.assertTrue((np.diff(found["measure"][len(own):]) <= 0).all())
+            for rank, fibre in enumerate(own):
+                first, last = found["offsets"][rank:rank + 2]
+                np.testing.assert_array_equal(found["positions"].reshape(-1, 3)[first:last], points[offsets[fibre]:offsets[fibre + 1]])
+        labels = np.asarray(nibabel.load(self.ends).dataobj).T.ravel()
+        head, _ = self.trace(np.flatnonzero(labels == 8)[0])
+        self.assertEqual((head["seeds"], head["fibres"]), (0, 0))
+
+    def run_geodesic(self, folder, *words):
+        """A result of a copy of the series."""
+        series = shutil.copy(f"{self.scan}/data.nii", folder)
+        out = os.path.join(folder, "out.h5")
+        scan = [word.replace(f"{self.scan}/data.nii", series) for word in self.series]
+        subprocess.run([os.environ["VOXHERD"], "geodesic", *scan, "--backend", "cpu", "--threads", "1", "--quiet", *words, "--out",
+                        out], check=True, timeout=120)
+        return out, series
+
+    def test_rays_that_were_not_stored_are_traced_with_all_settings_of_the_run(self):
+        seeds = ["--seed-image", self.ends, "--seed-labels", "9"]
+        settings = ["--seeding", "random", "--seeds-per-voxel", "3", "--direction-set", "random", "--directions", "5", "--rays",
+                    "two-way", "--metric", "power", "--alpha", "2", "--smooth", "0.5", "--max-drift", "0.5", "--min-length", "4",
+                    "--integrator", "rk2", "--measure", "weakest", "--seed", "7", "--include", f"{self.scan}/truth/ends.nii.gz"]
+        with tempfile.TemporaryDirectory() as folder:
+            out, _ = self.run_geodesic(folder, *seeds, *settings)
+            with h5py.File(out) as file:
+                expected = {name: file[f"samples/{name}"][()] for name in ("measure", "length_mm", "mean_FA")}
+                voxels = file["items/voxel"][()]
+            out, series = self.run_geodesic(folder, *seeds, *settings, "--top", "4", "--overwrite")
+            with Viewer(out) as viewer:
+                for voxel in np.unique(voxels)[::5]:
+                    head, found = self.trace(voxel, viewer)
+                    own = np.flatnonzero(voxels == voxel)
+                    own = own[np.argsort(-expected["measure"][own], kind="stable")]
+                    self.assertEqual((head["seeds"], head["accepted"]), (3, len(own)))
+                    for name, values in expected.items():
+                        np.testing.assert_array_equal(found[name][:len(own)], values[own])
+            self.flip_last_byte(series)
+            with Viewer(out) as viewer:
+                address = self.on_page(int(voxels[0]))
+                status, _, why = viewer.ask("GET", f"/api/traced/{address}")
+                self.assertEqual(status, 422)
+                self.assertIn(f"{series} has changed since the result was computed", why.decode())
+                self.assertEqual(viewer.ask("GET", f"/api/rays/{address}")[0], 200)
+
+    def touched(self, file):
+        """The labels that each fibre touches."""
+        labels = np.asarray(nibabel.load(self.ends).dataobj)
+        from_mm = np.linalg.inv(file["image"].attrs["voxel_to_world"].reshape(4, 4))
+        offsets, points = file["points/offset"][()], file["points/position"][()].astype(float)
+        places = points @ from_mm[:3, :3].T + from_mm[:3, 3]
+        found = []
+        for first, last in zip(offsets, offsets[1:]):
+            fibre = places[first:last]
+            between = [fibre[0]]
+            for a, b in zip(fibre, fibre[1:]):
+                steps = max(1, int(np.ceil(8 * np.abs(b - a).max())))
+                between += [a + (b - a) * s / steps for s in range(1, steps + 1)]
+            voxels = np.rint(between).astype(int)
+            voxels = voxels[((voxels >= 0) & (voxels < labels.shape)).all(axis=1)]
+            found.append(set(labels[tuple(voxels.T)].tolist()) - {0})
+        return found
+
+    def test_fibres_are_chosen_by_regions_that_they_touch_or_do_not_touch(self):
+        touched = self.touched(self.file)
+        measure = self.file["samples/measure"][()]
+        choices = ([7], []), ([7, 8], []), ([], [8]), ([9], [7, 8]), ([7, 9], []), ([], [7, 8, 9, 10])
+        counts = set()
+        for include, exclude in choices:
+            expected = np.array([set(include) <= labels and not labels & set(exclude) for labels in touched])
+            head, found = self.choose(include=include, exclude=exclude)
+            self.assertEqual((head["fibres"], head["stored"]), (expected.sum(), expected.sum()), (include, exclude))
+            np.testing.assert_array_equal(found["measure"], measure[expected])
+            counts.add(int(expected.sum()))
+        self.assertGreater(len(counts), 3)
+
+    def test_groups_are_switched_off_by_pair_and_by_start(self):
+        regions = self.file["samples/regions"][()]
+        pairs, starts = self.viewer.state()["details"]["streamlines"]["groupings"]
+        self.assertEqual((pairs["name"], starts["name"]), ("pairs of regions", "regions where they start"))
+        self.assertEqual(pairs["fibres"], sorted(pairs["fibres"], reverse=True))
+        self.assertEqual((sum(pairs["fibres"]), sum(starts["fibres"])), (len(regions), len(regions)))
+        self.assertGreater(len(pairs["groups"]), 1)
+        for number, (name, count) in enumerate(zip(pairs["groups"], pairs["fibres"])):
+            is_own = [f"region {a} → region {b}" == name for a, b in regions]
+            self.assertEqual(sum(is_own), count)
+            head, found = self.choose(grouping=0, hidden=[number])
+            self.assertEqual(head["fibres"], len(regions) - count)
+            np.testing.assert_array_equal(found["measure"], self.file["samples/measure"][()][np.logical_not(is_own)])
+        first = int(starts["groups"][0].split()[1])
+        head, _ = self.choose(grouping=1, hidden=[0], include=[8])
+        expected = [a != first and 8 in labels for (a, _), labels in zip(regions, self.touched(self.file))]
+        self.assertEqual(head["fibres"], sum(expected))
+
+    def test_the_choice_is_saved_with_all_data(self):
+        measure = self.file["samples/measure"][()]
+        limit = float(np.sort(measure)[len(measure) // 3])
+        chosen = np.flatnonzero([8 in labels and m >= limit for labels, m in zip(self.touched(self.file), measure)])
+        self.assertGreater(len(chosen), 1)
+        status, _, body = self.viewer.post("/api/streamlines/trx", {"include": [8], "measure": "measure", "at_least": limit})
+        self.assertEqual(status, 200, body[:300])
+        offsets = self.file["points/offset"][()]
+        points = np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in chosen])
+        with zipfile.ZipFile(io.BytesIO(body)) as trx:
+            header = json.loads(trx.read("header.json"))
+            read = lambda name, kind: np.frombuffer(trx.read(name), kind)
+            self.assertEqual((header["NB_STREAMLINES"], header["NB_VERTICES"]), (len(chosen), len(points)))
+            np.testing.assert_array_equal(read("positions.3.float32", "<f4").reshape(-1, 3), self.file["points/position"][()][points])
+            np.testing.assert_array_equal(np.diff(read("offsets.uint64", "<u8")), np.diff(offsets)[chosen])
+            np.testing.assert_array_equal(read("dps/measure.float32", "<f4"), measure[chosen])
+            np.testing.assert_array_equal(read("dps/regions.2.int32", "<i4").reshape(-1, 2), self.file["samples/regions"][()][chosen])
+            np.testing.assert_array_equal(read("dpv/FA.float32", "<f4"), self.file["points/FA"][()][points])
+
+    def test_wrong_choices_are_refused(self):
+        for choice in ({"include": [0]}, {"include": 7}, {"include": ["7"]}, {"hidden": [1]}, {"grouping": 2}, {"count": 20001},
+                       {"at_least": 1}, {"measure": "nothing", "at_least": 1}, {"measure": 1}, {"other": 1}, []):
+            self.assertEqual(self.viewer.post("/api/streamlines", choice)[0], 400, choice)
+        status, _, why = self.viewer.post("/api/streamlines", {"exclude": [7, 77]})
+        self.assertEqual(status, 422)
+        self.assertIn(b"77", why)
+
+    def test_streamlines_of_track_are_in_the_groups_of_both_halves(self):
+        with Viewer(self.make("lines")) as viewer, h5py.File(self.path("lines.h5")) as file:
+            start, first, second = (file[f"samples/{name}"][()] for name in ("region", "first_region", "second_region"))
+            pairs, starts = viewer.state()["details"]["streamlines"]["groupings"]
+            self.assertGreater(len(pairs["groups"]), 3)
+            for number, name in enumerate(pairs["groups"]):
+                a, b = (0 if region == "no region" else int(region.split()[1]) for region in name.split(" → "))
+                if b == 0:
+                    own = (start == a) & (first == 0) & (second == 0)
+                else:
+                    own = (start == a) & ((first == b) | (second == b))
+                self.assertEqual(pairs["fibres"][number], own.sum(), name)
+            only = [n for n in range(len(pairs["groups"])) if n != 1]
+            self.assertEqual(self.choose(viewer, grouping=0, hidden=only)[0]["fibres"], pairs["fibres"][1])
+            self.assertEqual(sum(starts["fibres"]), len(start))
+            expected = sum(8 in labels for labels in self.touched(file))
+            self.assertEqual(self.choose(viewer, include=[8])[0]["fibres"], expected)
+
+    def test_regions_do_not_need_the_series(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out, series = self.run_geodesic(folder, "--seed-image", self.ends, "--seed-labels", "7", "--targets", self.ends,
+                                            "--target-labels", "7,8")
+            os.remove(series)
+            with Viewer(out) as viewer, h5py.File(out) as file:
+                state = viewer.state()
+                self.assertFalse(state["connect"]["available"])
+                self.assertIn({"label": 7, "name": "region 7"}, state["regions"])
+                expected = sum({7, 8} <= labels for labels in self.touched(file))
+                self.assertEqual(self.choose(viewer, include=[7, 8])[0]["fibres"], expected)
+                self.assertEqual(viewer.ask("GET", "/api/regions")[0], 200)
 
 
 del DetailJobs, ReportJobs

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import unittest
+import zipfile
 
 import h5py
 import numpy as np
@@ -85,6 +86,23 @@ class Panels(ReportJobs):
         self.assertEqual(seen["coloured"], "DPV0")
         self.assertLess(seen["cut"]["points"], seen["some"]["points"] / 2)
 
+    def test_fibres_are_chosen_by_regions_and_groups_and_saved(self):
+        seen = self.seen["geodesic"]["chosen"]
+        stored = len(self.file("geodesic")["items/voxel"])
+        self.assertEqual((seen["before"], seen["after"]), (stored, stored))
+        self.assertLess(seen["include"], stored)
+        self.assertEqual(seen["regions"], ["touch region 8", "do not touch region 9"])
+        self.assertLess(seen["both"], seen["include"])
+        self.assertEqual(seen["status"], f"{seen['both']} of {seen['both']} fibres that pass regions and groups are drawn; "
+                         f"the result has {stored}.")
+        self.assertEqual(seen["saved"], f"{seen['both']} fibres have been saved.")
+        with zipfile.ZipFile(seen["file"]) as trx:
+            self.assertEqual(json.loads(trx.read("header.json"))["NB_STREAMLINES"], seen["both"])
+        name, count = re.fullmatch(r" (region \d → region \d+) \((\d+)\)", seen["hidden"]["name"]).groups()
+        regions = [f"region {a} → region {b}" for a, b in self.file("geodesic")["samples/regions"][()]]
+        self.assertEqual(int(count), regions.count(name))
+        self.assertEqual(seen["hidden"]["fibres"], stored - int(count))
+
     def test_the_rays_of_the_nearest_seed_are_drawn(self):
         seen = self.seen["geodesic"]
         file = self.file("geodesic")
@@ -94,6 +112,14 @@ class Panels(ReportJobs):
         expected = int((file["items/voxel"][()] == x + nx * (y + ny * z)).sum())
         self.assertGreater(expected, 0)
         self.assertEqual((seen["rays"], seen["drawnRays"]), (expected, expected))
+
+    def test_all_rays_of_a_seed_are_traced_again(self):
+        seen = self.seen["geodesic"]["traced"]
+        self.assertEqual(sum(seen["counts"].values()), seen["seeds"] * 32)
+        self.assertEqual((seen["accepted"], self.seen["geodesic"]["rays"]), (seen["counts"]["accepted"],) * 2)
+        self.assertGreater(seen["rejected"], 0)
+        self.assertRegex(seen["text"], f"Traced in \\d+ ms: {seen['accepted']} accepted, ")
+        self.assertEqual(seen["left"], {"fibres": 0, "points": 0})
 
     def test_pages_complain_about_nothing_and_fit_small_screens(self):
         for name in NAMES:

@@ -35,7 +35,7 @@ export async function askBlock(path, options) {
   return openBlock(await (await ask(path, options)).arrayBuffer());
 }
 
-const post = (body, signal) => ({ method: "POST", body: JSON.stringify(body), signal });
+export const post = (body, signal) => ({ method: "POST", body: JSON.stringify(body), signal });
 
 export async function fetchState() {
   return (await ask("/api/state")).json();

@@ -1,14 +1,16 @@
 // The fibres of a result: colour, threshold, slab, a table of them, and those that start at the crosshair.
 import { displayRange } from "./colours.js";
 import { Solver } from "./connection.js";
-import { fetchRays, fetchStreamlines } from "./details_server.js";
+import { fetchStreamlineFile, fetchStreamlines } from "./details_server.js";
 import { debounce, make, makeField, makeFoldedTable, makeMenu, makeTable, numberText, valueText, withUnit } from "./elements.js";
+import { FibreChoice } from "./fibre_choice.js";
+import { RayList } from "./ray_list.js";
+import { saveBytes } from "./save.js";
 import { findMiddle, selectFibres, spreadOverPoints } from "./streamlines.js";
 
 const standardCount = 2000;
 const maxListed = 50;
 const waitMs = 150;
-const rayColour = [255, 230, 80];
 const axes = { axial: 2, coronal: 1, sagittal: 0 };
 
 // What fibres are best known by.
@@ -24,8 +26,9 @@ export class StreamlinePanel {
   constructor(page, section, say) {
     Object.assign(this, { page, say });
     this.requests = new Solver();
-    this.rayRequests = new Solver();
-    this.measures = page.state.details.streamlines.measures;
+    const { measures, groupings } = page.state.details.streamlines;
+    this.measures = measures;
+    this.choice = new FibreChoice(page.state.regions, groupings, debounce(() => this.load(), waitMs));
     section.append(make("h2", {}, "Fibres of the result"), ...this.makeControls());
     section.hidden = false;
     this.listen();
@@ -53,8 +56,11 @@ export class StreamlinePanel {
     this.cut = makeMenu("streamline-cut", [["complete", ""], ...Object.keys(axes).map((name) => [`${name} slab`, name])]);
     const thresholdLabel = make("label", { for: "streamline-threshold" }, "Threshold ", this.limit);
     this.table = makeFoldedTable("Fibres as a table", this.tableHeader(), () => this.tableRows());
-    this.rays = make("div");
+    this.table.id = "streamline-table";
+    this.rays = new RayList(this);
     this.toStart = make("button", { type: "button", id: "nearest-start" }, "Go to the nearest start of a fibre");
+    this.saving = make("button", { type: "button", id: "save-streamlines" }, "Save these fibres (TRX)");
+    this.saved = make("p", { class: "hint", role: "status" });
     const byMeasure = [...makeField("Measure", this.measure), ...makeField("Show", this.side)];
     return [
       this.status,
@@ -62,12 +68,15 @@ export class StreamlinePanel {
       ...makeField("Colour", this.colour),
       this.legend,
       ...(names.length > 0 ? [...byMeasure, thresholdLabel, this.threshold] : []),
+      ...this.choice.makeControls(),
       ...makeField("Thickness of the slab around the planes (mm)", this.slab),
       ...makeField("In the volume", this.cut),
       this.table,
+      this.saving,
+      this.saved,
       make("h3", {}, "Fibres that start at the crosshair"),
       this.toStart,
-      this.rays,
+      ...this.rays.makeControls(),
     ];
   }
 
@@ -77,6 +86,7 @@ export class StreamlinePanel {
     for (const control of [this.colour, this.measure, this.side, this.cut]) control.addEventListener("change", redraw);
     for (const control of [this.threshold, this.slab]) control.addEventListener("input", redraw);
     this.toStart.addEventListener("click", () => this.goToStart());
+    this.saving.addEventListener("click", () => this.save());
     const follow = debounce(() => this.follow(), waitMs);
     this.page.listeners.push(follow);
   }
@@ -85,9 +95,10 @@ export class StreamlinePanel {
     this.status.textContent = "Reading fibres …";
     const count = Math.min(20000, Math.max(1, Math.round(Number(this.count.value) || standardCount)));
     try {
-      const fibres = await this.requests.run((signal) => fetchStreamlines(count, signal));
+      const fibres = await this.requests.run((signal) => fetchStreamlines(count, this.choice.request(), signal));
       if (!fibres) return;
       this.fibres = fibres;
+      this.rays.draw("picked", null);
       this.draw();
     } catch (error) {
       this.status.textContent = `Failed: ${error.message}`;
@@ -98,10 +109,11 @@ export class StreamlinePanel {
     return this.fibres.measures.find((m) => m.name === name);
   }
 
-  // Numbers of the fibres that pass the threshold.
+  // Numbers of the fibres that pass the threshold, which is noted for saving.
   choose() {
     const all = Array.from({ length: this.fibres.fibres }, (_, n) => n);
     const measure = this.find(this.measure.value);
+    this.limits = {};
     if (!measure) return all;
     const sorted = measure.values.filter(Number.isFinite).sort();
     if (sorted.length === 0) return all;
@@ -111,6 +123,7 @@ export class StreamlinePanel {
     const words = `${isLow ? "at least" : "at most"} ${valueText(limit, measure.unit)}`;
     this.limit.textContent = part > 0 ? words : "none";
     if (part === 0) return all;
+    this.limits = { measure: measure.name, [isLow ? "at_least" : "at_most"]: limit };
     return all.filter((n) => (isLow ? measure.values[n] >= limit : measure.values[n] <= limit));
   }
 
@@ -140,8 +153,27 @@ export class StreamlinePanel {
     this.draws = (this.draws ?? 0) + 1;
     page.planes.draw();
     page.volume.draw();
-    this.status.textContent = `${chosen.length} of ${fibres.stored} fibres are drawn.`;
+    this.status.textContent = this.describeChoice();
     if (this.table.open) this.table.querySelector("table")?.replaceWith(this.makeList());
+  }
+
+  describeChoice() {
+    const drawn = `${this.chosen.length} of ${this.fibres.stored}`;
+    if (!this.choice.isActive()) return `${drawn} fibres are drawn.`;
+    return `${drawn} fibres that pass regions and groups are drawn; the result has ${this.page.state.details.streamlines.stored}.`;
+  }
+
+  // All fibres of the result that pass, also those that are too many to draw.
+  async save() {
+    this.saved.textContent = "Writing …";
+    try {
+      const bytes = await fetchStreamlineFile({ ...this.choice.request(), ...this.limits });
+      const [, count] = /"NB_STREAMLINES":(\d+)/.exec(new TextDecoder("latin1").decode(bytes.slice(0, 1000)));
+      saveBytes(bytes, "fibres.trx");
+      this.saved.textContent = `${count} fibres have been saved.`;
+    } catch (error) {
+      this.saved.textContent = `Failed: ${error.message}`;
+    }
   }
 
   showLegend(measure, range) {
@@ -171,59 +203,16 @@ export class StreamlinePanel {
   describeFibre(fibres, n) {
     const button = make("button", { type: "button", class: "pair" }, `${n + 1}`);
     button.addEventListener("click", () => {
-      this.show(fibres, [n]);
+      this.rays.draw("picked", selectFibres(fibres, [n]));
       this.page.moveTo(findMiddle(fibres, n));
     });
     return [button, ...fibres.measures.map((m) => numberText(m.values[n]))];
   }
 
-  // Fibres that stand out from the others.
-  show(fibres, chosen) {
-    const some = chosen.length > 0 ? selectFibres(fibres, chosen) : null;
-    for (const view of [this.page.planes, this.page.volume]) {
-      view.setStreamlines("rays", some, { colour: rayColour, width: 0.4 });
-      view.draw();
-    }
-  }
-
   // What depends on the crosshair.
-  async follow() {
+  follow() {
     if (this.cut.value) this.draw();
-    const voxel = this.page.voxelIndex(this.page.place.voxel.map(Math.round));
-    if (voxel === this.rayVoxel) return;
-    this.rayVoxel = voxel;
-    try {
-      const rays = await this.rayRequests.run((signal) => fetchRays(voxel, signal));
-      if (rays) this.showRays(rays);
-    } catch (error) {
-      this.rays.replaceChildren(make("p", { class: "hint" }, error.message));
-    }
-  }
-
-  showRays(rays) {
-    this.rayCount = rays.fibres;
-    if (rays.fibres === 0) {
-      this.rays.replaceChildren(make("p", { class: "hint" }, "No stored fibre starts in this voxel."));
-      if (this.hasRays) this.show(rays, []);
-      this.hasRays = false;
-      return;
-    }
-    this.hasRays = true;
-    const measure = rays.measures.find((m) => m.name === this.measure.value);
-    const order = Array.from({ length: rays.fibres }, (_, n) => n);
-    if (measure) order.sort((a, b) => (measure.name.endsWith("cost") ? 1 : -1) * (measure.values[a] - measure.values[b]));
-    const header = ["rank", ...rays.measures.map(({ name, unit }) => withUnit(name, unit))];
-    const rows = order.slice(0, maxListed).map((n, rank) => {
-      const row = this.describeFibre(rays, n);
-      row[0].textContent = String(rank + 1);
-      row[0].addEventListener("click", () => (this.rayVoxel = -1));
-      return row;
-    });
-    const title = `${rays.fibres} fibres, by ${measure?.name ?? "number"}`;
-    const box = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title });
-    box.append(makeTable(title, header, rows));
-    this.rays.replaceChildren(box);
-    this.show(rays, order);
+    this.rays.follow();
   }
 
   // Starts are voxels of the page.
