@@ -88,19 +88,22 @@ class lane_walker {
   bool busy_ = false, first_pass_ = true;
 };
 
+/// The number of columns before those of a pair's second mask; 0: there is one mask.
+VOXHERD_FUNCTION inline std::uint32_t pair_rows(const field_view& field) {
+  return field.pair_columns.columns > 0 ? field.matrix.columns : 0;
+}
+
 /// Keys that one streamline may put into each table.
 inline std::uint32_t max_visits(const walk_settings& how, std::uint32_t columns) {
   return 2 * static_cast<std::uint32_t>(how.max_points) + columns;
 }
-/// The same where the voxels of a matrix are counted too.
-inline std::uint32_t max_visits(const track_job& job) {
-  return max_visits(job.how, job.columns) +
-         (job.field.matrix.columns > 0 ? 2 * static_cast<std::uint32_t>(job.how.max_points) : 0);
-}
 /// Crossings of one streamline.
 inline std::uint32_t max_crossings(const track_job& job) {
-  return job.field.matrix.columns > 0 ? 2 * static_cast<std::uint32_t>(job.how.max_points) : 0;
+  const std::uint32_t grids = (job.field.matrix.columns > 0 ? 1 : 0) + (job.field.pair_columns.columns > 0 ? 1 : 0);
+  return grids * 2 * static_cast<std::uint32_t>(job.how.max_points);
 }
+/// Keys where the voxels of a matrix are counted too.
+inline std::uint32_t max_visits(const track_job& job) { return max_visits(job.how, job.columns) + max_crossings(job); }
 inline std::uint32_t max_cells(const walk_settings& how) {
   return how.loop_check ? static_cast<std::uint32_t>(how.max_points) : 1;
 }

@@ -32,7 +32,7 @@ struct track_input {
   std::span<const voxel_info> voxels;
   std::span<const packed_fibre> fibres;
   std::span<const std::uint32_t> exits, target_begin, targets;  ///< as in field_view; empty for none
-  column_grid matrix;                                           ///< its array is in host memory
+  column_grid matrix, pair_columns;                             ///< their arrays are in host memory
   seed_space space;                                             ///< likewise
   std::uint32_t places = 0;
   std::uint32_t columns = 0;  ///< of the counts by seed: regions or targets
@@ -71,6 +71,7 @@ inline field_view host_field(const track_input& in) {
   field.target_begin = data(in.target_begin);
   field.targets = data(in.targets);
   field.matrix = in.matrix;
+  field.pair_columns = in.pair_columns;
   field.space = in.space;
   return field;
 }

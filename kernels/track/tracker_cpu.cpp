@@ -59,10 +59,11 @@ struct dense_row {
 /// Collects pairs, and adds up equal ones whenever their number has doubled.
 struct pair_sink {
   std::vector<pair_entry>& entries;
+  std::uint32_t rows;  ///< of the first of two masks; 0: there is one
 
   void operator()(const walker& w) const {
     constexpr std::size_t min_entries = std::size_t{1} << 20;
-    for_each_pair(w.output().crossings, w.crossings(), [&](std::uint64_t key, std::uint32_t steps) {
+    for_each_pair(w.output().crossings, w.crossings(), rows, [&](std::uint64_t key, std::uint32_t steps) {
       if (entries.size() == entries.capacity() && entries.size() >= min_entries) {
         reduce_pairs(entries);
         entries.reserve(2 * entries.size() + min_entries);
@@ -163,7 +164,7 @@ class cpu_tracker final : public tracker {
 #pragma omp parallel num_threads(threads_)
     {
       std::vector<pair_entry> own;
-      draw(job, portion_queue{next}, pair_sink{own}, true);
+      draw(job, portion_queue{next}, pair_sink{own, pair_rows(job.field)}, true);
       reduce_pairs(own);
 #pragma omp critical(voxherd_track_pairs)
       out.insert(out.end(), own.begin(), own.end());

@@ -21,6 +21,7 @@ struct shared_queue {
 struct pair_sink {
   crossing* crossings = nullptr;  ///< lists of all threads; null: no pairs are wanted
   std::uint32_t list_size = 0;
+  std::uint32_t rows = 0;  ///< of the first of two masks; 0: there is one
   std::uint64_t* keys = nullptr;
   std::uint64_t* steps = nullptr;
   unsigned long long* used = nullptr;
@@ -30,10 +31,11 @@ struct pair_sink {
     return crossings == nullptr ? nullptr : crossings + thread * list_size;
   }
   __device__ void operator()(const walker& w) const {
-    const std::uint64_t n = w.crossings();
-    if (crossings == nullptr || n < 2) return;
-    unsigned long long at = atomicAdd(used, static_cast<unsigned long long>(n * (n - 1) / 2));
-    for_each_pair(w.output().crossings, w.crossings(), [&](std::uint64_t key, std::uint32_t length) {
+    if (crossings == nullptr) return;
+    const std::uint64_t pairs = count_pairs(w.output().crossings, w.crossings(), rows);
+    if (pairs == 0) return;
+    unsigned long long at = atomicAdd(used, static_cast<unsigned long long>(pairs));
+    for_each_pair(w.output().crossings, w.crossings(), rows, [&](std::uint64_t key, std::uint32_t length) {
       if (at < room) keys[at] = key, steps[at] = length;
       ++at;
     });
@@ -95,6 +97,7 @@ class cuda_tracker final : public tracker {
         target_begin_(copied(in.target_begin.data(), in.target_begin.size(), stream_)),
         targets_(copied(in.targets.data(), in.targets.size(), stream_)),
         matrix_columns_(copied(in.matrix.column, column_voxels(in.matrix), stream_)),
+        pair_columns_(copied(in.pair_columns.column, column_voxels(in.pair_columns), stream_)),
         space_voxels_(copied(in.space.voxels, space_voxels(in.space), stream_)),
         taken_(1),
         visit_entries_(table_entries(max_visits(make_job()))),
@@ -164,6 +167,7 @@ class cuda_tracker final : public tracker {
     if (!in_.target_begin.empty()) job.field.target_begin = target_begin_.data();
     if (!in_.targets.empty()) job.field.targets = targets_.data();
     job.field.matrix.column = matrix_columns_.data();
+    job.field.pair_columns.column = pair_columns_.data();
     if (in_.space.voxels != nullptr) job.field.space.voxels = space_voxels_.data();
     job.how = in_.how;
     job.plan = in_.plan;
@@ -206,6 +210,7 @@ class cuda_tracker final : public tracker {
     job.end = end;
     pair_sink sink;
     sink.list_size = max_crossings(job);
+    sink.rows = pair_rows(job.field);
     reducer_.reserve(sink.keys, sink.steps, sink.used, sink.room, stream_);
     launch(job, sink);
     const std::uint64_t used = reducer_.used(stream_);
@@ -265,7 +270,7 @@ class cuda_tracker final : public tracker {
   device_buffer<voxel_info> voxels_;
   device_buffer<packed_fibre> fibres_;
   device_buffer<seed> seeds_;
-  device_buffer<std::int32_t> matrix_columns_;
+  device_buffer<std::int32_t> matrix_columns_, pair_columns_;
   device_buffer<voxel_info> space_voxels_;
   device_buffer<std::uint32_t> exits_, target_begin_, targets_;
   device_buffer<unsigned long long> taken_;

@@ -28,7 +28,7 @@ class visit_counter {
         out.columns > 0 || out.to.cells != nullptr || out.crossings != nullptr || out.to.directions != nullptr;
     last_place_ = -1;
     start_place_ = -1;
-    last_column_ = -1;
+    last_column_ = last_pair_column_ = -1;
     crossings_ = 0;
     visits_.clear();
   }
@@ -62,7 +62,7 @@ class visit_counter {
  private:
   VOXHERD_FUNCTION void count_more(const voxel_info& at, std::int32_t point, const direction& travel,
                                    const float (&position)[3]) {
-    if (out_.to.cells != nullptr || out_.crossings != nullptr) visit_column(point, position);
+    if (out_.to.cells != nullptr || out_.crossings != nullptr) visit_columns(point, position);
     if (out_.columns > 0 && point > 0) reach(at, point);
     if (start_place_ >= 0 && point > 0) {
       add_direction(start_place_, travel);
@@ -70,16 +70,23 @@ class visit_counter {
     }
   }
 
-  VOXHERD_FUNCTION void visit_column(std::int32_t point, const float (&position)[3]) {
-    const std::int32_t column = field_->matrix.find(position);
-    if (column == last_column_) return;
-    last_column_ = column;
+  VOXHERD_FUNCTION void visit_columns(std::int32_t point, const float (&position)[3]) {
+    visit_column(field_->matrix.find(position), 0, point, last_column_);
+    if (field_->pair_columns.columns > 0)
+      visit_column(field_->pair_columns.find(position), field_->matrix.columns, point, last_pair_column_);
+  }
+
+  /// `before`: columns of the grids before that of the column; `last`: its column at the last point.
+  VOXHERD_FUNCTION void visit_column(std::int32_t column, std::uint32_t before, std::int32_t point,
+                                     std::int32_t& last) {
+    if (column == last) return;
+    last = column;
     if (column < 0 || column == out_.own_column) return;
     bool first_visit = false;
-    (void)visits_.find(field_->places + 1 + out_.columns + static_cast<std::uint32_t>(column), first_visit);
+    const std::uint32_t number = before + static_cast<std::uint32_t>(column);
+    (void)visits_.find(field_->places + 1 + out_.columns + number, first_visit);
     if (!first_visit) return;
-    if (out_.crossings != nullptr)
-      out_.crossings[crossings_++] = {static_cast<std::uint32_t>(column), half_ == 0 ? point : -point};
+    if (out_.crossings != nullptr) out_.crossings[crossings_++] = {number, half_ == 0 ? point : -point};
     add(element(out_.to.cells, static_cast<std::size_t>(column)), 1u);
     add(element(out_.to.cell_length, static_cast<std::size_t>(column)), static_cast<std::uint64_t>(point));
   }
@@ -115,7 +122,7 @@ class visit_counter {
   bool more_than_density_ = false;
   std::uint32_t own_region_ = 0;
   std::int32_t last_place_ = -1;
-  std::int32_t last_column_ = -1;
+  std::int32_t last_column_ = -1, last_pair_column_ = -1;
   std::uint32_t crossings_ = 0;
   int half_ = 0;
   std::int32_t start_place_ = -1;  ///< of a start whose direction is not known yet; -1: none

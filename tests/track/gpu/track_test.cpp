@@ -77,6 +77,20 @@ TEST_F(TrackCuda, MatricesAreThoseOfTheCpu) {
   }
 }
 
+TEST_F(TrackCuda, PairsOfTwoMasksAreThoseOfTheCpu) {
+  track_case c = bent_case_with_conditions(2), other = c;
+  c.set_coarse_matrix();
+  other.set_seed_matrix();
+  other.matrix.square = false;
+  track_input in = c.input(1000, 4000);
+  in.pair_columns = other.input(1000, 4000).matrix;
+  std::vector<pair_entry> found, expected;
+  make_tracker(gpu, in)->track_pairs(0, found);
+  make_tracker({backend::cpu, 2, 0}, in)->track_pairs(0, expected);
+  EXPECT_GT(found.size(), 10u);
+  EXPECT_EQ(found, expected);
+}
+
 /// Masks and counts on voxels that are turned and shifted against those of the samples.
 seed_space turned_space(const track_case& c) {
   seed_space space;
