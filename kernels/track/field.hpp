@@ -23,7 +23,7 @@ VOXHERD_FUNCTION inline std::int32_t dot(const direction& a, const direction& b)
 }
 
 /// One fibre of one posterior sample. All zero: there is none, and a streamline ends.
-struct packed_fibre {
+struct alignas(8) packed_fibre {
   std::int16_t x, y, z;
   std::uint16_t fraction;
   VOXHERD_FUNCTION direction axis() const { return {x, y, z}; }

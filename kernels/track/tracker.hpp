@@ -56,6 +56,9 @@ class tracker {
   /// The pairs of the matrix' voxels on the streamlines of group number `group`.
   virtual void track_pairs(std::uint64_t group, std::vector<pair_entry>& out) = 0;
 
+  /// Draws other streamlines through the same samples from now on: `input` has other masks, seeds, settings and groups.
+  virtual void change_streamlines(const track_input& input) = 0;
+
   /// Frees the device memory that is kept from one call to the next.
   virtual void release_memory() {}
 };

@@ -6,6 +6,7 @@
 
 #include "kernels/track/backends.hpp"
 #include "kernels/track/lane.hpp"
+#include "kernels/track/table_memory.hpp"
 
 namespace voxherd::track {
 
@@ -172,6 +173,8 @@ class cpu_tracker final : public tracker {
     reduce_pairs(out);
   }
 
+  void change_streamlines(const track_input& in) override { in_ = in; }
+
  private:
   /// `plan`: the run's, or of groups that are rows of a matrix.
   track_job make_job(std::uint64_t group, const group_plan& plan) const {
@@ -184,6 +187,7 @@ class cpu_tracker final : public tracker {
     job.first_group = group;
     job.first = group * plan.per_group;
     job.end = std::min(job.first + plan.per_group, plan.streamlines());
+    job.seed_rows = plan.seed_rows();
     return job;
   }
 
@@ -204,15 +208,13 @@ class cpu_tracker final : public tracker {
   /// `wants_crossings`: the sink reads the list of each streamline's crossings.
   template <class Queue, class Sink = no_sink>
   static void draw(const track_job& job, Queue queue, const Sink& sink = {}, bool wants_crossings = false) {
-    const std::uint32_t visits = table_entries(max_visits(job)), cells = table_entries(max_cells(job.how));
-    std::vector<visit_entry> visit_memory(lanes_per_thread * visits);
-    std::vector<cell_entry> cell_memory(lanes_per_thread * cells);
+    std::vector<table_memory<visit_entry>> visits(lanes_per_thread, table_memory<visit_entry>(max_visits(job)));
+    std::vector<table_memory<cell_entry>> cells(lanes_per_thread, table_memory<cell_entry>(max_cells(job.how)));
     const std::size_t crossings = wants_crossings ? max_crossings(job) : 0;
     std::vector<crossing> crossing_memory(lanes_per_thread * crossings);
     std::vector<lane_walker> lanes;
     for (std::size_t i = 0; i < lanes_per_thread; ++i)
-      lanes.emplace_back(job, stamped_table<visit_entry>{visit_memory.data() + i * visits, visits - 1, 0},
-                         stamped_table<cell_entry>{cell_memory.data() + i * cells, cells - 1, 0},
+      lanes.emplace_back(job, visits[i].table(), cells[i].table(),
                          wants_crossings ? crossing_memory.data() + i * crossings : nullptr);
     for (bool any = true; any;) {
       any = false;
