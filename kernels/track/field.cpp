@@ -37,8 +37,8 @@ struct quick_turn {
     s = std::fma(s, q, 8.3333333333333332e-03), c = std::fma(c, q, -1.3888888888888889e-03);
     s = std::fma(s, q, -1.6666666666666666e-01), c = std::fma(c, q, 4.1666666666666664e-02);
     s = std::fma(s * q, r, r), c = std::fma(c * q, q, std::fma(-0.5, q, 1.0));
-    const double half = 0.5 * turns, odd = turns - 2 * std::floor(half);      // 0 or 1
-    const double high = std::floor(half) - 2 * std::floor(0.5 * half);  // 0 or 1: half a turn more
+    const double half = 0.5 * turns, odd = turns - 2 * std::floor(half);  // 0 or 1
+    const double high = std::floor(half) - 2 * std::floor(0.5 * half);    // 0 or 1: half a turn more
     const double sign = 1 - 2 * high;
     sine = sign * (odd != 0 ? c : s);
     cosine = sign * (odd != 0 ? -s : c);
