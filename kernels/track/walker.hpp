@@ -3,6 +3,7 @@
 #include "kernels/portable/draws.hpp"
 #include "kernels/track/acceptance.hpp"
 #include "kernels/track/fibre_choice.hpp"
+#include "kernels/track/look_up.hpp"
 #include "kernels/track/mask_exits.hpp"
 #include "kernels/track/visit_counter.hpp"
 
@@ -81,11 +82,6 @@ class walker {
     return draw_words(how_->random_seed, seed_.index, static_cast<std::uint64_t>(number_) << 32 | code);
   }
 
-  /// In [0, 1), exact.
-  VOXHERD_FUNCTION static float to_share(std::uint32_t word) {
-    return static_cast<float>(word >> 8) * 5.9604644775390625e-8f;
-  }
-
   /// The seed's centre, or a point uniform in a ball around it.
   VOXHERD_FUNCTION void place_start() {
     half_ = 0;
@@ -137,19 +133,6 @@ class walker {
 
   VOXHERD_FUNCTION bool counts() const { return (counting_ >> half_ & 1u) != 0; }
 
-  VOXHERD_FUNCTION static std::int32_t nearest(float position) {
-    return static_cast<std::int32_t>(lane::floor(position + 0.5f));
-  }
-
-  VOXHERD_FUNCTION voxel_info look_up(std::int32_t x, std::int32_t y, std::int32_t z) const {
-    const bool in_image =
-        x >= 0 && y >= 0 && z >= 0 && x < field_->size[0] && y < field_->size[1] && z < field_->size[2];
-    if (!in_image) return {-1, 0};
-    const auto row =
-        static_cast<std::size_t>(z) * static_cast<std::size_t>(field_->size[1]) + static_cast<std::size_t>(y);
-    return field_->voxels[row * static_cast<std::size_t>(field_->size[0]) + static_cast<std::size_t>(x)];
-  }
-
   /// Whether the half may go on in its cell; remembers the direction there.
   [[gnu::always_inline]] VOXHERD_FUNCTION inline bool enter_cell() {
     std::uint32_t key = 0;
@@ -171,7 +154,8 @@ class walker {
   [[gnu::always_inline]] VOXHERD_FUNCTION inline void arrive() {
     moving_ = false;
     // Both voxels are asked for before one is needed.
-    const voxel_info own = look_up(nearest(position_[0]), nearest(position_[1]), nearest(position_[2]));
+    const voxel_info own =
+        look_up(*field_, nearest_voxel(position_[0]), nearest_voxel(position_[1]), nearest_voxel(position_[2]));
     const drawn_sample drawn = draw(position_, purpose::sample);
     if (point_ > 0 && how_->loop_check && !enter_cell()) {
       --point_;  // the point is not part of the half
@@ -236,7 +220,7 @@ class walker {
         how_->half_weight_ends
             ? static_cast<std::uint32_t>((static_cast<std::uint64_t>(w.v[3]) * (samples - 1) + 0x80000000u) >> 32)
             : pick(w.v[3], samples);
-    return {look_up(voxel[0], voxel[1], voxel[2]), sample};
+    return {look_up(*field_, voxel[0], voxel[1], voxel[2]), sample};
   }
 
   /// Null outside the mask.
