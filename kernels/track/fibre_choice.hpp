@@ -31,17 +31,23 @@ VOXHERD_FUNCTION inline int choose_first(const packed_fibre* fibres, const walk_
   return 0;
 }
 
-/// Number of the fibre that is closest to the direction of travel among those above the threshold.
-VOXHERD_FUNCTION inline int choose_closest(const packed_fibre* fibres, const walk_settings& how,
-                                           const direction& travel) {
-  int closest = 0;
+/// The fibre that is closest to the direction of travel among those above the threshold.
+VOXHERD_FUNCTION inline packed_fibre choose_closest(const packed_fibre* fibres, const walk_settings& how,
+                                                    const direction& travel) {
+  packed_fibre closest = fibres[0];
   std::int32_t largest = -1;
   for (int k = 0; k < how.fibres; ++k) {
-    if (fibres[k].fraction <= how.min_fraction) continue;
-    const std::int32_t product = dot(fibres[k].axis(), travel), size = product < 0 ? -product : product;
-    if (size > largest) closest = k, largest = size;
+    const packed_fibre fibre = fibres[k];
+    const std::int32_t product = dot(fibre.axis(), travel), size = product < 0 ? -product : product;
+    if (fibre.fraction > how.min_fraction && size > largest) closest = fibre, largest = size;
   }
   return closest;
+}
+
+/// The fibre that the next step of a half follows.
+VOXHERD_FUNCTION inline packed_fibre choose_fibre(const packed_fibre* fibres, const walk_settings& how, bool first,
+                                                  const direction& travel, std::uint32_t word) {
+  return first ? fibres[choose_first(fibres, how, word)] : choose_closest(fibres, how, travel);
 }
 
 /// The unit direction between two, the second one turned to the side of the first. The same on every device: one

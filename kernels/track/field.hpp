@@ -23,7 +23,7 @@ VOXHERD_FUNCTION inline std::int32_t dot(const direction& a, const direction& b)
 }
 
 /// One fibre of one posterior sample. All zero: there is none, and a streamline ends.
-struct packed_fibre {
+struct alignas(8) packed_fibre {
   std::int16_t x, y, z;
   std::uint16_t fraction;
   VOXHERD_FUNCTION direction axis() const { return {x, y, z}; }
@@ -70,7 +70,8 @@ struct field_view {
   const std::uint32_t* exits = nullptr;         ///< by place: the masks not to leave, one bit each; null for none
   const std::uint32_t* target_begin = nullptr;  ///< place i is in targets[target_begin[i] ... target_begin[i + 1] - 1]
   const std::uint32_t* targets = nullptr;
-  column_grid matrix = {};  ///< without columns unless rows of a matrix are counted
+  column_grid matrix = {};        ///< without columns unless rows of a matrix are counted
+  column_grid pair_columns = {};  ///< of pairs whose rows are `matrix`; without columns: pairs of `matrix` alone
   seed_space space = {};
 };
 

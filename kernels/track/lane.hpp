@@ -14,6 +14,7 @@ struct track_job {
   std::uint32_t columns;  ///< of the counts by seed: regions or targets
   std::uint64_t first_group;
   std::uint64_t first, end;  ///< numbers of the streamlines
+  std::uint64_t seed_rows;   ///< of a group
   counters out;              ///< of the first group
 };
 
@@ -33,74 +34,103 @@ class lane_walker {
   /// One step. Queue: next() returns the next streamline's number, at least `end` if none is left. Returns false then.
   /// Sink: gets the walker at the end of each streamline that has been counted.
   template <class Queue, class Sink = no_sink>
-  VOXHERD_FUNCTION bool advance(Queue& queue, const Sink& sink = {}) {
-    if (!busy_) {
-      const std::uint64_t number = queue.next();
-      if (number >= job_->end) return false;
-      begin(number);
-      return true;
+  [[gnu::always_inline]] VOXHERD_FUNCTION inline bool advance(Queue& queue, const Sink& sink = {}) {
+    if (state_ != walking) {
+      if (state_ == waiting) {
+        const std::uint64_t number = queue.next();
+        if (number >= job_->end) {
+          add_walked();
+          return false;
+        }
+        locate(number);
+      }
+      walker_.begin(job_->seeds[from_], number_of_seed_, counting_, make_output());
+      state_ = walking;
     }
-    if (walker_.advance()) return true;
-    end_pass(sink);
+    if (!walker_.advance()) end_pass(sink);
     return true;
   }
 
+  // With their last stamps.
+  VOXHERD_FUNCTION const stamped_table<visit_entry>& visits() const { return walker_.visits(); }
+  VOXHERD_FUNCTION const stamped_table<cell_entry>& cells() const { return walker_.cells(); }
+
  private:
-  VOXHERD_FUNCTION void begin(std::uint64_t number) {
-    const std::uint64_t group = number / job_->plan.per_group, from = number / job_->plan.per_seed;
+  enum state : std::uint8_t { waiting, repeating, walking };
+
+  VOXHERD_FUNCTION void locate(std::uint64_t number) {
+    const std::uint64_t group = number / job_->plan.per_group;
+    if (group - job_->first_group != group_) add_walked();
+    group_ = group - job_->first_group;
+    number_of_group_ = number - group * job_->plan.per_group;
+    from_ = number / job_->plan.per_seed;
+    number_of_seed_ = static_cast<std::uint32_t>(number - from_ * job_->plan.per_seed);
+    seed_row_ = from_ - job_->plan.first_seed(group) + group_ * job_->seed_rows;
+    counting_ = job_->how.has_conditions() ? 0 : 3;
+    is_repeated_ = false;
+  }
+
+  VOXHERD_FUNCTION walk_output make_output() const {
     walk_output out;
-    out.to = group_row(job_->out, group - job_->first_group, job_->field.places, job_->plan, job_->columns,
-                       job_->field.matrix.columns);
-    out.crossings = crossings_;
-    out.own_column = job_->field.matrix.square ? static_cast<std::int32_t>(from) : -1;
-    out.seed_row = static_cast<std::uint32_t>(from - job_->plan.first_seed(group));
+    out.to = &job_->out;
+    out.row = group_;
+    out.seed_row = seed_row_;
     out.columns = job_->columns;
-    walker_.begin(job_->seeds[from], static_cast<std::uint32_t>(number % job_->plan.per_seed),
-                  job_->how.has_conditions() ? 0 : 3, out);
-    number_in_group_ = number - group * job_->plan.per_group;
-    busy_ = true;
-    first_pass_ = true;
+    out.crossings = crossings_;
+    out.own_column = job_->field.matrix.square ? static_cast<std::int32_t>(from_) : -1;
+    return out;
   }
 
   template <class Sink>
-  VOXHERD_FUNCTION void end_pass(const Sink& sink) {
-    const walk_output& out = walker_.output();
-    if (first_pass_) add(out.to.walked, walker_.walked());
-    const bool was_counted = walker_.counting() != 0;
-    const unsigned counted = walker_.counted_steps() < job_->how.min_total ? 0 : walker_.counted();
-    if (!was_counted && counted != 0) {
-      first_pass_ = false;
-      const walk_output same = out;
-      const seed from = walker_.origin();
-      walker_.begin(from, walker_.number(), counted, same);
+  [[gnu::always_inline]] VOXHERD_FUNCTION inline void end_pass(const Sink& sink) {
+    if (!is_repeated_) walked_ += walker_.walked();
+    state_ = waiting;
+    if (counting_ == 0) {
+      counting_ = walker_.counted_steps() < job_->how.min_total ? 0 : walker_.counted();
+      if (counting_ != 0) state_ = repeating;
+      is_repeated_ = true;
       return;
     }
-    if (was_counted) sink(walker_);
-    if (was_counted) add(element(out.to.accepted, out.seed_row), 1u);
-    if (was_counted) add(element(out.to.accepted_bits, number_in_group_ / 32), 1u << number_in_group_ % 32);
-    busy_ = false;
+    sink(walker_);
+    add(element(job_->out.accepted, seed_row_), 1u);
+    if (job_->out.accepted_bits != nullptr)
+      add(job_->out.accepted_bits + group_ * bit_words(job_->plan.per_group) + number_of_group_ / 32,
+          1u << number_of_group_ % 32);
+  }
+
+  VOXHERD_FUNCTION void add_walked() {
+    if (walked_ > 0) add(element(job_->out.walked, group_), walked_);
+    walked_ = 0;
   }
 
   const track_job* job_;
   walker walker_;
   crossing* crossings_;
-  std::uint64_t number_in_group_ = 0;
-  bool busy_ = false, first_pass_ = true;
+  std::uint64_t group_ = 0;  ///< after the first one
+  std::uint64_t from_ = 0, seed_row_ = 0, number_of_group_ = 0;
+  std::uint32_t number_of_seed_ = 0;
+  unsigned counting_ = 0;
+  std::uint64_t walked_ = 0;  ///< steps of the group that are not in its sum yet
+  state state_ = waiting;
+  bool is_repeated_ = false;
 };
+
+/// The number of columns before those of a pair's second mask; 0: there is one mask.
+VOXHERD_FUNCTION inline std::uint32_t pair_rows(const field_view& field) {
+  return field.pair_columns.columns > 0 ? field.matrix.columns : 0;
+}
 
 /// Keys that one streamline may put into each table.
 inline std::uint32_t max_visits(const walk_settings& how, std::uint32_t columns) {
   return 2 * static_cast<std::uint32_t>(how.max_points) + columns;
 }
-/// The same where the voxels of a matrix are counted too.
-inline std::uint32_t max_visits(const track_job& job) {
-  return max_visits(job.how, job.columns) +
-         (job.field.matrix.columns > 0 ? 2 * static_cast<std::uint32_t>(job.how.max_points) : 0);
-}
 /// Crossings of one streamline.
 inline std::uint32_t max_crossings(const track_job& job) {
-  return job.field.matrix.columns > 0 ? 2 * static_cast<std::uint32_t>(job.how.max_points) : 0;
+  const std::uint32_t grids = (job.field.matrix.columns > 0 ? 1 : 0) + (job.field.pair_columns.columns > 0 ? 1 : 0);
+  return grids * 2 * static_cast<std::uint32_t>(job.how.max_points);
 }
+/// Keys where the voxels of a matrix are counted too.
+inline std::uint32_t max_visits(const track_job& job) { return max_visits(job.how, job.columns) + max_crossings(job); }
 inline std::uint32_t max_cells(const walk_settings& how) {
   return how.loop_check ? static_cast<std::uint32_t>(how.max_points) : 1;
 }

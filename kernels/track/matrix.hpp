@@ -30,27 +30,39 @@ struct column_grid {
 
 /// A voxel of a matrix on a streamline.
 struct crossing {
-  std::uint32_t column;
-  std::int32_t steps;  ///< from the seed to the first point there; negative on the second half
+  std::uint32_t column;  ///< of field_view::matrix, or that many and the column of pair_columns
+  std::int32_t steps;    ///< from the seed to the first point there; negative on the second half
 };
 
 /// Two voxels of a matrix that streamlines connect. Entries are in the order of their keys.
 struct pair_entry {
-  std::uint64_t key;  ///< row, the smaller one, and column: row << 32 | column
+  std::uint64_t key;  ///< row, of one mask the smaller one, and column: row << 32 | column
   std::uint64_t count;
   std::uint64_t steps;  ///< sum of the lengths between them
   bool operator==(const pair_entry&) const = default;
 };
 
-/// Calls sink(key, steps) for each two crossings of a streamline.
+/// Calls sink(key, steps) for each two crossings of a streamline. `rows`: if not 0, only for those of which one is
+/// below it, which is the row, and one is not.
 template <class Sink>
-VOXHERD_FUNCTION inline void for_each_pair(const crossing* all, std::uint32_t count, const Sink& sink) {
+VOXHERD_FUNCTION inline void for_each_pair(const crossing* all, std::uint32_t count, std::uint32_t rows,
+                                           const Sink& sink) {
   for (std::uint32_t i = 1; i < count; ++i)
     for (std::uint32_t k = 0; k < i; ++k) {
-      const std::uint64_t a = all[i].column, b = all[k].column;
+      const bool i_first = all[i].column < all[k].column;
+      const std::uint64_t first = all[i_first ? i : k].column, second = all[i_first ? k : i].column;
+      if (rows > 0 && (first >= rows || second < rows)) continue;
       const std::int32_t steps = all[i].steps - all[k].steps;
-      sink(a < b ? a << 32 | b : b << 32 | a, static_cast<std::uint32_t>(steps < 0 ? -steps : steps));
+      sink(first << 32 | (second - rows), static_cast<std::uint32_t>(steps < 0 ? -steps : steps));
     }
+}
+
+/// How many there are.
+VOXHERD_FUNCTION inline std::uint64_t count_pairs(const crossing* all, std::uint32_t count, std::uint32_t rows) {
+  if (rows == 0) return count == 0 ? 0 : static_cast<std::uint64_t>(count) * (count - 1) / 2;
+  std::uint64_t in_rows = 0;
+  for (std::uint32_t i = 0; i < count; ++i) in_rows += all[i].column < rows ? 1 : 0;
+  return in_rows * (count - in_rows);
 }
 
 /// Sorts entries and adds up those with the same key.

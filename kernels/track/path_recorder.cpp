@@ -24,14 +24,11 @@ path_recorder::path_recorder(const track_input& input)
       how_(input.how),
       seeds_(input.seeds),
       per_seed_(input.plan.per_seed),
-      visit_memory_(table_entries(max_visits(input.how, input.columns))),
-      cell_memory_(table_entries(max_cells(input.how))) {}
+      visits_(1),  // nothing is counted
+      cells_(max_cells(input.how)) {}
 
 void path_recorder::record(std::uint64_t number, streamline_path& path) {
-  std::fill(visit_memory_.begin(), visit_memory_.end(), visit_entry{});
-  std::fill(cell_memory_.begin(), cell_memory_.end(), cell_entry{});
-  walker w(field_, how_, {visit_memory_.data(), static_cast<std::uint32_t>(visit_memory_.size() - 1), 0},
-           {cell_memory_.data(), static_cast<std::uint32_t>(cell_memory_.size() - 1), 0});
+  walker w(field_, how_, visits_.table(), cells_.table());
   const seed& from = seeds_[number / per_seed_];
   const auto of_seed = static_cast<std::uint32_t>(number % per_seed_);
   w.begin(from, of_seed, 0, {});

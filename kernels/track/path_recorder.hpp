@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/track/stamped_table.hpp"
+#include "kernels/track/table_memory.hpp"
 #include "kernels/track/tracker.hpp"
 
 namespace voxherd::track {
@@ -33,8 +33,8 @@ class path_recorder {
   walk_settings how_;
   std::span<const seed> seeds_;
   std::uint64_t per_seed_;
-  std::vector<visit_entry> visit_memory_;
-  std::vector<cell_entry> cell_memory_;
+  table_memory<visit_entry> visits_;
+  table_memory<cell_entry> cells_;
 };
 
 }  // namespace voxherd::track

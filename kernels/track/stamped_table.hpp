@@ -6,32 +6,71 @@
 
 namespace voxherd::track {
 
-/// A set of keys with values, emptied at once by a new stamp. Open addressing in memory of `mask + 1` entries, a power
-/// of two and at least twice the number of keys, zero at the start. Entry has `stamp` and `key`.
+/// A set of keys with values, emptied at once by a new stamp. Open addressing. Begins with few entries, which stay in
+/// the caches, and moves to many when these are half full. Both arrays have a power of two of entries and are zero at
+/// the start. Entry has `stamp` and `key`.
 template <class Entry>
-struct stamped_table {
-  Entry* entries = nullptr;
-  std::uint32_t mask = 0;
-  std::uint32_t stamp = 0;
+class stamped_table {
+ public:
+  /// `many`: at least twice as many as keys. `stamp`: the last one used with these entries.
+  VOXHERD_FUNCTION stamped_table(Entry* few, std::uint32_t few_entries, Entry* many, std::uint32_t many_entries,
+                                 std::uint32_t stamp)
+      : few_(few), many_(many), few_mask_(few_entries - 1), many_mask_(many_entries - 1), stamp_(stamp) {
+    clear();
+  }
 
-  VOXHERD_FUNCTION void clear() { ++stamp; }
+  VOXHERD_FUNCTION std::uint32_t stamp() const { return stamp_; }
+
+  VOXHERD_FUNCTION void clear() {
+    ++stamp_;
+    entries_ = few_;
+    mask_ = few_mask_;
+    used_ = 0;
+  }
 
   /// The key's entry, added if it is missing; `added` tells.
-  VOXHERD_FUNCTION Entry& find(std::uint32_t key, bool& added) const {
-    std::uint32_t at = (key * 2654435761u >> 8) & mask;
-    while (entries[at].stamp == stamp && entries[at].key != key) at = (at + 1) & mask;
-    added = entries[at].stamp != stamp;
-    entries[at].stamp = stamp;
-    entries[at].key = key;
-    return entries[at];
+  VOXHERD_FUNCTION Entry& find(std::uint32_t key, bool& added) {
+    if (used_ > few_mask_ / 2 && entries_ == few_) move();
+    std::uint32_t at = place(key) & mask_;
+    for (Entry e = entries_[at]; e.stamp == stamp_; e = entries_[at]) {
+      added = false;
+      if (e.key == key) return entries_[at];
+      at = (at + 1) & mask_;
+    }
+    added = true;
+    ++used_;
+    entries_[at].stamp = stamp_;
+    entries_[at].key = key;
+    return entries_[at];
   }
+
+ private:
+  VOXHERD_FUNCTION static std::uint32_t place(std::uint32_t key) { return key * 2654435761u >> 8; }
+
+  VOXHERD_FUNCTION void move() {
+    for (std::uint32_t i = 0; i <= few_mask_; ++i) {
+      if (few_[i].stamp != stamp_) continue;
+      std::uint32_t at = place(few_[i].key) & many_mask_;
+      while (many_[at].stamp == stamp_) at = (at + 1) & many_mask_;
+      many_[at] = few_[i];
+    }
+    entries_ = many_;
+    mask_ = many_mask_;
+  }
+
+  Entry *few_, *many_, *entries_ = nullptr;
+  std::uint32_t few_mask_, many_mask_, mask_ = 0;
+  std::uint32_t stamp_;
+  std::uint32_t used_ = 0;
 };
 
-struct visit_entry {
+struct alignas(8) visit_entry {
+  static constexpr std::uint32_t few = 256;
   std::uint32_t stamp, key;
 };
 
-struct cell_entry {
+struct alignas(16) cell_entry {
+  static constexpr std::uint32_t few = 32;
   std::uint32_t stamp, key;
   std::int16_t x, y, z, unused;  ///< direction in which the cell was last entered
 };

@@ -32,7 +32,7 @@ struct track_input {
   std::span<const voxel_info> voxels;
   std::span<const packed_fibre> fibres;
   std::span<const std::uint32_t> exits, target_begin, targets;  ///< as in field_view; empty for none
-  column_grid matrix;                                           ///< its array is in host memory
+  column_grid matrix, pair_columns;                             ///< their arrays are in host memory
   seed_space space;                                             ///< likewise
   std::uint32_t places = 0;
   std::uint32_t columns = 0;  ///< of the counts by seed: regions or targets
@@ -56,6 +56,9 @@ class tracker {
   /// The pairs of the matrix' voxels on the streamlines of group number `group`.
   virtual void track_pairs(std::uint64_t group, std::vector<pair_entry>& out) = 0;
 
+  /// Draws other streamlines through the same samples from now on: `input` has other masks, seeds, settings and groups.
+  virtual void change_streamlines(const track_input& input) = 0;
+
   /// Frees the device memory that is kept from one call to the next.
   virtual void release_memory() {}
 };
@@ -71,6 +74,7 @@ inline field_view host_field(const track_input& in) {
   field.target_begin = data(in.target_begin);
   field.targets = data(in.targets);
   field.matrix = in.matrix;
+  field.pair_columns = in.pair_columns;
   field.space = in.space;
   return field;
 }

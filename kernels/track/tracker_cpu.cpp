@@ -6,6 +6,7 @@
 
 #include "kernels/track/backends.hpp"
 #include "kernels/track/lane.hpp"
+#include "kernels/track/table_memory.hpp"
 
 namespace voxherd::track {
 
@@ -59,10 +60,11 @@ struct dense_row {
 /// Collects pairs, and adds up equal ones whenever their number has doubled.
 struct pair_sink {
   std::vector<pair_entry>& entries;
+  std::uint32_t rows;  ///< of the first of two masks; 0: there is one
 
   void operator()(const walker& w) const {
     constexpr std::size_t min_entries = std::size_t{1} << 20;
-    for_each_pair(w.output().crossings, w.crossings(), [&](std::uint64_t key, std::uint32_t steps) {
+    for_each_pair(w.output().crossings, w.crossings(), rows, [&](std::uint64_t key, std::uint32_t steps) {
       if (entries.size() == entries.capacity() && entries.size() >= min_entries) {
         reduce_pairs(entries);
         entries.reserve(2 * entries.size() + min_entries);
@@ -163,13 +165,15 @@ class cpu_tracker final : public tracker {
 #pragma omp parallel num_threads(threads_)
     {
       std::vector<pair_entry> own;
-      draw(job, portion_queue{next}, pair_sink{own}, true);
+      draw(job, portion_queue{next}, pair_sink{own, pair_rows(job.field)}, true);
       reduce_pairs(own);
 #pragma omp critical(voxherd_track_pairs)
       out.insert(out.end(), own.begin(), own.end());
     }
     reduce_pairs(out);
   }
+
+  void change_streamlines(const track_input& in) override { in_ = in; }
 
  private:
   /// `plan`: the run's, or of groups that are rows of a matrix.
@@ -183,6 +187,7 @@ class cpu_tracker final : public tracker {
     job.first_group = group;
     job.first = group * plan.per_group;
     job.end = std::min(job.first + plan.per_group, plan.streamlines());
+    job.seed_rows = plan.seed_rows();
     return job;
   }
 
@@ -203,15 +208,13 @@ class cpu_tracker final : public tracker {
   /// `wants_crossings`: the sink reads the list of each streamline's crossings.
   template <class Queue, class Sink = no_sink>
   static void draw(const track_job& job, Queue queue, const Sink& sink = {}, bool wants_crossings = false) {
-    const std::uint32_t visits = table_entries(max_visits(job)), cells = table_entries(max_cells(job.how));
-    std::vector<visit_entry> visit_memory(lanes_per_thread * visits);
-    std::vector<cell_entry> cell_memory(lanes_per_thread * cells);
+    std::vector<table_memory<visit_entry>> visits(lanes_per_thread, table_memory<visit_entry>(max_visits(job)));
+    std::vector<table_memory<cell_entry>> cells(lanes_per_thread, table_memory<cell_entry>(max_cells(job.how)));
     const std::size_t crossings = wants_crossings ? max_crossings(job) : 0;
     std::vector<crossing> crossing_memory(lanes_per_thread * crossings);
     std::vector<lane_walker> lanes;
     for (std::size_t i = 0; i < lanes_per_thread; ++i)
-      lanes.emplace_back(job, stamped_table<visit_entry>{visit_memory.data() + i * visits, visits - 1, 0},
-                         stamped_table<cell_entry>{cell_memory.data() + i * cells, cells - 1, 0},
+      lanes.emplace_back(job, visits[i].table(), cells[i].table(),
                          wants_crossings ? crossing_memory.data() + i * crossings : nullptr);
     for (bool any = true; any;) {
       any = false;

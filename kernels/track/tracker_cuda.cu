@@ -3,54 +3,12 @@
 
 #include "kernels/device/each_cuda.cuh"
 #include "kernels/track/backends.hpp"
-#include "kernels/track/lane.hpp"
 #include "kernels/track/pair_reducer.cuh"
-#include "kernels/track/row_kernels.cuh"
+#include "kernels/track/walk_kernel.cuh"
 
 namespace voxherd::track {
 
 namespace {
-
-struct shared_queue {
-  unsigned long long* taken;
-  std::uint64_t first;
-  __device__ std::uint64_t next() const { return first + atomicAdd(taken, 1ull); }
-};
-
-/// Adds the pairs of a streamline to an array. Where it is too small, `used` says how large it should be.
-struct pair_sink {
-  crossing* crossings = nullptr;  ///< lists of all threads; null: no pairs are wanted
-  std::uint32_t list_size = 0;
-  std::uint64_t* keys = nullptr;
-  std::uint64_t* steps = nullptr;
-  unsigned long long* used = nullptr;
-  unsigned long long room = 0;
-
-  __device__ crossing* list(std::size_t thread) const {
-    return crossings == nullptr ? nullptr : crossings + thread * list_size;
-  }
-  __device__ void operator()(const walker& w) const {
-    const std::uint64_t n = w.crossings();
-    if (crossings == nullptr || n < 2) return;
-    unsigned long long at = atomicAdd(used, static_cast<unsigned long long>(n * (n - 1) / 2));
-    for_each_pair(w.output().crossings, w.crossings(), [&](std::uint64_t key, std::uint32_t length) {
-      if (at < room) keys[at] = key, steps[at] = length;
-      ++at;
-    });
-  }
-};
-
-/// Each thread draws one streamline after another until none is left.
-__global__ void __launch_bounds__(block_threads)
-    walk_kernel(const __grid_constant__ track_job job, visit_entry* visits, std::uint32_t visit_entries,
-                cell_entry* cells, std::uint32_t cell_entries, unsigned long long* taken, pair_sink pairs) {
-  const std::size_t thread = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x;
-  lane_walker lane(job, {visits + thread * visit_entries, visit_entries - 1, 0},
-                   {cells + thread * cell_entries, cell_entries - 1, 0}, pairs.list(thread));
-  shared_queue queue{taken, job.first};
-  while (lane.advance(queue, pairs)) {
-  }
-}
 
 /// One array of counts: in device memory while the kernel runs, then copied to the host.
 template <class T>
@@ -95,6 +53,7 @@ class cuda_tracker final : public tracker {
         target_begin_(copied(in.target_begin.data(), in.target_begin.size(), stream_)),
         targets_(copied(in.targets.data(), in.targets.size(), stream_)),
         matrix_columns_(copied(in.matrix.column, column_voxels(in.matrix), stream_)),
+        pair_columns_(copied(in.pair_columns.column, column_voxels(in.pair_columns), stream_)),
         space_voxels_(copied(in.space.voxels, space_voxels(in.space), stream_)),
         taken_(1),
         visit_entries_(table_entries(max_visits(make_job()))),
@@ -130,7 +89,7 @@ class cuda_tracker final : public tracker {
   }
 
   void track_rows(std::uint64_t first, std::size_t count, sparse_rows& out) override {
-    constexpr std::size_t table_bytes = std::size_t{1} << 29;
+    constexpr std::size_t table_bytes = std::size_t{1} << 30;
     const std::size_t row_bytes = in_.matrix.columns * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
     const std::size_t at_once = std::max<std::size_t>(1, table_bytes / std::max<std::size_t>(1, row_bytes));
     for (std::size_t done = 0; done < count; done += at_once)
@@ -144,10 +103,27 @@ class cuda_tracker final : public tracker {
     reduce_pairs(out);
   }
 
+  void change_streamlines(const track_input& in) override {
+    // The masks are in the image of the seeds.
+    if (in.space.voxels == nullptr) {
+      replace(voxels_, in.voxels.data(), in.voxels.size());
+    } else {
+      replace(space_voxels_, in.space.voxels, space_voxels(in.space));
+    }
+    replace(seeds_, in.seeds.data(), in.seeds.size());
+    in_ = in;
+    visit_entries_ = table_entries(max_visits(make_job()));
+    cell_entries_ = table_entries(max_cells(in.how));
+    stream_.wait();
+  }
+
   void release_memory() override {
     density_.release(), accepted_.release(), hits_.release(), accepted_bits_.release();
     length_.release(), hit_length_.release(), walked_.release(), directions_.release();
     row_cells_.release(), row_length_.release();
+    entry_column_.release(), entry_count_.release(), entry_steps_.release();
+    row_sizes_ = {};
+    row_begin_ = {};
     visits_ = {};
     cells_ = {};
     crossings_ = {};
@@ -155,6 +131,12 @@ class cuda_tracker final : public tracker {
   }
 
  private:
+  template <class T>
+  void replace(device_buffer<T>& buffer, const T* from, std::size_t count) {
+    buffer.reserve(count);
+    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(buffer.data(), from, count * sizeof(T), cudaMemcpyHostToDevice, stream_));
+  }
+
   track_job make_job() const {
     track_job job{};
     job.field = host_field(in_);
@@ -164,11 +146,13 @@ class cuda_tracker final : public tracker {
     if (!in_.target_begin.empty()) job.field.target_begin = target_begin_.data();
     if (!in_.targets.empty()) job.field.targets = targets_.data();
     job.field.matrix.column = matrix_columns_.data();
+    job.field.pair_columns.column = pair_columns_.data();
     if (in_.space.voxels != nullptr) job.field.space.voxels = space_voxels_.data();
     job.how = in_.how;
     job.plan = in_.plan;
     job.seeds = seeds_.data();
     job.columns = in_.columns;
+    job.seed_rows = in_.plan.seed_rows();
     return job;
   }
 
@@ -177,6 +161,7 @@ class cuda_tracker final : public tracker {
     const std::uint32_t columns = in_.matrix.columns;
     track_job job = make_job();
     job.plan = row_plan(in_.plan);
+    job.seed_rows = job.plan.seed_rows();
     job.first_group = first;
     job.first = first * job.plan.per_group;
     job.end = job.first + count * job.plan.per_group;
@@ -186,12 +171,12 @@ class cuda_tracker final : public tracker {
     job.out.cell_length = row_length_.begin(&wanted_length, count * columns, stream_);
     launch(job);
 
-    device_buffer<std::uint32_t> sizes(count);
+    row_sizes_.reserve(count);
     launch_items(size_kernel, count, block_threads / 32, {block_threads}, stream_, job.out.cells, count, columns,
-                 sizes.data());
+                 row_sizes_.data());
     std::vector<std::uint32_t> size(count);
     VOXHERD_CUDA_CHECK(
-        cudaMemcpyAsync(size.data(), sizes.data(), count * sizeof(size[0]), cudaMemcpyDeviceToHost, stream_));
+        cudaMemcpyAsync(size.data(), row_sizes_.data(), count * sizeof(size[0]), cudaMemcpyDeviceToHost, stream_));
     stream_.wait();
     std::vector<std::uint64_t> begin{0};
     for (const std::uint32_t n : size) begin.push_back(begin.back() + n);
@@ -206,6 +191,7 @@ class cuda_tracker final : public tracker {
     job.end = end;
     pair_sink sink;
     sink.list_size = max_crossings(job);
+    sink.rows = pair_rows(job.field);
     reducer_.reserve(sink.keys, sink.steps, sink.used, sink.room, stream_);
     launch(job, sink);
     const std::uint64_t used = reducer_.used(stream_);
@@ -220,44 +206,48 @@ class cuda_tracker final : public tracker {
 
   void fetch_entries(const track_job& job, const std::vector<std::uint64_t>& begin, sparse_rows& out) {
     const std::size_t rows = begin.size() - 1, entries = begin.back(), before = out.column.size();
-    device_buffer<std::uint64_t> places = copied(begin.data(), begin.size(), stream_);
-    count_buffer<std::uint32_t> column, count;
-    count_buffer<std::uint64_t> steps;
+    replace(row_begin_, begin.data(), begin.size());
     out.column.resize(before + entries), out.count.resize(before + entries), out.steps.resize(before + entries);
-    std::uint32_t* columns_there = column.begin(out.column.data(), entries, stream_);
-    std::uint32_t* counts_there = count.begin(out.count.data(), entries, stream_);
-    std::uint64_t* steps_there = steps.begin(out.steps.data(), entries, stream_);
+    std::uint32_t* columns_there = entry_column_.begin(out.column.data(), entries, stream_);
+    std::uint32_t* counts_there = entry_count_.begin(out.count.data(), entries, stream_);
+    std::uint64_t* steps_there = entry_steps_.begin(out.steps.data(), entries, stream_);
     launch_items(compress_kernel, entries == 0 ? 0 : rows, block_threads / 32, {block_threads}, stream_, job.out.cells,
-                 job.out.cell_length, rows, in_.matrix.columns, places.data(), columns_there, counts_there,
+                 job.out.cell_length, rows, in_.matrix.columns, row_begin_.data(), columns_there, counts_there,
                  steps_there);
-    column.fetch(out.column.data() + before, entries, stream_);
-    count.fetch(out.count.data() + before, entries, stream_);
-    steps.fetch(out.steps.data() + before, entries, stream_);
+    entry_column_.fetch(out.column.data() + before, entries, stream_);
+    entry_count_.fetch(out.count.data() + before, entries, stream_);
+    entry_steps_.fetch(out.steps.data() + before, entries, stream_);
     stream_.wait();
     for (std::size_t i = 1; i < begin.size(); ++i) out.begin.push_back(before + begin[i]);
   }
 
   void launch(const track_job& job, pair_sink pairs = {}) {
-    // Tables of all resident threads; no more than the streamlines need, and at most a gigabyte.
-    constexpr std::size_t table_bytes = std::size_t{1} << 30;
-    const std::size_t block_bytes =
-        block_threads * (visit_entries_ * sizeof(visit_entry) + cell_entries_ * sizeof(cell_entry) +
-                         pairs.list_size * sizeof(crossing));
-    const std::size_t wanted = (job.end - job.first + block_threads - 1) / block_threads;
-    const std::size_t blocks = std::min(
-        {resident_blocks(walk_kernel, {block_threads}), wanted, std::max<std::size_t>(1, table_bytes / block_bytes)});
-    const std::size_t threads = blocks * block_threads;
-    visits_.reserve(threads * visit_entries_);
-    cells_.reserve(threads * cell_entries_);
+    const std::uint64_t streamlines = job.end - job.first;
+    const std::size_t wanted = (streamlines + block_threads - 1) / block_threads;
+    const std::size_t blocks = std::min(most_blocks(pairs.list_size), wanted), threads = blocks * block_threads;
+    const thread_tables<visit_entry> visits = visits_.reserve(threads, visit_entries_, streamlines, stream_);
+    const thread_tables<cell_entry> cells = cells_.reserve(threads, cell_entries_, streamlines, stream_);
     if (pairs.list_size > 0) {
       crossings_.reserve(threads * pairs.list_size);
       pairs.crossings = crossings_.data();
     }
-    VOXHERD_CUDA_CHECK(cudaMemsetAsync(visits_.data(), 0, threads * visit_entries_ * sizeof(visit_entry), stream_));
-    VOXHERD_CUDA_CHECK(cudaMemsetAsync(cells_.data(), 0, threads * cell_entries_ * sizeof(cell_entry), stream_));
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(taken_.data(), 0, sizeof(unsigned long long), stream_));
-    launch_blocks(walk_kernel, blocks, {block_threads}, stream_, job, visits_.data(), visit_entries_, cells_.data(),
-                  cell_entries_, taken_.data(), pairs);
+    launch_blocks(walk_kernel, blocks, {block_threads}, stream_, job, visits, cells, taken_.data(), pairs);
+  }
+
+  /// Those that the device runs at the same time, if their tables and lists fit a quarter of the memory that was free
+  /// first.
+  std::size_t most_blocks(std::uint32_t list_size) {
+    if (table_bytes_ == 0) {
+      std::size_t free = 0, all = 0;
+      VOXHERD_CUDA_CHECK(cudaMemGetInfo(&free, &all));
+      table_bytes_ = std::max<std::size_t>(1, free / 4);
+    }
+    const std::size_t block_bytes =
+        block_threads * (device_tables<visit_entry>::bytes_per_thread(visit_entries_) +
+                         device_tables<cell_entry>::bytes_per_thread(cell_entries_) + list_size * sizeof(crossing));
+    return std::min(resident_blocks(walk_kernel, {block_threads}),
+                    std::max<std::size_t>(1, table_bytes_ / block_bytes));
   }
 
   track_input in_;
@@ -265,17 +255,22 @@ class cuda_tracker final : public tracker {
   device_buffer<voxel_info> voxels_;
   device_buffer<packed_fibre> fibres_;
   device_buffer<seed> seeds_;
-  device_buffer<std::int32_t> matrix_columns_;
+  device_buffer<std::int32_t> matrix_columns_, pair_columns_;
   device_buffer<voxel_info> space_voxels_;
   device_buffer<std::uint32_t> exits_, target_begin_, targets_;
   device_buffer<unsigned long long> taken_;
   std::uint32_t visit_entries_, cell_entries_;
-  device_buffer<visit_entry> visits_;
-  device_buffer<cell_entry> cells_;
+  device_tables<visit_entry> visits_;
+  device_tables<cell_entry> cells_;
+  std::size_t table_bytes_ = 0;  ///< at most of tables; 0: not known yet
   device_buffer<crossing> crossings_;
   pair_reducer reducer_;
   count_buffer<std::uint32_t> density_, accepted_, hits_, row_cells_, accepted_bits_;
   count_buffer<std::uint64_t> length_, hit_length_, walked_, directions_, row_length_;
+  device_buffer<std::uint32_t> row_sizes_;
+  device_buffer<std::uint64_t> row_begin_;
+  count_buffer<std::uint32_t> entry_column_, entry_count_;  ///< of rows
+  count_buffer<std::uint64_t> entry_steps_;
 };
 
 }  // namespace

@@ -8,8 +8,9 @@ namespace voxherd::track {
 
 /// Where the counts of a walker's streamline go.
 struct walk_output {
-  counters to;
-  std::uint32_t seed_row = 0;     ///< of the seed in its group
+  const counters* to = nullptr;   ///< of the first group; null: nowhere
+  std::size_t row = 0;            ///< of the streamline's group after the first
+  std::size_t seed_row = 0;       ///< of the seed in all rows of seeds
   std::uint32_t columns = 0;      ///< of `hits`: regions or targets
   crossing* crossings = nullptr;  ///< list of the voxels of a matrix, with room for all points; null: not wanted
   std::int32_t own_column = -1;   ///< of a matrix, which is not counted; -1: none
@@ -24,11 +25,11 @@ class visit_counter {
   VOXHERD_FUNCTION void begin(std::uint32_t own_region, const walk_output& out) {
     own_region_ = own_region;
     out_ = out;
-    more_than_density_ =
-        out.columns > 0 || out.to.cells != nullptr || out.crossings != nullptr || out.to.directions != nullptr;
+    more_than_density_ = out.to != nullptr && (out.columns > 0 || out.to->cells != nullptr ||
+                                               out.crossings != nullptr || out.to->directions != nullptr);
     last_place_ = -1;
     start_place_ = -1;
-    last_column_ = -1;
+    last_column_ = last_pair_column_ = -1;
     crossings_ = 0;
     visits_.clear();
   }
@@ -39,19 +40,21 @@ class visit_counter {
   VOXHERD_FUNCTION std::uint32_t crossings() const { return crossings_; }
 
   VOXHERD_FUNCTION const walk_output& output() const { return out_; }
+  VOXHERD_FUNCTION const stamped_table<visit_entry>& visits() const { return visits_; }
 
   /// A point of a half that counts; `travel`: the direction of the step to it, if `point` is not 0.
   VOXHERD_FUNCTION void count(const voxel_info& at, std::int32_t point, const direction& travel,
                               const float (&position)[3]) {
     if (more_than_density_) count_more(at, point, travel, position);
-    if (at.place < 0 || at.place == last_place_) return;
+    if (at.place < 0 || at.place == last_place_ || out_.to == nullptr) return;
     last_place_ = at.place;
     bool first_visit = false;
     (void)visits_.find(static_cast<std::uint32_t>(at.place), first_visit);
     if (!first_visit) return;
-    add(element(out_.to.density, static_cast<std::size_t>(at.place)), 1u);
-    add(element(out_.to.length, static_cast<std::size_t>(at.place)), static_cast<std::uint64_t>(point));
-    if (out_.to.directions == nullptr) return;
+    const std::size_t place = out_.row * field_->places + static_cast<std::size_t>(at.place);
+    add(element(out_.to->density, place), 1u);
+    add(element(out_.to->length, place), static_cast<std::uint64_t>(point));
+    if (out_.to->directions == nullptr) return;
     if (point > 0) {
       add_direction(at.place, travel);
     } else {
@@ -62,7 +65,7 @@ class visit_counter {
  private:
   VOXHERD_FUNCTION void count_more(const voxel_info& at, std::int32_t point, const direction& travel,
                                    const float (&position)[3]) {
-    if (out_.to.cells != nullptr || out_.crossings != nullptr) visit_column(point, position);
+    if (out_.to->cells != nullptr || out_.crossings != nullptr) visit_columns(point, position);
     if (out_.columns > 0 && point > 0) reach(at, point);
     if (start_place_ >= 0 && point > 0) {
       add_direction(start_place_, travel);
@@ -70,18 +73,26 @@ class visit_counter {
     }
   }
 
-  VOXHERD_FUNCTION void visit_column(std::int32_t point, const float (&position)[3]) {
-    const std::int32_t column = field_->matrix.find(position);
-    if (column == last_column_) return;
-    last_column_ = column;
+  VOXHERD_FUNCTION void visit_columns(std::int32_t point, const float (&position)[3]) {
+    visit_column(field_->matrix.find(position), 0, point, last_column_);
+    if (field_->pair_columns.columns > 0)
+      visit_column(field_->pair_columns.find(position), field_->matrix.columns, point, last_pair_column_);
+  }
+
+  /// `before`: columns of the grids before that of the column; `last`: its column at the last point.
+  VOXHERD_FUNCTION void visit_column(std::int32_t column, std::uint32_t before, std::int32_t point,
+                                     std::int32_t& last) {
+    if (column == last) return;
+    last = column;
     if (column < 0 || column == out_.own_column) return;
     bool first_visit = false;
-    (void)visits_.find(field_->places + 1 + out_.columns + static_cast<std::uint32_t>(column), first_visit);
+    const std::uint32_t number = before + static_cast<std::uint32_t>(column);
+    (void)visits_.find(field_->places + 1 + out_.columns + number, first_visit);
     if (!first_visit) return;
-    if (out_.crossings != nullptr)
-      out_.crossings[crossings_++] = {static_cast<std::uint32_t>(column), half_ == 0 ? point : -point};
-    add(element(out_.to.cells, static_cast<std::size_t>(column)), 1u);
-    add(element(out_.to.cell_length, static_cast<std::size_t>(column)), static_cast<std::uint64_t>(point));
+    if (out_.crossings != nullptr) out_.crossings[crossings_++] = {number, half_ == 0 ? point : -point};
+    const std::size_t cell = out_.row * field_->matrix.columns + static_cast<std::size_t>(column);
+    add(element(out_.to->cells, cell), 1u);
+    add(element(out_.to->cell_length, cell), static_cast<std::uint64_t>(point));
   }
 
   VOXHERD_FUNCTION void reach(const voxel_info& at, std::int32_t point) {
@@ -96,14 +107,15 @@ class visit_counter {
     bool first_visit = false;
     (void)visits_.find(field_->places + 1 + column, first_visit);
     if (!first_visit) return;
-    const std::size_t at = static_cast<std::size_t>(out_.seed_row) * out_.columns + column;
-    add(element(out_.to.hits, at), 1u);
-    add(element(out_.to.hit_length, at), static_cast<std::uint64_t>(point));
+    const std::size_t at = out_.seed_row * out_.columns + column;
+    add(element(out_.to->hits, at), 1u);
+    add(element(out_.to->hit_length, at), static_cast<std::uint64_t>(point));
   }
 
   /// Adds the products of the components; a direction and its opposite give the same.
   VOXHERD_FUNCTION void add_direction(std::int32_t place, const direction& d) const {
-    std::uint64_t* sums = out_.to.directions + static_cast<std::size_t>(place) * direction_products;
+    const std::size_t row = out_.row * field_->places + static_cast<std::size_t>(place);
+    std::uint64_t* sums = out_.to->directions + row * direction_products;
     const std::int32_t products[direction_products] = {d.x * d.x, d.y * d.y, d.z * d.z,
                                                        d.x * d.y, d.x * d.z, d.y * d.z};
     for (int i = 0; i < direction_products; ++i) add(sums + i, to_sum(products[i]));
@@ -115,7 +127,7 @@ class visit_counter {
   bool more_than_density_ = false;
   std::uint32_t own_region_ = 0;
   std::int32_t last_place_ = -1;
-  std::int32_t last_column_ = -1;
+  std::int32_t last_column_ = -1, last_pair_column_ = -1;
   std::uint32_t crossings_ = 0;
   int half_ = 0;
   std::int32_t start_place_ = -1;  ///< of a start whose direction is not known yet; -1: none

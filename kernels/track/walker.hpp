@@ -3,6 +3,7 @@
 #include "kernels/portable/draws.hpp"
 #include "kernels/track/acceptance.hpp"
 #include "kernels/track/fibre_choice.hpp"
+#include "kernels/track/look_up.hpp"
 #include "kernels/track/mask_exits.hpp"
 #include "kernels/track/visit_counter.hpp"
 
@@ -30,23 +31,33 @@ class walker {
     begin_half(0);
   }
 
-  /// Makes one step, or begins the next half. Returns false when the streamline is complete.
-  VOXHERD_FUNCTION bool advance() {
-    if (!moving_) return end_half();
-    step();
+  /// Goes to the next point, which may be the start of a half. Returns false when the streamline is complete. On a GPU
+  /// its parts are in one place each, so that all lanes of a warp run them together and their variables are in
+  /// registers.
+  [[gnu::always_inline]] VOXHERD_FUNCTION inline bool advance() {
+    bool arrives = at_start_;
+    at_start_ = false;
+    if (!arrives && moving_) {
+      arrives = step();
+    } else if (!arrives) {
+      if (!end_half()) return false;
+      at_start_ = false;
+      arrives = true;
+    }
+    if (arrives) arrive();
     return true;
   }
 
   VOXHERD_FUNCTION unsigned counting() const { return counting_; }
-  VOXHERD_FUNCTION unsigned counted() const { return counted_halves(fate_[0], fate_[1]); }
+  VOXHERD_FUNCTION unsigned counted() const { return counted_halves(first_fate_, second_fate_); }
   VOXHERD_FUNCTION std::uint32_t crossings() const { return counter_.crossings(); }
   VOXHERD_FUNCTION std::uint64_t walked() const { return walked_; }
   /// Steps of the halves that count.
   VOXHERD_FUNCTION std::int32_t counted_steps() const {
-    return ((counted() & 1u) != 0 ? steps_[0] : 0) + ((counted() & 2u) != 0 ? steps_[1] : 0);
+    return ((counted() & 1u) != 0 ? first_steps_ : 0) + ((counted() & 2u) != 0 ? point_ : 0);
   }
-  VOXHERD_FUNCTION const seed& origin() const { return seed_; }
-  VOXHERD_FUNCTION std::uint32_t number() const { return number_; }
+  VOXHERD_FUNCTION const stamped_table<visit_entry>& visits() const { return counter_.visits(); }
+  VOXHERD_FUNCTION const stamped_table<cell_entry>& cells() const { return cells_; }
   VOXHERD_FUNCTION const walk_output& output() const { return counter_.output(); }
 
   // For tests against the reference.
@@ -54,21 +65,21 @@ class walker {
   VOXHERD_FUNCTION bool moving() const { return moving_; }
   VOXHERD_FUNCTION std::int32_t point() const { return point_; }
   VOXHERD_FUNCTION float position(int axis) const { return position_[axis]; }
-  VOXHERD_FUNCTION half_fate fate(int half) const { return fate_[half]; }
+  VOXHERD_FUNCTION half_fate fate(int half) const { return half == 0 ? first_fate_ : second_fate_; }
 
  private:
   /// What a block of four random words is for.
   enum class purpose : std::uint32_t { sample = 0, choice = 1, start = 2, trial = 3 };
 
+  struct drawn_sample {
+    voxel_info voxel;
+    std::uint32_t number;
+  };
+
   VOXHERD_FUNCTION philox4x32_ctr_t words(purpose why, std::int32_t step) const {
     const std::uint32_t code = (static_cast<std::uint32_t>(step) << 3) | (static_cast<std::uint32_t>(half_) << 2) |
                                static_cast<std::uint32_t>(why);
     return draw_words(how_->random_seed, seed_.index, static_cast<std::uint64_t>(number_) << 32 | code);
-  }
-
-  /// In [0, 1), exact.
-  VOXHERD_FUNCTION static float to_share(std::uint32_t word) {
-    return static_cast<float>(word >> 8) * 5.9604644775390625e-8f;
   }
 
   /// The seed's centre, or a point uniform in a ball around it.
@@ -98,13 +109,20 @@ class walker {
     has_travel_ = half == 1 && has_first_;
     travel_ = -first_;
     cells_.clear();
-    arrive();
+    moving_ = false;
+    at_start_ = true;
   }
 
-  VOXHERD_FUNCTION bool end_half() {
-    record_.steps = steps_[half_] = point_;
+  [[gnu::always_inline]] VOXHERD_FUNCTION inline bool end_half() {
+    record_.steps = point_;
     record_.passed = passed_;
-    fate_[half_] = judge(record_, *how_);
+    const half_fate fate = judge(record_, *how_);
+    if (half_ == 0) {
+      first_steps_ = point_;
+      first_fate_ = fate;
+    } else {
+      second_fate_ = fate;
+    }
     // What such a half passed does not help the other one.
     if (record_.avoided || (how_->ordered && record_.out_of_order)) passed_ = passed_before_;
     walked_ += static_cast<std::uint64_t>(point_);
@@ -115,21 +133,8 @@ class walker {
 
   VOXHERD_FUNCTION bool counts() const { return (counting_ >> half_ & 1u) != 0; }
 
-  VOXHERD_FUNCTION static std::int32_t nearest(float position) {
-    return static_cast<std::int32_t>(lane::floor(position + 0.5f));
-  }
-
-  VOXHERD_FUNCTION voxel_info look_up(std::int32_t x, std::int32_t y, std::int32_t z) const {
-    const bool in_image =
-        x >= 0 && y >= 0 && z >= 0 && x < field_->size[0] && y < field_->size[1] && z < field_->size[2];
-    if (!in_image) return {-1, 0};
-    const auto row =
-        static_cast<std::size_t>(z) * static_cast<std::size_t>(field_->size[1]) + static_cast<std::size_t>(y);
-    return field_->voxels[row * static_cast<std::size_t>(field_->size[0]) + static_cast<std::size_t>(x)];
-  }
-
   /// Whether the half may go on in its cell; remembers the direction there.
-  VOXHERD_FUNCTION bool enter_cell() {
+  [[gnu::always_inline]] VOXHERD_FUNCTION inline bool enter_cell() {
     std::uint32_t key = 0;
     for (int d = 2; d >= 0; --d) {
       const auto cells = static_cast<std::uint32_t>(field_->size[d]) / 5 + 3;
@@ -145,14 +150,17 @@ class walker {
     return true;
   }
 
-  /// Adds the point, tests the masks there, and draws the sample of the next step.
-  VOXHERD_FUNCTION void arrive() {
+  /// Adds the point, draws the sample of the next step, and tests the masks.
+  [[gnu::always_inline]] VOXHERD_FUNCTION inline void arrive() {
     moving_ = false;
+    // Both voxels are asked for before one is needed.
+    const voxel_info own =
+        look_up(*field_, nearest_voxel(position_[0]), nearest_voxel(position_[1]), nearest_voxel(position_[2]));
+    const drawn_sample drawn = draw(position_, purpose::sample);
     if (point_ > 0 && how_->loop_check && !enter_cell()) {
       --point_;  // the point is not part of the half
       return;
     }
-    const voxel_info own = look_up(nearest(position_[0]), nearest(position_[1]), nearest(position_[2]));
     const voxel_info at = field_->space.voxels == nullptr ? own : field_->space.find(position_);
     if ((at.marks & mark::avoid) != 0 && (point_ > 0 || !how_->ignore_first_step)) record_.avoided = true;
     if (point_ > 0) pass(at.marks);
@@ -162,11 +170,12 @@ class walker {
     }
     const std::uint32_t region = at.marks >> mark::region;
     if (region != 0 && region != seed_.region && point_ > 0) record_.other_region = true;
-    if (counts()) counter_.count(at, point_, travel_, position_);
     // A rejected half is repeated only up to its first step, which the other one needs.
     const bool needed = counting_ == 0 ? !record_.avoided : counts() || point_ == 0;
     const bool stopped = (at.marks & mark::stop) != 0 && point_ > (how_->ignore_first_step ? 1 : 0);
-    if (needed && !stopped && (own.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) begin_step();
+    if (needed && !stopped && (own.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) begin_step(drawn);
+    // After the next sample has been asked for.
+    if (counts()) counter_.count(at, point_, travel_, position_);
   }
 
   /// Whether the half is still in all masks that it must not leave.
@@ -187,34 +196,39 @@ class walker {
     }
   }
 
-  /// Draws the sample of the next step.
-  VOXHERD_FUNCTION void begin_step() {
-    fibres_ = draw_sample(position_, purpose::sample);
+  /// Asks for the sample of the next step.
+  VOXHERD_FUNCTION void begin_step(const drawn_sample& drawn) {
+    fibres_ = find_fibres(drawn);
     moving_ = fibres_ != nullptr;
-#if !defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__)
+    if (moving_) asm volatile("prefetch.global.L1 [%0];" ::"l"(fibres_));
+#else
     __builtin_prefetch(fibres_);
 #endif
   }
 
-  /// One of the eight voxels around the point, with the probabilities of linear interpolation, and one of its samples;
-  /// null outside the mask.
-  [[gnu::always_inline]] VOXHERD_FUNCTION inline const packed_fibre* draw_sample(const float (&position)[3],
-                                                                                 purpose why) const {
+  /// One of the eight voxels around the point, with the probabilities of linear interpolation, and one of its samples.
+  [[gnu::always_inline]] VOXHERD_FUNCTION inline drawn_sample draw(const float (&position)[3], purpose why) const {
     const philox4x32_ctr_t w = words(why, point_);
     std::int32_t voxel[3];
     for (int d = 0; d < 3; ++d) {
       const float low = lane::floor(position[d]);
       voxel[d] = static_cast<std::int32_t>(low) + (to_share(w.v[d]) < position[d] - low ? 1 : 0);
     }
-    const voxel_info drawn = look_up(voxel[0], voxel[1], voxel[2]);
-    if ((drawn.marks & mark::inside) == 0) return nullptr;
     const auto samples = static_cast<std::uint32_t>(how_->samples);
     const std::uint32_t sample =
         how_->half_weight_ends
             ? static_cast<std::uint32_t>((static_cast<std::uint64_t>(w.v[3]) * (samples - 1) + 0x80000000u) >> 32)
             : pick(w.v[3], samples);
-    return field_->fibres +
-           (static_cast<std::size_t>(drawn.place) * samples + sample) * static_cast<std::size_t>(how_->fibres);
+    return {look_up(*field_, voxel[0], voxel[1], voxel[2]), sample};
+  }
+
+  /// Null outside the mask.
+  VOXHERD_FUNCTION const packed_fibre* find_fibres(const drawn_sample& drawn) const {
+    if ((drawn.voxel.marks & mark::inside) == 0) return nullptr;
+    const auto samples = static_cast<std::size_t>(how_->samples);
+    return field_->fibres + (static_cast<std::size_t>(drawn.voxel.place) * samples + drawn.number) *
+                                static_cast<std::size_t>(how_->fibres);
   }
 
   VOXHERD_FUNCTION void move(const direction& to, float (&position)[3]) const {
@@ -228,24 +242,24 @@ class walker {
     float ahead[3] = {position_[0], position_[1], position_[2]};
     move(next, ahead);
     direction there;
-    if (const packed_fibre* fibres = draw_sample(ahead, purpose::trial); fibres != nullptr)
-      there = fibres[point_ == 0 ? choose_first(fibres, *how_, word) : choose_closest(fibres, *how_, travel_)].axis();
+    if (const packed_fibre* fibres = find_fibres(draw(ahead, purpose::trial)); fibres != nullptr)
+      there = choose_fibre(fibres, *how_, point_ == 0, travel_, word).axis();
     if (there.is_zero() && how_->averaging == step_mean::with_axis) there = {0, 0, direction_unit};
     return there.is_zero() ? next : mean_direction(next, there);
   }
 
-  VOXHERD_FUNCTION void step() {
+  /// Returns whether there is a next point.
+  [[gnu::always_inline]] VOXHERD_FUNCTION inline bool step() {
     moving_ = false;
     philox4x32_ctr_t w{};
     if (point_ == 0 || how_->stop_by_fraction) w = words(purpose::choice, point_);
-    const packed_fibre fibre =
-        fibres_[point_ == 0 ? choose_first(fibres_, *how_, w.v[0]) : choose_closest(fibres_, *how_, travel_)];
+    const packed_fibre fibre = choose_fibre(fibres_, *how_, point_ == 0, travel_, w.v[0]);
     direction next = fibre.axis();
-    if (next.is_zero()) return;
-    if (how_->stop_by_fraction && fibre.fraction <= w.v[2] >> 16) return;
+    if (next.is_zero()) return false;
+    if (how_->stop_by_fraction && fibre.fraction <= w.v[2] >> 16) return false;
     if (has_travel_) {
       const std::int32_t product = dot(next, travel_);
-      if ((product < 0 ? -product : product) <= how_->min_dot) return;
+      if ((product < 0 ? -product : product) <= how_->min_dot) return false;
       if (product < 0) next = -next;
     } else if ((w.v[1] >> 31) != 0) {
       next = -next;
@@ -256,7 +270,7 @@ class walker {
     has_travel_ = true;
     move(next, position_);
     ++point_;
-    arrive();
+    return true;
   }
 
   const field_view* field_;
@@ -271,6 +285,7 @@ class walker {
 
   int half_ = 0;
   std::int32_t point_ = 0;  ///< number of the current point of the half; 0: the start
+  bool at_start_ = false;   ///< the start of the half is the next point
   bool moving_ = false;     ///< a sample for the next step is drawn
   bool has_first_ = false, has_travel_ = false;
   direction first_, travel_;
@@ -278,8 +293,8 @@ class walker {
   const packed_fibre* fibres_ = nullptr;
   std::uint32_t passed_ = 0, passed_before_ = 0;
   half_record record_;
-  std::int32_t steps_[2] = {};
-  half_fate fate_[2] = {half_fate::reject, half_fate::reject};
+  std::int32_t first_steps_ = 0;  ///< of the first half
+  half_fate first_fate_ = half_fate::reject, second_fate_ = half_fate::reject;
 };
 
 }  // namespace voxherd::track

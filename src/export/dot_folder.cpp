@@ -123,6 +123,14 @@ void write_lookup(const export_settings& settings, const result_reader& result, 
   write_nifti(path, form, number);
 }
 
+/// Whether the columns are other voxels than the rows.
+bool has_own_columns(const result_reader& result, const std::vector<double>& columns, const std::vector<double>& size) {
+  const auto& n = result.grid().size;
+  const auto& rows = result.item_voxels();
+  return !std::equal(size.begin(), size.end(), n.begin(), n.end()) ||
+         !std::equal(columns.begin(), columns.end(), rows.begin(), rows.end());
+}
+
 }  // namespace
 
 void write_matrix_folder(const export_settings& settings, const dot_values& wanted) {
@@ -153,11 +161,10 @@ void write_matrix_folder(const export_settings& settings, const dot_values& want
   const auto& n = result.grid().size;
   write_voxels(settings, "coords_for_" + name, result.item_voxels(), {n[0], n[1], n[2]}, true);
   const std::vector<double>& size = find_values(result, "column_image_size");
-  if (number == 2) {
+  if (number == 2 || has_own_columns(result, columns, size))
     write_voxels(settings, "tract_space_coords_for_" + name, columns,
                  std::vector<std::uint64_t>(size.begin(), size.end()), false);
-    write_lookup(settings, result, columns, size);
-  }
+  if (number == 2) write_lookup(settings, result, columns, size);
   spdlog::info("{}: {} in {} x {} places", settings.out, counted(entries, "value"), rows, columns.size());
 }
 

@@ -164,52 +164,55 @@ track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, s
   return plan;
 }
 
-track_inputs read_track_inputs(const session& s, const track_request& given) {
-  track_request request = given;
-  s.on_root([&] { request = with_mask_files(given); });
-  posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, request.run.threads);
-  s.note_stage("samples read");
-  track_inputs in = read_track_inputs(s, request, std::move(samples));
-  spdlog::info("{} with {} each: {} through {} of {}", counted(in.seeds.size(), "seed voxel"),
-               counted(request.per_seed, "streamline"), counted(in.plan.streamlines(), "streamline"),
-               counted(static_cast<std::uint64_t>(in.how.samples), "sample"),
-               counted(static_cast<std::uint64_t>(in.how.fibres), "fibre"));
-  return in;
-}
-
-track_inputs read_track_inputs(const session& s, const track_request& given, posterior_samples samples) {
-  track_request request = given;
-  s.on_root([&] { request = with_mask_files(given); });
+track_inputs read_track_field(const session& s, const track_request& request, posterior_samples samples) {
   track_inputs in(std::move(samples));
   in.provenance = in.samples.provenance;
   in.step_mm = static_cast<double>(request.step_mm);
   in.lengths = request.lengths;
-  in.max_kept = request.streamlines.empty() ? 0 : request.max_streamlines;
   in.directions = request.directions;
   s.on_root([&] {
     const image_grid& samples_grid = in.samples.grid;
     in.space = read_track_space(request, samples_grid, in.provenance);
-    const image_grid& grid = in.space.grid;
     refuse_large_image(samples_grid);
-    refuse_large_image(grid);
+    refuse_large_image(in.space.grid);
     if (request.start_fibre > in.samples.fibres)
       throw failure(exit_status::usage, fmt::format("--start-fibre {}: the samples have {}", request.start_fibre,
                                                     counted(static_cast<std::uint64_t>(in.samples.fibres), "fibre")));
     number_places(request, in);
     if (!request.mask.empty() && !in.samples.is_masked) apply_mask(request.mask, samples_grid, in);
     if (in.space.is_separate) move_places(in);
-    set_marks(request.avoid, "avoid", mark::avoid, false, grid, in);
-    set_marks(request.stop, "stop", mark::stop, false, grid, in);
-    set_marks(request.waypoints, "waypoints", 1u << mark::first_waypoint, true, grid, in);
-    read_seeds(request, grid, in);
-    read_exit_masks(request.walk_through_stop, grid, in);
-    read_targets(request.targets, grid, in);
-    in.how = make_walk_settings(request, samples_grid, grid);
   });
   s.broadcast(in.space);
-  s.broadcast(in.voxels);
   s.broadcast(in.sample_voxels);
   s.broadcast(in.place_voxels);
+  s.broadcast(in.provenance);
+  return in;
+}
+
+void read_streamline_masks(const track_request& request, track_inputs& in) {
+  const image_grid& grid = in.space.grid;
+  set_marks(request.avoid, "avoid", mark::avoid, false, grid, in);
+  set_marks(request.stop, "stop", mark::stop, false, grid, in);
+  set_marks(request.waypoints, "waypoints", 1u << mark::first_waypoint, true, grid, in);
+  read_seeds(request, grid, in);
+  in.how = make_walk_settings(request, in.samples.grid, grid);
+  in.how.samples = in.samples.samples;
+  in.how.fibres = in.samples.fibres;
+}
+
+track_inputs read_track_inputs(const session& s, const track_request& given) {
+  track_request request = given;
+  s.on_root([&] { request = with_mask_files(given); });
+  posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, request.run.threads);
+  s.note_stage("samples read");
+  track_inputs in = read_track_field(s, request, std::move(samples));
+  in.max_kept = request.streamlines.empty() ? 0 : request.max_streamlines;
+  s.on_root([&] {
+    read_streamline_masks(request, in);
+    read_exit_masks(request.walk_through_stop, in.space.grid, in);
+    read_targets(request.targets, in.space.grid, in);
+  });
+  s.broadcast(in.voxels);
   s.broadcast(in.seeds);
   s.broadcast(in.labels);
   s.broadcast(in.exits);
@@ -220,11 +223,13 @@ track_inputs read_track_inputs(const session& s, const track_request& given, pos
   in.target_names = names.get<std::vector<std::string>>();
   s.broadcast(in.provenance);
   s.broadcast(in.how);
-  in.how.samples = in.samples.samples;
-  in.how.fibres = in.samples.fibres;
   in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in));
   in.configuration = nlohmann::json::object();
   add_stored(track_options(), request, in.configuration);
+  spdlog::info("{} with {} each: {} through {} of {}", counted(in.seeds.size(), "seed voxel"),
+               counted(request.per_seed, "streamline"), counted(in.plan.streamlines(), "streamline"),
+               counted(static_cast<std::uint64_t>(in.how.samples), "sample"),
+               counted(static_cast<std::uint64_t>(in.how.fibres), "fibre"));
   return in;
 }
 

@@ -48,8 +48,12 @@ struct track_inputs {
 
 /// Collective. Throws failure, the same on every rank.
 track_inputs read_track_inputs(const session& s, const track_request& request);
-/// The same with samples that have been read. Logs nothing.
-track_inputs read_track_inputs(const session& s, const track_request& request, posterior_samples samples);
+
+/// The space and the places, without masks and seeds; the root also has `voxels`. Collective. Throws failure.
+track_inputs read_track_field(const session& s, const track_request& request, posterior_samples samples);
+/// Adds the masks, the seeds and how streamlines are drawn. By one process, with the files of with_mask_files(). Throws
+/// failure.
+void read_streamline_masks(const track_request& request, track_inputs& in);
 
 /// Cuts streamlines into groups of at least 2^16, for at most 1024 rows of counts of `row_bytes` each, or 1 GB of them.
 /// Depends on the inputs only.

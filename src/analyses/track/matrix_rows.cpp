@@ -57,10 +57,11 @@ std::size_t matrix_items::device_bytes_per_item() const {
   return matrix_.voxels.size() * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
 }
 
-/// Few rows for a batch, so that ranks share the work evenly.
+/// Few rows for a batch, so that ranks share the work evenly, but enough streamlines for a GPU.
 std::uint64_t matrix_items::max_items_per_batch() const {
-  constexpr std::uint64_t room = std::uint64_t{1} << 29;
-  return std::clamp<std::uint64_t>(room / std::max<std::size_t>(1, device_bytes_per_item()), 1, 127);
+  constexpr std::uint64_t room = std::uint64_t{1} << 30, streamlines = std::uint64_t{1} << 20;
+  return std::clamp<std::uint64_t>(room / std::max<std::size_t>(1, device_bytes_per_item()), 1,
+                                   std::max<std::uint64_t>(127, streamlines / in_.plan.per_seed));
 }
 
 std::unique_ptr<track::tracker> matrix_items::make_row_tracker() const {

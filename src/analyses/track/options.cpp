@@ -26,6 +26,7 @@ void check_request(const track_request& r, const given_options& given) {
     refuse("--targets and --network exclude each other; give --seed-image with --targets");
   if (r.matrix2.empty() != r.target2.empty()) refuse("--matrix2 and --target2 need each other");
   if (r.matrix3.empty() != r.target3.empty()) refuse("--matrix3 and --target3 need each other");
+  if (r.matrix3.empty()) refuse_given(given, "target3-columns", "without --matrix3");
   if (r.matrix1.empty() && r.matrix3.empty())
     refuse_given(given, "matrix-min-length", "without --matrix1 or --matrix3");
   if (r.streamlines.empty()) refuse_given(given, "max-streamlines", "without --streamlines");
@@ -144,6 +145,8 @@ const option_table<track_request>& acceptance_options() {
       {"matrix3", &T::matrix3, text_kind::file,
        {"also write the sparse matrix of the pairs of voxels of --target3 that streamlines connect to FILE (.h5)"}},
       {"target3", &T::target3, text_kind::file, {"mask whose voxels, on its own grid, are rows and columns of --matrix3"}},
+      {"target3-columns", &T::target3_columns, text_kind::file,
+       {"another mask whose voxels, on its own grid, are the columns of --matrix3"}},
       {"matrix-min-length", &T::matrix_min_length_mm, range{0, 100000},
        {.text = "streamlines whose halves are together shorter are not counted in --matrix1 and --matrix3", .unit = "mm",
         .stored = always}}});

@@ -46,7 +46,7 @@ struct track_request {
   std::vector<std::string> targets;
   std::string streamlines;  ///< file; "" for none
   std::uint64_t max_streamlines = 10000;
-  std::string matrix1, matrix2, target2, matrix3, target3;  ///< files; "" for none
+  std::string matrix1, matrix2, target2, matrix3, target3, target3_columns;  ///< files; "" for none
   double matrix_min_length_mm = 0;
   run_request run;
 };

@@ -69,13 +69,15 @@ void append_entries(const result_reader& lists, std::uint64_t first, std::uint64
 
 }  // namespace
 
-pair_items::pair_items(const seed_matrix& matrix, const track_inputs& in, const device& d)
+pair_items::pair_items(const pair_matrix& matrix, const track_inputs& in, const device& d)
     : matrix_(matrix), in_(in), device_(d) {
   for (std::uint64_t g = 0; g < in.plan.groups(); ++g) first_voxels_.push_back(in.seeds[in.plan.first_seed(g)].index);
 }
 
 std::unique_ptr<track::tracker> pair_items::make_pair_tracker() const {
-  return track::make_tracker(device_, make_matrix_view(matrix_, in_));
+  track::track_input view = make_matrix_view(matrix_.rows, in_);
+  if (matrix_.has_own_columns()) view.pair_columns = matrix_.columns.view(in_.space);
+  return track::make_tracker(device_, view);
 }
 
 std::vector<output_spec> pair_sizes::outputs() const {

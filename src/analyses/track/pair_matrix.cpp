@@ -4,7 +4,6 @@
 
 #include "mpi/result/result_reader.hpp"
 #include "src/analyses/track/matrix_rows.hpp"
-#include "src/analyses/track/pair_groups.hpp"
 #include "src/io/fingerprint.hpp"
 
 namespace voxherd {
@@ -42,14 +41,14 @@ class sum_runner final : public batch_runner {
 /// Items are the voxels of the mask, the rows of the matrix.
 class pair_rows final : public analysis {
  public:
-  pair_rows(const seed_matrix& matrix, const track_inputs& in, const pair_sums& sums)
+  pair_rows(const pair_matrix& matrix, const track_inputs& in, const pair_sums& sums)
       : matrix_(matrix), in_(in), sums_(sums) {}
 
   std::string name() const override { return "track-matrix"; }
-  const image_grid& grid() const override { return matrix_.grid; }
-  const std::vector<std::uint64_t>& item_voxels() const override { return matrix_.voxels; }
+  const image_grid& grid() const override { return matrix_.rows.grid; }
+  const std::vector<std::uint64_t>& item_voxels() const override { return matrix_.rows.voxels; }
   std::vector<output_spec> outputs() const override { return matrix_outputs(element_type::uint64, in_.lengths); }
-  std::vector<constant> constants() const override { return matrix_constants(matrix_); }
+  std::vector<constant> constants() const override { return matrix_constants(matrix_.column_mask()); }
   std::vector<std::uint64_t> point_offsets() const override { return sums_.offsets; }
   std::size_t device_bytes_per_item() const override { return 64; }
   std::unique_ptr<batch_runner> make_runner() const override {
@@ -57,7 +56,7 @@ class pair_rows final : public analysis {
   }
 
  private:
-  const seed_matrix& matrix_;
+  const pair_matrix& matrix_;
   const track_inputs& in_;
   const pair_sums& sums_;
 };
@@ -73,18 +72,22 @@ void add_up(const session& s, std::size_t rows, pair_sums& sums) {
 
 }  // namespace
 
-seed_matrix make_pair_matrix(const session& s, const track_request& request, track_inputs& in) {
-  seed_matrix m;
+pair_matrix make_pair_matrix(const session& s, const track_request& request, track_inputs& in) {
+  pair_matrix m;
   s.agree([&] {
-    m = make_mask_matrix(3, request.matrix3, request.target3);
+    m.rows = make_mask_matrix(3, request.matrix3, request.target3);
     in.provenance["target3"] = fingerprint(request.target3);
+    if (request.target3_columns.empty()) return;
+    m.columns = make_mask_matrix(3, request.matrix3, request.target3_columns);
+    in.provenance["target3-columns"] = fingerprint(request.target3_columns);
+    number_columns(m.columns);
   });
-  number_columns(m);
-  m.min_total = to_steps(request.matrix_min_length_mm, in);
+  number_columns(m.rows);
+  m.rows.min_total = to_steps(request.matrix_min_length_mm, in);
   return m;
 }
 
-void add_pair_steps(const session& s, const seed_matrix& matrix, const track_inputs& in, const device& d,
+void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inputs& in, const device& d,
                     step_list& steps) {
   const auto sums = std::make_shared<pair_sums>();
   const auto offsets = std::make_shared<std::vector<std::uint64_t>>();
@@ -97,10 +100,10 @@ void add_pair_steps(const session& s, const seed_matrix& matrix, const track_inp
       [sums](const std::string& file, nlohmann::json&) { sums->lists = file; });
   steps.describe("group");
   steps.work("pair-sums", [&, sums](nlohmann::json& summary) {
-    add_up(s, matrix.voxels.size(), *sums);
+    add_up(s, matrix.rows.voxels.size(), *sums);
     summary["matrix3_entries"] = sums->entries.size();
   });
-  steps.run_into(matrix.file, "track-matrix", "matrix3",
+  steps.run_into(matrix.rows.file, "track-matrix", "matrix3",
                  [&, sums] { return std::make_unique<pair_rows>(matrix, in, *sums); });
   steps.describe("row");
 }

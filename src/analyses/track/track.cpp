@@ -53,7 +53,7 @@ exit_status run_track(session& s, const track_request& request) {
   if (!request.tracts.empty()) return run_tracts(s, request, std::move(how), d);
   track_inputs in = read_track_inputs(s, request);
   const std::vector<seed_matrix> matrices = make_seed_matrices(s, request, in);
-  seed_matrix pairs;
+  pair_matrix pairs;
   if (!request.matrix3.empty()) pairs = make_pair_matrix(s, request, in);
   how.configuration = in.configuration;
   how.provenance["inputs"] = in.provenance;

@@ -43,21 +43,29 @@ class tract_runner final : public batch_runner {
  private:
   void begin(const tract_run& run) {
     if (current_ == &run) return;
-    tracker_.reset();  // first, because its device memory is needed
-    voxels_ = in_.field.voxels;
+    if (current_ == nullptr) {
+      voxels_ = in_.field.voxels;
+    } else {
+      for (const std::uint32_t v : current_->marked) voxels_[v].marks = in_.field.voxels[v].marks;
+    }
+    current_ = nullptr;  // until all is changed
     for (std::size_t i = 0; i < run.marked.size(); ++i) voxels_[run.marked[i]].marks |= run.marks[i];
     track::track_input view = in_.field.view();
     in_.field.set_masks(voxels_, view);
     view.seeds = run.seeds;
     view.how = run.how;
     view.plan = run.plan;
-    tracker_ = track::make_tracker(device_, view);
+    if (tracker_) {
+      tracker_->change_streamlines(view);
+    } else {
+      tracker_ = track::make_tracker(device_, view);
+    }
     current_ = &run;
   }
 
   const tract_inputs& in_;
   device device_;
-  const tract_run* current_ = nullptr;
+  const tract_run* current_ = nullptr;  ///< whose masks are in `voxels_`
   std::vector<track::voxel_info> voxels_;
   std::unique_ptr<track::tracker> tracker_;
 };

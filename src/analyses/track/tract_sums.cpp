@@ -11,7 +11,8 @@ namespace {
 
 double share(double part, double all) { return all > 0 ? part / all : 0; }
 
-void add_row(const std::vector<std::uint64_t>& row, std::vector<std::uint64_t>& to) {
+template <class T>
+void add_row(const std::vector<T>& row, std::vector<std::uint64_t>& to) {
   for (std::size_t i = 0; i < row.size(); ++i) to[i] += row[i];
 }
 
@@ -33,8 +34,7 @@ tract_sums add_tract_groups(const result_reader& groups, const tract_inputs& in)
   for (const tract_run& run : in.runs) sums.started[run.tract] += run.plan.streamlines();
   for (std::uint64_t g = 0; g < in.groups(); ++g) {
     const std::size_t tract = in.run_with(g).tract;
-    const auto density = groups.read_rows<std::uint32_t>("density", g, 1);
-    add_row({density.begin(), density.end()}, sums.density[tract]);
+    add_row(groups.read_rows<std::uint32_t>("density", g, 1), sums.density[tract]);
     if (in.field.lengths) add_row(groups.read_rows<std::uint64_t>("length", g, 1), sums.length[tract]);
     sums.accepted[tract] += groups.read_rows<std::uint64_t>("accepted", g, 1).front();
     sums.walked += groups.read_rows<std::uint64_t>("walked", g, 1).front();

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "core/readable.hpp"
+#include "src/analyses/track/place_masks.hpp"
 #include "src/io/fingerprint.hpp"
 
 namespace voxherd {
@@ -40,10 +40,9 @@ track_request make_run_request(const track_request& request, const tract_protoco
   return r;
 }
 
-/// Takes what is the run's own out of its inputs.
-tract_run take_run(std::size_t tract, const track_request& request, track_inputs& in) {
+/// Takes what is the run's own out of its inputs, which have no masks then.
+tract_run take_run(track_inputs& in) {
   tract_run run;
-  run.tract = tract;
   for (std::size_t v = 0; v < in.voxels.size(); ++v) {
     std::uint32_t& marks = in.voxels[v].marks;
     const std::uint32_t own = marks & ~track::mark::inside;
@@ -55,8 +54,35 @@ tract_run take_run(std::size_t tract, const track_request& request, track_inputs
   run.seeds = std::move(in.seeds);
   in.seeds.clear();
   run.how = in.how;
+  return run;
+}
+
+/// The run of a request. Collective. Throws failure.
+tract_run read_run(const session& s, std::size_t tract, const track_request& request, track_inputs& in) {
+  tract_run run;
+  s.on_root([&] {
+    read_streamline_masks(with_mask_files(request), in);
+    run = take_run(in);
+  });
+  s.broadcast(run.marked);
+  s.broadcast(run.marks);
+  s.broadcast(run.seeds);
+  s.broadcast(run.how);
+  run.tract = tract;
   run.plan = {run.seeds.size(), request.per_seed, 1};
   return run;
+}
+
+/// What all runs share. Collective. Throws failure.
+track_inputs read_common(const session& s, const track_request& given, const tract_protocol& first) {
+  track_request request = make_run_request(given, first, false);
+  s.on_root([&] { request = with_mask_files(request); });
+  posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, request.run.threads);
+  s.note_stage("samples read");
+  track_inputs in = read_track_field(s, request, std::move(samples));
+  s.on_root([&] { read_exit_masks(request.walk_through_stop, in.space.grid, in); });
+  s.broadcast(in.exits);
+  return in;
 }
 
 /// Groups of all runs have the same size, for about as many rows as one run may have.
@@ -97,22 +123,19 @@ tract_inputs read_tract_inputs(const session& s, const track_request& given) {
   const std::vector<tract_protocol> tracts = read_protocols(s, given);
   track_request request = given;
   if (!request.transform.empty() && request.reference.empty()) request.reference = tracts.front().seed;
-  posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, request.run.threads);
-  s.note_stage("samples read");
-  const nlohmann::json of_samples = samples.provenance;
+  track_inputs field = read_common(s, request, tracts.front());
+  nlohmann::json common = field.samples.provenance;
+  for (const char* name : {"image", "seedref", "xfm"})
+    if (field.provenance.contains(name)) common[name] = field.provenance.at(name);
   std::vector<tract_run> runs;
   std::vector<std::string> names;
   nlohmann::json inputs, streamlines;
-  std::optional<track_inputs> last;
   for (const tract_protocol& t : tracts) {
     names.push_back(t.name);
     for (const bool back : {false, true}) {
       if (back && !t.inverted) continue;
       const track_request own = make_run_request(request, t, back);
-      posterior_samples all = last ? std::move(last->samples) : std::move(samples);
-      last.reset();
-      last.emplace(read_track_inputs(s, own, std::move(all)));
-      runs.push_back(take_run(names.size() - 1, own, *last));
+      runs.push_back(read_run(s, names.size() - 1, own, field));
       streamlines[t.name] = own.per_seed;
       if (!back)
         spdlog::info("{}: {} with {} each, {}{}{}", t.name, counted(runs.back().seeds.size(), "seed voxel"),
@@ -122,10 +145,7 @@ tract_inputs read_tract_inputs(const session& s, const track_request& given) {
     s.on_root([&] { inputs[t.name] = fingerprint(t.files()); });
   }
   s.broadcast(inputs);
-  track_inputs& field = *last;
-  nlohmann::json common = of_samples;
-  for (const char* name : {"image", "seedref", "xfm"})
-    if (field.provenance.contains(name)) common[name] = field.provenance.at(name);
+  s.broadcast(field.voxels);
   field.provenance = std::move(common);
   field.provenance["tracts"] = inputs;
   field.configuration = nlohmann::json::object();

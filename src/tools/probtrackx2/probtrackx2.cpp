@@ -27,7 +27,7 @@ struct probtrackx2_request : track_request {
   bool force_dir = false;
   bool density = false, distance_corrected = false, mean_lengths = false, to_targets = false;
   bool matrix_of_seeds = false, matrix_of_mask = false, matrix_of_pairs = false;  ///< FSL's matrices 1, 2, 3
-  std::string mask2, mask3;                                                       ///< of the matrices 2 and 3
+  std::string mask2, mask3, columns3;  ///< of the matrices 2 and 3; "" for none
   double min_length1_mm = 0, min_length3_mm = 0;
   std::string inverse_transform;           ///< only checked: a matrix is inverted
   std::vector<std::string> no_difference;  ///< options of FSL
@@ -45,6 +45,8 @@ void check_request(const probtrackx2_request& r, const given_options&) {
   if (r.to_targets != !r.targets.empty()) option::refuse("probtrackx2: --os2t and --targetmasks need each other");
   if (r.matrix_of_mask != !r.mask2.empty()) option::refuse("probtrackx2: --omatrix2 and --target2 need each other");
   if (r.matrix_of_pairs != !r.mask3.empty()) option::refuse("probtrackx2: --omatrix3 and --target3 need each other");
+  if (!r.matrix_of_pairs && !r.columns3.empty())
+    option::refuse("probtrackx2: --lrtarget3 has no meaning without --omatrix3");
   if (r.matrix_of_seeds && r.matrix_of_pairs && r.min_length1_mm != r.min_length3_mm)
     option::refuse("probtrackx2: --distthresh1 and --distthresh3 differ; run the command for each matrix");
   if (r.density || r.to_targets || r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs) return;
@@ -99,6 +101,10 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                 &T::matrix_of_pairs,
                 {"write the matrix of pairs of voxels of --target3 that streamlines connect: fdt_matrix3.dot"}},
                {"target3", &T::mask3, text_kind::file, {"mask of the rows and columns of --omatrix3"}},
+               {"lrtarget3",
+                &T::columns3,
+                text_kind::file,
+                {"another mask of the columns of --omatrix3, on a grid of its own"}},
                {"distthresh1",
                 &T::min_length1_mm,
                 range{0, 100000},
@@ -157,6 +163,7 @@ void add_matrices(const probtrackx2_request& request, const std::string& folder,
   if (request.matrix_of_pairs) {
     r.matrix3 = matrix_file(folder, 3);
     r.target3 = find_mask_files({request.mask3}, "target3").front();
+    if (!request.columns3.empty()) r.target3_columns = find_mask_files({request.columns3}, "lrtarget3").front();
   }
   r.matrix_min_length_mm = request.matrix_of_seeds ? request.min_length1_mm : request.min_length3_mm;
 }

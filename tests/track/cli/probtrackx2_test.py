@@ -160,6 +160,19 @@ class Folder(Probtrackx2Jobs):
             self.assertEqual(len(counts), len(values))
         self.assertFalse(os.path.exists(f"{corrected}/fdt_matrix1_lengths.dot"))
 
+    def test_matrix_3_between_two_masks_has_a_list_of_voxels_for_each(self):
+        seeds, left, right = (self.mask(name, box) for name, box in (("seeds", np.s_[10, 3:5, 3]), ("left", np.s_[5:8, 3:6, 3]),
+                                                                     ("right", np.s_[7:9, 3, 3])))
+        folder = self.trace("two", "-x", seeds, "-P", "20", "--omatrix3", f"--target3={left}", f"--lrtarget3={right}", "--ompl")
+        # Row 1 to 3 and columns 1 and 2 are on one streamline; row 3 and column 1 are the same voxel.
+        entries, lengths = (np.loadtxt(f"{folder}/fdt_matrix3{end}.dot") for end in ("", "_lengths"))
+        np.testing.assert_array_equal(entries, [[row, column, 20] for column in (1, 2) for row in (1, 2, 3)] + [[9, 2, 0]])
+        self.assertEqual(lengths[2, 2], 0)
+        np.testing.assert_allclose(lengths[:6, 2], [4, 2, 0, 6, 4, 2], atol=.5)
+        np.testing.assert_array_equal(np.loadtxt(f"{folder}/coords_for_fdt_matrix3")[:4],
+                                      [[5, 3, 3, 0, 1], [6, 3, 3, 0, 2], [7, 3, 3, 0, 3], [5, 4, 3, 0, 4]])
+        np.testing.assert_array_equal(np.loadtxt(f"{folder}/tract_space_coords_for_fdt_matrix3"), [[7, 3, 3], [8, 3, 3]])
+
     def test_a_folder_is_kept_unless_it_is_forced(self):
         seeds = self.mask("seeds", np.s_[10, 3, 3])
         options = "-x", seeds, "--opd", "-P"
@@ -254,7 +267,7 @@ class Errors(Probtrackx2Jobs):
         self.assertFalse(os.path.exists(self.path("refused")))
 
     def test_options_that_are_not_offered_name_the_reason(self):
-        for option in ("--omatrix4", "--lrtarget3=a.nii", "--s2tastext", "--simple"):
+        for option in ("--omatrix4", "--s2tastext", "--simple"):
             self.refuse(USAGE, f"{option.split('=')[0]} is not supported: ", "--opd", option)
         self.refuse(USAGE, "--nosuch", "--opd", "--nosuch")
         for options in (("--xfm=warp.nii.gz",), ("--xfm=a.mat", "--invxfm=warp.nii.gz")):
@@ -274,6 +287,7 @@ class Errors(Probtrackx2Jobs):
         self.refuse(USAGE, "--os2t and --targetmasks need each other", "--opd", "--os2t")
         for number in (2, 3):
             self.refuse(USAGE, f"--omatrix{number} and --target{number} need each other", "--opd", f"--omatrix{number}")
+        self.refuse(USAGE, "--lrtarget3 has no meaning without --omatrix3", "--opd", f"--lrtarget3={seeds}")
         self.refuse(USAGE, "--distthresh1 and --distthresh3 differ", "--omatrix1", "--omatrix3", f"--target3={seeds}", "--distthresh1=5")
         self.refuse(USAGE, "--first-fibre has no meaning with --start-fibre", "--opd", "--fibst=1", "--randfib=1")
         self.refuse(USAGE, "--opd takes no value", "--opd=1")

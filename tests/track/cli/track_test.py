@@ -150,6 +150,31 @@ class Counts(TrackJobs):
             voxels = file["matrix/column_voxel"][()][column]
         np.testing.assert_array_equal(voxels % 6, [4, 5] * 6)
 
+    def pairs(self, name, rows, *options, ranks=0):
+        """The matrix 3 of scattered streamlines: voxels of the rows and of the columns, counts and lengths."""
+        file = self.path(f"{name}3.h5")
+        self.make(f"{name}.h5", "--samples", self.scattered(), "--seed-image", self.mask("seeds", np.s_[8:16, 3:6, 3]), "--lengths",
+                  "--samples-per-seed", 40, "--matrix3", file, "--target3", rows, *options, ranks=ranks)
+        with h5py.File(file, "r") as f:
+            begin, column = f["points/offset"][()], f["points/column"][()]
+            rows, columns = f["items/voxel"][()], f["matrix/column_voxel"][()].astype(int)
+            values = np.zeros((2, rows.size, columns.size))
+            place = np.repeat(np.arange(rows.size), np.diff(begin)), column
+            values[0][place], values[1][place] = f["points/count"][()], f["points/length_sum"][()]
+        return rows, columns, values
+
+    def test_a_matrix_between_two_masks_is_a_part_of_that_of_both(self):
+        left, right = np.s_[4:7, 2:6, 2:5], np.s_[16:20, 2:7, 3]
+        columns = self.mask("columns", right)
+        rows_voxels, columns_voxels, found = self.pairs("two", self.mask("rows", left), "--target3-columns", columns, ranks=2)
+        all_voxels, same, expected = self.pairs("both", self.mask("both", left, right))
+        np.testing.assert_array_equal(all_voxels, same)
+        expected += expected.transpose(0, 2, 1)  # it has the upper triangle
+        rows, columns = np.searchsorted(all_voxels, rows_voxels), np.searchsorted(all_voxels, columns_voxels)
+        self.assertEqual(found.shape, (2, 36, 20))
+        self.assertGreater(found[0].sum(), 100)
+        np.testing.assert_array_equal(found, expected[:, rows][:, :, columns])
+
     def test_densities_export_to_nifti(self):
         out = self.make("out.h5", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 4, 3]),
                         "--samples-per-seed", 10)
@@ -288,6 +313,7 @@ class Errors(TrackJobs):
         self.refuse(USAGE, "--first-fibre has no meaning with --start-fibre", *base, "--start-fibre", 1, "--first-fibre", "any")
         self.refuse(USAGE, "--ignore-first-step has no meaning", *base, "--ignore-first-step")
         self.refuse(USAGE, "--matrix2 and --target2 need each other", *base, "--target2", seeds)
+        self.refuse(USAGE, "--target3-columns has no meaning without --matrix3", *base, "--target3-columns", seeds)
         self.refuse(USAGE, "--matrix-min-length has no meaning without --matrix", *base, "--matrix-min-length", 3)
         self.refuse(USAGE, "--curvature 2: expected 0 to 1", *base, "--curvature", "2")
 

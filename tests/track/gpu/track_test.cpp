@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
 
 #include "tests/support/gpu_test.hpp"
 #include "tests/track/reference/track_reference.hpp"
@@ -74,6 +77,56 @@ TEST_F(TrackCuda, MatricesAreThoseOfTheCpu) {
       EXPECT_GT(pairs.size(), 10u);
       EXPECT_EQ(pairs, right);
     }
+  }
+}
+
+TEST_F(TrackCuda, PairsOfTwoMasksAreThoseOfTheCpu) {
+  track_case c = bent_case_with_conditions(2), other = c;
+  c.set_coarse_matrix();
+  other.set_seed_matrix();
+  other.matrix.square = false;
+  track_input in = c.input(1000, 4000);
+  in.pair_columns = other.input(1000, 4000).matrix;
+  std::vector<pair_entry> found, expected;
+  make_tracker(gpu, in)->track_pairs(0, found);
+  make_tracker({backend::cpu, 2, 0}, in)->track_pairs(0, expected);
+  EXPECT_GT(found.size(), 10u);
+  EXPECT_EQ(found, expected);
+}
+
+TEST_F(TrackCuda, ChangedStreamlinesAreThoseOfANewTracker) {
+  const track_case first = bent_case_with_conditions(1), second = bent_case_with_conditions(2);
+  const track_input before = first.input(1000, 777), in = second.input(300, 500);
+  const auto density = [&](tracker& t, const track_input& of) {
+    std::vector<std::uint32_t> sums(of.plan.groups() * of.places);
+    counters out;
+    out.density = sums.data();
+    t.track(0, of.plan.groups(), out);
+    return sums;
+  };
+  for (const device& d : {gpu, device{backend::cpu, 2, 0}}) {
+    const auto changed = make_tracker(d, before), fresh = make_tracker(d, in);
+    (void)density(*changed, before);
+    changed->change_streamlines(in);
+    EXPECT_EQ(density(*changed, in), density(*fresh, in));
+  }
+}
+
+// Random walks, which visit more voxels and cells than the first entries of the tables hold.
+TEST_F(TrackCuda, LongStreamlinesAreThoseOfTheCpu) {
+  track_case c({40, 40, 40}, 4, 1);
+  std::mt19937 chance(1);
+  std::normal_distribution<double> component;
+  c.set_fibre(0, 0.5, [&](int, int, int, int) {
+    const double x = component(chance), y = component(chance), z = component(chance), n = std::hypot(x, y, z);
+    return std::array<double, 3>{x / n, y / n, z / n};
+  });
+  for (int x = 15; x < 25; ++x) c.add_seed(x, 20, 21);
+  c.how.max_points = 1000;
+  c.how.min_dot = -1;
+  for (const bool loop_check : {false, true}) {
+    c.how.loop_check = loop_check;
+    EXPECT_TRUE(count_on(gpu, c, 500, 2500) == count_on_cpu(c, 500, 5000, 2));
   }
 }
 

@@ -46,8 +46,7 @@ sparse_rows rows_on_cpu(const track_case& c, int threads) {
   return rows;
 }
 
-std::vector<pair_entry> pairs_on_cpu(const track_case& c, std::uint64_t per_group, int threads) {
-  const track_input in = c.input(per_seed, per_group);
+std::vector<pair_entry> pairs_on_cpu(const track_input& in, int threads) {
   const auto tracker = make_tracker({backend::cpu, threads, 0}, in);
   std::vector<pair_entry> all, group;
   for (std::uint64_t g = 0; g < in.plan.groups(); ++g) {
@@ -88,7 +87,31 @@ TEST(TrackMatrix, PairsOnStreamlinesAreThoseOfTheReference) {
           expected[key_at(a->first, b->first)].steps += static_cast<std::uint64_t>(std::abs(a->second - b->second));
         }
     }
-  for (const pair_entry& e : pairs_on_cpu(c, 100, 2)) found[e.key] = {e.count, e.steps};
+  for (const pair_entry& e : pairs_on_cpu(c.input(per_seed, 100), 2)) found[e.key] = {e.count, e.steps};
+  expect_close(found, expected);
+}
+
+// Cubes of 2 voxels, and the seeds, which are in some of them.
+TEST(TrackMatrix, PairsOfTwoMasksAreThoseOfTheReference) {
+  track_case c = bent_case_with_conditions(2);
+  c.how.min_total = 12;
+  track_case other = c;
+  c.set_coarse_matrix();
+  other.set_seed_matrix();
+  other.matrix.square = false;
+  dense expected, found;
+  for (std::size_t i = 0; i < c.seeds.size(); ++i)
+    for (std::uint32_t number = 0; number < per_seed; ++number) {
+      const reference_streamline s = draw_reference(c, c.seeds[i], number);
+      for (const auto& [row, row_steps] : find_crossings(c, i, s))
+        for (const auto& [column, column_steps] : find_crossings(other, i, s)) {
+          ++expected[key_at(row, column)].count;
+          expected[key_at(row, column)].steps += static_cast<std::uint64_t>(std::abs(row_steps - column_steps));
+        }
+    }
+  track_input in = c.input(per_seed, 100);
+  in.pair_columns = other.input(per_seed, 100).matrix;
+  for (const pair_entry& e : pairs_on_cpu(in, 2)) found[e.key] = {e.count, e.steps};
   expect_close(found, expected);
 }
 
@@ -100,9 +123,9 @@ TEST(TrackMatrix, EntriesAreTheSameForAnyThreadsAndGroups) {
   EXPECT_EQ(rows.column, again.column);
   EXPECT_EQ(rows.count, again.count);
   EXPECT_EQ(rows.steps, again.steps);
-  const std::vector<pair_entry> pairs = pairs_on_cpu(c, 720, 1);
+  const std::vector<pair_entry> pairs = pairs_on_cpu(c.input(per_seed, 720), 1);
   for (const auto& [per_group, threads] : {std::pair{7u, 1}, {100u, 3}, {719u, 2}})
-    EXPECT_EQ(pairs_on_cpu(c, per_group, threads), pairs);
+    EXPECT_EQ(pairs_on_cpu(c.input(per_seed, per_group), threads), pairs);
 }
 
 TEST(TrackMatrix, EqualPairsAreAddedUp) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernels/track/lane.hpp"
+#include "kernels/track/table_memory.hpp"
 #include "tests/track/reference/track_reference.hpp"
 
 namespace voxherd::track {
@@ -14,10 +15,9 @@ namespace {
 std::vector<std::array<double, 3>> points_of_half(const track_case& c, const seed& from, std::uint32_t number,
                                                   int wanted) {
   const field_view field = c.view();
-  std::vector<visit_entry> visits(table_entries(max_visits(c.how, 0)));
-  std::vector<cell_entry> cells(table_entries(max_cells(c.how)));
-  walker w(field, c.how, {visits.data(), static_cast<std::uint32_t>(visits.size() - 1), 0},
-           {cells.data(), static_cast<std::uint32_t>(cells.size() - 1), 0});
+  table_memory<visit_entry> visits(max_visits(c.how, 0));
+  table_memory<cell_entry> cells(max_cells(c.how));
+  walker w(field, c.how, visits.table(), cells.table());
   std::vector<std::array<double, 3>> points;
   const auto keep = [&] {
     if (w.half() != wanted || static_cast<std::size_t>(w.point()) != points.size()) return;
