@@ -19,6 +19,7 @@
 #include "core/error_output.hpp"
 #include "core/help.hpp"
 #include "core/one_line.hpp"
+#include "core/overview_page.hpp"
 #include "core/version.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
@@ -53,11 +54,22 @@ std::optional<help_format> find_help_format(const std::vector<std::string>& word
   return std::nullopt;
 }
 
-exit_status dispatch(session& s, std::span<const command* const> commands, const std::vector<std::string>& words) {
+/// What the program is: its commands, and the commit it was built from.
+struct program_parts {
+  std::span<const command* const> commands;
+  std::string_view commit;
+};
+
+std::string version_line(std::string_view commit) {
+  return commit.empty() ? fmt::format("voxherd {}\n", version) : fmt::format("voxherd {} ({})\n", version, commit);
+}
+
+exit_status dispatch(session& s, const program_parts& program, const std::vector<std::string>& words) {
+  const std::span<const command* const> commands = program.commands;
   const std::string first = words.empty() ? "--help" : words.front();
   const std::vector<std::string> rest(words.empty() ? words.end() : words.begin() + 1, words.end());
   if (first == "--version" || first == "version") {
-    if (s.is_root()) fmt::print("voxherd {}\n", version);
+    if (s.is_root()) fmt::print("{}", version_line(program.commit));
     return exit_status::complete;
   }
   if (first == "--completion") {
@@ -69,6 +81,10 @@ exit_status dispatch(session& s, std::span<const command* const> commands, const
     const std::string text = rest.empty() ? help_text(commands) : help_text(find_command(commands, rest.front()));
     if (s.is_root()) fmt::print("{}", text);
     return words.empty() ? exit_status::usage : exit_status::complete;
+  }
+  if (first == "--help=man") {
+    if (s.is_root()) fmt::print("{}", overview_page(commands));
+    return exit_status::complete;
   }
   const command& c = find_command(commands, first);
   if (const auto format = find_help_format(rest)) {
@@ -96,10 +112,9 @@ void finish_output() {
   if (std::ferror(stdout) != 0) fail_output("a part of it is missing");
 }
 
-exit_status dispatch_and_print(session& s, std::span<const command* const> commands,
-                               const std::vector<std::string>& words) {
+exit_status dispatch_and_print(session& s, const program_parts& program, const std::vector<std::string>& words) {
   try {
-    const exit_status status = dispatch(s, commands, words);
+    const exit_status status = dispatch(s, program, words);
     finish_output();
     return status;
   } catch (const std::system_error& e) {  // of fmt::print
@@ -118,9 +133,9 @@ void reserve_output() {
   close(file);
 }
 
-ending attempt(session& s, std::span<const command* const> commands, const std::vector<std::string>& words) {
+ending attempt(session& s, const program_parts& program, const std::vector<std::string>& words) {
   try {
-    return {dispatch_and_print(s, commands, words), ""};
+    return {dispatch_and_print(s, program, words), ""};
   } catch (...) {
     const failure f = current_failure();
     return {f.status, f.what()};
@@ -141,12 +156,12 @@ int leave_together(const session& s, const ending& own) {
 
 }  // namespace
 
-int run_program(int argc, char** argv, std::span<const command* const> commands) {
+int run_program(int argc, char** argv, std::span<const command* const> commands, std::string_view commit) {
   reserve_output();
   use_hdf5_without_file_locks();  // an environment variable: before MPI starts threads
   session s(&argc, &argv);
   set_up_log(s);
-  return leave_together(s, attempt(s, commands, {argv + 1, argv + argc}));
+  return leave_together(s, attempt(s, {commands, commit}, {argv + 1, argv + argc}));
 }
 
 }  // namespace voxherd
