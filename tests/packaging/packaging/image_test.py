@@ -1,7 +1,9 @@
 """The image: made from Debian's packages and the .deb, unpacked and run."""
+import json
 import os
 import re
 import subprocess
+import sys
 import tarfile
 import unittest
 
@@ -53,6 +55,13 @@ class Image(unittest.TestCase):
         self.container.run("voxherd", "verify", "fibres.h5")
         run_checked(VOXHERD, "tensor", *inputs, "--out", "here.h5", cwd=self.container.data)
         run_checked(VOXHERD, "compare", "here.h5", "tensors.h5", cwd=self.container.data)
+
+    def test_its_bill_of_materials_lists_the_packages_that_dpkg_lists(self):
+        sbom = json.loads(run_checked(sys.executable, os.path.join(ROOT, "cmake", "packaging", "sbom.py"), self.image))
+        listed = self.container.run("dpkg-query", "-W", "-f=${Package} ${Version}\n").splitlines()
+        debs = [package for package in sbom["packages"] if package["SPDXID"].startswith("SPDXRef-deb-")]
+        self.assertEqual(sorted(f"{package['name']} {package['versionInfo']}" for package in debs), sorted(listed))
+        self.assertGreater(len([package for package in debs if package["licenseDeclared"] != "NOASSERTION"]), len(debs) / 2)
 
     def test_it_has_the_package_its_manual_and_nothing_of_this_machine(self):
         def path(*names):
