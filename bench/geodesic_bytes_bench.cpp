@@ -21,12 +21,8 @@ double z_by_x(double x) { return -1.5 * k * std::sin(k * x); }
 /// The waves of geodesic_problem.hpp along x only: the derivatives along y and z, which are the last 12 of a voxel's 24
 /// values, are 0, so that rays do not change if they are not read.
 tensor_image x_wave_image(const image_size& size) {
-  tensor_image image;
-  image.size = size;
-  image.axes_mm = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  const std::size_t voxels = size[0] * size[1] * size[2];
-  image.inside.assign(voxels, 1);
-  image.tensor.resize(6 * voxels);
+  tensor_image image = blank_image(size);
+  const std::size_t voxels = image.inside.size();
 #pragma omp parallel for
   for (std::size_t v = 0; v < voxels; ++v) {
     const auto x = static_cast<double>(v % size[0]);

@@ -149,13 +149,19 @@ double bytes_per_step(ray_form form, interpolation reading, integrator method) {
   return static_cast<double>(sizeof(float)) * field_floats(field_for(form)) * voxels * evaluations;
 }
 
-tensor_image wave_image(const std::array<std::uint64_t, 3>& size) {
+tensor_image blank_image(const std::array<std::uint64_t, 3>& size) {
   tensor_image image;
   image.size = size;
   image.axes_mm = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   const std::size_t voxels = size[0] * size[1] * size[2];
   image.inside.assign(voxels, 1);
   image.tensor.resize(6 * voxels);
+  return image;
+}
+
+tensor_image wave_image(const std::array<std::uint64_t, 3>& size) {
+  tensor_image image = blank_image(size);
+  const std::size_t voxels = image.inside.size();
 #pragma omp parallel for
   for (std::size_t v = 0; v < voxels; ++v) {
     const slopes s = slopes_at(static_cast<double>(v % size[0]), static_cast<double>(v / size[0] % size[1]));

@@ -21,6 +21,9 @@ class score_memory {
   geodesic::score_arrays view_;
 };
 
+/// An image without tensors yet: voxels of 1 mm, all of them inside.
+tensor_field::tensor_image blank_image(const std::array<std::uint64_t, 3>& size);
+
 /// A flat anisotropic metric transformed by waves: the pullback by (x, y + 2 sin kx, z + 2 sin ky + 1.5 cos kx) with k
 /// = 2 pi / 64 voxels and eigenvalues 1, 0.2, 0.1. Its geodesics along x are known and stay in the image.
 tensor_field::tensor_image wave_image(const std::array<std::uint64_t, 3>& size);

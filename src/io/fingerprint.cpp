@@ -53,6 +53,19 @@ nlohmann::json find_fingerprint(const std::string& path) {
           {"method", complete ? "XXH64 of the file" : "XXH64 of the size and of 256 blocks of 1 MiB spread evenly"}};
 }
 
+std::string describe_change(const nlohmann::json& input) {
+  const std::string path = input.value("path", "");
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return fmt::format("{} no longer exists", path);
+  try {
+    const bool same = std::filesystem::file_size(path, ignored) == input.value("bytes", std::uint64_t{0}) &&
+                      find_fingerprint(path).at("fingerprint") == input.value("fingerprint", "");
+    return same ? "" : fmt::format("{} has changed since the result was computed", path);
+  } catch (const std::exception& f) {
+    return f.what();  // it cannot be read
+  }
+}
+
 nlohmann::json fingerprint(const std::vector<std::string>& paths) {
   if (paths.size() == 1) return fingerprint(paths.front());
   std::string all;

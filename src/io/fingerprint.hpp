@@ -14,6 +14,9 @@ namespace voxherd {
 nlohmann::json fingerprint(const std::string& path);
 /// The same without the note.
 nlohmann::json find_fingerprint(const std::string& path);
+/// Why an input cannot be read again as it was: "FILE no longer exists", "FILE has changed since the result was
+/// computed"; "" if it is the same. `input`: what fingerprint() returned for one file, as results store it.
+std::string describe_change(const nlohmann::json& input);
 /// Whether the fingerprint of a file of this size covers all of its bytes.
 bool is_fingerprint_of_all_bytes(std::uint64_t bytes);
 

@@ -70,6 +70,16 @@ vector3 grid_space::to_index(const vector3& world_mm) const {
   return times(inverse_axes, {world_mm[0] - origin_mm[0], world_mm[1] - origin_mm[1], world_mm[2] - origin_mm[2]});
 }
 
+std::optional<std::uint64_t> find_voxel(const image_grid& grid, const vector3& index) {
+  std::uint64_t voxel = 0;
+  for (std::size_t d = 3; d-- > 0;) {
+    const double nearest = std::floor(index[d] + 0.5);
+    if (!(nearest >= 0 && nearest < static_cast<double>(grid.size[d]))) return std::nullopt;
+    voxel = voxel * grid.size[d] + static_cast<std::uint64_t>(nearest);
+  }
+  return voxel;
+}
+
 matrix3 bvec_frame(const image_grid& grid) {
   matrix3 axes = grid_space(grid).axes_mm;
   for (std::size_t c = 0; c < 3; ++c) {

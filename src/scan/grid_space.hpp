@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
 
 #include "core/analysis.hpp"
 
@@ -25,6 +27,9 @@ struct grid_space {
   matrix3 inverse_axes;
   vector3 origin_mm;  ///< world position of the centre of voxel (0, 0, 0)
 };
+
+/// Linear index of the voxel that contains a place in index coordinates; nothing outside the image.
+std::optional<std::uint64_t> find_voxel(const image_grid& grid, const vector3& index);
 
 /// The rotation from FSL's bvec frame to the world: the image axes, with the first one negated if the determinant of
 /// the voxel-to-world matrix is positive. For sheared axes it is the nearest rotation (polar decomposition). Row-major.

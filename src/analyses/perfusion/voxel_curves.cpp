@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "kernels/perfusion/model_curve.hpp"
 #include "src/analyses/perfusion/inputs.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
+#include "src/io/fingerprint.hpp"
 #include "src/scan/single_voxels.hpp"
 
 namespace voxherd {
@@ -32,13 +32,8 @@ nifti_header find_series(const json& inputs) {
   const json image = inputs.value("dynamic", json::object());
   if (image.contains("files"))
     refuse(fmt::format("curves of voxels need a series in one file; this one was {} files", image.at("files").dump()));
-  const std::string path = image.value("path", "");
-  std::error_code ignored;
-  if (path.empty() || !std::filesystem::is_regular_file(path, ignored))
-    refuse(fmt::format("the series {} no longer exists", path));
-  if (std::filesystem::file_size(path, ignored) != image.value("bytes", std::uint64_t{0}))
-    refuse(fmt::format("{} has changed since the result was computed", path));
-  return read_nifti_header(path);
+  if (const std::string change = describe_change(image); !change.empty()) refuse("the series " + change);
+  return read_nifti_header(image.at("path").get<std::string>());
 }
 
 /// The stored options of the conversion. T1 is that of the result's map, so that its source is not needed.

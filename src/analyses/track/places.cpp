@@ -110,15 +110,8 @@ void move_places(track_inputs& in) {
 
 bool track_inputs::has_samples(std::uint64_t voxel) const {
   if (!space.is_separate) return (voxels[voxel].marks & mark::inside) != 0;
-  const vector3 at = space.to_samples(voxel_position(space.grid, voxel));
-  const auto& n = samples.grid.size;
-  std::uint64_t index = 0;
-  for (std::size_t d = 3; d-- > 0;) {
-    const double nearest = std::floor(at[d] + 0.5);
-    if (nearest < 0 || nearest >= static_cast<double>(n[d])) return false;
-    index = index * n[d] + static_cast<std::uint64_t>(nearest);
-  }
-  return (sample_voxels[index].marks & mark::inside) != 0;
+  const auto at = find_voxel(samples.grid, space.to_samples(voxel_position(space.grid, voxel)));
+  return at && (sample_voxels[*at].marks & mark::inside) != 0;
 }
 
 }  // namespace voxherd

@@ -8,7 +8,7 @@ namespace voxherd {
 enum class verdict {
   fine,
   advice,   ///< works, but slower or less safely than it could
-  problem,  ///< runs will fail or give up resources
+  problem,  ///< runs will fail, or their results may be wrong
 };
 
 /// What one check found: one line.

@@ -13,6 +13,7 @@
 
 #include "core/readable.hpp"
 #include "core/version.hpp"
+#include "mpi/comm/collective_work.hpp"
 #include "mpi/result/output_place.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/result_writer.hpp"
@@ -77,14 +78,16 @@ result_layout trial_layout(int ranks, const std::vector<std::uint64_t>& voxels) 
   return layout;
 }
 
-/// Collective. Throws failure if any rank cannot write, or if the file differs from what was written.
+/// Collective. Throws failure if the file cannot be created, or differs from what was written. A write that fails
+/// later, although the file's blocks are reserved, ends all ranks with its message, as in a run.
 void write_and_read(const session& s, const std::string& path) {
   std::vector<std::uint64_t> voxels(items_per_rank * static_cast<std::uint64_t>(s.size()));
   for (std::uint64_t v = 0; v < voxels.size(); ++v) voxels[v] = v;
   const result_layout layout = trial_layout(s.size(), voxels);
   result_writer writer = result_writer::create(s, path, layout);
   const std::array values{std::as_bytes(std::span(voxels))};
-  s.agree([&] { writer.write_known(static_cast<std::uint64_t>(s.rank()), values); });
+  agree_or_end(
+      s, [&] { writer.write_known(static_cast<std::uint64_t>(s.rank()), values); }, [&] { unlink(path.c_str()); });
   writer.finish("{}");
   s.on_root([&] {
     const result_reader reader(path);
@@ -97,7 +100,6 @@ void write_and_read(const session& s, const std::string& path) {
 
 /// Collective.
 finding check_parallel_file(const session& s, const std::string& path) {
-  const std::string library = "HDF5 " + hdf5_library();
   finding result{verdict::fine, "HDF5",
                  fmt::format("{}: a file written by {} and read again", hdf5_library(),
                              counted(static_cast<std::uint64_t>(s.size()), "rank"))};

@@ -30,13 +30,17 @@ std::string begin_block(const nlohmann::json& head) {
   return block + text;
 }
 
-std::uint64_t number_after(std::string_view target, std::string_view prefix, std::uint64_t limit) {
-  const std::string_view number = target.substr(prefix.size());
+std::optional<std::uint64_t> find_number(std::string_view text, std::uint64_t limit) {
   std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (code != std::errc{} || end != number.data() + number.size() || value >= limit)
-    throw failure(exit_status::usage, fmt::format("{}: expected an integer below {}", prefix, limit));
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size() || value >= limit) return std::nullopt;
   return value;
+}
+
+std::uint64_t number_after(std::string_view target, std::string_view prefix, std::uint64_t limit) {
+  const auto value = find_number(target.substr(prefix.size()), limit);
+  if (!value) throw failure(exit_status::usage, fmt::format("{}: expected an integer below {}", prefix, limit));
+  return *value;
 }
 
 }  // namespace voxherd::view

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,8 @@ void append(std::string& block, const std::vector<T>& values) {
   block.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
+/// An integer below `limit`; nothing for another text.
+std::optional<std::uint64_t> find_number(std::string_view text, std::uint64_t limit);
 /// The number at the end of an address: of "/api/voxel/12" after "/api/voxel/" it is 12. Throws failure (usage) unless
 /// it is an integer below `limit`.
 std::uint64_t number_after(std::string_view target, std::string_view prefix, std::uint64_t limit);

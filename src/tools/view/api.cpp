@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
-#include <charconv>
 #include <cmath>
 
 #include "core/version.hpp"
@@ -111,11 +110,9 @@ http_answer api::send_map(std::string_view number) const {
     for (std::size_t n = 0; n < s.FA().size(); ++n) FA[s.inputs().voxels[n]] = s.FA()[n];
     return binary_answer(grid_.nifti(grid_.reordered(FA, 1, 0)));
   }
-  std::size_t i = 0;
-  const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), i);
-  if (code != std::errc{} || end != number.data() + number.size() || i >= data_.maps().size())
-    return {404, "text/plain", "there is no such map\n"};
-  return binary_answer(grid_.nifti(grid_.reordered(data_.read(data_.maps()[i]), 1, 0)));
+  const auto i = find_number(number, data_.maps().size());
+  if (!i) return not_found("there is no such map");
+  return binary_answer(grid_.nifti(grid_.reordered(data_.read(data_.maps()[*i]), 1, 0)));
 }
 
 /// Numbers on the page of the voxels where fronts may pass, in the order of the arrays of solve().
@@ -130,14 +127,14 @@ http_answer api::send_passable() const {
 
 http_answer api::send_regions() const {
   const connection_solver& s = solver();
-  if (!s.parcellation()) return {404, "text/plain", "there is no parcellation\n"};
+  if (!s.parcellation()) return not_found("there is no parcellation");
   const auto& label = s.parcellation()->label;
   return binary_answer(grid_.nifti(grid_.reordered(std::vector<float>(label.begin(), label.end()), 1, 0)));
 }
 
 /// Arrival times of the front from one end of the last connection, in the order of the arrays of solve().
 http_answer api::send_arrivals(std::string_view end) const {
-  if (end != "from" && end != "to") return {404, "text/plain", "there is no such front\n"};
+  if (end != "from" && end != "to") return not_found("there is no such front");
   const pathway& p = solver().last().way;
   const std::vector<float>& times = end == "from" ? p.from : p.to;
   std::string block = begin_block({{"connection", solver().last().number}, {"voxels", times.size()}});
@@ -213,7 +210,7 @@ http_answer api::route(const http_request& r, const std::function<bool()>& is_re
   if (r.target == "/api/fibres" && !reads) return trace(r.body);
   if (r.target == "/api/trx" && !reads) return save_trx(r.body);
   if (r.target == "/api/glyphs" && !reads) return send_glyphs(r.body);
-  return {404, "text/plain", "there is nothing at this address\n"};
+  return not_found("there is nothing at this address");
 }
 
 http_answer api::answer(const http_request& request, const std::function<bool()>& is_replaced) {

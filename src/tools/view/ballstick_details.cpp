@@ -1,10 +1,10 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <filesystem>
 #include <numbers>
 
 #include "core/failure.hpp"
+#include "src/io/fingerprint.hpp"
 #include "src/scan/single_voxels.hpp"
 #include "src/tools/report/gradient_shells.hpp"
 #include "src/tools/view/item_maps.hpp"
@@ -18,14 +18,11 @@ namespace {
 using nlohmann::json;
 using report::stored_gradients;
 
-/// An input of the result, if it is as it was.
+/// An input of the result; none if it has changed.
 std::vector<nifti_header> find_images(const result_reader& r, const char* name) {
   const json inputs = r.provenance().value("inputs", json::object());
-  const std::string path = inputs.contains(name) ? inputs.at(name).value("path", "") : "";
-  std::error_code ignored;
-  if (path.empty() || !std::filesystem::is_regular_file(path, ignored)) return {};
-  if (std::filesystem::file_size(path, ignored) != inputs.at(name).value("bytes", std::uint64_t{0})) return {};
-  nifti_header h = read_nifti_header(path);
+  if (!inputs.contains(name) || !describe_change(inputs.at(name)).empty()) return {};
+  nifti_header h = read_nifti_header(inputs.at(name).at("path").get<std::string>());
   if (h.grid.size != r.grid().size) return {};
   return {h};
 }

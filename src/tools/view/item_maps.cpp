@@ -18,7 +18,7 @@ bool is_finished(const result_reader& r, std::uint64_t item) {
   if (r.complete()) return true;
   for (std::size_t b = 0; b < r.batches().size() && b < r.journal().size(); ++b) {
     const batch& items = r.batches()[b];
-    if (item >= items.first_item && item < items.first_item + items.item_count) return r.journal()[b].done != 0;
+    if (item >= items.first_item && item < items.first_item + items.item_count) return r.journal()[b].done == 1;
   }
   return false;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "src/scan/grid_space.hpp"
 
@@ -10,27 +9,15 @@ namespace voxherd::view {
 
 namespace {
 
-constexpr std::size_t there = 1;  // front 0 at region 1, of two regions
-
-/// Linear index of the voxel that contains a place.
-std::optional<std::uint64_t> find_voxel(const image_grid& grid, const grid_space& space, const vector3& mm) {
-  const vector3 index = space.to_index(mm);
-  std::uint64_t voxel = 0;
-  for (std::size_t d = 3; d-- > 0;) {
-    const double x = std::round(index[d]);
-    if (!(x >= 0 && x < static_cast<double>(grid.size[d]))) return std::nullopt;
-    voxel = voxel * grid.size[d] + static_cast<std::uint64_t>(x);
-  }
-  return voxel;
-}
+constexpr std::size_t pair = 1;  // of the table of two regions: front 0 at region 1
 
 }  // namespace
 
 std::vector<float> trace_least_path(const connect::solver& solver, const region_table& table) {
-  const auto end = static_cast<connect::path_end>(table.path_end[there]);
+  const auto end = static_cast<connect::path_end>(table.path_end[pair]);
   if (end == connect::path_end::never_reached) return {};
-  const connect::path_request request{0, table.best_voxel[there]};
-  const std::uint64_t offsets[] = {0, table.path_steps[there] + 1};
+  const connect::path_request request{0, table.best_voxel[pair]};
+  const std::uint64_t offsets[] = {0, table.path_steps[pair] + 1};
   std::vector<float> points(3 * offsets[1]);
   solver.trace_paths({&request, 1}, {}, offsets, points.data());
   return points;
@@ -48,7 +35,7 @@ double mean_along(std::span<const float> path_mm, const image_grid& grid, std::s
       middle[d] = (a + b) / 2;
       square += (b - a) * (b - a);
     }
-    const auto voxel = find_voxel(grid, space, middle);
+    const auto voxel = find_voxel(grid, space.to_index(middle));
     const auto at = std::lower_bound(voxels.begin(), voxels.end(), voxel.value_or(~std::uint64_t{0}));
     if (at == voxels.end() || *at != voxel) continue;
     sum += std::sqrt(square) * static_cast<double>(values[static_cast<std::size_t>(at - voxels.begin())]);

@@ -32,7 +32,7 @@ class result_details {
   /// Both must outlive this.
   result_details(const shown_data& data, const page_grid& grid);
 
-  /// What there is, for the page's panels.
+  /// What the result contains, for the page to choose its panels.
   nlohmann::json describe() const;
   /// Nothing for another address. Throws failure.
   std::optional<http_answer> answer(const std::string& target);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <initializer_list>
 
+#include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/tools/view/connection_request.hpp"
 #include "src/tools/view/streamlines.hpp"
@@ -29,7 +30,7 @@ std::string path_of(const nlohmann::json& inputs, const char* name) {
   return inputs.contains(name) ? inputs.at(name).value("path", "") : "";
 }
 
-/// A result's inputs, if they still exist.
+/// A result's inputs. Returns why they cannot be used, "" if they can.
 std::string read_inputs(const nlohmann::json& inputs, connect_request& r) {
   r.tensors.series = {path_of(inputs, "dwi"), path_of(inputs, "bvals"), path_of(inputs, "bvecs"),
                       path_of(inputs, "mask"), path_of(inputs, "grad_dev")};
@@ -37,9 +38,10 @@ std::string read_inputs(const nlohmann::json& inputs, connect_request& r) {
   r.within = path_of(inputs, "within");
   if (r.tensors.tensor.empty() && r.tensors.series.bvals.empty())
     return "this result was not computed from a diffusion-weighted series";
-  for (const std::string& file : {r.tensors.series.dwi, r.tensors.series.bvals, r.tensors.series.bvecs,
-                                  r.tensors.series.mask, r.tensors.tensor, r.within})
-    if (!file.empty() && find_file({file}).empty()) return "its input " + file + " no longer exists";
+  for (const char* name : {"dwi", "bvals", "bvecs", "mask", "grad_dev", "tensor", "within"}) {
+    if (path_of(inputs, name).empty()) continue;
+    if (const std::string change = describe_change(inputs.at(name)); !change.empty()) return "its input " + change;
+  }
   return "";
 }
 

@@ -32,7 +32,7 @@ json as_json(const std::vector<output_spec>& measures) {
 }
 
 bool is_finished(const result_reader& r, std::size_t batch) {
-  return r.complete() || (batch < r.journal().size() && r.journal()[batch].done != 0);
+  return r.complete() || (batch < r.journal().size() && r.journal()[batch].done == 1);
 }
 
 std::uint64_t point_count(const result_reader& r, std::uint64_t item) {
