@@ -1,10 +1,9 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <iterator>
+#include <string>
 
 #include "core/failure.hpp"
+#include "src/export/connectome_text.hpp"
 #include "src/export/export_plan.hpp"
 
 namespace voxherd {
@@ -12,14 +11,6 @@ namespace voxherd {
 namespace {
 
 constexpr auto group = "connectome", label_list = "labels";
-
-using names = std::vector<std::string>;
-
-/// Names of the regions, or none if the run had none.
-names region_names(const result_reader& result) {
-  const auto& configuration = result.configuration();
-  return configuration.contains("region-names") ? configuration.at("region-names").get<names>() : names{};
-}
 
 /// A field in CSV syntax: quoted if it contains a separator or quote.
 std::string field(const std::string& name) {
@@ -29,42 +20,26 @@ std::string field(const std::string& name) {
   return fmt::format("\"{}\"", doubled);
 }
 
-/// Stored numbers are computed from float32, so that more digits than a float32 has mean nothing; counts are exact.
-std::string number_text(double value) {
-  constexpr double max_exact = 1 << 24;
-  if (!std::isfinite(value) || (value == std::round(value) && std::abs(value) > max_exact))
-    return fmt::format("{}", value);
-  return fmt::format("{}", static_cast<float>(value));
-}
-
 /// One row of regions per line, as tck2connectome writes it; with a header line and column if the regions have names.
-std::string matrix_text(const constant& matrix, const names& regions) {
+std::string matrix_text(const constant& matrix, const region_name_list& regions) {
   std::string text;
   const std::uint64_t columns = matrix.shape.at(1);
   for (const std::string& name : regions) text.append(",").append(field(name));
   if (!regions.empty()) text += '\n';
   for (std::size_t i = 0; i < matrix.values.size(); ++i) {
     if (!regions.empty() && i % columns == 0) text.append(field(regions.at(i / columns))).append(",");
-    text += number_text(matrix.values[i]) + ((i + 1) % columns == 0 ? '\n' : ',');
+    text += matrix_number(matrix.values[i]) + ((i + 1) % columns == 0 ? '\n' : ',');
   }
-  return text;
-}
-
-std::string node_text(const constant& labels, const names& regions) {
-  std::string text = regions.empty() ? "index\tlabel\n" : "index\tlabel\tname\n";
-  for (std::size_t i = 0; i < labels.values.size(); ++i)
-    fmt::format_to(std::back_inserter(text), "{}\t{}{}\n", i + 1, labels.values[i],
-                   regions.empty() ? "" : fmt::format("\t{}", regions.at(i)));
   return text;
 }
 
 /// Every matrix of the result's connectome as NAME.csv, and nodes.tsv, which describes the rows and columns.
 export_plan plan_csv_folder(const result_volumes& volumes) {
   export_plan plan;
-  const names regions = region_names(volumes.result());
+  const region_name_list regions = given_region_names(volumes.result());
   for (const constant& c : volumes.result().constants()) {
     if (c.group != group) continue;
-    if (c.name == label_list) plan.texts.push_back({"nodes.tsv", node_text(c, regions)});
+    if (c.name == label_list) plan.texts.push_back({"nodes.tsv", node_table(volumes.result(), regions)});
     if (c.shape.size() == 2) plan.texts.push_back({c.name + ".csv", matrix_text(c, regions)});
   }
   if (plan.texts.empty())

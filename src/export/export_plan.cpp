@@ -8,6 +8,8 @@
 #include <atomic>
 #include <exception>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -76,10 +78,28 @@ class image_writers {
   std::exception_ptr error_;
 };
 
+/// For each image 1 if it has to be written; the same on all ranks.
+std::vector<std::uint8_t> find_missing(const session& s, const export_plan& plan, const export_settings& settings) {
+  std::vector<std::uint8_t> missing(plan.images.size(), 1);
+  if (!settings.keep_newer) return missing;
+  s.on_root([&] {
+    const auto result_time = fs::last_write_time(settings.result);
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+      std::error_code code;
+      const auto time = fs::last_write_time(fs::path(settings.out) / plan.images[i].name, code);
+      if (!code && time >= result_time) missing[i] = 0;
+    }
+  });
+  s.broadcast(missing);
+  return missing;
+}
+
 /// This rank's share of the images, largest first, so that the last ones to finish are short.
-std::vector<const export_image*> rank_share(const session& s, const export_plan& plan) {
+std::vector<const export_image*> rank_share(const session& s, const export_plan& plan,
+                                            const std::vector<std::uint8_t>& missing) {
   std::vector<const export_image*> all, own;
-  for (const export_image& image : plan.images) all.push_back(&image);
+  for (std::size_t i = 0; i < plan.images.size(); ++i)
+    if (missing[i] != 0) all.push_back(&plan.images[i]);
   std::stable_sort(all.begin(), all.end(), [](auto* a, auto* b) { return volumes_of(*a) > volumes_of(*b); });
   const auto rank = static_cast<std::size_t>(s.rank()), ranks = static_cast<std::size_t>(s.size());
   for (std::size_t i = rank; i < all.size(); i += ranks) own.push_back(all[i]);
@@ -108,13 +128,28 @@ void make_folders(const export_plan& plan, const std::string& folder) {
   for (const export_image& image : plan.images) make_folder((fs::path(folder) / image.name).parent_path());
 }
 
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 void write_text(const std::string& folder, const export_text& t) {
   const std::string path = folder + "/" + t.name;
-  if (t.shared && fs::exists(path)) return;
+  std::string text = t.text;
+  if (fs::exists(path)) {
+    const std::string existing = read_text(path);
+    if (t.shared) text = t.update ? t.update(existing) : existing;
+    if (text == existing) return;
+  }
   make_folder(fs::path(path).parent_path());
-  output_file file(path, output_file::coding::plain);
-  file.write(t.text.data(), t.text.size());
-  file.finish();
+  try {
+    output_file file(path, output_file::coding::plain);
+    file.write(text.data(), text.size());
+    file.finish();
+  } catch (const failure&) {
+    // Another job may have written the same shared text at this moment.
+    if (!t.shared || !fs::exists(path) || read_text(path) != text) throw;
+  }
 }
 
 void begin_folder(const export_plan& plan, const export_settings& settings) {
@@ -127,7 +162,7 @@ void begin_folder(const export_plan& plan, const export_settings& settings) {
 void carry_out(const session& s, const result_volumes& result, const export_plan& plan,
                const export_settings& settings) {
   s.on_root([&] { begin_folder(plan, settings); });
-  const auto own = rank_share(s, plan);
+  const auto own = rank_share(s, plan, find_missing(s, plan, settings));
   std::uint64_t volumes = 0;
   for (const export_image* image : own) volumes += volumes_of(*image);
   s.agree([&] {
@@ -185,6 +220,7 @@ void export_folder(const session& s, const export_settings& settings, const expo
     plan = planner(*result);
   });
   carry_out(s, *result, plan, settings);
+  if (settings.keep_newer) return;
   spdlog::info("{} written to {}", counted(plan.images.size() + plan.texts.size() + plan.marks.size(), "file"),
                settings.out);
 }

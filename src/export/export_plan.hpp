@@ -23,6 +23,8 @@ struct export_text {
   std::string name;
   std::string text;
   bool shared = false;  ///< may exist already from another export to the same folder, and is then kept
+  /// Makes a new text of a shared file that exists. Empty: it is kept as it is.
+  std::function<std::string(const std::string& existing)> update = {};
 };
 
 /// All files of an exported folder.
@@ -46,6 +48,7 @@ struct export_settings {
   std::string result;  ///< file
   std::string out;     ///< folder or file
   bool overwrite = false;
+  bool keep_newer = false;  ///< with overwrite: an image that is newer than the result is kept, a text only if equal
   bool quiet = false;
   int threads = 1;               ///< of this rank, at most; each compresses a file of its own
   std::string subject, session;  ///< labels of BIDS names; "" for none

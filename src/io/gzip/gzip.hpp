@@ -13,8 +13,8 @@ namespace voxherd {
 bool is_gzip(const input_file& file);
 
 /// Inflates a gzip file (any number of members) sequentially with ISA-L's igzip, 1.9 to 2.8 times as fast as zlib
-/// (docs/performance.md). Throws failure: bad_data if the stream is damaged or a checksum is wrong, disk if the file
-/// cannot be read.
+/// (docs/performance.md). igzip accepts incomplete Huffman codes, which zlib and inflate_in_parallel() refuse. Throws
+/// failure: bad_data if the stream is damaged or a checksum is wrong, disk if the file cannot be read.
 class gzip_stream {
  public:
   /// The file must outlive the stream; `input_bytes` is the size of each read.

@@ -8,7 +8,7 @@ namespace voxherd {
 /// One line of a cohort's manifest: what to compute for one subject.
 struct cohort_subject {
   std::size_t task = 0;            ///< from 1, in the order of the manifest: SLURM_ARRAY_TASK_ID
-  std::size_t line = 0;            ///< of the manifest, from 1
+  std::size_t line = 0;            ///< of the manifest, from 1; 0: not from a manifest
   std::string name;                ///< column subject (or participant_id)
   std::string out;                 ///< the result file
   std::vector<std::string> words;  ///< the command and its options, including --out and --resume

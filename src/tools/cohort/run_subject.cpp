@@ -77,7 +77,9 @@ std::unique_ptr<prepared_command> prepare_subject(const cohort_subject& subject,
     const command& what = find_analysis(subject);
     return what.prepare(parse_subject(what, subject, more));
   } catch (const failure& f) {
-    throw failure(f.status, fmt::format("line {} of the manifest ({}): {}", subject.line, subject.name, f.what()));
+    const std::string place =
+        subject.line == 0 ? subject.name : fmt::format("line {} of the manifest ({})", subject.line, subject.name);
+    throw failure(f.status, fmt::format("{}: {}", place, f.what()));
   }
 }
 

@@ -89,8 +89,9 @@ void add_crossings(draft& d, int fibres) {
        false});
 }
 
-void write_methods(result_draft& d, int fibres) {
+void write_methods(result_draft& d) {
   const result_reader& r = d.result;
+  const int fibres = count_fibres(d);
   const bool has_range_of_diffusivities = configured(r, "model", "1") != "1";
   d.out.methods = fmt::format(
       "Fibre orientations were estimated with the ball & stick model with {} fibre{} per voxel (Behrens et al. 2003, "
@@ -123,7 +124,6 @@ void write(result_draft& d) {
   add_ballstick_distributions(d, fibres);
   add_acceptance(d);
   add_gradients(d);
-  write_methods(d, fibres);
 }
 
 }  // namespace
@@ -161,6 +161,6 @@ void add_ballstick_distributions(draft& d, int fibres) {
   add_histogram(d, "mean_d", 0, {});
 }
 
-const chapter ballstick_chapter{"ballstick", write};
+const chapter ballstick_chapter{"ballstick", write, write_methods};
 
 }  // namespace voxherd::report

@@ -26,11 +26,14 @@ void write_any(result_draft& d) {
     if (o.shape.empty() && o.layout != output_layout::points && o.type != element_type::uint8 &&
         figures++ < max_figures)
       add_histogram(d, o.name);
+}
+
+void write_any_methods(result_draft& d) {
   d.out.methods =
       fmt::format("The maps were computed with voxherd {} {}.", d.result.analysis_name(), d.result.version());
 }
 
-const chapter any_chapter{"", write_any};
+const chapter any_chapter{"", write_any, write_any_methods};
 
 }  // namespace
 

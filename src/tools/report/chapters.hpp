@@ -6,10 +6,11 @@
 
 namespace voxherd::report {
 
-/// What the page of one analysis shows: its pictures and charts, its warnings, its methods.
+/// What the page of one analysis shows: its pictures and charts and its warnings; its methods with references.
 struct chapter {
   const char* analysis;
   void (*write)(result_draft& d);
+  void (*write_methods)(result_draft& d);
 };
 
 extern const chapter tensor_chapter, ballstick_chapter, perfusion_chapter, connect_chapter, paths_chapter,

@@ -111,13 +111,12 @@ void write(result_draft& d) {
   for (const char* name : {"excess", "total", "first_cost", "second_cost", "length_mm", "cost", "path_cost"})
     add_histogram(d, name);
   add_fibres(d, "cost");
-  write_methods(d);
 }
 
 }  // namespace
 
-const chapter connect_chapter{"connect", write};
+const chapter connect_chapter{"connect", write, write_methods};
 /// The result of `connect --paths`.
-const chapter paths_chapter{"connect-paths", write};
+const chapter paths_chapter{"connect-paths", write, write_methods};
 
 }  // namespace voxherd::report

@@ -71,11 +71,10 @@ void write(result_draft& d) {
              "What became of all fibres that were traced. Only accepted ones, or the best of them, are in the result.");
   add_counts(d, "rays_ended_by", "Why rays ended",
              "Each ray has one reason. A fibre has one ray, or two from the same seed.");
-  write_methods(d);
 }
 
 }  // namespace
 
-const chapter geodesic_chapter{"geodesic", write};
+const chapter geodesic_chapter{"geodesic", write, write_methods};
 
 }  // namespace voxherd::report

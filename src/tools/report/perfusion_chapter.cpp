@@ -195,11 +195,10 @@ void write(result_draft& d) {
   for (const char* name : {"ka", "kp", "kl", "arterial_fraction", "distribution_volume", "mean_transit_time", "tau_a",
                            "tau_p", "r_squared"})
     add_histogram(d, name);
-  write_methods(d);
 }
 
 }  // namespace
 
-const chapter perfusion_chapter{"perfusion", write};
+const chapter perfusion_chapter{"perfusion", write, write_methods};
 
 }  // namespace voxherd::report

@@ -50,7 +50,9 @@ report::page make_result_page(const std::string& path) {
   report::result_draft d(result);
   report::describe_run(d);
   report::add_common_warnings(d);
-  report::find_chapter(result.analysis_name()).write(d);
+  const report::chapter& chapter = report::find_chapter(result.analysis_name());
+  chapter.write(d);
+  chapter.write_methods(d);
   report::add_records(d);
   return std::move(d.out);
 }

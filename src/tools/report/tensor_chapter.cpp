@@ -77,11 +77,10 @@ void write(result_draft& d) {
   d.add_section("Distributions");
   for (const char* name : {"FA", "MD", "residual"}) add_histogram(d, name);
   add_gradients(d);
-  write_methods(d);
 }
 
 }  // namespace
 
-const chapter tensor_chapter{"tensor", write};
+const chapter tensor_chapter{"tensor", write, write_methods};
 
 }  // namespace voxherd::report

@@ -134,11 +134,10 @@ void write(result_draft& d) {
             {.map = colour_map::viridis, .first = 0, .note = "It is the density with FSL's pd.", .zero_is_none = true});
     add_histogram(d, "mean_length", 0, {});
   }
-  write_methods(d);
 }
 
 }  // namespace
 
-const chapter track_chapter{"track", write};
+const chapter track_chapter{"track", write, write_methods};
 
 }  // namespace voxherd::report

@@ -99,7 +99,9 @@ class CommandPages(unittest.TestCase):
         for document in documents:
             for command, words, options in command_lines(read(document)):
                 self.assertIn(command, commands())
-                known = help_options(command) | (help_options(words[0]) if command == "slurm" else set())
+                # These commands also take the options of an analysis.
+                inner = words[0] if command == "slurm" else "ballstick" if command == "bids" else None
+                known = help_options(command) | (help_options(inner) if inner else set())
                 for option in options:
                     with self.subTest(f"{os.path.basename(document)}: {command} --{option}"):
                         self.assertIn(option, known)

@@ -209,11 +209,11 @@ class BidsFolder(Exported):
             return json.load(file)
 
     def test_names_are_those_of_bep016(self):
-        expected = ["dataset_description.json"]
+        expected = [".bidsignore", "README.md", "dataset_description.json"]
         for prefix in ("sub-01/ses-a/dwi/sub-01_ses-a", "sub-02/dwi/sub-02"):
-            for middle in [f"desc-mean_param-{p}" for p in ("s0", "polar", "vector", "vf", "vfsum", "diffusivity",
+            for middle in [f"param-{p}_desc-mean" for p in ("s0", "polar", "vector", "vf", "vfsum", "diffusivity",
                                                             "dstd")] + \
-                    [f"desc-merged_param-{p}" for p in ("polar", "vf")]:
+                    [f"param-{p}_desc-merged" for p in ("polar", "vf")]:
                 expected += [f"{prefix}_model-bs_{middle}_dwimap.{ending}" for ending in ("nii.gz", "json")]
         self.assertEqual(files_below(self.path("bids")), sorted(expected))
 
@@ -229,17 +229,17 @@ class BidsFolder(Exported):
 
     def test_orientations_are_described(self):
         polar = {"EncodingAxis": 3, "Reference": "bvec", "Type": "unitspherical"}
-        for middle, encoding in (("desc-mean_param-polar", polar), ("desc-merged_param-polar", polar),
-                                 ("desc-mean_param-vector", {**polar, "Type": "unit3vector"}),
-                                 ("desc-mean_param-vf", {"Type": "scalar"}),
-                                 ("desc-merged_param-vf", {"Type": "scalar"})):
+        for middle, encoding in (("param-polar_desc-mean", polar), ("param-polar_desc-merged", polar),
+                                 ("param-vector_desc-mean", {**polar, "Type": "unit3vector"}),
+                                 ("param-vf_desc-mean", {"Type": "scalar"}),
+                                 ("param-vf_desc-merged", {"Type": "scalar"})):
             self.assertEqual(self.sidecar(middle)["OrientationEncoding"], encoding, middle)
             axis = self.sidecar(middle).get("BootstrapAxis")
             self.assertEqual(axis, 4 if "merged" in middle else None, middle)
         for middle in ("s0", "vfsum"):
-            self.assertEqual(set(self.sidecar(f"desc-mean_param-{middle}")), {"Model"})
+            self.assertEqual(set(self.sidecar(f"param-{middle}_desc-mean")), {"Model"})
         for middle in ("diffusivity", "dstd"):
-            self.assertEqual(self.sidecar(f"desc-mean_param-{middle}")["Units"], "mm^2/s")
+            self.assertEqual(self.sidecar(f"param-{middle}_desc-mean")["Units"], "mm^2/s")
 
     def test_description_names_the_program(self):
         with open(self.path("bids", "dataset_description.json")) as file:
@@ -250,12 +250,12 @@ class BidsFolder(Exported):
 
     def test_means_match_the_result(self):
         for parameter, name in (("s0", "S0"), ("vfsum", "fsum"), ("diffusivity", "d"), ("dstd", "d_std")):
-            np.testing.assert_array_equal(self.values(f"desc-mean_param-{parameter}"), self.stored_map(f"mean_{name}"))
+            np.testing.assert_array_equal(self.values(f"param-{parameter}_desc-mean"), self.stored_map(f"mean_{name}"))
         fractions = np.stack([self.stored_map(f"mean_f{k}") for k in "12"], -1)
-        np.testing.assert_array_equal(self.values("desc-mean_param-vf"), fractions)
+        np.testing.assert_array_equal(self.values("param-vf_desc-mean"), fractions)
         vectors = np.concatenate([self.stored_map(f"dyads{k}") for k in "12"], -1)
-        np.testing.assert_array_equal(self.values("desc-mean_param-vector"), vectors)
-        polar = self.values("desc-mean_param-polar")
+        np.testing.assert_array_equal(self.values("param-vector_desc-mean"), vectors)
+        polar = self.values("param-polar_desc-mean")
         self.assertEqual(polar.shape, (11, 9, 7, 2 * FIBRES))
         th, ph = polar[..., 0::2], polar[..., 1::2]
         np.testing.assert_allclose(np.cos(th)[self.inside], vectors[..., 2::3][self.inside], atol=1e-6)
@@ -263,10 +263,10 @@ class BidsFolder(Exported):
 
     def test_samples_match_the_result(self):
         polar = np.stack([self.stored_samples(name) for name in ("th1", "ph1", "th2", "ph2")], -2)
-        np.testing.assert_array_equal(self.values("desc-merged_param-polar"), polar)
+        np.testing.assert_array_equal(self.values("param-polar_desc-merged"), polar)
         fractions = np.stack([self.stored_samples(name) for name in ("f1", "f2")], -2)
         self.assertEqual(fractions.shape, (11, 9, 7, FIBRES, SAMPLES))
-        np.testing.assert_array_equal(self.values("desc-merged_param-vf"), fractions)
+        np.testing.assert_array_equal(self.values("param-vf_desc-merged"), fractions)
 
 
 class NiftiFolder(Exported):

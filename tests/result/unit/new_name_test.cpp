@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -65,7 +66,10 @@ TEST_P(new_name, TellsWhyItFails) {
 
 INSTANTIATE_TEST_SUITE_P(methods, new_name,
                          testing::Values(&rename_to_new_name, &rename_without_replacing, &link_then_unlink,
-                                         &check_then_rename));
+                                         &check_then_rename),
+                         [](const auto& method) {
+                           return std::array{"rename", "rename2", "link", "check"}[method.index];
+                         });
 
 TEST_F(named_files, ALinkMadeByALostRequestIsTaken) {
   const std::string from = file("from", "own"), to = path("to");

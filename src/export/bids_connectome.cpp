@@ -1,0 +1,140 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+
+#include "src/export/bids_label.hpp"
+#include "src/export/bids_plans.hpp"
+#include "src/export/connectome_text.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// "meanSpeed" for "mean_speed": labels contain only letters and digits.
+std::string measure_label(const std::string& name) {
+  std::string label;
+  bool begins_word = false;
+  for (const char c : name) {
+    if (c == '_') {
+      begins_word = true;
+      continue;
+    }
+    label += begins_word ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    begins_word = false;
+  }
+  return label;
+}
+
+/// The value of a BIDS entity in a file's name; "" without it.
+std::string entity_value(const std::string& name, const std::string& entity) {
+  const std::string mark = "_" + entity + "-";
+  const std::size_t at = name.find(mark);
+  if (at == std::string::npos) return "";
+  const std::size_t from = at + mark.size();
+  return name.substr(from, name.find_first_of("_.", from) - from);
+}
+
+/// The file name of the parcellation; "" if the provenance has none.
+std::string parcellation_name(const nlohmann::json& provenance) {
+  const auto inputs = provenance.value("inputs", nlohmann::json::object());
+  for (const char* option : {"connectome", "network", "targets"})
+    if (inputs.contains(option) && inputs.at(option).is_object())
+      return std::filesystem::path(inputs.at(option).value("path", std::string())).filename().string();
+  return "";
+}
+
+/// Of the parcellation's entities seg, atlas or desc, else of its file's name.
+std::string segmentation_label(const std::string& parcellation) {
+  for (const char* entity : {"seg", "atlas", "desc"})
+    if (const std::string value = entity_value(parcellation, entity); !value.empty()) return value;
+  return bids_label(parcellation.substr(0, parcellation.find(".nii")));
+}
+
+/// The method: what distinguishes matrices of one series.
+struct method {
+  const char *analysis, *label, *description;
+};
+constexpr method methods[] = {
+    {"connect", "leastcost", "least-cost paths in the metric of the diffusion tensor"},
+    {"track", "streamlines", "probabilistic streamlines through samples of the ball & stick model"},
+    {"geodesic", "geodesics", "geodesic streamlines in the metric of the diffusion tensor"},
+};
+
+method find_method(const std::string& analysis) {
+  for (const method& m : methods)
+    if (analysis == m.analysis) return m;
+  return {"", "voxherd", "a connectome of voxherd"};
+}
+
+bool is_symmetric(const constant& c) {
+  const std::size_t n = c.shape.at(1);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (c.values[i * n + j] != c.values[j * n + i]) return false;
+  return true;
+}
+
+bids_json describe_matrix(const constant& c, const method& how, const bids_place& place, const std::string& nodes) {
+  bids_json sidecar{{"RelationshipMeasure", c.name},
+                    {"MeasureDescription", c.meaning + "; " + how.description},
+                    {"Units", c.unit},
+                    {"Weighted", true},
+                    {"Directed", !is_symmetric(c)},
+                    {"ValidDiagonal", false},
+                    {"StorageFormat", "Full"},
+                    {"NodeIndices", "bids::" + nodes}};
+  if (!place.sources.empty()) sidecar["Sources"] = place.sources;
+  return sidecar;
+}
+
+const bids_json node_columns{
+    {"matrix_index", {{"Description", "row and column of the matrices, from 0"}}},
+    {"node_file", {{"Description", "the parcellation"}}},
+    {"node_index", {{"Description", "value of the region in the parcellation"}}},
+    {"label", {{"Description", "name of the region, which is the column's name in the matrices"}}}};
+
+std::string describe_nodes(const result_reader& result, const std::string& parcellation, const bids_place& place) {
+  std::string file = parcellation.empty() ? "n/a" : parcellation;
+  for (const std::string& uri : place.sources)
+    if (!parcellation.empty() && uri.ends_with("/" + parcellation)) file = uri;
+  std::string text = "matrix_index\tnode_file\tnode_index\tlabel\n";
+  const std::vector<double> labels = node_labels(result);
+  const region_name_list names = node_names(result);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    text += fmt::format("{}\t{}\t{}\t{}\n", i, file, labels[i], names.at(i));
+  return text;
+}
+
+bool is_matrix(const constant& c) { return c.group == "connectome" && c.shape.size() == 2; }
+
+}  // namespace
+
+bool has_connectome(const result_reader& result) {
+  const auto& all = result.constants();
+  return std::any_of(all.begin(), all.end(), is_matrix);
+}
+
+export_plan plan_bids_connectome(const result_volumes& volumes, const bids_place& place) {
+  const result_reader& result = volumes.result();
+  const method how = find_method(result.analysis_name());
+  const std::string parcellation = parcellation_name(result.provenance()), seg = segmentation_label(parcellation);
+  const std::string begin = place.folder + "/" + place.name + (seg.empty() ? "" : "_seg-" + seg);
+  const std::string nodes = fmt::format("{}_desc-{}_nodeindices", begin, how.label);
+  const region_name_list names = node_names(result);
+  export_plan plan;
+  plan.texts.push_back({nodes + ".tsv", describe_nodes(result, parcellation, place)});
+  plan.texts.push_back({nodes + ".json", node_columns.dump(2) + "\n"});
+  for (const constant& c : result.constants()) {
+    if (!is_matrix(c)) continue;
+    const std::string name = fmt::format("{}_meas-{}_desc-{}_relmat", begin, measure_label(c.name), how.label);
+    plan.texts.push_back({name + ".tsv", matrix_table(c, names)});
+    plan.texts.push_back({name + ".json", describe_matrix(c, how, place, nodes + ".tsv").dump(2) + "\n"});
+  }
+  return plan;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,158 @@
+#include "src/export/bids_description.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "core/failure.hpp"
+#include "core/version.hpp"
+#include "src/export/bids_label.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+constexpr auto description_name = "dataset_description.json";
+
+/// BIDS validators do not know the names of proposals.
+constexpr auto ignored_names =
+    "*_dwimap.nii.gz\n*_dwimap.json\n*_relmat.tsv\n*_relmat.json\n*_nodeindices.tsv\n*_nodeindices.json\n"
+    "group_*\nlogs/\n";
+
+constexpr auto readme =
+    "# Derivatives of voxherd\n\n"
+    "Maps of diffusion models (`_dwimap`) have the names and sidecars of BEP016, connectomes (`_relmat`) those of\n"
+    "BEP017. Both are proposals, so `.bidsignore` lists their names. `voxherd export --help` and the page on\n"
+    "`voxherd export` describe them.\n";
+
+std::string percent_encoded(const std::string& path) {
+  std::string encoded;
+  for (const char c : path) {
+    const bool stays = is_bids_letter(c) || std::string_view("/.-_~").find(c) != std::string_view::npos;
+    encoded += stays ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  }
+  return encoded;
+}
+
+/// The nearest folder above the file that describes a data set.
+std::optional<fs::path> find_root(const fs::path& file) {
+  std::error_code ignored;
+  for (fs::path folder = file.parent_path(); !folder.empty() && folder != folder.parent_path();
+       folder = folder.parent_path())
+    if (fs::exists(folder / description_name, ignored)) return folder;
+  return std::nullopt;
+}
+
+/// Links are not followed: a data set of DataLad has links to files with other names.
+fs::path normal_path(const std::string& path) {
+  const fs::path normal = fs::absolute(path).lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
+/// Letters and digits of the folder's name.
+std::string link_name(const fs::path& root) {
+  const std::string name = bids_label(root.filename().string());
+  return name.empty() ? "source" : name;
+}
+
+/// Relative for a data set that contains the derivatives, so that both can be moved together.
+std::string link_target(const fs::path& root, const fs::path& out) {
+  const fs::path relative = root.lexically_relative(out);
+  const bool is_above = !relative.empty() && std::all_of(relative.begin(), relative.end(),
+                                                         [](const fs::path& part) { return part == ".."; });
+  return is_above ? relative.string() : "file://" + percent_encoded(root.string());
+}
+
+void collect_paths(const nlohmann::json& value, std::vector<std::string>& paths) {
+  if (value.is_array())
+    for (const auto& one : value) collect_paths(one, paths);
+  if (!value.is_object()) return;
+  for (const auto& [key, one] : value.items()) {
+    if (key == "path" && one.is_string()) {
+      paths.push_back(one.get<std::string>());
+    } else {
+      collect_paths(one, paths);
+    }
+  }
+}
+
+json generator() {
+  json own{{"Name", "voxherd"}, {"Version", version}};
+  const std::string url = VOXHERD_CODE_URL;
+  if (!url.empty()) own["CodeURL"] = url;
+  for (const char* variable : {"APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"})
+    if (const char* image = std::getenv(variable); image != nullptr && !own.contains("Container"))
+      own["Container"] = {{"Type", "apptainer"}, {"URI", image}};
+  return own;
+}
+
+json new_description(const bids_sources& sources) {
+  json d{{"Name", "voxherd derivatives"},
+         {"BIDSVersion", bids_version},
+         {"DatasetType", "derivative"},
+         {"GeneratedBy", json::array({generator()})}};
+  if (!sources.links.empty()) d["DatasetLinks"] = sources.links;
+  return d;
+}
+
+/// The existing description with the links of `sources`.
+std::string add_links(const bids_sources& sources, const std::string& existing) {
+  json d = json::parse(existing, nullptr, false);
+  if (!d.is_object())
+    throw failure(exit_status::bad_data,
+                  fmt::format("{} of the output folder is not a JSON object; repair it or choose another folder",
+                              description_name));
+  bool changed = false;
+  for (const auto& [name, target] : sources.links) {
+    json& links = d["DatasetLinks"];
+    if (links.contains(name) && links.at(name) != target)
+      throw failure(exit_status::usage,
+                    fmt::format("{} of the output folder: its DatasetLinks name {} as {}, these inputs are from {}; "
+                                "choose another folder",
+                                description_name, links.at(name).dump(), name, target));
+    changed = changed || !links.contains(name);
+    links[name] = target;
+  }
+  return changed ? d.dump(2) + "\n" : existing;
+}
+
+}  // namespace
+
+bids_sources find_bids_sources(const std::vector<std::string>& paths, const std::string& out) {
+  bids_sources found;
+  const fs::path own = normal_path(out);
+  for (const std::string& path : paths) {
+    std::error_code code;
+    const fs::path file = normal_path(path);
+    const auto root = find_root(file);
+    if (!root || file.extension() == ".h5" || !fs::exists(file, code)) continue;
+    const std::string name = *root == own ? "" : link_name(*root);
+    if (!name.empty()) found.links[name] = link_target(*root, own);
+    found.uris.push_back(fmt::format("bids:{}:{}", name, file.lexically_relative(*root).string()));
+  }
+  std::sort(found.uris.begin(), found.uris.end());
+  found.uris.erase(std::unique(found.uris.begin(), found.uris.end()), found.uris.end());
+  return found;
+}
+
+std::vector<std::string> input_paths(const nlohmann::json& provenance) {
+  std::vector<std::string> paths;
+  if (provenance.is_object() && provenance.contains("inputs")) collect_paths(provenance.at("inputs"), paths);
+  return paths;
+}
+
+std::vector<export_text> describe_bids_data_set(const bids_sources& sources) {
+  return {{description_name, new_description(sources).dump(2) + "\n", true,
+           [sources](const std::string& existing) { return add_links(sources, existing); }},
+          {".bidsignore", ignored_names, true, {}},
+          {"README.md", readme, true, {}}};
+}
+
+}  // namespace voxherd

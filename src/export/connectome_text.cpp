@@ -1,0 +1,54 @@
+#include "src/export/connectome_text.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <iterator>
+
+namespace voxherd {
+
+std::vector<double> node_labels(const result_reader& result) {
+  for (const constant& c : result.constants())
+    if (c.group == "connectome" && c.name == "labels") return c.values;
+  return {};
+}
+
+region_name_list given_region_names(const result_reader& result) {
+  const auto& configuration = result.configuration();
+  return configuration.contains("region-names") ? configuration.at("region-names").get<region_name_list>()
+                                                : region_name_list{};
+}
+
+region_name_list node_names(const result_reader& result) {
+  region_name_list names = given_region_names(result);
+  if (names.empty())
+    for (const double label : node_labels(result)) names.push_back(fmt::format("{}", label));
+  return names;
+}
+
+std::string matrix_number(double value) {
+  constexpr double max_exact = 1 << 24;
+  if (!std::isfinite(value) || (value == std::round(value) && std::abs(value) > max_exact))
+    return fmt::format("{}", value);
+  return fmt::format("{}", static_cast<float>(value));
+}
+
+std::string node_table(const result_reader& result, const region_name_list& names) {
+  std::string text = names.empty() ? "index\tlabel\n" : "index\tlabel\tname\n";
+  const std::vector<double> labels = node_labels(result);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    fmt::format_to(std::back_inserter(text), "{}\t{}{}\n", i + 1, labels[i],
+                   names.empty() ? "" : fmt::format("\t{}", names.at(i)));
+  return text;
+}
+
+std::string matrix_table(const constant& matrix, const region_name_list& names) {
+  std::string text = fmt::format("{}\n", fmt::join(names, "\t"));
+  const std::uint64_t columns = matrix.shape.at(1);
+  for (std::size_t i = 0; i < matrix.values.size(); ++i)
+    text += matrix_number(matrix.values[i]) + ((i + 1) % columns == 0 ? '\n' : '\t');
+  return text;
+}
+
+}  // namespace voxherd

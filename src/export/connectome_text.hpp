@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mpi/result/result_reader.hpp"
+
+namespace voxherd {
+
+using region_name_list = std::vector<std::string>;
+
+/// The labels of rows and columns; none if the result has no connectome.
+std::vector<double> node_labels(const result_reader& result);
+
+/// Names of a connectome's regions, or none if the run had none.
+region_name_list given_region_names(const result_reader& result);
+/// The same; without names, the labels.
+region_name_list node_names(const result_reader& result);
+
+/// A number of a matrix: stored numbers are computed from float32, so that more digits than a float32 has mean nothing;
+/// counts are exact.
+std::string matrix_number(double value);
+
+/// `index`, `label` and, if there are names, `name` of each row and column, separated by tabs.
+std::string node_table(const result_reader& result, const region_name_list& names);
+
+/// A matrix, separated by tabs, below a line with the names of the columns.
+std::string matrix_table(const constant& matrix, const region_name_list& names);
+
+}  // namespace voxherd

@@ -1,0 +1,88 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "core/command.hpp"
+#include "core/version.hpp"
+#include "mpi/comm/session.hpp"
+#include "src/io/input_file.hpp"
+#include "src/tools/bids/group.hpp"
+#include "src/tools/bids/participant.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_data_set(const bids_request& request, const std::vector<dwi_files>& all) {
+  const fs::path folder = request.bids_dir;
+  const bool is_bids = fs::exists(folder / ("sub-" + all.front().subject));  // else folders of the HCP
+  if (request.skip_validation || !is_bids || fs::exists(folder / "dataset_description.json")) return;
+  throw failure(exit_status::bad_data,
+                fmt::format("{}: no dataset_description.json, which a BIDS data set has; use its top folder, or "
+                            "--skip-bids-validation",
+                            printable(request.bids_dir)));
+}
+
+std::string read_filter_text(const std::string& path) {
+  const input_file file(path);
+  std::string text(file.size(), '\0');
+  file.read(0, text.data(), text.size());
+  return text;
+}
+
+std::vector<dwi_files> find_wanted_series(const bids_request& request) {
+  series_request wanted{request.bids_dir, request.derivatives, request.subjects, request.sessions, {}};
+  if (!request.filter_file.empty())
+    wanted.filter = bids_filter(request.filter_file, read_filter_text(request.filter_file));
+  std::vector<dwi_files> all = find_series(wanted);
+  check_data_set(request, all);
+  return all;
+}
+
+/// Paths do not depend on the folder where the program was started. The form NAME=DIR of fMRIPrep is accepted.
+bids_request with_absolute_paths(bids_request request) {
+  const auto make_absolute = [](std::string& path) {
+    const fs::path normal = fs::absolute(path).lexically_normal();
+    path = (normal.has_filename() ? normal : normal.parent_path()).string();
+  };
+  for (std::string& path : request.derivatives) {
+    const std::size_t equals = path.find('=');
+    if (equals != std::string::npos && !fs::exists(path)) path.erase(0, equals + 1);
+    make_absolute(path);
+  }
+  for (std::string* path : {&request.bids_dir, &request.out_dir, &request.work_dir}) make_absolute(*path);
+  return request;
+}
+
+exit_status run_bids(session& s, const bids_request& given) {
+  if (given.shows_version) {
+    if (s.is_root()) fmt::print("voxherd {}\n", version);
+    return exit_status::complete;
+  }
+  const bids_request request = with_absolute_paths(given);
+  nlohmann::json found;
+  s.on_root([&] { found = find_wanted_series(request); });
+  s.broadcast(found);
+  const auto all = found.get<std::vector<dwi_files>>();
+  if (request.level == bids_level::participant) return run_participants(s, request, all);
+  s.on_root([&] { write_group(request, all); });
+  return exit_status::complete;
+}
+
+}  // namespace
+
+constexpr command make_bids_command() {
+  command c = make_command<bids_options, run_bids>(
+      {"bids", "diffusion series of a BIDS data set: computes, and writes BIDS derivatives",
+       "BIDS_DIR OUT_DIR participant|group --analysis LIST", "bids-dir,out-dir,level",
+       "voxherd bids /data/study /data/study/derivatives/voxherd participant \\\n"
+       "  --analysis tensor,ballstick --participant-label 01 02 -w /scratch/work"});
+  c.translate = from_bids_app;
+  return c;
+}
+
+extern const command bids_command = make_bids_command();
+
+}  // namespace voxherd

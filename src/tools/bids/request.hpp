@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/options.hpp"
+
+namespace voxherd {
+
+enum class bids_level { participant, group };
+
+/// Options of `voxherd bids`.
+struct bids_request {
+  std::string bids_dir, out_dir;
+  bids_level level = bids_level::participant;
+  std::vector<std::string> analyses;  ///< in the order in which they are computed
+  std::vector<std::string> subjects, sessions, derivatives;
+  std::string filter_file, work_dir = "work";
+  /// Options added to one analysis, and to all of them.
+  std::vector<std::string> tensor_options, ballstick_options, track_options, connect_options, more;
+  std::optional<int> threads_of_all, threads_per_rank;
+  std::optional<double> memory_mb;
+  bool skip_validation = false, stop_on_first_crash = false, no_tracking = false, shows_version = false;
+};
+
+const option_table<bids_request>& bids_options();
+
+/// The spellings of other BIDS apps: -w, -d, and _ instead of - in the names of options.
+std::vector<std::string> from_bids_app(const std::vector<std::string>& words);
+
+}  // namespace voxherd

@@ -1,0 +1,85 @@
+#include "src/tools/bids/steps.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/failure.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using word_list = std::vector<std::string>;
+
+void append(word_list& words, const word_list& more) { words.insert(words.end(), more.begin(), more.end()); }
+
+word_list series_words(const dwi_files& s) {
+  word_list words{"--dwi", s.dwi, "--bvals", s.bval, "--bvecs", s.bvec};
+  if (!s.mask.empty()) append(words, {"--mask", s.mask});
+  if (!s.grad_dev.empty()) append(words, {"--grad-dev", s.grad_dev});
+  return words;
+}
+
+const std::string& parcellation(const dwi_files& s, const std::string& analysis) {
+  if (s.parcellation.empty())
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: {} needs regions: {}", s.name, analysis, s.parcellation_problem));
+  return s.parcellation;
+}
+
+word_list analysis_words(const bids_request& request, const dwi_files& s, const std::string& analysis) {
+  word_list words{analysis};
+  if (analysis == "tensor") {
+    append(words, series_words(s));
+    append(words, request.tensor_options);
+  } else if (analysis == "ballstick") {
+    append(words, series_words(s));
+    append(words, request.ballstick_options);
+  } else if (analysis == "track") {
+    append(words, {"--samples", result_path(request, s, "ballstick"), "--network", parcellation(s, analysis)});
+    append(words, request.track_options);
+  } else {
+    append(words, series_words(s));
+    append(words, {"--connectome", parcellation(s, analysis)});
+    append(words, request.connect_options);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string result_path(const bids_request& request, const dwi_files& series, const std::string& analysis) {
+  return (std::filesystem::path(request.work_dir) / series.folder / fmt::format("{}_{}.h5", series.name, analysis))
+      .string();
+}
+
+std::vector<bids_step> plan_steps(const bids_request& request, const dwi_files& series) {
+  if (!series.problem.empty())
+    throw failure(exit_status::missing_input, fmt::format("{}: {}", series.name, series.problem));
+  std::vector<bids_step> steps;
+  for (const std::string& analysis : request.analyses) {
+    cohort_subject run;
+    run.name = series.name;
+    run.out = result_path(request, series, analysis);
+    run.words = analysis_words(request, series, analysis);
+    append(run.words, request.more);
+    append(run.words, {"--out", run.out, "--resume"});
+    steps.push_back({analysis, std::move(run)});
+  }
+  return steps;
+}
+
+std::vector<std::string> common_words(const bids_request& request, int ranks_per_node) {
+  word_list words;
+  if (request.threads_per_rank) {
+    append(words, {"--threads", std::to_string(*request.threads_per_rank)});
+  } else if (request.threads_of_all) {
+    append(words, {"--threads", std::to_string(std::max(1, *request.threads_of_all / ranks_per_node))});
+  }
+  if (request.memory_mb) append(words, {"--host-memory", fmt::format("{}", *request.memory_mb / 1000)});
+  return words;
+}
+
+}  // namespace voxherd
