@@ -110,3 +110,15 @@ function(voxherd_slurm_tests)
       ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/support;VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_TEST_TOOLS=${PROJECT_BINARY_DIR}/tests")
   endforeach()
 endfunction()
+
+# Runs each tests/*/packaging/*_test.py, which makes a container image from Debian's packages; skipped if its tools are missing.
+function(voxherd_packaging_tests)
+  find_program(VOXHERD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/packaging/*_test.py)
+  foreach(script IN LISTS scripts)
+    get_filename_component(name ${script} NAME_WE)
+    add_test(NAME packaging.${name} COMMAND ${VOXHERD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/support/run_cases.py ${script} -v)
+    set_tests_properties(packaging.${name} PROPERTIES LABELS packaging TIMEOUT 900 SKIP_RETURN_CODE 77 PROCESSORS 2
+      ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/support;VOXHERD=$<TARGET_FILE:voxherd>;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
+  endforeach()
+endfunction()

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/overview_page.hpp"
 #include "core/required_options.hpp"
 #include "core/version.hpp"
 
@@ -156,21 +157,6 @@ std::string markdown_text(const command& c) {
   return text;
 }
 
-/// Text as troff prints it unchanged.
-std::string troff(const std::string& text) {
-  std::string safe;
-  for (const char letter : text) {
-    if (letter == '\\') {
-      safe += "\\e";
-    } else if (letter == '-') {
-      safe += "\\-";
-    } else {
-      safe += letter;
-    }
-  }
-  return safe.starts_with('.') || safe.starts_with('\'') ? fmt::format("\\&{}", safe) : safe;
-}
-
 std::string man_text(const command& c) {
   std::string upper = c.name;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char l) { return std::toupper(l); });
@@ -185,7 +171,7 @@ std::string man_text(const command& c) {
     }
   }
   if (*c.example != '\0') text += ".SH EXAMPLE\n.nf\n" + troff(example_lines(c, "")) + ".fi\n";
-  return text + ".SH SEE ALSO\nvoxherd \\-\\-help\n";
+  return text + ".SH SEE ALSO\n.BR voxherd (1)\n";
 }
 
 std::string value_key(const option_spec& spec) {
@@ -319,7 +305,10 @@ std::string zsh_completion(std::span<const command* const> commands) {
     for (const option_spec& spec : c->options()) text += fmt::format("      {} \\\n", zsh_argument(spec));
     text += "      '--help[print the help]' '*:file:_files' ;;\n";
   }
-  return text + "  esac\n}\ncompdef _voxherd voxherd\n";
+  // As an installed file, this is the text of the function on its first call.
+  return text +
+         "  esac\n}\n"
+         "if [[ $funcstack[1] == _voxherd ]]; then _voxherd \"$@\"; else compdef _voxherd voxherd; fi\n";
 }
 
 }  // namespace
@@ -334,7 +323,7 @@ std::string help_text(std::span<const command* const> commands) {
   text +=
       "\n"
       "voxherd COMMAND --help             options of a command\n"
-      "voxherd --version                  version\n"
+      "voxherd --version                  version and commit\n"
       "voxherd --completion bash|zsh      completion script for a shell\n\n"
       "Exit status: 0 complete, 1 different (compare), 2 usage, 65 bad data,\n"
       "66 missing input, 70 internal error, 71 device error, 74 disk,\n"

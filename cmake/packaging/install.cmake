@@ -18,3 +18,6 @@ install(FILES cmake/packaging/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Batch scripts and the modulefile contain their installation folders, which are known only during installation.
 configure_file(cmake/packaging/with_prefix.cmake.in ${PROJECT_BINARY_DIR}/with_prefix.cmake @ONLY)
 install(SCRIPT ${PROJECT_BINARY_DIR}/with_prefix.cmake)
+get_property(VOXHERD_COMMANDS GLOBAL PROPERTY VOXHERD_COMMANDS)
+configure_file(cmake/packaging/manual.cmake.in ${PROJECT_BINARY_DIR}/manual.cmake @ONLY)
+install(SCRIPT ${PROJECT_BINARY_DIR}/manual.cmake)

@@ -20,6 +20,7 @@
 #include "core/error_output.hpp"
 #include "core/help.hpp"
 #include "core/one_line.hpp"
+#include "core/overview_page.hpp"
 #include "core/version.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
@@ -56,11 +57,22 @@ std::optional<help_format> find_help_format(const std::vector<std::string>& word
   return std::nullopt;
 }
 
-exit_status dispatch(session& s, std::span<const command* const> commands, const std::vector<std::string>& words) {
+/// What the program is: its commands, and the commit it was built from.
+struct program_parts {
+  std::span<const command* const> commands;
+  std::string_view commit;
+};
+
+std::string version_line(std::string_view commit) {
+  return commit.empty() ? fmt::format("voxherd {}\n", version) : fmt::format("voxherd {} ({})\n", version, commit);
+}
+
+exit_status dispatch(session& s, const program_parts& program, const std::vector<std::string>& words) {
+  const std::span<const command* const> commands = program.commands;
   const std::string first = words.empty() ? "--help" : words.front();
   const std::vector<std::string> rest(words.empty() ? words.end() : words.begin() + 1, words.end());
   if (first == "--version" || first == "version") {
-    if (s.is_root()) fmt::print("voxherd {}\n", version);
+    if (s.is_root()) fmt::print("{}", version_line(program.commit));
     return exit_status::complete;
   }
   if (first == "--completion") {
@@ -72,6 +84,10 @@ exit_status dispatch(session& s, std::span<const command* const> commands, const
     const std::string text = rest.empty() ? help_text(commands) : help_text(find_command(commands, rest.front()));
     if (s.is_root()) fmt::print("{}", text);
     return words.empty() ? exit_status::usage : exit_status::complete;
+  }
+  if (first == "--help=man") {
+    if (s.is_root()) fmt::print("{}", overview_page(commands));
+    return exit_status::complete;
   }
   const command& c = find_command(commands, first);
   if (const auto format = find_help_format(rest)) {
@@ -101,10 +117,9 @@ void finish_output() {
   if (std::ferror(stdout) != 0) fail_output("a part of it is missing");
 }
 
-exit_status dispatch_and_print(session& s, std::span<const command* const> commands,
-                               const std::vector<std::string>& words) {
+exit_status dispatch_and_print(session& s, const program_parts& program, const std::vector<std::string>& words) {
   try {
-    const exit_status status = dispatch(s, commands, words);
+    const exit_status status = dispatch(s, program, words);
     finish_output();
     return status;
   } catch (const std::system_error& e) {  // of fmt::print
@@ -123,9 +138,9 @@ void reserve_output() {
   close(file);
 }
 
-ending attempt(session& s, std::span<const command* const> commands, const std::vector<std::string>& words) {
+ending attempt(session& s, const program_parts& program, const std::vector<std::string>& words) {
   try {
-    return {dispatch_and_print(s, commands, words), ""};
+    return {dispatch_and_print(s, program, words), ""};
   } catch (...) {
     const failure f = current_failure();
     return {f.status, f.what()};
@@ -137,12 +152,13 @@ void print(const ending& e) {
   std::fflush(nullptr);
 }
 
-/// Whether this process may compute on a GPU; `info` and `doctor` look at all of them. `cohort` runs its subjects here.
+/// Whether this process may compute on a GPU; `info` and `doctor` look at all of them. `cohort` and `bids` run
+/// their subjects here.
 bool may_compute(std::span<const command* const> commands, std::string_view name) {
   const auto named = std::find_if(commands.begin(), commands.end(), [&](const command* c) { return c->name == name; });
   if (named == commands.end()) return false;
   const auto& options = (*named)->options();
-  return name == "cohort" ||
+  return name == "cohort" || name == "bids" ||
          std::any_of(options.begin(), options.end(), [](const auto& o) { return o.name == "backend"; });
 }
 
@@ -155,14 +171,14 @@ int leave_together(const session& s, const ending& own) {
 
 }  // namespace
 
-int run_program(int argc, char** argv, std::span<const command* const> commands) {
+int run_program(int argc, char** argv, std::span<const command* const> commands, std::string_view commit) {
   reserve_output();
   use_hdf5_without_file_locks();  // an environment variable: before MPI starts threads
   if (argc > 1 && may_compute(commands, argv[1])) show_only_own_gpu();
   session s(&argc, &argv);
   set_up_log(s);
   confirm_own_gpu(s);
-  return leave_together(s, attempt(s, commands, {argv + 1, argv + argc}));
+  return leave_together(s, attempt(s, {commands, commit}, {argv + 1, argv + argc}));
 }
 
 }  // namespace voxherd

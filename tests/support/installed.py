@@ -49,9 +49,9 @@ def install(prefix, destdir=None):
     run_checked("cmake", "--install", BUILD, "--prefix", prefix, env=environment, umask=0o077)
 
 
-def make_deb(folder):
+def make_deb(folder, environment=None):
     """The path of the .deb; the program is packed as it was built."""
-    run_checked("cpack", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", folder, umask=0o077)
+    run_checked("cpack", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", folder, umask=0o077, env=environment)
     [deb] = glob.glob(os.path.join(folder, "*.deb"))
     return deb
 

@@ -27,7 +27,7 @@ class Help(ToyJobs):
     def test_version_is_one_line(self):
         rc, out, _ = voxherd("--version")
         self.assertEqual(rc, 0)
-        self.assertRegex(out, r"^voxherd \d+\.\d+\.\d+\n$")
+        self.assertRegex(out, r"^voxherd \d+\.\d+\.\d+ \(commit (unknown|[0-9a-f]{12}(, changed)?)\)\n$")
 
     def test_help_is_printed_once_under_mpirun(self):
         self.assertEqual(voxherd("--help", ranks=3)[1].count("usage:"), 1)
@@ -86,7 +86,7 @@ class InvalidCommandLines(ToyJobs):
 
     def test_the_version_is_a_word_or_an_option(self):
         self.assertEqual(voxherd("version")[1], voxherd("--version")[1])
-        self.assertRegex(voxherd("version")[1], r"^voxherd \d+\.\d+\.\d+\n$")
+        self.assertRegex(voxherd("version")[1], r"^voxherd \d+\.\d+\.\d+ \(commit ")
 
 
     def test_a_name_with_a_placeholder_of_boost_is_unknown(self):

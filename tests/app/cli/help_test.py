@@ -85,6 +85,13 @@ class Formats(unittest.TestCase):
                 self.assertEqual(done.stderr, "", name)
                 self.assertIn("SYNOPSIS", re.sub(".\b", "", done.stdout))  # bold is overstruck
 
+    def test_the_manual_page_of_the_program_has_no_troff_errors(self):
+        page = call("--help=man")
+        self.assertIn(".BR voxherd\\-tensor (1)\n", page)
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-man", "-Tascii", "-ww"], input=page, capture_output=True, text=True, check=True, timeout=60)
+            self.assertEqual(done.stderr, "")
+
     def test_a_boutiques_descriptor_is_complete(self):
         for name in COMMANDS:
             descriptor = json.loads(call(name, "--help=json"))
@@ -196,6 +203,13 @@ class CompletionInZsh(unittest.TestCase):
 
     def test_words_are_listed(self):
         self.type("voxherd tensor --fit \t", "iwls  ols   wls")
+
+    def test_an_installed_file_completes_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "_voxherd"), "w", encoding="utf-8") as file:
+                file.write(call("--completion", "zsh"))
+            self.type(f"unfunction _voxherd; fpath=({folder} $fpath); compinit -u -D; print again rea''dy\n", "again ready")
+            self.type("voxherd ten\t", "voxherd tensor ")
 
 
 if __name__ == "__main__":

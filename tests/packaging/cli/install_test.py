@@ -1,6 +1,7 @@
 """`cmake --install` installs all files, which contain the prefix and no other folder, and work from an empty folder."""
 import filecmp
 import glob
+import gzip
 import os
 import re
 import stat
@@ -103,8 +104,26 @@ class Install(unittest.TestCase):
         staging = os.path.join(self.folder, "usr-staging")
         installed.install("/usr", destdir=staging)
         there = files(os.path.join(staging, "usr"))
+        # Debian's zsh searches another folder than zsh itself.
+        there = [name.replace("vendor-completions", "site-functions") for name in there]
         self.assertEqual(set(files(self.prefix)) - set(there), {name for name in files(self.prefix) if "modulefiles" in name})
         self.assertEqual(len(files(self.prefix)) - len(there), 1)
+
+    def test_every_command_has_a_manual_page_with_its_options(self):
+        commands = re.findall(r"^  (\w+) {2,}\w", installed.run_checked(self.program, "--help"), re.MULTILINE)
+        pages = os.path.join(self.prefix, "share", "man", "man1")
+        self.assertEqual(sorted(os.listdir(pages)), sorted(["voxherd.1.gz", *(f"voxherd-{name}.1.gz" for name in commands)]))
+        with gzip.open(os.path.join(pages, "voxherd-tensor.1.gz"), "rt") as file:
+            self.assertEqual(file.read(), installed.run_checked(self.program, "tensor", "--help=man"))
+        with gzip.open(os.path.join(pages, "voxherd.1.gz"), "rt") as file:
+            overview = file.read()
+        for name in commands:
+            self.assertIn(f".BR voxherd\\-{name} (1)\n", overview)
+
+    def test_completions_are_those_that_the_program_prints(self):
+        for shell, path in (("bash", "bash-completion/completions/voxherd"), ("zsh", "zsh/site-functions/_voxherd")):
+            with open(os.path.join(self.prefix, "share", path), encoding="utf-8") as file:
+                self.assertEqual(file.read(), installed.run_checked(self.program, "--completion", shell))
 
 
 def files(folder):

@@ -63,7 +63,7 @@ class Modulefile(unittest.TestCase):
         environment = {"PATH": "/usr/bin:/bin", "MODULEPATH": f"{prefix}/share/voxherd/modulefiles", "HOME": self.folder}
         lines = run_checked("bash", "-c", script, "bash", *command, env=environment).splitlines()
         program = os.path.join(prefix, "bin", "voxherd")
-        self.assertEqual(lines, [program, program, prefix, f"voxherd {self.version}", "none", "VOXHERD="])
+        self.assertEqual(lines, [program, program, prefix, run_checked(program, "--version").strip(), "none", "VOXHERD="])
 
 
 def module_command():

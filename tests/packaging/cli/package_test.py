@@ -85,7 +85,10 @@ class Package(unittest.TestCase):
             if "/voxherd" in member.name:
                 wanted = 0o755 if member.isdir() or member.name == "./usr/bin/voxherd" else 0o644
                 self.assertEqual(oct(stat.S_IMODE(member.mode)), oct(wanted), member.name)
-        self.assertIn("./usr/share/doc/voxherd/copyright", [member.name for member in members])
+        names = [member.name for member in members]
+        for name in ("doc/voxherd/copyright", "man/man1/voxherd.1.gz", "man/man1/voxherd-tensor.1.gz",
+                     "bash-completion/completions/voxherd", "zsh/vendor-completions/_voxherd"):
+            self.assertIn(f"./usr/share/{name}", names)
 
     def test_no_file_contains_the_folders_it_was_built_in(self):
         self.assertEqual(installed.find_names(self.root, self.folder), [])
