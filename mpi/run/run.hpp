@@ -79,6 +79,7 @@ struct run_settings {
   /// The file is an intermediate step (OUT.scores) that its command removes at the end. If it exists at the start, a
   /// stopped command left it, and messages say so.
   bool is_step = false;
+  bool is_locked = false;          ///< the command holds OUT.lock, from its first step to its last
   std::string json;                ///< file for the timing table; "" for none; only the last step writes one
   std::string trace;               ///< file for the timeline of the batches; "" for none
   nlohmann::json also_in_summary;  ///< object; its keys go into the summary (times of earlier steps), below 32 kB

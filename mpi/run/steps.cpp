@@ -98,6 +98,13 @@ run_estimate step_list::predict_after(const step& estimated, run_estimate found)
 
 exit_status run_steps(const session& s, const std::string& analysis, const step_list& steps,
                       const run_settings& settings, const device_hooks& device) {
+  // Of two jobs with the same OUT, the first to end removes the files of steps: the second must not read them by then.
+  std::unique_ptr<output_lock> lock;
+  s.on_root([&] {
+    if (settings.dry_run) return;
+    check_output_folder(settings.out, 0);
+    lock = std::make_unique<output_lock>(settings.out);
+  });
   const auto settings_of = [&](const step_list::step& step) {
     const bool is_kept = !step.kept_file.empty();
     return step_settings(settings, step.name, is_kept ? step.kept_file : settings.out + "." + step.name, is_kept);
@@ -115,6 +122,7 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
     log_nothing_to_do(settings);
     if (!settings.dry_run) {
       remove_intermediate_files();
+      lock.reset();
       s.on_root([&] { remove_leftovers(settings.out); });
     }
     return exit_status::complete;
@@ -138,6 +146,7 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
       s.note_stage(step.name + " done");
     } else {
       run_settings how = step.is_last ? settings : settings_of(step);
+      how.is_locked = step.is_last;
       how.label = step.name;
       how.item = step.item;
       how.is_last = step.is_last;

@@ -87,7 +87,7 @@ void log_nothing_to_do(const run_settings& settings) {
 beginning study::begin() {
   s_.on_root([&] {
     check_output_folder(settings_.out, 0);
-    if (!settings_.dry_run) lock_ = std::make_unique<output_lock>(settings_.out);
+    if (!settings_.dry_run && !settings_.is_locked) lock_ = std::make_unique<output_lock>(settings_.out);
     found_ = decide_beginning(requested_output(settings_), layout_);
     if (found_ != beginning::already_complete) check_run_outputs(settings_, layout_.provenance);
     const std::string part = unfinished_path(settings_.out);

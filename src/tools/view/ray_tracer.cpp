@@ -104,7 +104,7 @@ ray_tracer::prepared& ray_tracer::prepare() {
   if (prepared_) return *prepared_;
   check_inputs(stored_inputs(result_));
   auto p = std::make_unique<prepared>();
-  p->inputs = read_geodesic_inputs(session_, find_request(result_), device_);
+  p->inputs = read_geodesic_inputs(session_, find_request(result_), [&] { return device_; });
   if (p->inputs.grid.size != result_.grid().size)
     throw failure(exit_status::bad_data, "rays cannot be traced again: the inputs have another size now");
   const auto& n = p->inputs.grid.size;

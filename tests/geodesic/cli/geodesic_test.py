@@ -126,6 +126,23 @@ class KilledRuns(KillAndResume, GeodesicJobs):
             self.assertEqual(output.count("--resume"), 1, output)
         self.resume_and_compare(out, 1, digest(self.make("reference.h5", *self.options())))
 
+    def test_a_second_job_is_refused_from_the_first_pass_on(self):
+        out = self.path("both.h5")
+        first = self.begin(2, out, *self.options())
+        wait_for_batches(self.path("both.h5.scores"), 2)
+        ranks = rank_processes(first, PROGRAM)
+        for rank in ranks:
+            os.kill(rank, signal.SIGSTOP)
+        rc, output = self.launch(out, "--resume", *self.options(), ranks=1)
+        for rank in ranks:
+            os.kill(rank, signal.SIGCONT)
+        self.assertEqual(rc, USAGE, output)
+        self.assertIn(f"--out {out}: another job is writing it", output)
+        output = first.communicate(timeout=60)[1]
+        self.assertEqual(first.returncode, 0, output)
+        for ending in (".lock", ".scores", ".scores.lock"):
+            self.assertFalse(os.path.exists(out + ending))
+
 
 class Nothing(GeodesicJobs):
     def test_a_result_without_accepted_fibres_is_complete_and_can_be_exported(self):

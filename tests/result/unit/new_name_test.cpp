@@ -64,12 +64,15 @@ TEST_P(new_name, TellsWhyItFails) {
   EXPECT_EQ(GetParam()(file("from", "own"), path("missing/to")), ENOENT);
 }
 
+std::string name_method(const testing::TestParamInfo<new_name::ParamType>& info) {
+  constexpr std::array names = {"rename", "rename_without_replacing", "link_then_unlink", "check_then_rename"};
+  return names.at(info.index);
+}
+
 INSTANTIATE_TEST_SUITE_P(methods, new_name,
                          testing::Values(&rename_to_new_name, &rename_without_replacing, &link_then_unlink,
                                          &check_then_rename),
-                         [](const auto& method) {
-                           return std::array{"rename", "rename2", "link", "check"}[method.index];
-                         });
+                         name_method);
 
 TEST_F(named_files, ALinkMadeByALostRequestIsTaken) {
   const std::string from = file("from", "own"), to = path("to");
