@@ -99,26 +99,25 @@ function(voxherd_fault_tests)
     ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/support")
 endfunction()
 
-# Runs each tests/*/slurm/*_test.py, which starts its own SLURM cluster in namespaces; skipped if they are not permitted.
-function(voxherd_slurm_tests)
+# Runs each tests/*/KIND/*_test.py with the label KIND; skipped if its tools are missing or namespaces are not permitted.
+function(voxherd_system_tests kind timeout processors environment)
   find_program(VOXHERD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
-  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/slurm/*_test.py)
+  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/${kind}/*_test.py)
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)
-    add_test(NAME slurm.${name} COMMAND ${VOXHERD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/support/run_cases.py ${script} -v)
-    set_tests_properties(slurm.${name} PROPERTIES LABELS slurm TIMEOUT 600 SKIP_RETURN_CODE 77
-      ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/support;VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_TEST_TOOLS=${PROJECT_BINARY_DIR}/tests")
+    add_test(NAME ${kind}.${name} COMMAND ${VOXHERD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/support/run_cases.py ${script} -v)
+    set_tests_properties(${kind}.${name} PROPERTIES LABELS ${kind} TIMEOUT ${timeout} PROCESSORS ${processors} SKIP_RETURN_CODE 77
+      ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/support;VOXHERD=$<TARGET_FILE:voxherd>;${environment}")
   endforeach()
 endfunction()
 
-# Runs each tests/*/packaging/*_test.py, which makes a container image from Debian's packages; skipped if its tools are missing.
+# They start their own SLURM clusters in namespaces.
+function(voxherd_slurm_tests)
+  voxherd_system_tests(slurm 600 1 "VOXHERD_TEST_TOOLS=${PROJECT_BINARY_DIR}/tests")
+endfunction()
+
+# They make a container image from Debian's packages.
 function(voxherd_packaging_tests)
-  find_program(VOXHERD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
-  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/packaging/*_test.py)
-  foreach(script IN LISTS scripts)
-    get_filename_component(name ${script} NAME_WE)
-    add_test(NAME packaging.${name} COMMAND ${VOXHERD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/support/run_cases.py ${script} -v)
-    set_tests_properties(packaging.${name} PROPERTIES LABELS packaging TIMEOUT 900 SKIP_RETURN_CODE 77 PROCESSORS 2
-      ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/support;VOXHERD=$<TARGET_FILE:voxherd>;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
-  endforeach()
+  voxherd_system_tests(packaging 900 2
+    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
 endfunction()

@@ -224,7 +224,7 @@ class cuda_tracker final : public tracker {
   void launch(const track_job& job, pair_sink pairs = {}) {
     const std::uint64_t streamlines = job.end - job.first;
     const std::size_t wanted = (streamlines + block_threads - 1) / block_threads;
-    const std::size_t blocks = std::min(most_blocks(pairs.list_size), wanted), threads = blocks * block_threads;
+    const std::size_t blocks = std::min(max_blocks(pairs.list_size), wanted), threads = blocks * block_threads;
     const thread_tables<visit_entry> visits = visits_.reserve(threads, visit_entries_, streamlines, stream_);
     const thread_tables<cell_entry> cells = cells_.reserve(threads, cell_entries_, streamlines, stream_);
     if (pairs.list_size > 0) {
@@ -235,9 +235,9 @@ class cuda_tracker final : public tracker {
     launch_blocks(walk_kernel, blocks, {block_threads}, stream_, job, visits, cells, taken_.data(), pairs);
   }
 
-  /// Those that the device runs at the same time, if their tables and lists fit a quarter of the memory that was free
-  /// first.
-  std::size_t most_blocks(std::uint32_t list_size) {
+  /// The blocks that the device runs at the same time; fewer if their tables and lists need more than a quarter of the
+  /// memory that was free at the first launch.
+  std::size_t max_blocks(std::uint32_t list_size) {
     if (table_bytes_ == 0) {
       std::size_t free = 0, all = 0;
       VOXHERD_CUDA_CHECK(cudaMemGetInfo(&free, &all));
@@ -262,7 +262,7 @@ class cuda_tracker final : public tracker {
   std::uint32_t visit_entries_, cell_entries_;
   device_tables<visit_entry> visits_;
   device_tables<cell_entry> cells_;
-  std::size_t table_bytes_ = 0;  ///< at most of tables; 0: not known yet
+  std::size_t table_bytes_ = 0;  ///< maximum for the tables; 0: not known yet
   device_buffer<crossing> crossings_;
   pair_reducer reducer_;
   count_buffer<std::uint32_t> density_, accepted_, hits_, row_cells_, accepted_bits_;

@@ -40,7 +40,7 @@ struct pair_sink {
   }
 };
 
-/// Blocks per multiprocessor: more hide more of the latency of memory, with fewer registers for each thread.
+/// Blocks per multiprocessor. More blocks hide more memory latency, but leave fewer registers per thread.
 constexpr int walk_blocks = 6;
 
 /// Each thread draws one streamline after another until none is left.

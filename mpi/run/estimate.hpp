@@ -17,8 +17,8 @@ run_estimate estimate(const session& s, analysis& a, const device_hooks& device,
 /// The output of --dry-run.
 std::string estimate_text(const run_estimate& e, const std::string& out);
 
-/// With how many GPUs, at most `ranks`, a command ends first: each further one takes start_seconds_per_gpu to start.
-/// `seconds`: of the computation on one GPU.
+/// The number of GPUs, from 1 to `ranks`, with which a command ends first: each further GPU takes start_seconds_per_gpu
+/// to start. `seconds`: time of the computation on one GPU.
 int gpus_that_pay(double seconds, int ranks);
 
 /// Measured: `perfusion` on 4 H200 takes 0.8 s longer than on one of them.

@@ -82,7 +82,7 @@ const option_table<binding_request>& binding_options() {
   return table;
 }
 
-/// A line a rank: host, rank, number of the GPU on that host ("cpu" without one), the GPUs that it made visible, its
+/// One line per rank: host, rank, number of the GPU on that host ("cpu" without one), the GPUs that it made visible, its
 /// threads.
 exit_status write_choice(session& s, const binding_request& request) {
   const device chosen = choose_device(s, request.run);
