@@ -58,10 +58,10 @@ class winners_runner final : public batch_runner {
 }  // namespace
 
 std::uint64_t count_points(const scored_fibre& f, double distance_mm) {
-  const std::uint64_t most = std::uint64_t{f.steps(0)} + f.steps(1) + 1;
+  const std::uint64_t max_points = std::uint64_t{f.steps(0)} + f.steps(1) + 1;
   const auto wanted =
       static_cast<std::uint64_t>(std::ceil(static_cast<double>(f.scores.get<"length_mm">()) / distance_mm)) + 1;
-  return std::clamp<std::uint64_t>(wanted, std::min<std::uint64_t>(2, most), most);
+  return std::clamp<std::uint64_t>(wanted, std::min<std::uint64_t>(2, max_points), max_points);
 }
 
 winners::winners(const geodesic_inputs& inputs, const tensor_field::field& field, const connections& found)

@@ -40,7 +40,7 @@ track_request make_run_request(const track_request& request, const tract_protoco
   return r;
 }
 
-/// Takes what is the run's own out of its inputs, which have no masks then.
+/// Moves what belongs to one run out of the inputs, which then have no masks.
 tract_run take_run(track_inputs& in) {
   tract_run run;
   for (std::size_t v = 0; v < in.voxels.size(); ++v) {

@@ -15,7 +15,7 @@ namespace voxherd {
 
 namespace {
 
-/// Whether an earlier call noted a failure. A failure during the work ends all ranks: the others come first then.
+/// Whether an earlier call noted a failure. A failure during the computation ends all ranks, so such series come last.
 bool has_failed_before(const bids_request& request, const dwi_files& series) {
   return std::any_of(request.analyses.begin(), request.analyses.end(), [&](const std::string& analysis) {
     const auto note = read_note(result_path(request, series, analysis));

@@ -82,8 +82,8 @@ const option_table<binding_request>& binding_options() {
   return table;
 }
 
-/// One line per rank: host, rank, number of the GPU on that host ("cpu" without one), the GPUs that it made visible, its
-/// threads.
+/// One line per rank: host, rank, number of the GPU on that host ("cpu" without one), the GPUs that it made visible,
+/// its threads.
 exit_status write_choice(session& s, const binding_request& request) {
   const device chosen = choose_device(s, request.run);
   std::string gpu_number = "cpu";
