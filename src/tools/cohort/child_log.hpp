@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 namespace voxherd {
@@ -20,8 +22,13 @@ class child_log {
   bool is_locked_elsewhere() const { return locked_elsewhere_; }
   int descriptor() const { return file_; }
 
+  /// The first error that was printed since this log was opened; "" for none.
+  std::string first_error() const;
+
  private:
+  std::string path_;
   int file_ = -1;
+  off_t begin_ = 0;  ///< where the messages of this child begin
   bool locked_elsewhere_ = false;
 };
 

@@ -77,7 +77,10 @@ class pool {
     return taken;
   }
 
-  bool can_start() const { return signal_ == 0 && !waiting_.empty() && running_.size() < settings_.places.size(); }
+  bool can_start() const {
+    const bool ends = signal_ != 0 || (settings_.stops_at_failure && counts_.failed > 0);
+    return !ends && !waiting_.empty() && running_.size() < settings_.places.size();
+  }
 
   std::string place_text(const compute_place& place) const {
     return place.gpu ? "GPU " + settings_.gpus[*place.gpu] : counted(static_cast<std::uint64_t>(place.threads), "core");
@@ -139,19 +142,21 @@ class pool {
     const pool_job& job = jobs_[number];
     write_cost_record(job.out, meter_.so_far(number));
     meter_.end(number);
-    const std::string time = clock_time(steady_seconds() - running_.at(number).started_s);
-    running_.erase(number);
+    const running_child& child = running_.at(number);
+    const std::string time = clock_time(steady_seconds() - child.started_s);
     if (how.signal == 0 && how.status == 0) {
       ++counts_.complete;
       say(spdlog::level::info, "subject {}: complete after {}", job.name, time);
     } else if (is_stop_signal(how.signal) || how.status == static_cast<int>(exit_status::interrupted)) {
       ++counts_.stopped;
       say(spdlog::level::info, "subject {}: stopped after {}; the same command continues it", job.name, time);
+    } else if (how.signal != 0) {
+      note_failure(number, exit_status::internal_error,
+                   fmt::format("killed by signal {} (out of memory?)", how.signal));
     } else {
-      note_failure(
-          number, how.signal != 0 ? exit_status::internal_error : static_cast<exit_status>(how.status),
-          how.signal != 0 ? fmt::format("killed by signal {} (out of memory?)", how.signal) : job.failure_text());
+      note_failure(number, static_cast<exit_status>(how.status), child.log.first_error());
     }
+    running_.erase(number);
     if (style_ == progress_style::lines) progress_.update(counts_.ended());
   }
 
@@ -187,7 +192,7 @@ class pool {
   }
 
   exit_status status() const {
-    if (counts_.stopped > 0 || !waiting_.empty()) return exit_status::interrupted;
+    if (counts_.stopped > 0 || (signal_ != 0 && !waiting_.empty())) return exit_status::interrupted;
     return first_failure_.value_or(exit_status::complete);
   }
 

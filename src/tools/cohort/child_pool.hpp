@@ -22,13 +22,13 @@ struct pool_job {
   std::string out;                                     ///< OUT.log and OUT.cost.json belong to it
   std::function<job_state()> inspect;                  ///< called while no other pool can start it
   std::function<std::vector<std::string>(int)> words;  ///< of this program, for so many threads
-  std::function<std::string()> failure_text;           ///< the message of the child that failed; "" if unknown
 };
 
 struct pool_settings {
   std::vector<compute_place> places;
   std::vector<std::string> gpus;  ///< entries of CUDA_VISIBLE_DEVICES that the places name by index
   std::string host;               ///< for messages; "" on one node
+  bool stops_at_failure = false;  ///< starts nothing after the first failure
 };
 
 /// Runs the jobs, each in a child process, as many at a time as there are places; a failed one does not stop the

@@ -65,6 +65,15 @@ bool belongs_to_launcher(std::string_view variable) {
                      [&](std::string_view prefix) { return variable.starts_with(prefix); });
 }
 
+/// The texts of a file, each of which ends with a zero byte.
+std::vector<std::string> read_texts(const char* path) {
+  std::ifstream file(path);
+  std::istringstream all(std::string(std::istreambuf_iterator<char>(file), {}));
+  std::vector<std::string> texts;
+  for (std::string text; std::getline(all, text, '\0');) texts.push_back(text);
+  return texts;
+}
+
 std::vector<char*> as_pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
@@ -91,12 +100,15 @@ class child_streams {
 
 }  // namespace
 
+std::vector<std::string> initial_words() {
+  std::vector<std::string> words = read_texts("/proc/self/cmdline");
+  if (!words.empty()) words.erase(words.begin());
+  return words;
+}
+
 std::vector<std::string> initial_environment() {
-  std::ifstream file("/proc/self/environ");
-  std::istringstream text(std::string(std::istreambuf_iterator<char>(file), {}));
-  std::vector<std::string> variables;
-  for (std::string variable; std::getline(text, variable, '\0');)
-    if (!variable.empty()) variables.push_back(variable);
+  std::vector<std::string> variables = read_texts("/proc/self/environ");
+  std::erase(variables, "");
   return variables;
 }
 

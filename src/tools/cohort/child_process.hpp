@@ -8,6 +8,9 @@
 
 namespace voxherd {
 
+/// The words that this process was started with, without its name.
+std::vector<std::string> initial_words();
+
 /// The environment that this process was started with, as NAME=VALUE: without what MPI and this program have set since.
 std::vector<std::string> initial_environment();
 

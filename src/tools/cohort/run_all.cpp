@@ -12,10 +12,8 @@
 #include "src/analyses/common/own_gpu.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/scan/node_cores.hpp"
-#include "src/tools/cohort/child_pool.hpp"
 #include "src/tools/cohort/child_process.hpp"
 #include "src/tools/cohort/run_subject.hpp"
-#include "src/tools/cohort/task_note.hpp"
 
 namespace voxherd {
 
@@ -27,14 +25,6 @@ bool chooses_threads(const cohort_subject& subject, const std::vector<std::strin
     return prepare_subject(subject, more)->run_options()->threads > 0;
   } catch (const failure&) {
     return true;  // the child reports it
-  }
-}
-
-bool may_use_gpu(const cohort_subject& subject, const std::vector<std::string>& more) {
-  try {
-    return prepare_subject(subject, more)->run_options()->backend != backend_choice::cpu;
-  } catch (const failure&) {
-    return false;
   }
 }
 
@@ -59,11 +49,6 @@ job_state inspect(const cohort_subject& subject) {
   return {what, now.spent};
 }
 
-std::string failure_text(const std::string& out) {
-  const auto note = read_note(out);
-  return note && note->ended ? note->message : "";
-}
-
 /// The subjects to compute, for process `first` of `count` in an order of its own: else all would try the same ones.
 std::vector<cohort_subject> subjects_in_turn(const std::vector<cohort_subject>& subjects,
                                              const std::vector<subject_status>& statuses, int first, int count) {
@@ -82,18 +67,6 @@ std::vector<std::string> find_gpus() {
   const auto listed = find_variable(initial_environment(), "CUDA_VISIBLE_DEVICES");
   const int accessible = listed ? 0 : accessible_gpus();
   return name_gpus(listed, listed || accessible > 0 ? accessible : static_cast<int>(visible_gpus().size()));
-}
-
-pool_settings make_settings(const session& s, const cohort_run& wanted, const std::vector<cohort_subject>& subjects) {
-  pool_settings settings;
-  const int cores = node_cores(s).count();
-  const bool may_use_gpus = std::any_of(subjects.begin(), subjects.end(),
-                                        [&](const cohort_subject& c) { return may_use_gpu(c, wanted.more); });
-  if (may_use_gpus) settings.gpus = find_gpus();
-  settings.places = settings.gpus.empty() ? make_cpu_places(wanted.per_node, cores)
-                                          : make_gpu_places(settings.gpus.size(), wanted.per_gpu, cores);
-  if (s.size() > 1) settings.host = s.host();
-  return settings;
 }
 
 void check_one_per_node(const session& s) {
@@ -122,6 +95,24 @@ exit_status report_broken(const session& s, const std::vector<subject_status>& s
 
 }  // namespace
 
+pool_settings make_pool_settings(const session& s, bool may_use_gpus, std::size_t per_gpu, std::size_t per_node) {
+  pool_settings settings;
+  const int cores = node_cores(s).count();
+  if (may_use_gpus) settings.gpus = find_gpus();
+  settings.places =
+      settings.gpus.empty() ? make_cpu_places(per_node, cores) : make_gpu_places(settings.gpus.size(), per_gpu, cores);
+  if (s.size() > 1) settings.host = s.host();
+  return settings;
+}
+
+bool may_use_gpu(const cohort_subject& subject, const std::vector<std::string>& more) {
+  try {
+    return prepare_subject(subject, more)->run_options()->backend != backend_choice::cpu;
+  } catch (const failure&) {
+    return false;
+  }
+}
+
 exit_status run_all(session& s, const cohort_run& wanted, const std::vector<cohort_subject>& subjects,
                     const std::vector<subject_status>& statuses) {
   check_one_per_node(s);
@@ -133,12 +124,13 @@ exit_status run_all(session& s, const cohort_run& wanted, const std::vector<coho
       s.is_root())
     spdlog::info("all subjects are complete");
   const std::vector<cohort_subject> own = subjects_in_turn(subjects, statuses, s.rank(), s.size());
-  const pool_settings settings = make_settings(s, wanted, own);
+  const bool may_use_gpus =
+      std::any_of(own.begin(), own.end(), [&](const cohort_subject& c) { return may_use_gpu(c, wanted.more); });
+  const pool_settings settings = make_pool_settings(s, may_use_gpus, wanted.per_gpu, wanted.per_node);
   std::vector<pool_job> jobs;
   for (const cohort_subject& subject : own)
     jobs.push_back({subject.name, subject.out, [&subject] { return inspect(subject); },
-                    [&](int threads) { return child_words(wanted, subject, threads); },
-                    [&subject] { return failure_text(subject.out); }});
+                    [&](int threads) { return child_words(wanted, subject, threads); }});
   const exit_status status = jobs.empty() ? exit_status::complete : run_pool(jobs, settings);
   // Signals are still noted while this process waits for those of other nodes.
   const exit_status all = s.agree_on_ending(status, false, 0, [] {}).status;
