@@ -14,6 +14,7 @@
 #include "src/tools/cohort/cost_record.hpp"
 #include "src/tools/cohort/run_all.hpp"
 #include "src/tools/cohort/run_subject.hpp"
+#include "src/tools/cohort/subject_status.hpp"
 #include "src/tools/cohort/task_note.hpp"
 
 namespace voxherd {
@@ -127,6 +128,18 @@ std::vector<std::string> child_words(const bids_request& request, const dwi_file
   return words;
 }
 
+/// The average of its analyses, 0 to 1.
+double fraction_done(const bids_request& request, const dwi_files& series) {
+  try {
+    const std::vector<bids_step> steps = plan_steps(request, series);
+    double sum = 0;
+    for (const bids_step& step : steps) sum += find_status(step.run).done;
+    return sum / static_cast<double>(steps.size());
+  } catch (const failure&) {
+    return 0;  // its process reports it
+  }
+}
+
 /// Each series in a process of its own, several at a time; its messages and cost are in the work folder.
 exit_status run_children(const bids_request& request, const std::vector<dwi_files>& all,
                          const pool_settings& settings) {
@@ -138,7 +151,8 @@ exit_status run_children(const bids_request& request, const std::vector<dwi_file
                     [out] {
                       return job_state{job_state::kind::to_compute, read_cost_record(out).value_or(cost{})};
                     },
-                    [&](int threads) { return child_words(request, series, threads, settings.places.size()); }});
+                    [&](int threads) { return child_words(request, series, threads, settings.places.size()); },
+                    [&] { return fraction_done(request, series); }});
   }
   const exit_status status = run_pool(jobs, settings);
   write_citation(request, all);

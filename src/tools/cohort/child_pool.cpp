@@ -27,6 +27,7 @@ namespace {
 constexpr useconds_t poll_period_us = 20000;
 constexpr double measure_period_s = 1;  // NVML's busy fraction is of the last second at most
 constexpr double save_period_s = 60;
+constexpr double opening_period_s = 0.2;
 
 struct running_child {
   std::size_t place;
@@ -59,6 +60,7 @@ class pool {
     while (true) {
       if (stop_signals::received() != 0) forward_stop();
       const auto ended = find_ended();
+      open_places();
       if (!ended.empty() || can_start() || steady_seconds() - measured_s_ > measure_period_s) measure();
       for (const auto& [job, how] : ended) finish(job, how);
       while (can_start()) start_next();
@@ -72,14 +74,27 @@ class pool {
 
  private:
   std::vector<bool> taken_places() const {
-    std::vector<bool> taken(settings_.places.size());
+    std::vector<bool> taken;
+    for (const double fraction : opening_) taken.push_back(fraction > 0);
     for (const auto& [job, child] : running_) taken[child.place] = true;
     return taken;
   }
 
   bool can_start() const {
     const bool ends = signal_ != 0 || (settings_.stops_at_failure && counts_.failed > 0);
-    return !ends && !waiting_.empty() && running_.size() < settings_.places.size();
+    return !ends && !waiting_.empty() && choose_place(settings_.places, taken_places()).has_value();
+  }
+
+  /// Opens places whose GPU's first subject has done enough, or has ended.
+  void open_places() {
+    if (steady_seconds() - looked_s_ < opening_period_s) return;
+    looked_s_ = steady_seconds();
+    for (std::size_t i = 0; i < opening_.size(); ++i) {
+      const auto first = opening_[i] > 0 ? first_on_gpu_.find(*settings_.places[i].gpu) : first_on_gpu_.end();
+      if (first == first_on_gpu_.end()) continue;
+      const bool runs = running_.find(first->second) != running_.end();
+      if (!runs || jobs_[first->second].fraction_done() >= opening_[i]) opening_[i] = 0;
+    }
   }
 
   std::string place_text(const compute_place& place) const {
@@ -120,6 +135,7 @@ class pool {
     const pid_t process = start_child(job.words(where.threads), environment, log.descriptor());
     running_.emplace(number, running_child{place, process, std::move(log), steady_seconds()});
     meter_.begin(number, where, state.so_far);
+    if (where.gpu) first_on_gpu_.try_emplace(*where.gpu, number);
     say(spdlog::level::info, "subject {}: started on {}", job.name, place_text(where));
   }
 
@@ -204,6 +220,9 @@ class pool {
   const double start_s_;
   cost_meter meter_;
   double measured_s_ = start_s_, saved_s_ = start_s_;
+  std::vector<double> opening_ = opening_fractions(settings_.places);  ///< of each place; 0: it is open
+  double looked_s_ = start_s_;
+  std::map<std::size_t, std::size_t> first_on_gpu_;  ///< job that was started first
   std::deque<std::size_t> waiting_;
   std::map<std::size_t, running_child> running_;  ///< by job
   pool_counts counts_;

@@ -22,6 +22,7 @@ struct pool_job {
   std::string out;                                     ///< OUT.log and OUT.cost.json belong to it
   std::function<job_state()> inspect;                  ///< called while no other pool can start it
   std::function<std::vector<std::string>(int)> words;  ///< of this program, for so many threads
+  std::function<double()> fraction_done;               ///< of a job that runs, 0 to 1
 };
 
 struct pool_settings {

@@ -44,6 +44,18 @@ std::vector<compute_place> make_cpu_places(std::size_t count, int cores) {
   return std::vector<compute_place>(count, {std::nullopt, share_of_cores(cores, count)});
 }
 
+std::vector<double> opening_fractions(const std::vector<compute_place>& places) {
+  std::vector<double> fractions;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto shares_gpu = [&](const compute_place& other) { return other.gpu && other.gpu == places[i].gpu; };
+    const auto here = places.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto before = static_cast<double>(std::count_if(places.begin(), here, shares_gpu));
+    const auto all = static_cast<double>(std::count_if(places.begin(), places.end(), shares_gpu));
+    fractions.push_back(all > 0 ? before / all : 0);
+  }
+  return fractions;
+}
+
 std::optional<std::size_t> choose_place(const std::vector<compute_place>& places, const std::vector<bool>& taken) {
   const auto users = [&](std::size_t place) {
     std::size_t count = 0;

@@ -24,6 +24,11 @@ std::vector<compute_place> make_gpu_places(std::size_t gpus, std::size_t per_gpu
 /// memory lasts.
 std::vector<compute_place> make_cpu_places(std::size_t count, int cores);
 
+/// For each place, how much of the first subject on its GPU must be done before it is used for the first time: for
+/// places 0, 1, 2 of 3 on a GPU nothing, a third, two thirds. Equal subjects that start together also end together, and
+/// the GPU would wait for all of them at each end; so they stay apart.
+std::vector<double> opening_fractions(const std::vector<compute_place>& places);
+
 /// The next place to use: a free one on the GPU with the fewest subjects. None if all are taken.
 std::optional<std::size_t> choose_place(const std::vector<compute_place>& places, const std::vector<bool>& taken);
 

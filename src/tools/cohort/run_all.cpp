@@ -130,7 +130,8 @@ exit_status run_all(session& s, const cohort_run& wanted, const std::vector<coho
   std::vector<pool_job> jobs;
   for (const cohort_subject& subject : own)
     jobs.push_back({subject.name, subject.out, [&subject] { return inspect(subject); },
-                    [&](int threads) { return child_words(wanted, subject, threads); }});
+                    [&](int threads) { return child_words(wanted, subject, threads); },
+                    [&subject] { return find_status(subject).done; }});
   const exit_status status = jobs.empty() ? exit_status::complete : run_pool(jobs, settings);
   // Signals are still noted while this process waits for those of other nodes.
   const exit_status all = s.agree_on_ending(status, false, 0, [] {}).status;

@@ -213,8 +213,8 @@ class Gpus(CohortFolder):
         started = dict(re.findall(r"subject (\S+): started on GPU (\d)", messages))
         threads = max(1, len(os.sched_getaffinity(0)) // 4)
         self.assertEqual(list(self.choices()), [[started[name], "1", str(threads)] for name in self.names])
-        self.assertEqual([started[name] for name in self.names[:4]], ["3", "1", "3", "1"])
-        self.assertEqual(most_at_a_time(messages), 4)
+        self.assertEqual([started[name] for name in self.names[:2]], ["3", "1"])
+        self.assertLessEqual(most_at_a_time(messages), 4)
 
     def test_one_subject_at_a_time_on_each_gpu(self):
         self.manifest("ballstick --backend cuda", 5)
@@ -234,6 +234,7 @@ class Gpus(CohortFolder):
                                 VOXHERD_TEST_ENERGY=self.path("readings"))
         with open(self.path("readings"), encoding="utf-8") as file:
             joules = [int(line.split()[1]) / 1000 for line in file]
+        self.assertEqual(most_at_a_time(messages), 2)
         table = self.table()
         # The GPU had subjects from the second reading, before the first of them started, to the last one.
         self.assertAlmostEqual(table["energy_wh"] * 3600, joules[-1] - joules[1], places=9)

@@ -47,5 +47,11 @@ TEST(ChosenPlace, IsOnTheGpuWithTheFewestSubjects) {
   EXPECT_EQ(choose_place(places, {true, true, true, true}), std::nullopt);
 }
 
+TEST(OpeningFractions, KeepTheSubjectsOfAGpuApart) {
+  EXPECT_EQ(opening_fractions(make_gpu_places(2, 2, 8)), (std::vector<double>{0, 0, 0.5, 0.5}));
+  EXPECT_EQ(opening_fractions(make_gpu_places(1, 4, 8)), (std::vector<double>{0, 0.25, 0.5, 0.75}));
+  EXPECT_EQ(opening_fractions(make_cpu_places(3, 8)), (std::vector<double>{0, 0, 0}));
+}
+
 }  // namespace
 }  // namespace voxherd
