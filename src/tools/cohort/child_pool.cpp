@@ -50,7 +50,7 @@ class pool {
         settings_(settings),
         environment_(initial_environment()),
         style_(choose_progress_style(false, true)),
-        progress_(style_, jobs.size(), 0, "cohort", "subject"),
+        progress_(std::in_place, style_, jobs.size(), 0, "cohort", "subject"),
         start_s_(steady_seconds()),
         meter_(settings.gpus.size(), open_nvml(settings.gpus), start_s_) {
     for (std::size_t i = 0; i < jobs.size(); ++i) waiting_.push_back(i);
@@ -65,9 +65,11 @@ class pool {
       for (const auto& [job, how] : ended) finish(job, how);
       while (can_start()) start_next();
       if (running_.empty()) break;
-      if (style_ == progress_style::bar) progress_.update(counts_.ended());
+      if (style_ == progress_style::bar) progress_->update(counts_.ended());
       usleep(poll_period_us);
     }
+    progress_->update(counts_.ended());
+    progress_.reset();  // ends the bar's line
     print_summary();
     return status();
   }
@@ -173,7 +175,7 @@ class pool {
       note_failure(number, static_cast<exit_status>(how.status), child.log.first_error());
     }
     running_.erase(number);
-    if (style_ == progress_style::lines) progress_.update(counts_.ended());
+    if (style_ == progress_style::lines) progress_->update(counts_.ended());
   }
 
   void note_failure(std::size_t number, exit_status why, const std::string& message) {
@@ -216,7 +218,7 @@ class pool {
   const pool_settings& settings_;
   const std::vector<std::string> environment_;
   const progress_style style_;
-  progress progress_;
+  std::optional<progress> progress_;
   const double start_s_;
   cost_meter meter_;
   double measured_s_ = start_s_, saved_s_ = start_s_;

@@ -77,6 +77,7 @@ class nvml_library {
 }  // namespace
 
 gpu_reader open_nvml(const std::vector<std::string>& gpus) {
+  if (gpus.empty()) return {};
   return [library = std::make_shared<const nvml_library>(gpus)](std::size_t i) { return library->read(i); };
 }
 
