@@ -65,7 +65,7 @@ function(voxherd_cli_tests)
   # Most cli tests spend their time starting programs. These stop runs midway or compute on several ranks.
   set(use_all_cores bad_inputs_test balance_bench_test changed_inputs_test cohort_test connect_ranks_test connect_real_test
     device_faults_test geodesic_real_test kill_resume_test mixed_test output_files_test
-    perfusion_ranks_test points_test scaling_bench_test slurm_command_test stall_test track_test write_error_test)
+    perfusion_ranks_test points_test run_all_test scaling_bench_test slurm_command_test stall_test track_test write_error_test)
   set(build_programs example_analysis_test)  # take minutes: label slow
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)

@@ -35,8 +35,9 @@ std::string progress_text(std::uint64_t done, std::uint64_t total, const std::st
   }
   text += fmt::format(" {}/{}", done, counted(total, item));
   if (items_per_second > 0) {
-    text += fmt::format("  {:.{}f}/s  {} left", items_per_second, items_per_second < 10 ? 2 : 0,
-                        clock_time(static_cast<double>(total - done) / items_per_second));
+    text += items_per_second < 0.1 ? fmt::format("  {:.1f}/h", items_per_second * 3600)
+                                   : fmt::format("  {:.{}f}/s", items_per_second, items_per_second < 10 ? 2 : 0);
+    text += fmt::format("  {} left", clock_time(static_cast<double>(total - done) / items_per_second));
   }
   return text;
 }

@@ -38,6 +38,13 @@ std::vector<dwi_files> find_wanted_series(const bids_request& request) {
     wanted.filter = bids_filter(request.filter_file, read_filter_text(request.filter_file));
   std::vector<dwi_files> all = find_series(wanted);
   check_data_set(request, all);
+  if (request.series.empty()) return all;
+  std::erase_if(all, [&](const dwi_files& series) { return series.name != request.series; });
+  if (all.empty())
+    throw failure(exit_status::missing_input,
+                  fmt::format("--series {}: no series of {} has this name, which is that of its derivatives without "
+                              "_model-..., such as sub-01_ses-1_run-1",
+                              request.series, printable(request.bids_dir)));
   return all;
 }
 

@@ -4,11 +4,17 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "mpi/run/signals.hpp"
 #include "src/tools/bids/derivatives.hpp"
+#include "src/tools/cohort/child_process.hpp"
+#include "src/tools/cohort/cost_record.hpp"
+#include "src/tools/cohort/run_all.hpp"
 #include "src/tools/cohort/run_subject.hpp"
+#include "src/tools/cohort/subject_status.hpp"
 #include "src/tools/cohort/task_note.hpp"
 
 namespace voxherd {
@@ -77,12 +83,92 @@ void report_failures(const std::vector<failed_series>& failed, std::size_t all) 
                   failed.size(), all, names));
 }
 
+pool_settings find_places(const session& s, const bids_request& request, const std::vector<dwi_files>& all,
+                          const std::vector<std::string>& more) {
+  const auto uses_gpu = [&](const dwi_files& series) {
+    try {
+      return may_use_gpu(plan_steps(request, series).front().run, more);
+    } catch (const failure&) {
+      return false;  // reported with this series
+    }
+  };
+  pool_settings settings =
+      make_pool_settings(s, std::any_of(all.begin(), all.end(), uses_gpu), request.per_gpu, request.per_node);
+  settings.stops_at_failure = request.stop_on_first_crash;
+  return settings;
+}
+
+/// The words of this process without options that take one value.
+std::vector<std::string> words_without(std::initializer_list<std::string_view> options) {
+  std::vector<std::string> kept;
+  const std::vector<std::string> words = from_bids_app(initial_words());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const std::string_view name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+    const bool is_option = word.starts_with("-");
+    if (is_option && std::find(options.begin(), options.end(), name) != options.end()) {
+      ++i;  // its value
+    } else if (!is_option ||
+               std::find(options.begin(), options.end(), name.substr(0, name.find('='))) == options.end()) {
+      kept.push_back(words[i]);
+    }
+  }
+  return kept;
+}
+
+/// This command for one series, with a share of the threads and of the memory.
+std::vector<std::string> child_words(const bids_request& request, const dwi_files& series, int threads,
+                                     std::size_t places) {
+  if (request.threads_of_all) threads = std::max(1, *request.threads_of_all / static_cast<int>(places));
+  if (request.threads_per_rank) threads = *request.threads_per_rank;
+  std::vector<std::string> words = words_without({"nprocs", "omp-nthreads", "mem", "series"});
+  words.insert(words.end(), {"--series", series.name, "--omp-nthreads", std::to_string(threads)});
+  if (request.memory_mb)
+    words.insert(words.end(), {"--mem", fmt::format("{}", *request.memory_mb / static_cast<double>(places))});
+  return words;
+}
+
+/// The average of its analyses, 0 to 1.
+double fraction_done(const bids_request& request, const dwi_files& series) {
+  try {
+    const std::vector<bids_step> steps = plan_steps(request, series);
+    double sum = 0;
+    for (const bids_step& step : steps) sum += find_status(step.run).done;
+    return sum / static_cast<double>(steps.size());
+  } catch (const failure&) {
+    return 0;  // its process reports it
+  }
+}
+
+/// Each series in a process of its own, several at a time; its messages and cost are in the work folder.
+exit_status run_children(const bids_request& request, const std::vector<dwi_files>& all,
+                         const pool_settings& settings) {
+  set_resumes_by_itself();
+  std::vector<pool_job> jobs;
+  for (const dwi_files& series : all) {
+    const std::string out = (std::filesystem::path(request.work_dir) / series.folder / series.name).string();
+    jobs.push_back({series.name, out,
+                    [out] {
+                      return job_state{job_state::kind::to_compute, read_cost_record(out).value_or(cost{})};
+                    },
+                    [&](int threads) { return child_words(request, series, threads, settings.places.size()); },
+                    [&] { return fraction_done(request, series); }});
+  }
+  const exit_status status = run_pool(jobs, settings);
+  write_citation(request, all);
+  return status;
+}
+
 }  // namespace
 
 exit_status run_participants(session& s, const bids_request& request, std::vector<dwi_files> all) {
   const stop_signals signals;
   const std::vector<std::string> more = common_words(request, s.node_size());
   check_options(request, all, more);
+  if (s.size() == 1 && all.size() > 1) {
+    const pool_settings settings = find_places(s, request, all, more);
+    if (settings.places.size() > 1) return run_children(request, all, settings);
+  }
   move_failed_to_end(s, request, all);
   std::vector<failed_series> failed;
   exit_status status = exit_status::complete;

@@ -64,6 +64,8 @@ const option_table<bids_request>& bids_options() {
        {.text = "subjects, with or without sub-; without it all", .value = "LABEL", .many = true}},
       {"session-id", &T::sessions, text_kind::any,
        {.text = "sessions, with or without ses-; without it all", .value = "LABEL", .many = true}},
+      {"series", &T::series, text_kind::any,
+       {.text = "only this series, by the name that its derivatives have (sub-01_ses-1_run-1)", .value = "NAME"}},
       {"bids-filter-file", &T::filter_file, text_kind::file,
        {.text = "which files are used, by entities, for dwi, mask and dseg (JSON)"}},
       {"derivatives", &T::derivatives, text_kind::file,
@@ -90,6 +92,9 @@ const option_table<bids_request>& bids_options() {
       {"omp-nthreads", &T::threads_per_rank, range{1, 4096}, {.text = "CPU threads of a rank, instead of --nprocs"}},
       {"mem", &T::memory_mb, range{1, 1e9},
        {.text = "memory of a node for compressed images", .unit = "MB", .standard = "2500"}},
+      {"per-gpu", &T::per_gpu, range{1, 64}, {"series at a time on each GPU, in one process without mpirun"}},
+      {"per-node", &T::per_node, range{1, 4096},
+       {.text = "series at a time without GPUs, in one process without mpirun", .standard = "one per 8 cores"}},
       {"stop-on-first-crash", &T::stop_on_first_crash, {"stop at the first series that fails"}},
       {"notrack", &T::no_tracking, {"accepted: nothing is ever sent anywhere"}},
       {"version", &T::shows_version, {"print the version"}}})

@@ -14,6 +14,7 @@
 #include "mpi/result/named_output.hpp"
 #include "src/tools/cohort/cohort_table.hpp"
 #include "src/tools/cohort/manifest.hpp"
+#include "src/tools/cohort/run_all.hpp"
 #include "src/tools/cohort/run_subject.hpp"
 #include "src/tools/report/cohort_page.hpp"
 
@@ -24,8 +25,9 @@ namespace {
 struct cohort_request {
   std::string manifest, words_template, json, page;
   std::optional<std::size_t> task;
+  std::optional<std::size_t> per_gpu, per_node;
   std::vector<std::string> more;
-  bool array = false, overwrite = false;
+  bool runs_all = false, array = false, overwrite = false;
 };
 
 std::vector<std::string> parse_words(const std::string& text, const char*) { return split_words(text); }
@@ -41,6 +43,11 @@ const option_table<cohort_request>& cohort_options() {
         .value = "WORDS"}}})
     .group("Running", {
       {"run", &T::task, at_least(1), {"compute subject N, counted from 1, on these ranks"}},
+      {"run-all", &T::runs_all, {"compute all subjects that are to be submitted, several at a time; one process per node"}},
+      {"per-gpu", &T::per_gpu, range{1, 64},
+       {.text = "with --run-all: subjects at a time on each GPU", .standard = "2"}},
+      {"per-node", &T::per_node, range{1, 4096},
+       {.text = "with --run-all: subjects at a time on a node without GPUs", .standard = "one per 8 cores"}},
       {"more", &T::more, parse_words, {.text = "options added to the subject's command", .value = "WORDS"}}})
     .group("Output", {
       {"array", &T::array, {"print only the tasks to submit, in the form of sbatch --array"}},
@@ -50,6 +57,10 @@ const option_table<cohort_request>& cohort_options() {
       {"overwrite", &T::overwrite, {"replace the files of --json and --report if they exist"}}})
     .check([](const T& r, const given_options& given) {
       if (r.manifest.empty()) option::refuse("cohort: the manifest is missing; usage: voxherd cohort MANIFEST");
+      if (r.runs_all)
+        for (const char* name : {"run", "array", "report", "json"}) option::refuse_given(given, name, "with --run-all");
+      else
+        for (const char* name : {"per-gpu", "per-node"}) option::refuse_given(given, name, "without --run-all");
       if (!r.task) return;
       for (const char* name : {"array", "report"}) option::refuse_given(given, name, "with --run");
       option::refuse_given(given, "json", "with --run; --more '--json FILE' writes the times of the subject");
@@ -97,15 +108,18 @@ subject_status checked_status(const cohort_subject& subject, const std::vector<s
   return status;
 }
 
-/// Each rank reads its share of the files. Returns the status of all subjects, in order, on rank 0.
+/// Each rank reads its share of the files. Returns the status of all subjects, in order, on every rank.
 std::vector<subject_status> gather_statuses(const session& s, const std::vector<cohort_subject>& subjects,
                                             const std::vector<std::string>& more) {
   nlohmann::json own = nlohmann::json::array();
   for (std::size_t i = static_cast<std::size_t>(s.rank()); i < subjects.size(); i += static_cast<std::size_t>(s.size()))
     own.push_back(as_json(checked_status(subjects[i], more)));
-  std::vector<subject_status> all;
+  nlohmann::json gathered = nlohmann::json::array();
   for (const std::string& text : s.gather(own.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)))
-    for (const auto& j : nlohmann::json::parse(text)) all.push_back(status_from_json(j));
+    for (const auto& j : nlohmann::json::parse(text)) gathered.push_back(j);
+  s.broadcast(gathered);
+  std::vector<subject_status> all;
+  for (const auto& j : gathered) all.push_back(status_from_json(j));
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.task < b.task; });
   return all;
 }
@@ -156,6 +170,10 @@ exit_status run_cohort(session& s, const cohort_request& request) {
     return run_subject(s, subjects[task - 1], request.more);
   }
   const std::vector<subject_status> all = gather_statuses(s, subjects, request.more);
+  if (request.runs_all)
+    return run_all(
+        s, {path, request.words_template, request.more, request.per_gpu.value_or(2), request.per_node.value_or(0)},
+        subjects, all);
   s.on_root([&] {
     print_cohort(request, all);
     if (!request.page.empty()) write_cohort_page(request, all);
@@ -166,9 +184,10 @@ exit_status run_cohort(session& s, const cohort_request& request) {
 }  // namespace
 
 extern const command cohort_command = make_command<cohort_options, run_cohort>(
-    {"cohort", "many subjects: the status of each, what to submit; computes one",
-     "MANIFEST [--template WORDS] [--run N] [--json FILE] [--report FILE]", "manifest",
+    {"cohort", "many subjects: the status of each, what to submit; computes one or all",
+     "MANIFEST [--template WORDS] [--run N | --run-all] [--json FILE] [--report FILE]", "manifest",
      "voxherd cohort subjects.tsv\n"
+     "voxherd cohort subjects.tsv --run-all\n"
      "sbatch --array=\"$(voxherd cohort subjects.tsv --array)\" \\\n"
      "  slurm/cohort.sbatch subjects.tsv"});
 

@@ -42,6 +42,45 @@ std::string counts_text(const std::vector<subject_status>& all) {
   return text + '\n';
 }
 
+cost sum_costs(const std::vector<subject_status>& all) {
+  cost sum;
+  for (const subject_status& s : all) sum += s.spent;
+  return sum;
+}
+
+/// Of each kind of cost, if the cohort has any of it.
+struct cost_column {
+  const char* name;
+  double cost::*part;
+};
+constexpr cost_column cost_columns[] = {
+    {"GPU h", &cost::gpu_hours}, {"core h", &cost::core_hours}, {"Wh", &cost::energy_wh}};
+
+std::string cost_heading(const cost& sum) {
+  std::string text;
+  for (const cost_column& column : cost_columns)
+    if (sum.*column.part > 0) text += fmt::format("{:>9}  ", column.name);
+  return text;
+}
+
+std::string cost_cells(const cost& spent, const cost& sum) {
+  std::string text;
+  for (const cost_column& column : cost_columns)
+    if (sum.*column.part > 0) text += fmt::format("{:>9.4g}  ", spent.*column.part);
+  return text;
+}
+
+/// Of complete subjects that used GPUs.
+std::string rate_text(const std::vector<subject_status>& all) {
+  double count = 0, gpu_hours = 0;
+  for (const subject_status& s : all) {
+    if (s.state != "complete" || s.spent.gpu_hours <= 0) continue;
+    ++count;
+    gpu_hours += s.spent.gpu_hours;
+  }
+  return count > 0 ? fmt::format("; {:.4g} subjects per GPU hour", count / gpu_hours) : "";
+}
+
 }  // namespace
 
 std::string array_list(const std::vector<std::size_t>& tasks) {
@@ -64,23 +103,19 @@ std::vector<std::size_t> tasks_to_repair(const std::vector<subject_status>& all)
 
 std::string cohort_text(const std::string& script_words, const std::vector<subject_status>& all) {
   std::size_t width = 7;
-  double gpu_hours = 0, core_hours = 0;
-  for (const subject_status& s : all) {
-    width = std::max(width, s.name.size());
-    gpu_hours += s.gpu_hours;
-    core_hours += s.core_hours;
-  }
-  std::string text =
-      fmt::format("{:>5}  {:<{}}  {:<11}  {:>5}  {}\n", "task", "subject", width, "status", "done", "detail");
+  for (const subject_status& s : all) width = std::max(width, s.name.size());
+  const cost spent = sum_costs(all);
+  std::string text = fmt::format("{:>5}  {:<{}}  {:<11}  {}{:>5}  {}\n", "task", "subject", width, "status",
+                                 cost_heading(spent), "done", "detail");
   for (const subject_status& s : all) {
     const std::string code = s.exit_status != 0 ? fmt::format("status {}: ", s.exit_status) : "";
-    std::string line = fmt::format("{:>5}  {:<{}}  {:<11}  {:>5}  {}{}", s.task, s.name, width, s.state,
-                                   percent(s.done), code, s.detail);
+    std::string line = fmt::format("{:>5}  {:<{}}  {:<11}  {}{:>5}  {}{}", s.task, s.name, width, s.state,
+                                   cost_cells(s.spent, spent), percent(s.done), code, s.detail);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   }
   text += counts_text(all);
-  text += fmt::format("so far {:.4g} GPU hours, {:.4g} CPU core hours\n", gpu_hours, core_hours);
+  text += fmt::format("so far {}{}\n", cost_text(spent), rate_text(all));
   const auto submit = tasks_to_submit(all), repair = tasks_to_repair(all);
   if (!submit.empty())
     text += fmt::format("to submit: sbatch --array={} slurm/cohort.sbatch {}\n", array_list(submit), script_words);
@@ -91,15 +126,9 @@ std::string cohort_text(const std::string& script_words, const std::vector<subje
 
 nlohmann::json cohort_json(const std::string& manifest, const std::vector<subject_status>& all) {
   nlohmann::json j{{"manifest", manifest}, {"subjects", nlohmann::json::array()}};
-  double gpu_hours = 0, core_hours = 0;
-  for (const subject_status& s : all) {
-    j["subjects"].push_back(as_json(s));
-    gpu_hours += s.gpu_hours;
-    core_hours += s.core_hours;
-  }
+  for (const subject_status& s : all) j["subjects"].push_back(as_json(s));
   for (const char* state : states) j["counts"][state] = count_in_state(all, state);
-  j["gpu_hours"] = gpu_hours;
-  j["core_hours"] = core_hours;
+  j.update(sum_costs(all));
   j["resubmit"] = array_list(tasks_to_submit(all));
   j["repair"] = array_list(tasks_to_repair(all));
   return j;

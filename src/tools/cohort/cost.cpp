@@ -1,5 +1,7 @@
 #include "src/tools/cohort/cost.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -48,6 +50,29 @@ cost finished_batches_cost(const result_reader& result, const std::vector<double
 }
 
 }  // namespace
+
+cost& cost::operator+=(const cost& more) {
+  gpu_hours += more.gpu_hours;
+  core_hours += more.core_hours;
+  energy_wh += more.energy_wh;
+  metered_gpu_hours += more.metered_gpu_hours;
+  busy_gpu_hours += more.busy_gpu_hours;
+  return *this;
+}
+
+cost operator*(cost c, double factor) {
+  for (double* part : {&c.gpu_hours, &c.core_hours, &c.energy_wh, &c.metered_gpu_hours, &c.busy_gpu_hours})
+    *part *= factor;
+  return c;
+}
+
+std::string cost_text(const cost& c) {
+  std::string text = fmt::format("{:.4g} GPU hours", c.gpu_hours);
+  if (c.metered_gpu_hours > 0) text += fmt::format(" ({:.1f} % busy)", 100 * c.busy_gpu_hours / c.metered_gpu_hours);
+  text += fmt::format(", {:.4g} CPU core hours", c.core_hours);
+  if (c.energy_wh > 0) text += fmt::format(", {:.4g} Wh", c.energy_wh);
+  return text;
+}
 
 cost read_cost(const result_reader& result) {
   const std::vector<double> threads = rank_threads(result.provenance());

@@ -12,6 +12,7 @@
 #include "mpi/run/signals.hpp"
 #include "src/analyses/common/output_options.hpp"
 #include "src/analyses/common/run_options.hpp"
+#include "src/tools/cohort/child_process.hpp"
 #include "src/tools/cohort/task_note.hpp"
 
 namespace voxherd {
@@ -19,14 +20,6 @@ namespace voxherd {
 namespace {
 
 namespace fs = std::filesystem;
-
-void create_folder_for(const std::string& out) {
-  const fs::path folder = fs::path(out).parent_path();
-  std::error_code code;
-  if (!folder.empty()) fs::create_directories(folder, code);
-  if (code)
-    throw failure(exit_status::disk, fmt::format("{}: cannot create the folder: {}", folder.string(), code.message()));
-}
 
 task_note begin_note(const session& s, const cohort_subject& subject, const std::vector<std::string>& more) {
   task_note note;
@@ -83,8 +76,17 @@ std::unique_ptr<prepared_command> prepare_subject(const cohort_subject& subject,
   }
 }
 
+void create_folder_for(const std::string& out) {
+  const fs::path folder = fs::path(out).parent_path();
+  std::error_code code;
+  if (!folder.empty()) fs::create_directories(folder, code);
+  if (code)
+    throw failure(exit_status::disk, fmt::format("{}: cannot create the folder: {}", folder.string(), code.message()));
+}
+
 exit_status run_subject(session& s, const cohort_subject& subject, const std::vector<std::string>& more) {
   const stop_signals signals;  // as for a command that is run directly
+  follow_parent();
   const std::string& out = subject.out;
   const task_note note = begin_note(s, subject, more);
   s.on_root([&] {

@@ -13,6 +13,9 @@ namespace voxherd {
 /// manifest's line: unknown command, command without a result, wrong option.
 std::unique_ptr<prepared_command> prepare_subject(const cohort_subject& subject, const std::vector<std::string>& more);
 
+/// Creates the folder of a result if it is missing. Throws failure (disk).
+void create_folder_for(const std::string& out);
+
 /// Runs the subject's command on all ranks, as if typed. Meanwhile OUT.task.json records command, host and job, and at
 /// the end the status. Creates the result's folder. Collective; returns and throws what the command does.
 exit_status run_subject(session& s, const cohort_subject& subject, const std::vector<std::string>& more);

@@ -11,7 +11,7 @@
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/output_place.hpp"
 #include "mpi/result/result_reader.hpp"
-#include "src/tools/cohort/cost.hpp"
+#include "src/tools/cohort/cost_record.hpp"
 #include "src/tools/cohort/task_note.hpp"
 
 namespace voxherd {
@@ -55,10 +55,8 @@ bool read_unfinished(subject_status& s, const std::string& out) {
   for (const fs::path& part : find_unfinished(out)) {
     try {
       const result_reader result(part.string());
-      const cost c = read_cost(result);
       s.done = fraction_done(result);
-      s.gpu_hours = c.gpu_hours;
-      s.core_hours = c.core_hours;
+      s.spent = read_cost(result);
       const std::string step = step_name(part, out);
       if (!step.empty()) s.detail = fmt::format("in step {}", step);
       return true;
@@ -74,11 +72,9 @@ void read_complete(subject_status& s) {
   if (!result.complete())
     throw failure(exit_status::bad_data,
                   fmt::format("{} is incomplete although it has its final name; remove it", s.out));
-  const cost c = read_cost(result);
+  s.spent = read_cost(result);
   s.state = "complete";
   s.done = 1;
-  s.gpu_hours = c.gpu_hours;
-  s.core_hours = c.core_hours;
 }
 
 void add_detail(subject_status& s, const std::string& text) { s.detail += (s.detail.empty() ? "" : "; ") + text; }
@@ -121,9 +117,7 @@ std::string target_of_links(const std::string& out) {
   }
 }
 
-}  // namespace
-
-subject_status find_status(const cohort_subject& subject) {
+subject_status find_state(const cohort_subject& subject) {
   subject_status s;
   s.task = subject.task;
   s.name = subject.name;
@@ -152,6 +146,15 @@ subject_status find_status(const cohort_subject& subject) {
   return s;
 }
 
+}  // namespace
+
+subject_status find_status(const cohort_subject& subject) {
+  subject_status s = find_state(subject);
+  // Measured, with shared GPUs, and of all runs: better than what the result says of itself.
+  if (const auto recorded = read_cost_record(s.out)) s.spent = *recorded;
+  return s;
+}
+
 nlohmann::json as_json(const subject_status& s) {
   return {{"task", s.task},
           {"subject", s.name},
@@ -161,8 +164,11 @@ nlohmann::json as_json(const subject_status& s) {
           {"detail", s.detail},
           {"exit_status", s.exit_status},
           {"resubmit", s.resubmit},
-          {"gpu_hours", s.gpu_hours},
-          {"core_hours", s.core_hours}};
+          {"gpu_hours", s.spent.gpu_hours},
+          {"core_hours", s.spent.core_hours},
+          {"energy_wh", s.spent.energy_wh},
+          {"metered_gpu_hours", s.spent.metered_gpu_hours},
+          {"busy_gpu_hours", s.spent.busy_gpu_hours}};
 }
 
 subject_status status_from_json(const nlohmann::json& j) {
@@ -175,8 +181,7 @@ subject_status status_from_json(const nlohmann::json& j) {
   s.detail = j.at("detail").get<std::string>();
   s.exit_status = j.at("exit_status").get<int>();
   s.resubmit = j.at("resubmit").get<bool>();
-  s.gpu_hours = j.at("gpu_hours").get<double>();
-  s.core_hours = j.at("core_hours").get<double>();
+  s.spent = j.get<cost>();
   return s;
 }
 

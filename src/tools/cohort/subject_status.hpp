@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "src/tools/cohort/cost.hpp"
 #include "src/tools/cohort/manifest.hpp"
 
 namespace voxherd {
@@ -16,10 +17,10 @@ struct subject_status {
   std::string detail;     ///< reason of a failure, name of the unfinished step
   int exit_status = 0;    ///< of a failed subject; 0 if unknown
   bool resubmit = false;  ///< would progress if submitted again unchanged
-  double gpu_hours = 0, core_hours = 0;
+  cost spent;             ///< in all runs so far
 };
 
-/// Determined from the result, OUT.part and its journal, OUT.lock and OUT.task.json. Changes no file.
+/// Determined from the result, OUT.part and its journal, OUT.lock, OUT.task.json and OUT.cost.json. Changes no file.
 subject_status find_status(const cohort_subject& subject);
 
 nlohmann::json as_json(const subject_status& s);

@@ -69,7 +69,12 @@ class Slurm(FakePrograms, unittest.TestCase):
 
     def requeued(self, script):
         """An array task needs its own ID: the job ID of the last task is the ID of the array, which means all tasks."""
-        return "requeue 7_3\n" if "cohort" in script else "requeue 7\n"
+        return "requeue 7_3\n" if script.endswith("cohort.sbatch") else "requeue 7\n"
+
+    def expected_option(self, script):
+        """With which the command continues what is there."""
+        own = {"cohort.sbatch": "--run 3", "cohort-node.sbatch": "--run-all"}
+        return own.get(os.path.basename(script), "--resume")
 
     def test_a_job_has_the_programs_status_and_is_requeued_only_on_75(self):
         for script in scripts_in("slurm"):
@@ -77,7 +82,7 @@ class Slurm(FakePrograms, unittest.TestCase):
                 with self.subTest(f"{os.path.basename(script)} {status}"):
                     rc, launched, scontrol = self.submit(script, status)
                     self.assertEqual(rc, status)
-                    self.assertIn("--run 3" if "cohort" in script else "--resume", launched)
+                    self.assertIn(self.expected_option(script), launched)
                     self.assertEqual(scontrol, self.requeued(script) if status == 75 else "")
 
     def test_the_launched_command_has_all_options_that_are_passed(self):

@@ -85,6 +85,25 @@ class Participants(Study):
         for name in files_below(self.path("out")):
             self.assertEqual(read(self.path("again/out", name)), read(self.path("out", name)), name)
 
+    def test_two_series_at_a_time_write_the_same_bytes_and_keep_their_messages(self):
+        log = self.bids("raw", "children/out", *["children/work" if word == "work" else word for word in self.words],
+                        "--per-node", "2", "--mem", "2000", expect=65)
+        self.assertEqual(re.findall(r"subject sub-0(\d)\S*: started", log)[:2], ["1", "2"])
+        self.assertRegex(log, r"error: subject sub-03: failed with status 65: sub-03: .*sub-03_dwi\.nii\.gz: .*truncated")
+        self.assertIn("2 of 3 subjects complete, 1 failed", log)
+        of_participants = [name for name in files_below(self.path("out")) if not name.startswith("group_")]
+        self.assertEqual(files_below(self.path("children/out")), of_participants)
+        for name in of_participants:
+            self.assertEqual(read(self.path("children/out", name)), read(self.path("out", name)), name)
+        own = read(self.path("children/work", f"{self.stems[1]}.log")).decode()
+        self.assertIn("--threads 1 --host-memory 1", own)
+
+    def test_one_series_can_be_named(self):
+        words = ["participant", "--analysis", "tensor", "-w", "named/work", *BRIEF]
+        self.bids("raw", "named/out", *words, "--series", "sub-01")
+        self.assertEqual({name.split("/")[0] for name in self.derivatives("named/out")}, {"sub-01"})
+        self.assertIn("--series sub-1: no series of", self.bids("raw", "named/out", *words, "--series", "sub-1", expect=66))
+
     def test_sources_exist_in_the_data_sets_that_the_description_links(self):
         description = read_json(self.path("out/dataset_description.json"))
         self.assertEqual((description["BIDSVersion"], description["DatasetType"]), ("1.11.1", "derivative"))

@@ -21,6 +21,10 @@ TEST(ProgressText, ShowsRateAndRemainingTime) {
   EXPECT_EQ(progress_text(250, 1000, "voxel", 10, false), " 25 %  250/1000 voxels  10/s  1:15 left");
 }
 
+TEST(ProgressText, CountsSlowItemsByTheHour) {
+  EXPECT_EQ(progress_text(3, 12, "subject", 0.01, false), " 25 %  3/12 subjects  36.0/h  15:00 left");
+}
+
 TEST(ProgressText, ShowsNoRateBeforeOneIsKnown) {
   EXPECT_EQ(progress_text(0, 1000, "fibre", 0, false), "  0 %  0/1000 fibres");
 }

@@ -1,6 +1,8 @@
-"""A cohort as a job array with the project's script: one subject per task, many tasks per node, one invalid subject."""
+"""A cohort with the project's scripts: as a job array, one subject per task, and in one allocation, whose nodes share the
+subjects; one subject is invalid."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -10,7 +12,7 @@ from cluster_jobs import VOXHERD, ClusterJobs, call, digest, study, summary
 from cluster import wait_until
 
 BAD_DATA = 65
-SCRIPT = "slurm/cohort.sbatch"
+SCRIPT, NODE_SCRIPT = "slurm/cohort.sbatch", "slurm/cohort-node.sbatch"
 OPTIONS = ("--cpus-per-task=1",)
 
 
@@ -87,6 +89,39 @@ class Cohort(ClusterJobs):
         self.assertGreaterEqual(summary(last)["resumed_batches"], 4)
         for i in (1, 3, 4):
             self.assertEqual(digest(self.result("fibres", i)), self.expected())
+
+    def submit_nodes(self, manifest):
+        return self.submit(NODE_SCRIPT, manifest, options=("--nodes=2", "--cpus-per-task=1"))
+
+    def assert_all_but_the_second_on_nodes(self, manifest, job):
+        self.assertEqual(self.wait_for_end(job), "FAILED", self.job_output(job))
+        self.assertEqual(self.fields(job)["ExitCode"], f"{BAD_DATA}:0", self.job_output(job))
+        self.assertEqual([s["state"] for s in self.table(manifest)["subjects"]],
+                         ["complete", "failed", "complete", "complete"], self.job_output(job))
+
+    def test_the_nodes_of_one_job_share_the_subjects(self):
+        manifest = self.manifest("shared", ("tensor",))
+        job = self.submit_nodes(manifest)
+        self.assert_all_but_the_second_on_nodes(manifest, job)
+        messages = self.job_output(job)
+        for i, end in enumerate(("complete", "failed", "complete", "complete"), 1):
+            self.assertEqual(len(re.findall(rf"subject s{i}: {end}", messages)), 1, messages)
+        self.assertEqual(set(re.findall(r"info: (\w+): subject s\d: started", messages)), {"n1", "n2"}, messages)
+        call(VOXHERD, "tensor", *self.subject(), "--backend", "cpu", "--overwrite", "--out", study("tensor.h5"))
+        for i in (1, 3, 4):
+            self.assertEqual(digest(self.result("shared", i)), digest(study("tensor.h5")))
+
+    def test_a_stopped_job_is_requeued_and_continues_its_subjects(self):
+        manifest = self.manifest("continued", ("ballstick", "--config", self.config))
+        job = self.submit_nodes(manifest)
+        self.wait_for_batches(self.result("continued", 1), 2)
+        call("scancel", "--signal=USR1", job)
+        # The subject that failed before the signal is not tried again.
+        self.assert_all_but_the_second_on_nodes(manifest, job)
+        self.assertEqual(self.fields(job)["Restarts"], "1", self.job_output(job))
+        self.assertGreaterEqual(summary(self.result("continued", 1))["resumed_batches"], 2)
+        for i in (1, 3, 4):
+            self.assertEqual(digest(self.result("continued", i)), self.expected())
 
 
 if __name__ == "__main__":

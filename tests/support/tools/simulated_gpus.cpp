@@ -1,6 +1,6 @@
 // voxherd ballstick on a machine with simulated GPUs: each rank selects its GPU by the program's own rule and writes
-// down which one; and the toy analysis on such ranks. The CUDA functions that kernels/device calls are replaced here;
-// they answer from CUDA_VISIBLE_DEVICES, as the driver would.
+// down which one; the toy analysis on such ranks; and cohorts of both. The CUDA functions that kernels/device calls are
+// replaced here; they answer from CUDA_VISIBLE_DEVICES, as the driver would.
 #include <fmt/core.h>
 
 #include <cstdlib>
@@ -127,9 +127,14 @@ constexpr command binding_command =
 
 }  // namespace
 
+extern const command cohort_command;
+
+/// Instead of the program's own list, also for the subjects of a cohort.
+std::span<const command* const> all_commands() {
+  static const command* const commands[] = {&binding_command, &toy_command, &cohort_command};
+  return commands;
+}
+
 }  // namespace voxherd
 
-int main(int argc, char** argv) {
-  const voxherd::command* const commands[] = {&voxherd::binding_command, &voxherd::toy_command};
-  return voxherd::run_program(argc, argv, commands);
-}
+int main(int argc, char** argv) { return voxherd::run_program(argc, argv, voxherd::all_commands()); }
