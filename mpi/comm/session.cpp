@@ -72,14 +72,10 @@ void open_standard_streams() {
   }
 }
 
-/// Without a launcher, Open MPI would start a daemon (orted) with every process, for MPI_Comm_spawn, which is not used.
-void start_without_daemon() { setenv("OMPI_MCA_ess_singleton_isolated", "1", 0); }
-
 }  // namespace
 
 session::session(int* argc, char*** argv) : handles_(std::make_unique<communicators>()), started_(process_start()) {
   open_standard_streams();
-  start_without_daemon();
   // A write beyond `ulimit -f` then fails with EFBIG, which is reported, instead of killing the process.
   std::signal(SIGXFSZ, SIG_IGN);
   const start_guard guard;
