@@ -6,6 +6,7 @@
 #include "kernels/device/output_buffers.cuh"
 #include "kernels/geodesic/cuda_launch.cuh"
 #include "kernels/geodesic/paper/texture_field.cuh"
+#include "kernels/geodesic/paper/texture_reader.cuh"
 
 namespace voxherd::bench {
 
@@ -19,31 +20,20 @@ class partial_texture_reader {
  public:
   using number = float;
 
-  VOXHERD_FUNCTION explicit partial_texture_reader(const trace_job& job) : job_(job) {}
-  VOXHERD_FUNCTION const field_view& field() const { return job_.field; }
+  VOXHERD_FUNCTION explicit partial_texture_reader(const trace_job& job) : textures_(job) {}
+  VOXHERD_FUNCTION const field_view& field() const { return textures_.field(); }
 
   template <int Channels>
   VOXHERD_FUNCTION void values(const place<float>& p, float (&out)[Channels]) const {
-#if defined(__CUDA_ARCH__)
-    const float x = p.cell[0] + (p.rest[0] + 0.5f), y = p.cell[1] + (p.rest[1] + 0.5f),
-                z = p.cell[2] + (p.rest[2] + 0.5f);
-    VOXHERD_UNROLL for (int t = 0; 4 * t < Channels; ++t) {
-      float four[4];
-      if (t < Quads) {
-        const float4 v = tex3D<float4>(job_.textures[t], x, y, z);
-        four[0] = v.x, four[1] = v.y, four[2] = v.z, four[3] = v.w;
-      } else {
-        VOXHERD_UNROLL for (int n = 0; n < 4; ++n) four[n] = value_left_out(4 * t + n);
-      }
-      VOXHERD_UNROLL for (int n = 0; n < 4; ++n) {
-        if (4 * t + n < Channels) out[4 * t + n] = four[n];
-      }
-    }
-#endif
+    constexpr int read = Channels < 4 * Quads ? Channels : 4 * Quads;
+    float some[read];
+    textures_.values(p, some);
+    VOXHERD_UNROLL for (int n = 0; n < read; ++n) out[n] = some[n];
+    VOXHERD_UNROLL for (int n = read; n < Channels; ++n) out[n] = value_left_out(n);
   }
 
  private:
-  const trace_job& job_;
+  texture_reader textures_;
 };
 
 template <int Quads>

@@ -4,24 +4,9 @@ namespace voxherd::tensor_field {
 
 std::unique_ptr<field> make_field_cpu(const device& d, const tensor_image& image,
                                       std::span<const std::uint32_t> regions, const prepare::recipe& r) {
-  const std::size_t n = r.size.voxels();
-  auto made = std::make_unique<cpu_field>(n, static_cast<std::size_t>(field_floats(r.kind)), prepare::make_view(image));
-  const aligned_array<float> first(prepare::first_floats(r) * n), second(prepare::second_floats(r) * n);
-  const aligned_array<prepare::tensor_state> before(n), after(n);
-  const auto begin = std::chrono::steady_clock::now();
-  cpu_machine machine(d.threads);
-  prepare::prepare_field(machine, r,
-                         {image.tensor.data(),
-                          image.inside.data(),
-                          regions.empty() ? nullptr : regions.data(),
-                          first.data(),
-                          second.data(),
-                          {before.data(), after.data()},
-                          made->values(),
-                          made->facts()});
-  made->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  made->repaired = machine.repaired;
-  return made;
+  return make_field_on_cpu(
+      d, image, regions, r, prepare::first_floats(r), prepare::second_floats(r),
+      [&](cpu_machine& machine, const prepare::workspace& w) { prepare::prepare_field(machine, r, w); });
 }
 
 }  // namespace voxherd::tensor_field

@@ -68,4 +68,39 @@ class cuda_field final : public field {
   field_view view_;
 };
 
+/// Calls `run(machine, workspace)` with a kernel_loader, then with a cuda_machine; the workspace's blocks have
+/// `first_floats` and `second_floats` per voxel.
+template <class Run>
+std::unique_ptr<field> make_field_on_gpu(const cuda_stream& stream, const tensor_image& image,
+                                         std::span<const std::uint32_t> regions, const prepare::recipe& r,
+                                         std::size_t first_floats, std::size_t second_floats, const Run& run) {
+  const std::size_t n = r.size.voxels();
+  auto made =
+      std::make_unique<cuda_field>(n, static_cast<std::size_t>(field_floats(r.kind)), prepare::make_view(image));
+  const auto measured = copied(image.tensor.data(), image.tensor.size(), stream);
+  const auto inside = copied(image.inside.data(), image.inside.size(), stream);
+  const auto words = copied(regions.data(), regions.size(), stream);
+  const device_buffer<float> first(first_floats * n), second(second_floats * n);
+  const device_buffer<prepare::tensor_state> before(n), after(n);
+  const device_buffer<unsigned> repaired(1);
+  VOXHERD_CUDA_CHECK(cudaMemsetAsync(repaired.data(), 0, sizeof(unsigned), stream));
+
+  const prepare::workspace work{measured.data(), inside.data(), words.data(),
+                                first.data(),    second.data(), {before.data(), after.data()},
+                                made->values(),  made->facts()};
+  kernel_loader loader;
+  run(loader, work);
+  cuda_machine machine(stream, repaired.data());
+  cuda_event begin, end;
+  begin.record(stream);
+  run(machine, work);
+  end.record(stream);
+  unsigned counted = 0;
+  VOXHERD_CUDA_CHECK(cudaMemcpyAsync(&counted, repaired.data(), sizeof(unsigned), cudaMemcpyDeviceToHost, stream));
+  stream.wait();
+  made->seconds = end.seconds_since(begin);
+  made->repaired = counted;
+  return made;
+}
+
 }  // namespace voxherd::tensor_field

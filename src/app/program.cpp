@@ -17,10 +17,11 @@
 #include <vector>
 
 #include "core/command_line.hpp"
+#include "core/completion.hpp"
 #include "core/error_output.hpp"
 #include "core/help.hpp"
+#include "core/manual_page.hpp"
 #include "core/one_line.hpp"
-#include "core/overview_page.hpp"
 #include "core/version.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
@@ -86,7 +87,7 @@ exit_status dispatch(session& s, const program_parts& program, const std::vector
     return words.empty() ? exit_status::usage : exit_status::complete;
   }
   if (first == "--help=man") {
-    if (s.is_root()) fmt::print("{}", overview_page(commands));
+    if (s.is_root()) fmt::print("{}", manual_page(commands));
     return exit_status::complete;
   }
   const command& c = find_command(commands, first);

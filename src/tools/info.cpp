@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "mpi/result/result_layout.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "src/analyses/common/status_counts.hpp"
+#include "src/analyses/common/step_times.hpp"
+#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
@@ -30,9 +33,10 @@ const option_table<info_request>& info_options() {
   using T = info_request;
   static const option_table<T> table =
       option_table<T>()
-          .group(
-              "Input",
-              {{"result", &T::result, text_kind::file, {"result file, complete or FILE.part; without it the program"}}})
+          .group("Input", {{"result",
+                            &T::result,
+                            text_kind::file,
+                            {"result file, complete or FILE.part, or a folder with results; without it the program"}}})
           .group("Output", {{"verbose", &T::verbose, {"print configuration and provenance too (JSON)"}}});
   return table;
 }
@@ -50,7 +54,7 @@ void print_program(const session& s) {
   const auto gpus = visible_gpus(&why_none);
   fmt::print("voxherd    {}\n", version);
   fmt::print("CUDA       {}\n", built_with_cuda() ? "built in" : "not built in");
-  fmt::print("MPI        {}, {} rank{}\n", mpi_library(), s.size(), s.size() == 1 ? "" : "s");
+  fmt::print("MPI        {}, {}\n", mpi_library(), counted(static_cast<std::uint64_t>(s.size()), "rank"));
   fmt::print("HDF5       {}\n", hdf5_library());
   fmt::print("CPU        {} cores on {}\n", std::thread::hardware_concurrency(), s.host());
   fmt::print("kernels    {}\n", describe_cpu_kernels());
@@ -86,12 +90,33 @@ void print_status_counts(const result_reader& r) {
     fmt::print("status     {}\n", describe_status(code, count, r.item_voxels().size()));
 }
 
-void print_result(const result_reader& r, bool verbose) {
+/// "5 of 44 batches, incomplete: continue with --resume"
+std::string describe_progress(const result_reader& r) {
   std::uint64_t done = 0;
   for (const journal_entry& e : r.journal()) done += e.done == 1 ? 1 : 0;
+  return fmt::format("{} of {} batches, {}", done, r.batches().size(),
+                     r.complete() ? "complete" : "incomplete: continue with --resume");
+}
+
+/// Time, ranks, and the rate of a result of one step, or the time of each step. `item`: in the singular.
+std::string describe_run(const nlohmann::json& summary, const std::string& item) {
+  const std::string ranks = counted(summary.at("rank_count").get<std::uint64_t>(), "rank");
+  const auto steps = step_times(summary);
+  if (steps.empty())
+    return fmt::format("{:.1f} s on {}, {:.1f} {}s/s", summary.at("seconds").get<double>(), ranks,
+                       summary.at("items_per_second").get<double>(), item);
+  double sum = 0;
+  std::vector<std::string> times;
+  for (const auto& [name, seconds] : steps) {
+    sum += seconds;
+    times.push_back(fmt::format("{} {:.1f}", name, seconds));
+  }
+  return fmt::format("{:.1f} s on {}: {} s", sum, ranks, fmt::join(times, ", "));
+}
+
+void print_result(const result_reader& r, bool verbose) {
   const auto& grid = r.grid();
-  fmt::print("{}: {} by voxherd {}, {} of {} batches, {}\n", r.path(), r.analysis_name(), r.version(), done,
-             r.batches().size(), r.complete() ? "complete" : "incomplete: continue with --resume");
+  fmt::print("{}: {} by voxherd {}, {}\n", r.path(), r.analysis_name(), r.version(), describe_progress(r));
   const bool has_points = !r.point_offsets().empty();
   const bool has_maps = std::any_of(r.outputs().begin(), r.outputs().end(),
                                     [](const output_spec& o) { return o.layout == output_layout::volume; });
@@ -109,10 +134,33 @@ void print_result(const result_reader& r, bool verbose) {
   else
     fmt::print("command    {}\n           (--verbose prints configuration and provenance)\n",
                r.provenance().value("command_line", "unknown"));
-  if (!r.summary().is_null()) {
-    fmt::print("run        {:.1f} s on {}, {:.1f} {}s/s\n", r.summary().at("seconds").get<double>(),
-               counted(static_cast<std::uint64_t>(r.summary().at("rank_count").get<int>()), "rank"),
-               r.summary().at("items_per_second").get<double>(), item);
+  if (!r.summary().is_null()) fmt::print("run        {}\n", describe_run(r.summary(), item));
+}
+
+bool may_be_result(const std::filesystem::path& file) {
+  return file.extension() == ".h5" || (file.extension() == ".part" && file.stem().extension() == ".h5");
+}
+
+/// Analysis and state of each result in a folder, one line each.
+void print_folder(const std::string& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (may_be_result(entry.path())) files.push_back(entry.path());
+  if (files.empty())
+    throw failure(exit_status::missing_input,
+                  fmt::format("{}: a folder without results (.h5, .h5.part); expected a result", printable(folder)));
+  std::sort(files.begin(), files.end());
+  std::size_t width = 0;
+  for (const auto& file : files) width = std::max(width, printable(file.filename().string()).size());
+  for (const auto& file : files) {
+    std::string text;
+    try {
+      const result_reader r(file.string());
+      text = fmt::format("{:<16} {}", r.analysis_name(), describe_progress(r));
+    } catch (const failure& f) {
+      text = fmt::format("not readable: {}", f.what());
+    }
+    fmt::print("{:<{}}  {}\n", printable(file.filename().string()), width, text);
   }
 }
 
@@ -120,6 +168,8 @@ exit_status run_info(session& s, const info_request& request) {
   s.on_root([&] {
     if (request.result.empty()) {
       print_program(s);
+    } else if (std::filesystem::is_directory(request.result)) {
+      print_folder(request.result);
     } else {
       const result_reader result(request.result);
       try {
@@ -136,8 +186,9 @@ exit_status run_info(session& s, const info_request& request) {
 }  // namespace
 
 extern const command info_command = make_command<info_options, run_info>(
-    {"info", "describe this program and its devices, or a result", "[FILE] [--verbose]", "result",
+    {"info", "describe this program and its devices, or results", "[FILE] [--verbose]", "result",
      "voxherd info\n"
-     "voxherd info tensor.h5"});
+     "voxherd info tensor.h5\n"
+     "voxherd info ."});
 
 }  // namespace voxherd

@@ -8,6 +8,7 @@
 #include "core/readable.hpp"
 #include "kernels/portable/voxel_status.hpp"
 #include "src/analyses/common/status_counts.hpp"
+#include "src/analyses/common/step_times.hpp"
 #include "src/tools/report/chart.hpp"
 #include "src/tools/report/draft.hpp"
 
@@ -63,24 +64,13 @@ std::string list_text(const json& object, const char* name) {
   return all;
 }
 
-/// Times that the analysis noted besides those of the ranks, such as "arrivals_seconds", without those on devices.
-std::vector<std::pair<std::string, double>> phase_times(const json& summary) {
-  constexpr std::string_view ending = "_seconds", on_device = "_device_seconds";
-  std::vector<std::pair<std::string, double>> times;
-  if (!summary.is_object()) return times;
-  for (const auto& [name, value] : summary.items())
-    if (name.ends_with(ending) && !name.ends_with(on_device) && value.is_number())
-      times.emplace_back(name.substr(0, name.size() - ending.size()), value.get<double>());
-  return times;
-}
-
 std::string time_text(const json& summary) {
   if (!summary.is_object() || !summary.contains("seconds")) return "";
-  const double seconds = summary.value("seconds", 0.0);
-  std::string phases;
-  for (const auto& [name, time] : phase_times(summary)) phases += fmt::format("{} {:.2f} s, ", name, time);
-  if (!phases.empty()) return phases + fmt::format("result {:.2f} s", seconds);
-  return fmt::format("{:.4g} s, {:.0f} items/s", seconds, summary.value("items_per_second", 0.0));
+  std::string steps;
+  for (const auto& [name, seconds] : step_times(summary))
+    steps += fmt::format("{}{} {:.2f} s", steps.empty() ? "" : ", ", name, seconds);
+  if (!steps.empty()) return steps;
+  return fmt::format("{:.4g} s, {:.0f} items/s", summary.value("seconds", 0.0), summary.value("items_per_second", 0.0));
 }
 
 void add_status(result_draft& d) {

@@ -1,4 +1,5 @@
 """Help in all formats, completion, and the generated tables of the documents."""
+import functools
 import json
 import os
 import pty
@@ -16,6 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 VOXHERD = os.environ["VOXHERD"]
 
 
+@functools.cache
 def call(*words):
     return subprocess.run([VOXHERD, *words], capture_output=True, text=True, check=True, timeout=60).stdout
 

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/command_line.hpp"
+#include "core/completion.hpp"
 #include "core/device_record.hpp"
 #include "core/help.hpp"
 

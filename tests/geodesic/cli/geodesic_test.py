@@ -26,6 +26,8 @@ class Ranks(GeodesicJobs):
                    "--measure", "relative")
         one = self.make("1.h5", *options)
         self.assertGreater(len(Result(one)), 20)
+        self.assertRegex(voxherd("info", one)[1],
+                         r"(?m)^run +\S+ s on 1 rank: preparation \S+, ranking \S+, scores \S+, result \S+ s$")
         for ranks, more in ((2, ()), (3, ("--batch", "333")), (5, ("--batch", "77", "--schedule", "static"))):
             other = self.make(f"{ranks}.h5", *options, *more, ranks=ranks)
             self.assertEqual(digest(one), digest(other))
@@ -83,10 +85,16 @@ class KilledRuns(KillAndResume, GeodesicJobs):
     def options(self):
         return ("--seed-image", self.ends, "--targets", self.ends, "--smooth", "1", *self.SLOW)
 
+    def reference(self):
+        """Digest of an undisturbed run, and its seconds; the same for all tests."""
+        if not hasattr(KilledRuns, "known"):
+            start = time.time()
+            out = self.make("reference.h5", *self.options())
+            KilledRuns.known = digest(out), time.time() - start
+        return KilledRuns.known
+
     def test_kill_9_at_any_time_then_another_rank_count_gives_the_same_bytes(self):
-        start = time.time()
-        expected = digest(self.make("reference.h5", *self.options()))
-        seconds = time.time() - start
+        expected, seconds = self.reference()
         self.kill_at_random_times(lambda ranks, out: self.begin(ranks, out, "--resume", *self.options()),
                                   lambda out, ranks: self.resume_and_compare(out, ranks, expected), seconds,
                                   rank_counts=(1, 2, 3, 5), attempts=2)
@@ -99,7 +107,7 @@ class KilledRuns(KillAndResume, GeodesicJobs):
         self.assertFalse(os.path.exists(out + ".scores"))
 
     def test_kill_9_in_each_pass_loses_none_of_its_finished_batches(self):
-        expected = digest(self.make("reference.h5", *self.options()))
+        expected = self.reference()[0]
         for name in ("killed.h5.scores", "killed.h5"):
             out = self.path("killed.h5")
             job = self.begin(2, out, "--resume", *self.options())
@@ -114,7 +122,6 @@ class KilledRuns(KillAndResume, GeodesicJobs):
         self.assertIn('measure: "ratio" in the file, "relative" now', output)
         self.resume_and_compare(out, 3, expected)
 
-
     def test_sigterm_in_each_pass_ends_with_status_75_and_is_resumed(self):
         out = self.path("stopped.h5")
         for name in ("stopped.h5.scores", "stopped.h5"):
@@ -124,7 +131,7 @@ class KilledRuns(KillAndResume, GeodesicJobs):
             output = job.communicate(timeout=60)[1]
             self.assertEqual(job.returncode, 75, output)
             self.assertEqual(output.count("--resume"), 1, output)
-        self.resume_and_compare(out, 1, digest(self.make("reference.h5", *self.options())))
+        self.resume_and_compare(out, 1, self.reference()[0])
 
     def test_a_second_job_is_refused_from_the_first_pass_on(self):
         out = self.path("both.h5")

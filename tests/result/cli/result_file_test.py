@@ -1,5 +1,7 @@
 """The result file read by other programs (h5py, VTK), and by verify, compare and info."""
 import json
+import os
+import shutil
 import unittest
 
 import numpy as np
@@ -136,6 +138,23 @@ class VerifyAndCompare(ToyJobs):
         self.assertRegex(out, r"(?m)^command    \S")
         self.assertNotIn('"seed": 1', out)
         self.assertIn('"seed": 1', voxherd("info", self.path("a.h5"), "--verbose")[1])
+
+    def test_info_lists_the_results_in_a_folder(self):
+        folder = self.path("folder")
+        os.mkdir(folder)
+        rc, _, output = voxherd("info", folder)
+        self.assertEqual(rc, 66)
+        self.assertIn("a folder without results (.h5, .h5.part)", output)
+        shutil.copy(self.path("a.h5"), folder)
+        self.assertEqual(run(1, os.path.join(folder, "b.h5"), "--batch", 400, "--break-at", 4)[0], 70)
+        for name in ("c.h5", "d.txt"):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write("text")
+        rc, out, output = voxherd("info", folder)
+        self.assertEqual(rc, 0, output)
+        self.assertRegex(out, r"^a\.h5       toy +(\d+) of \1 batches, complete\n"
+                              r"b\.h5\.part  toy +4 of 7 batches, incomplete: continue with --resume\n"
+                              r"c\.h5       not readable: .*\n$")
 
 
 if __name__ == "__main__":
