@@ -9,7 +9,7 @@ import unittest
 import numpy as np
 from geodesic_jobs import GeodesicJobs, Result
 from kill_and_resume import KillAndResume
-from toy_jobs import digest, h5py, remaining_output, rank_processes, voxherd, wait_for_batches
+from toy_jobs import digest, h5py, remaining_output, rank_processes, stores_from_the_start, voxherd, wait_for_batches
 
 try:
     import nibabel
@@ -98,6 +98,7 @@ class KilledRuns(KillAndResume, GeodesicJobs):
         self.assertEqual(voxherd("verify", out)[0], 0)
         self.assertFalse(os.path.exists(out + ".scores"))
 
+    @stores_from_the_start()
     def test_kill_9_in_each_pass_loses_none_of_its_finished_batches(self):
         expected = digest(self.make("reference.h5", *self.options()))
         for name in ("killed.h5.scores", "killed.h5"):
@@ -115,6 +116,7 @@ class KilledRuns(KillAndResume, GeodesicJobs):
         self.resume_and_compare(out, 3, expected)
 
 
+    @stores_from_the_start()
     def test_sigterm_in_each_pass_ends_with_status_75_and_is_resumed(self):
         out = self.path("stopped.h5")
         for name in ("stopped.h5.scores", "stopped.h5"):
@@ -126,6 +128,7 @@ class KilledRuns(KillAndResume, GeodesicJobs):
             self.assertEqual(output.count("--resume"), 1, output)
         self.resume_and_compare(out, 1, digest(self.make("reference.h5", *self.options())))
 
+    @stores_from_the_start()
     def test_a_second_job_is_refused_from_the_first_pass_on(self):
         out = self.path("both.h5")
         first = self.begin(2, out, *self.options())
