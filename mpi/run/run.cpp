@@ -270,7 +270,7 @@ exit_status computation::compute() {
     progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, label,
                    settings_.item);
     std::optional<work_loop> loop;
-    study_.note_stage("result file created");
+    if (writer) study_.note_stage("result file created");
     s_.agree([&] { loop.emplace(s_, a_, device_, layout, shown, count_and_receive_); });
     study_.note_stage("buffers made");
     complete = compute_all(*loop, writer, created);
