@@ -128,6 +128,22 @@ class KilledRuns(KillAndResume, GeodesicJobs):
             self.assertEqual(output.count("--resume"), 1, output)
         self.resume_and_compare(out, 1, digest(self.make("reference.h5", *self.options())))
 
+    def test_a_resumed_run_keeps_the_trace_of_a_step_that_had_ended(self):
+        out, trace = self.path("traced.h5"), self.path("trace.csv")
+        job = self.begin(2, out, "--trace", trace, *self.options())
+        wait_for_batches(out, 2)
+        os.kill(rank_processes(job, PROGRAM)[1], signal.SIGTERM)
+        output = job.communicate(timeout=60)[1]
+        self.assertEqual(job.returncode, 75, output)
+        with open(trace + ".scores", encoding="utf-8") as file:
+            before = file.read()
+        rc, output = self.launch(out, *self.options(), "--trace", trace)
+        self.assertEqual(rc, 2, output)
+        rc, output = self.launch(out, "--resume", *self.options(), "--trace", trace)
+        self.assertEqual(rc, 0, output)
+        with open(trace + ".scores", encoding="utf-8") as file:
+            self.assertEqual(file.read(), before)
+
     @stores_from_the_start()
     def test_a_second_job_is_refused_from_the_first_pass_on(self):
         out = self.path("both.h5")
