@@ -95,6 +95,11 @@ def idle_seconds(batches, ranks):
     return reading / ranks, writing / ranks
 
 
+def end_of(ends):
+    """A step that is collected in memory has no result."""
+    return ends["result named"] if "result named" in ends else ends["step ended"]
+
+
 def step_phases(ends, before, batches, ranks):
     """{phase: s} of one step that started at `before`; all except the launch, and also work_s and busy_s."""
     ready = ends["buffers made"]
@@ -103,7 +108,7 @@ def step_phases(ends, before, batches, ranks):
     busy = sum(busy_seconds(batches).values())
     reading, writing = idle_seconds(batches, ranks)
     return {"start": ready - before, "reading": begun - ready + reading, "computing": busy / ranks, "writing": writing,
-            "waiting": work - busy / ranks - reading - writing, "end": ends["result named"] - ends["batches computed"],
+            "waiting": work - busy / ranks - reading - writing, "end": end_of(ends) - ends["batches computed"],
             "awaited": begun - ready, "work": work, "busy": busy}
 
 
@@ -119,7 +124,7 @@ def phases(summary, trace, wall_s):
             total[name] += seconds
         if own["busy"] > most:
             most, total["items"] = own["busy"], sum(b["items"] for b in batches)
-        before = ends["result named"]
+        before = end_of(ends)
     total["launch"] = wall_s - before
     return total
 

@@ -76,7 +76,7 @@ void batch_queue::receive(int from, note n) {
       return begin_stop(static_cast<int>(n.value));
     case grants:
       asked_ = false;
-      if (stopped_by_ == 0) granted_.push_back(static_cast<std::uint64_t>(n.value));
+      if (!stopped_) granted_.push_back(static_cast<std::uint64_t>(n.value));
       return;
     case nothing_left:
       asked_ = false;
@@ -109,7 +109,7 @@ void batch_queue::ask() {
     dealer_->ask(0);
     return answer_waiting();
   }
-  if (own_.empty() || stopped_by_ != 0) {
+  if (own_.empty() || stopped_) {
     exhausted_ = true;
     return;
   }
@@ -154,8 +154,12 @@ void batch_queue::stop(int signal) {
   begin_stop(signal);
 }
 
+void batch_queue::pause() { begin_stop(0); }
+
+/// `signal` 0: a pause, which a signal may follow.
 void batch_queue::begin_stop(int signal) {
-  if (stopped_by_ != 0) return;
+  if (stopped_by_ != 0 || (stopped_ && signal == 0)) return;
+  stopped_ = true;
   stopped_by_ = signal;
   exhausted_ = true;
   granted_.clear();

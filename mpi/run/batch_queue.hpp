@@ -49,6 +49,8 @@ class batch_queue {
   /// This rank has received `signal`: no rank gets another batch.
   void stop(int signal);
   int stopped_by() const { return stopped_by_; }
+  /// On rank 0: no rank gets another batch from this queue; those being computed are finished.
+  void pause();
   /// This rank has computed and written all its batches.
   void leave();
   bool left() const { return left_; }
@@ -83,7 +85,7 @@ class batch_queue {
   std::size_t pending_in_all_;
   channel messages_;
   std::deque<std::uint64_t> granted_;
-  bool asked_ = false, exhausted_ = false, left_ = false, finished_ = false, all_done_ = false;
+  bool asked_ = false, exhausted_ = false, stopped_ = false, left_ = false, finished_ = false, all_done_ = false;
   int stopped_by_ = 0;
   int ranks_left_ = 0;
   std::uint64_t batches_done_ = 0, items_done_ = 0;

@@ -173,10 +173,15 @@ std::string later_text(const run_estimate& e) {
 /// Only a hint: the user may have other reasons.
 std::string hint_text(const run_estimate& e) {
   if (e.device.kind != "cuda") return "";
-  const int enough = gpus_that_pay(e.seconds * e.ranks, e.ranks);
+  const double on_one_gpu = e.seconds * e.ranks;
+  const int enough = gpus_that_pay(on_one_gpu, e.ranks);
   if (enough == e.ranks) return "";
-  return fmt::format("hint         start {} instead of {}: each further GPU takes about {} s to start\n",
-                     counted(static_cast<std::uint64_t>(enough), "rank"), e.ranks, start_seconds_per_gpu);
+  const bool is_one = enough == 1;
+  return fmt::format(
+      "hint         {} enough, start {} instead of {}: one GPU computes for {:.2g} s, and each further "
+      "one takes about {} s to start\n",
+      is_one ? "one GPU is" : fmt::format("{} GPUs are", enough), counted(static_cast<std::uint64_t>(enough), "rank"),
+      e.ranks, on_one_gpu, start_seconds_per_gpu);
 }
 
 std::string time_text(const run_estimate& e) {

@@ -9,13 +9,14 @@
 
 namespace voxherd {
 
-void refuse_changed_inputs(const session& s, const run_settings& settings, result_writer& writer) {
+void refuse_changed_inputs(const session& s, const run_settings& settings, result_writer* writer) {
   try {
     s.on_root([&] {
       if (settings.check_inputs) settings.check_inputs();
     });
   } catch (const failure& f) {  // the same on every rank
-    writer.close();
+    if (writer == nullptr) throw;
+    writer->close();
     const std::string part = unfinished_path(settings.out);
     s.on_root([&] {
       std::error_code ignored;  // the message below is more important

@@ -75,7 +75,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
   if (file.begin() == beginning::already_complete) return exit_status::complete;
   std::vector<std::uint64_t> pending;
   if (file.resumes()) {
-    pending = file.pending(nullptr);
+    pending = file.pending({});
   } else {
     file.layout().batches = known_plan(known, settings);
     for (const batch& b : file.layout().batches) pending.push_back(b.number);
@@ -91,7 +91,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
   std::vector<batch_times> times;
   const int signal = write_batches(s, writer, known, file.layout().batches, pending, times);
   file.note_stage("batches computed");
-  refuse_changed_inputs(s, settings, writer);
+  refuse_changed_inputs(s, settings, &writer);
   if (signal != 0) {
     if (s.is_root()) print_stopping(signal);
     writer.close();
@@ -103,7 +103,9 @@ exit_status write_known(const session& s, const known_result& known, const run_s
     ++account.batches;
     account.writing_seconds += t.write_end - t.write_begin;
   }
-  file.finish(writer, account, device, file.layout().batches.size() - pending.size());
+  const nlohmann::json summary = file.summarise(account, device, file.layout().batches.size() - pending.size());
+  file.finish(writer, summary);
+  s.on_root([&] { file.report(summary); });
   if (!settings.trace.empty()) write_trace(s, trace_output(settings), times, work_started);
   s.on_root([&] { log_ending(settings, file.layout()); });
   return exit_status::complete;

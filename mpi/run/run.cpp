@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "core/checksum.hpp"
 #include "core/error_output.hpp"
@@ -17,6 +19,7 @@
 #include "mpi/run/ending.hpp"
 #include "mpi/run/estimate.hpp"
 #include "mpi/run/input_check.hpp"
+#include "mpi/run/received_run.hpp"
 #include "mpi/run/run_layout.hpp"
 #include "mpi/run/run_outputs.hpp"
 #include "mpi/run/signals.hpp"
@@ -81,17 +84,33 @@ void run_or_end_all(const session& s, work_loop& loop, batch_queue& queue, const
   }
 }
 
+/// For so long the batches of a step with a receiver are only in memory: most such steps end sooner.
+double unstored_seconds() {
+  constexpr double usual = 10;
+  const char* const given = std::getenv("VOXHERD_UNSTORED_SECONDS");
+  return given == nullptr ? usual : std::strtod(given, nullptr);
+}
+
 /// A run that computes batches.
 class computation {
  public:
-  computation(const session& s, analysis& a, const run_settings& settings, const device_hooks& device)
+  computation(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,
+              const batch_receiver& receive)
       : s_(s),
         a_(a),
         settings_(settings),
         device_(device),
         input_(a.input()),
         counts_(a.make_counts()),
-        study_(s, settings, make_layout(s, a, settings, device)) {}
+        receive_(receive),
+        count_and_receive_(receive),
+        study_(s, settings, make_layout(s, a, settings, device)) {
+    if (counts_ == nullptr) return;
+    count_and_receive_ = [this](const batch& items, std::span<const std::span<const std::byte>> outputs) {
+      counts_->add(items.item_count, outputs);
+      if (receive_) receive_(items, outputs);
+    };
+  }
 
   exit_status run();
 
@@ -99,8 +118,14 @@ class computation {
   exit_status estimate_only();
   exit_status compute();
   bool await_stage();
-  bool compute_stages(const std::vector<run_stage>& stages, work_loop& loop, result_writer& writer,
-                      std::optional<new_file>& created);
+  bool compute_all(work_loop& loop, std::optional<result_writer>& writer, std::optional<new_file>& created);
+  bool compute_without_file(work_loop& loop);
+  bool compute_stages(work_loop& loop, result_writer& writer, std::optional<new_file>& created);
+  /// Whether all batches are done. `every_second`: as for work_loop::run().
+  bool run_queue(work_loop& loop, const std::vector<std::uint64_t>& batches,
+                 const std::function<void(batch_queue&)>& every_second);
+  /// A step that is received needs its file only if it is resumed.
+  bool has_passing_file() const { return receive_ && settings_.is_step; }
 
   const session& s_;
   analysis& a_;
@@ -108,16 +133,24 @@ class computation {
   const device_hooks& device_;
   item_input* input_;
   std::unique_ptr<item_counts> counts_;
+  const batch_receiver& receive_;
+  batch_receiver count_and_receive_;
   study study_;
   std::vector<std::uint64_t> pending_;
-  double work_started_ = 0;      ///< on steady_seconds()
+  std::vector<run_stage> stages_;  ///< of the pending batches
+  std::vector<double> believed_;
+  std::optional<stall_watch> watch_;
+  double work_started_ = 0;      ///< on steady_seconds(); 0: not yet
   double waited_for_input_ = 0;  ///< seconds
 };
 
 exit_status computation::run() {
-  if (study_.begin() == beginning::already_complete) return exit_status::complete;
+  if (study_.begin() == beginning::already_complete) {
+    if (receive_) study_.read_complete(receive_);
+    return exit_status::complete;
+  }
   if (study_.resumes()) {
-    pending_ = study_.pending(counts_.get());
+    pending_ = study_.pending(count_and_receive_);
   } else {
     study_.layout().batches = new_plan(s_, a_, settings_, device_, study_.layout());
     for (const batch& b : study_.layout().batches) pending_.push_back(b.number);
@@ -155,40 +188,77 @@ bool computation::await_stage() {
   return is_ready;
 }
 
+bool computation::run_queue(work_loop& loop, const std::vector<std::uint64_t>& batches,
+                            const std::function<void(batch_queue&)>& every_second) {
+  batch_queue queue(s_, settings_.schedule, study_.layout().batches, batches, believed_);
+  if (watch_) queue.report_to(&*watch_);
+  if (work_started_ == 0) {
+    if (!settings_.trace.empty()) s_.barrier();
+    work_started_ = steady_seconds();
+  }
+  run_or_end_all(
+      s_, loop, queue, [&] { every_second(queue); }, settings_.listener);
+  queue.close();
+  return queue.all_done();
+}
+
+/// Returns false after a signal. Else `pending_` has the batches that were not computed within unstored_seconds().
+bool computation::compute_without_file(work_loop& loop) {
+  const double end = steady_seconds() + unstored_seconds();
+  run_queue(loop, pending_, [&](batch_queue& queue) {
+    if (s_.is_root() && steady_seconds() > end) queue.pause();
+  });
+  std::vector<std::uint64_t> own;
+  for (const batch_times& t : loop.times()) own.push_back(t.number);
+  const std::vector<std::uint64_t> all = s_.all_gather(own);
+  const std::set<std::uint64_t> done(all.begin(), all.end());
+  std::erase_if(pending_, [&](std::uint64_t number) { return done.contains(number); });
+  return pending_.empty() || s_.all_reduce(reduction::max, stop_signals::received()) == 0;
+}
+
 /// True if all batches are done; false after a signal.
-bool computation::compute_stages(const std::vector<run_stage>& stages, work_loop& loop, result_writer& writer,
-                                 std::optional<new_file>& created) {
+bool computation::compute_stages(work_loop& loop, result_writer& writer, std::optional<new_file>& created) {
   std::optional<write_back> writing_back;
-  std::optional<stall_watch> watch;
-  if (settings_.stall_minutes > 0)
-    watch.emplace(s_, settings_.stall_minutes, s_.gather(s_.host()), unfinished_path(settings_.out));
-  const std::vector<double> believed = believed_speeds(s_, device_);
-  for (std::size_t i = 0; i < stages.size(); ++i) {
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
     if (!await_stage()) return false;
-    if (watch) watch->note_progress();
+    if (watch_) watch_->note_progress();
     if (i == 0 && input_ != nullptr) study_.note_stage("input awaited");
     if (i == 0 && created) created->rename(writer);
-    if (i + 1 < stages.size() && input_ != nullptr) input_->begin(stages[i + 1].first, stages[i + 1].last);
-    batch_queue queue(s_, settings_.schedule, study_.layout().batches, stages[i].batches, believed);
-    if (watch) queue.report_to(&*watch);
-    if (i == 0 && !settings_.trace.empty()) s_.barrier();
-    if (i == 0) work_started_ = steady_seconds();
+    if (i + 1 < stages_.size() && input_ != nullptr) input_->begin(stages_[i + 1].first, stages_[i + 1].last);
     if (i == 0 && s_.node_rank() == 0) writing_back.emplace(unfinished_path(settings_.out));
-    const auto look_for_file = [&] { s_.is_root() ? check_still_there(settings_.out) : void(); };
-    run_or_end_all(s_, loop, queue, look_for_file, settings_.listener);
-    queue.close();
-    if (!queue.all_done()) return false;
+    const auto look_for_file = [&](batch_queue&) { s_.is_root() ? check_still_there(settings_.out) : void(); };
+    if (!run_queue(loop, stages_[i].batches, look_for_file)) return false;
   }
   return true;
 }
 
+/// `writer` is empty if the work starts without a file; made here if it takes long.
+bool computation::compute_all(work_loop& loop, std::optional<result_writer>& writer, std::optional<new_file>& created) {
+  believed_ = believed_speeds(s_, device_);
+  if (settings_.stall_minutes > 0)
+    watch_.emplace(s_, settings_.stall_minutes, s_.gather(s_.host()), writer ? unfinished_path(settings_.out) : "");
+  if (!writer) {
+    if (!compute_without_file(loop)) return false;
+    if (pending_.empty()) return true;
+    stages_ = cut_into_stages(study_.layout().batches, pending_, staged_input::all_items);
+    writer.emplace(study_.open(created));
+    if (watch_) watch_->stored_in(unfinished_path(settings_.out));
+  }
+  loop.write_to(*writer);
+  return compute_stages(loop, *writer, created);
+}
+
 exit_status computation::compute() {
   const result_layout& layout = study_.layout();
-  const std::vector<run_stage> stages =
+  stages_ =
       cut_into_stages(layout.batches, pending_, input_ == nullptr ? staged_input::all_items : input_->max_items());
-  if (input_ != nullptr) input_->begin(stages.front().first, stages.front().last);
+  if (input_ != nullptr) input_->begin(stages_.front().first, stages_.front().last);
+  const std::size_t finished_before = layout.batches.size() - pending_.size();
   std::optional<new_file> created;
-  result_writer writer = study_.open(created);
+  std::optional<result_writer> writer;
+  bool needs_file = !has_passing_file() || input_ != nullptr || study_.resumes() || unstored_seconds() <= 0;
+  s_.broadcast(needs_file);
+  if (needs_file) writer.emplace(study_.open(created));
   std::uint64_t pending_items = 0;
   for (const std::uint64_t number : pending_) pending_items += layout.batches[number].item_count;
   const std::uint64_t items = layout.item_voxels.size();
@@ -200,23 +270,30 @@ exit_status computation::compute() {
     progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, label,
                    settings_.item);
     std::optional<work_loop> loop;
-    study_.note_stage("result file created");
-    s_.agree([&] { loop.emplace(s_, a_, device_, layout, writer, shown, counts_.get()); });
+    if (writer) study_.note_stage("result file created");
+    s_.agree([&] { loop.emplace(s_, a_, device_, layout, shown, count_and_receive_); });
     study_.note_stage("buffers made");
-    complete = compute_stages(stages, *loop, writer, created);
+    complete = compute_all(*loop, writer, created);
+    watch_.reset();
     study_.note_stage("batches computed");
     times = loop->times();
     account = loop->account();
     account.reading_seconds += waited_for_input_;
     account.waiting_seconds += waited_for_input_;
   }
-  refuse_changed_inputs(s_, settings_, writer);
+  refuse_changed_inputs(s_, settings_, writer ? &*writer : nullptr);
   if (!complete) {
-    writer.close();
+    if (writer) writer->close();
     return exit_status::interrupted;
   }
   if (counts_) s_.all_reduce(reduction::sum, std::span<std::uint64_t>(counts_->counts));
-  study_.finish(writer, account, device_, layout.batches.size() - pending_.size(), counts_.get());
+  const nlohmann::json summary = study_.summarise(account, device_, finished_before, counts_.get());
+  if (!has_passing_file()) {
+    study_.finish(*writer, summary);
+  } else if (writer) {
+    writer->close();
+  }
+  s_.on_root([&] { study_.report(summary); });
   if (!settings_.trace.empty()) write_trace(s_, trace_output(settings_), std::move(times), work_started_);
   if (counts_) s_.on_root([&] { counts_->report(study_.layout().item_voxels.size()); });
   if (settings_.report_result) settings_.report_result();
@@ -239,11 +316,16 @@ bool is_already_complete(const session& s, const std::string& analysis, const ru
 }
 
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device) {
+  return run_received(s, a, settings, device, {});
+}
+
+exit_status run_received(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,
+                         const batch_receiver& receive) {
   const stop_signals signals;
   s.note_stage(settings.label.empty() ? "input and device ready" : settings.label + ": input and device ready");
   check_same_items(s, a);
   check_same_kind(s, device.kind);
-  return computation(s, a, settings, device).run();
+  return computation(s, a, settings, device, receive).run();
 }
 
 }  // namespace voxherd

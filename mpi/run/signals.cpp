@@ -52,9 +52,11 @@ const char* how_to_continue() {
 
 void set_resumes_by_itself() { resumes_by_itself = true; }
 
-void print_stopping(int signal) {
-  print_error_output("voxherd: stopping on signal {}; finished batches are kept, {}\n", signal_name(signal),
-                     how_to_continue());
+void print_stopping(int signal, stored_batches stored) {
+  print_error_output(
+      "voxherd: stopping on signal {}; {}, {}\n", signal_name(signal),
+      stored == stored_batches::all ? "finished batches are kept" : "no batch of this step is stored yet",
+      how_to_continue());
 }
 
 }  // namespace voxherd

@@ -25,7 +25,8 @@ const char* how_to_continue();
 /// For commands that continue what they find, such as bedpostx.
 void set_resumes_by_itself();
 
-/// Prints on standard error that the run stops; for rank 0.
-void print_stopping(int signal);
+enum class stored_batches { none, all };
+/// Prints on standard error that the run stops; for rank 0. `stored`: of the finished batches.
+void print_stopping(int signal, stored_batches stored = stored_batches::all);
 
 }  // namespace voxherd

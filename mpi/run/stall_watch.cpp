@@ -30,6 +30,11 @@ stall_watch::stall_watch(const session& s, double minutes, std::vector<std::stri
   if (s.is_root()) thread_ = std::jthread([this](const std::stop_token& stop) { wait_for_stall(stop); });
 }
 
+void stall_watch::stored_in(const std::string& part) {
+  const std::lock_guard lock(mutex_);
+  part_ = part;
+}
+
 void stall_watch::note(int rank, batch_activity activity, std::uint64_t batch) {
   const std::lock_guard lock(mutex_);
   batches_[static_cast<std::size_t>(rank)][batch] = {activity, steady_seconds()};
@@ -85,6 +90,8 @@ std::string stall_watch::describe() const {
   }
   if (others > 0) text += fmt::format("{} more ranks have unfinished batches; ", others);
   if (waiting > 0) text += fmt::format("{} of {} ranks are waiting; ", waiting, batches_.size());
+  if (part_.empty())
+    return text + "no batch of this step has been stored; the same command with --resume starts it again";
   return text + fmt::format("finished batches are in {}; the same command with --resume continues", part_);
 }
 

@@ -20,12 +20,14 @@ enum class batch_activity : std::int64_t { reading, computing, writing };
 /// process with exit_status::interrupted; the launcher then ends the other ranks. Finished batches are in OUT.part.
 class stall_watch {
  public:
-  /// `hosts`: of every rank; on rank 0 only. Ranks other than 0 have no thread.
+  /// `hosts`: of every rank; on rank 0 only. Ranks other than 0 have no thread. `part`: file of finished batches, ""
+  /// for none.
   stall_watch(const session& s, double minutes, std::vector<std::string> hosts, std::string part);
   stall_watch(const stall_watch&) = delete;
   stall_watch& operator=(const stall_watch&) = delete;
 
   // On rank 0.
+  void stored_in(const std::string& part);
   void note(int rank, batch_activity activity, std::uint64_t batch);
   void note_finished(int rank, std::uint64_t batch);
   void note_progress();  ///< a part of the input is ready, or the work continues after one

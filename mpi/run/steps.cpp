@@ -26,9 +26,16 @@ run_settings step_settings(const run_settings& settings, const std::string& name
   return step;
 }
 
+/// Whether an earlier job has completed this step, which is computed again because it leaves no complete file, and has
+/// written its trace.
+bool has_earlier_trace(const run_settings& step) {
+  return step.resume && step.is_step && !step.trace.empty() && std::filesystem::exists(step.trace);
+}
+
 /// As a step's run checks its trace, but before the first step.
-void check_trace(const run_settings& step, const std::string& out, const nlohmann::json& provenance) {
+void check_trace(const run_settings& step, bool is_received, const std::string& out, const nlohmann::json& provenance) {
   if (step.resume && std::filesystem::exists(step.out)) return;  // complete: it writes no trace
+  if (is_received && has_earlier_trace(step)) return;
   check_run_outputs(step, provenance);
   check_not_a_result("--trace", step.trace, "--out", out);
 }
@@ -133,7 +140,8 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
   s.on_root([&] {
     check_run_outputs(settings, settings.provenance);
     for (const step_list::step& step : steps.steps_)
-      if (step.make && !step.is_last) check_trace(settings_of(step), settings.out, settings.provenance);
+      if (step.make && !step.is_last)
+        check_trace(settings_of(step), step.receive != nullptr, settings.out, settings.provenance);
   });
 
   nlohmann::json summary = nlohmann::json::object();
@@ -153,12 +161,17 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
       how.is_later_step = std::exchange(has_run, true);
       how.also_written = kept_files;
       if (step.is_last) how.also_in_summary = summary;
+      bool keeps_trace = false;
+      s.on_root([&] { keeps_trace = step.receive != nullptr && has_earlier_trace(how); });
+      s.broadcast(keeps_trace);
+      if (keeps_trace) how.trace.clear();
       run_listener dry;
       std::optional<run_estimate> estimated;  // on rank 0
       dry.estimate = [&](const run_estimate& found) { estimated = found; };
       if (settings.dry_run) how.listener = &dry;
       const std::unique_ptr<voxherd::analysis> computed = step.make ? step.make() : nullptr;
-      const exit_status status = step.make ? run(s, *computed, how, device) : write_known(s, step.known(), how, device);
+      const exit_status status =
+          step.make ? run_received(s, *computed, how, device, step.receive) : write_known(s, step.known(), how, device);
       if (status != exit_status::complete) return status;
       bool ends_here = estimated.has_value() || (settings.dry_run && step.is_last);
       s.broadcast(ends_here);

@@ -3,9 +3,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mpi/run/known_result.hpp"
+#include "mpi/run/received_run.hpp"
 
 namespace voxherd {
 
@@ -23,6 +25,9 @@ class step_list {
   /// Of the step added last: what its items are (in the singular), and its expected time. A step without `predict`
   /// only reads and writes what the others computed; a dry run names it.
   void describe(const std::string& item, predictor predict = nullptr);
+  /// Of the step added last: later steps use what `receive` made of its batches, on all ranks, instead of its file
+  /// (run_received()).
+  void collect(batch_receiver receive) { steps_.back().receive = std::move(receive); }
 
   using maker = std::function<std::unique_ptr<analysis>()>;
   using reader = std::function<void(const std::string& file, json_values& summary)>;
@@ -47,6 +52,7 @@ class step_list {
     std::function<voxherd::known_result()> known;
     std::string kept_file, analysis;
     reader after;
+    batch_receiver receive;
     predictor predict;
     std::string item = "voxel";
     bool is_last = false;

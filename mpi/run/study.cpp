@@ -19,13 +19,14 @@ namespace voxherd {
 
 namespace {
 
-void count_finished(const session& s, const result_reader& reader, const std::vector<bool>& good, item_counts& counts) {
+void read_batches(const session& s, const result_reader& reader, const std::vector<bool>& good,
+                  const batch_receiver& receive) {
   for (const batch& b : reader.batches()) {
     if (!good[b.number] || b.number % static_cast<std::uint64_t>(s.size()) != static_cast<std::uint64_t>(s.rank()))
       continue;
     std::vector<std::vector<std::byte>> rows;
     for (const output_spec& o : reader.outputs()) rows.push_back(read_item_rows(reader, o, b));
-    counts.add(b.item_count, std::vector<std::span<const std::byte>>(rows.begin(), rows.end()));
+    receive(b, std::vector<std::span<const std::byte>>(rows.begin(), rows.end()));
   }
 }
 
@@ -102,14 +103,14 @@ beginning study::begin() {
   return found_;
 }
 
-std::vector<std::uint64_t> study::pending(item_counts* counts) {
+std::vector<std::uint64_t> study::pending(const batch_receiver& receive) {
   const std::string stored = unfinished_path(settings_.out);
   std::unique_ptr<result_reader> reader;
   s_.agree([&] { reader = std::make_unique<result_reader>(stored, tables::walked_or_own); });
   layout_.batches = reader->batches();
   check_tables(stored, check_result(s_, stored, layout_, checked_part::tables));
   const std::vector<bool> good = verified_batches(s_, *reader);
-  if (counts != nullptr) s_.agree([&] { count_finished(s_, *reader, good, *counts); });
+  if (receive) s_.agree([&] { read_batches(s_, *reader, good, receive); });
   std::vector<std::uint64_t> numbers;
   std::uint64_t damaged = 0;
   for (const batch& b : layout_.batches) {
@@ -123,14 +124,21 @@ std::vector<std::uint64_t> study::pending(item_counts* counts) {
   return numbers;
 }
 
+void study::read_complete(const batch_receiver& receive) const {
+  s_.agree([&] {
+    const result_reader reader(settings_.out, tables::walked_or_own);
+    read_batches(s_, reader, std::vector<bool>(reader.batches().size(), true), receive);
+  });
+}
+
 result_writer study::open(std::optional<new_file>& created) const {
   const std::string part = unfinished_path(settings_.out);
   if (resumes()) return result_writer::reopen(s_, part, layout_);
   return created.emplace(s_, part).create(layout_);
 }
 
-void study::finish(result_writer& writer, rank_account account, const device_hooks& device, std::size_t batches_before,
-                   const item_counts* counts) {
+nlohmann::json study::summarise(rank_account account, const device_hooks& device, std::size_t batches_before,
+                                const item_counts* counts) const {
   account.host = s_.host();
   account.device = describe(device.record);
   account.peak_host_bytes = peak_host_bytes();
@@ -147,12 +155,15 @@ void study::finish(result_writer& writer, rank_account account, const device_hoo
   };
   if (settings_.also_in_summary.is_object()) add(settings_.also_in_summary);
   add({{"warnings", noted_warnings()}});
+  return summary;
+}
+
+void study::finish(result_writer& writer, const nlohmann::json& summary) {
   writer.finish(summary.dump());
   check_written(s_, unfinished_path(settings_.out), layout_);
   s_.on_root([&] {
     give_final_name(settings_.out, settings_.overwrite ? existing_file::replaced : existing_file::kept);
     note_stage("result named");
-    report(summary);
   });
 }
 
@@ -160,7 +171,7 @@ void study::note_stage(const char* name) const {
   s_.note_stage(settings_.label.empty() ? name : settings_.label + ": " + name);
 }
 
-void study::report(nlohmann::json& summary) const {
+void study::report(nlohmann::json summary) const {
   if (settings_.verbose) {
     const std::string title = settings_.label.empty() ? "" : settings_.label + "\n";
     print_error_output("{}{}", title, summary_table(summary, settings_.item));

@@ -8,7 +8,7 @@
 #include "core/clock.hpp"
 #include "mpi/result/output_place.hpp"
 #include "mpi/result/result_writer.hpp"
-#include "mpi/run/run.hpp"
+#include "mpi/run/received_run.hpp"
 #include "mpi/run/summary.hpp"
 
 namespace voxherd {
@@ -40,25 +40,28 @@ class study {
 
   /// Locks the file. Throws failure as decide_beginning() does.
   beginning begin();
-  /// The unfinished batches of the resumed file, whose plan replaces the layout's. Finished batches are added to
-  /// `counts`, unless that is null.
-  std::vector<std::uint64_t> pending(item_counts* counts);
+  /// The unfinished batches of the resumed file, whose plan replaces the layout's. `receive` is called with the
+  /// finished ones, each on one rank; it may be empty.
+  std::vector<std::uint64_t> pending(const batch_receiver& receive);
+  /// The same for all batches of the complete file.
+  void read_complete(const batch_receiver& receive) const;
   bool resumes() const { return found_ == beginning::resumed; }
   /// Opens the resumed file, or creates one, which keeps its temporary name until the caller renames it.
   result_writer open(std::optional<new_file>& created) const;
 
-  /// Marks the file as complete, gives it its final name, and reports. `counts`: of all ranks, for the summary; or
-  /// null.
-  void finish(result_writer& writer, rank_account account, const device_hooks& device, std::size_t batches_before,
-              const item_counts* counts = nullptr);
+  /// What the ranks did. `counts`: of all ranks; or null.
+  nlohmann::json summarise(rank_account account, const device_hooks& device, std::size_t batches_before,
+                           const item_counts* counts = nullptr) const;
+  /// Marks the file as complete, and gives it its final name.
+  void finish(result_writer& writer, const nlohmann::json& summary);
+  /// Prints the summary, and writes --json.
+  void report(nlohmann::json summary) const;
 
   void note_stage(const char* name) const;
   const result_layout& layout() const { return layout_; }
   result_layout& layout() { return layout_; }
 
  private:
-  void report(nlohmann::json& summary) const;
-
   const session& s_;
   const run_settings& settings_;
   result_layout layout_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "core/clock.hpp"
 #include "core/error_output.hpp"
@@ -35,13 +36,12 @@ std::vector<work_slot> make_slots(analysis& a, const device_hooks& device, const
 }  // namespace
 
 work_loop::work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
-                     result_writer& writer, progress& shown, item_counts* counts)
+                     progress& shown, batch_receiver receive)
     : session_(s),
       analysis_(a),
       plan_(layout.batches),
-      writer_(writer),
       progress_(shown),
-      counts_(counts),
+      receive_(std::move(receive)),
       slots_(make_slots(a, device, layout)),
       lanes_(a, device) {
   for (work_slot& slot : slots_) free_.push_back(&slot);
@@ -99,8 +99,9 @@ bool work_loop::write_next() {
   slot->times.write_begin = steady_seconds();
   const auto spans = slot->output_spans();
   const std::vector<std::span<const std::byte>> outputs(spans.begin(), spans.end());
-  writer_.write(slot->items, outputs, static_cast<std::uint64_t>(session_.rank()), slot->microseconds);
-  if (counts_ != nullptr) counts_->add(slot->items.item_count, outputs);
+  if (writer_ != nullptr)
+    writer_->write(slot->items, outputs, static_cast<std::uint64_t>(session_.rank()), slot->microseconds);
+  if (receive_) receive_(slot->items, outputs);
   slot->times.write_end = steady_seconds();
   account_.writing_seconds += slot->times.write_end - slot->times.write_begin;
   times_.push_back(slot->times);
@@ -117,7 +118,8 @@ void work_loop::notice_signals() {
   for (work_slot* slot : lanes_.take_waiting()) free_.push_back(slot);
   if (stopped_at_ == steady::time_point{}) {
     stopped_at_ = steady::now();
-    if (session_.is_root()) print_stopping(queue_->stopped_by());
+    if (session_.is_root())
+      print_stopping(queue_->stopped_by(), writer_ != nullptr ? stored_batches::all : stored_batches::none);
   }
   if (steady::now() - stopped_at_ < grace) return;
   print_error_output("voxherd: rank {} exits with an unfinished batch; {}\n", session_.rank(), how_to_continue());

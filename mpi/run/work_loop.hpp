@@ -9,7 +9,7 @@
 #include "mpi/run/batch_queue.hpp"
 #include "mpi/run/lane_pool.hpp"
 #include "mpi/run/progress.hpp"
-#include "mpi/run/run.hpp"
+#include "mpi/run/received_run.hpp"
 #include "mpi/run/summary.hpp"
 
 namespace voxherd {
@@ -19,10 +19,13 @@ namespace voxherd {
 /// and sleeps when there is nothing to do.
 class work_loop {
  public:
-  /// `layout` outlives the loop: its batches and offsets of points are used. `counts`: every written batch
-  /// is added to it; null for none.
-  work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
-            result_writer& writer, progress& shown, item_counts* counts = nullptr);
+  /// `layout` outlives the loop: its batches and offsets of points are used. `receive`: called with every computed
+  /// batch; may be empty.
+  work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout, progress& shown,
+            batch_receiver receive = {});
+
+  /// From now on batches are written; before, they are only received. `writer` outlives the calls of run().
+  void write_to(result_writer& writer) { writer_ = &writer; }
 
   /// Works until all ranks have left this queue. After a signal: until the batches being computed are written; if other
   /// ranks take too long, the process exits with exit_status::interrupted.
@@ -30,7 +33,7 @@ class work_loop {
   void run(batch_queue& queue, const std::function<void()>& every_second = {});
 
   rank_account account() const { return account_; }
-  /// Times of every batch that this rank wrote.
+  /// Times of every batch that this rank has finished.
   const std::vector<batch_times>& times() const { return times_; }
 
  private:
@@ -45,9 +48,9 @@ class work_loop {
   analysis& analysis_;
   std::span<const batch> plan_;
   batch_queue* queue_ = nullptr;
-  result_writer& writer_;
+  result_writer* writer_ = nullptr;
   progress& progress_;
-  item_counts* counts_;
+  batch_receiver receive_;
   std::vector<work_slot> slots_;
   std::vector<work_slot*> free_;
   lane_pool lanes_;

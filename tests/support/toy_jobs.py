@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 from result_files import batches_done, digest, h5py
 
@@ -92,6 +93,11 @@ def wait_for_ranks(job, count, program="toy_run"):
             return pids
         time.sleep(0.01)
     return []
+
+
+def stores_from_the_start():
+    """Steps write their files at once, not only after ten seconds."""
+    return unittest.mock.patch.dict(os.environ, VOXHERD_UNSTORED_SECONDS="0")
 
 
 def wait_for_batches(out, count):

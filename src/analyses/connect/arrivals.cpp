@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "src/analyses/connect/solving.hpp"
 
@@ -12,6 +13,19 @@ namespace {
 using connect::path_end;
 
 constexpr float infinite = std::numeric_limits<float>::infinity();
+
+/// Calls use(values, i) for every column of a table; i: the number of its output.
+template <class Table, class Use>
+void each_column(Table& t, const Use& use) {
+  use(t.cost, 1);
+  use(t.mean_cost, 2);
+  use(t.reached, 3);
+  use(t.best_voxel, 4);
+  use(t.length_mm, 5);
+  use(t.path_cost, 6);
+  use(t.path_steps, 7);
+  use(t.path_end, 8);
+}
 
 class arrival_runner final : public batch_runner {
  public:
@@ -30,26 +44,24 @@ class arrival_runner final : public batch_runner {
                    const std::size_t at = first - items.first_item;
                    float* arrival = output_array<float>(outputs, 0) + at * voxels_;
                    solver_->arrivals(0, count, arrival);
-                   std::for_each(arrival, arrival + count * voxels_, [&](float& u) { u *= scale_; });
+                   scale(arrival, count * voxels_);
                    copy_table(count, at * regions_, outputs);
                  });
   }
 
  private:
+  /// On the threads of this rank, also if a GPU has solved: a batch has tens of millions of values.
+  void scale(float* arrival, std::size_t count) const {
+#pragma omp parallel for schedule(static)
+    for (std::size_t i = 0; i < count; ++i) arrival[i] *= scale_;
+  }
+
   void copy_table(std::size_t count, std::size_t at, std::span<const std::span<std::byte>> outputs) {
     const region_table t = make_region_table(*solver_, count, regions_, scale_);
-    const auto copy = [&](const auto& values, std::size_t output) {
+    each_column(t, [&](const auto& values, std::size_t output) {
       using T = typename std::decay_t<decltype(values)>::value_type;
       std::copy(values.begin(), values.end(), output_array<T>(outputs, output) + at);
-    };
-    copy(t.cost, 1);
-    copy(t.mean_cost, 2);
-    copy(t.reached, 3);
-    copy(t.best_voxel, 4);
-    copy(t.length_mm, 5);
-    copy(t.path_cost, 6);
-    copy(t.path_steps, 7);
-    copy(t.path_end, 8);
+    });
   }
 
   std::unique_ptr<connect::solver> solver_;
@@ -169,22 +181,62 @@ region_table make_region_table(const connect::solver& solver, std::size_t fronts
   return t;
 }
 
-region_table read_region_table(const result_reader& arrivals) {
-  region_table t;
-  const std::uint64_t fronts = arrivals.item_voxels().size();
-  t.regions = fronts;
-  for (const auto& [name, to] : {std::pair{"cost", &t.cost}, std::pair{"mean_cost", &t.mean_cost},
-                                 std::pair{"length_mm", &t.length_mm}, std::pair{"path_cost", &t.path_cost}})
-    *to = arrivals.read_rows<float>(name, 0, fronts);
-  for (const auto& [name, to] : {std::pair{"best_voxel", &t.best_voxel}, std::pair{"reached", &t.reached},
-                                 std::pair{"path_steps", &t.path_steps}})
-    *to = arrivals.read_rows<std::uint32_t>(name, 0, fronts);
-  t.path_end = arrivals.read_rows<std::uint8_t>("path_end", 0, fronts);
-  return t;
+namespace {
+
+template <class T>
+std::span<const T> rows_in(std::span<const std::span<const std::byte>> outputs, std::size_t output, std::size_t count) {
+  return {reinterpret_cast<const T*>(outputs[output].data()), count};
 }
 
-std::vector<float> read_front(const result_reader& arrivals, std::uint64_t front) {
-  return arrivals.read_rows<float>("arrival", front, 1);
+/// Rows of `width` values, in the order of the fronts, from those of all ranks; on rank 0.
+template <class T>
+std::vector<T> gather_rows(const session& s, const std::vector<std::uint64_t>& fronts, const std::vector<T>& own,
+                           std::size_t width) {
+  const std::vector<T> all = s.gather_to_root(own);
+  std::vector<T> ordered(all.size());
+  for (std::size_t i = 0; i < fronts.size(); ++i)
+    std::copy_n(all.data() + i * width, width, ordered.data() + fronts[i] * width);
+  return ordered;
+}
+
+}  // namespace
+
+front_collector::front_collector(const connect_inputs& inputs, const device& d)
+    : inputs_(inputs),
+      threads_(d.kind == backend::cuda ? d.threads : 1),  // on a CPU all threads compute meanwhile
+      nearest_(inputs.options.connectome ? inputs.voxels.size() : 0) {}
+
+void front_collector::add(const batch& fronts, std::span<const std::span<const std::byte>> outputs) {
+  const std::size_t regions = inputs_.regions.regions();
+  for (std::uint64_t i = 0; i < fronts.item_count; ++i) fronts_.push_back(fronts.first_item + i);
+  each_column(own_, [&](auto& values, std::size_t output) {
+    using T = typename std::decay_t<decltype(values)>::value_type;
+    const auto rows = rows_in<T>(outputs, output, fronts.item_count * regions);
+    values.insert(values.end(), rows.begin(), rows.end());
+  });
+  const auto arrival = rows_in<float>(outputs, 0, fronts.item_count * inputs_.voxels.size());
+  if (inputs_.options.connectome) {
+    nearest_.add(fronts.first_item, arrival, threads_);
+  } else {
+    arrival_.insert(arrival_.end(), arrival.begin(), arrival.end());
+  }
+}
+
+front_results front_collector::gather(const session& s) {
+  front_results all;
+  const std::vector<std::uint64_t> fronts = s.gather_to_root(fronts_);
+  const std::size_t regions = inputs_.regions.regions(), voxels = inputs_.voxels.size();
+  each_column(own_, [&](auto& values, std::size_t) { values = gather_rows(s, fronts, values, regions); });
+  all.table = std::move(own_);
+  all.table.regions = regions;
+  if (inputs_.options.connectome) {
+    all.nearest = gather_nearest(s, std::move(nearest_));
+    return all;
+  }
+  const std::vector<float> arrival = gather_rows(s, fronts, arrival_, voxels);
+  for (auto row = arrival.begin(); row != arrival.end(); row += static_cast<std::ptrdiff_t>(voxels))
+    all.arrival.emplace_back(row, row + static_cast<std::ptrdiff_t>(voxels));
+  return all;
 }
 
 }  // namespace voxherd

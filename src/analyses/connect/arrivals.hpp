@@ -1,8 +1,9 @@
 #pragma once
 
 #include "core/analysis.hpp"
-#include "mpi/result/result_reader.hpp"
+#include "mpi/comm/session.hpp"
 #include "src/analyses/connect/fronts.hpp"
+#include "src/analyses/connect/nearest.hpp"
 
 namespace voxherd {
 
@@ -51,10 +52,30 @@ bool is_detour(float path_cost, float cost);
 region_table make_region_table(const connect::solver& solver, std::size_t fronts, std::size_t regions,
                                float cost_scale);
 
-/// By one process, from the step's file. Throws failure.
-region_table read_region_table(const result_reader& arrivals);
+/// What the later steps need of the fronts.
+struct front_results {
+  region_table table;
+  nearest_regions nearest{0};               ///< for a connectome
+  std::vector<std::vector<float>> arrival;  ///< for two ends: each front's arrival time at every voxel
+};
 
-/// Arrival times of one front at every voxel.
-std::vector<float> read_front(const result_reader& arrivals, std::uint64_t front);
+/// Collects the results of the fronts whose batches this rank receives, in any order.
+class front_collector {
+ public:
+  front_collector(const connect_inputs& inputs, const device& d);
+
+  /// A batch of arrival_times.
+  void add(const batch& fronts, std::span<const std::span<const std::byte>> outputs);
+  /// Of all ranks, on rank 0. Collective.
+  front_results gather(const session& s);
+
+ private:
+  const connect_inputs& inputs_;
+  int threads_;
+  std::vector<std::uint64_t> fronts_;  ///< of the rows of `own_`
+  region_table own_;
+  nearest_regions nearest_;
+  std::vector<float> arrival_;
+};
 
 }  // namespace voxherd

@@ -30,10 +30,16 @@ void each_pair(const region_table& t, const Visit& visit) {
 
 }  // namespace
 
-std::vector<known_output> make_maps(const nearest_regions& n, const std::string& unit) {
-  return {known_map("nearest_region", n.first_label, "1", "label of the region with the cheapest path; 0: none"),
+std::vector<known_output> make_maps(const nearest_regions& n, const std::vector<std::int32_t>& labels,
+                                    const std::string& unit) {
+  const auto labels_of = [&](std::vector<std::int32_t> regions) {
+    for (std::int32_t& r : regions) r = r < 0 ? 0 : labels[static_cast<std::size_t>(r)];
+    return regions;
+  };
+  return {known_map("nearest_region", labels_of(n.first), "1", "label of the region with the cheapest path; 0: none"),
           known_map("first_cost", n.first_cost, unit, "cost of the path from there; infinite: none"),
-          known_map("second_region", n.second_label, "1", "label of the region with the second cheapest path; 0: none"),
+          known_map("second_region", labels_of(n.second), "1",
+                    "label of the region with the second cheapest path; 0: none"),
           known_map("second_cost", n.second_cost, unit, "cost of the path from there; infinite: none")};
 }
 

@@ -10,7 +10,8 @@
 
 namespace voxherd {
 
-std::vector<known_output> make_maps(const nearest_regions& nearest, const std::string& unit);
+std::vector<known_output> make_maps(const nearest_regions& nearest, const std::vector<std::int32_t>& labels,
+                                    const std::string& unit);
 
 /// Matrices of group "connectome": row: start of the paths, column: end.
 std::vector<constant> make_matrices(const region_table& table, const std::vector<std::int32_t>& labels,

@@ -44,10 +44,12 @@ connect_inputs read_connect_inputs(const session& s, const connect_request& requ
   in.options = make_connect_settings(request);
   tensor_source tensors = read_tensor_source(s, request.tensors, request.run.host_memory_bytes(), choose,
                                              {false, in.options.bootstrap.replicates > 0});
+  s.note_stage("tensors read");
   in.grid = tensors.grid;
   in.provenance = tensors.provenance;
   s.on_root([&] { read_connect_regions(tensors, in); });
   share(s, in);
+  s.note_stage("regions read");
   in.image = std::move(tensors.image);
   in.signals = std::move(tensors.signals);
   in.configuration = nlohmann::json::object();

@@ -37,47 +37,41 @@ struct evaluation {
   std::vector<planned_path> paths;
 };
 
-void evaluate_pathway(const connect_inputs& in, const front_field& field, const result_reader& arrivals,
-                      const device& d, evaluation& e) {
+void evaluate_pathway(const connect_inputs& in, const front_field& field, front_results fronts, const device& d,
+                      evaluation& e) {
   const std::string unit = cost_unit(in.options.how);
   const voxel_neighbours space(in.grid.size, in.voxels);
-  const region_table table = read_region_table(arrivals);
   const std::vector<std::uint32_t> island = islands_of(space, in.voxels.size());
-  std::vector<float> from = read_front(arrivals, 0), to = read_front(arrivals, 1);
-  log_unreached("from", count_unreached(island, from), in.voxels.size());
-  log_unreached("to", count_unreached(island, to), in.voxels.size());
-  const pathway p =
-      find_pathway(std::move(from), std::move(to), table, in.regions, space, measured_FA(in), in.options.epsilon);
-  log_pathway(p, table, unit, in.voxel_mm3());
+  log_unreached("from", count_unreached(island, fronts.arrival[0]), in.voxels.size());
+  log_unreached("to", count_unreached(island, fronts.arrival[1]), in.voxels.size());
+  const pathway p = find_pathway(std::move(fronts.arrival[0]), std::move(fronts.arrival[1]), fronts.table, in.regions,
+                                 space, measured_FA(in), in.options.epsilon);
+  log_pathway(p, fronts.table, unit, in.voxel_mm3());
   e.maps = make_maps(p, unit);
-  e.constants = make_constants(p, table, unit, in.voxel_mm3());
+  e.constants = make_constants(p, fronts.table, unit, in.voxel_mm3());
   if (!in.options.paths.empty()) e.paths = plan_paths(p, in, field, d);
 }
 
-void evaluate_connectome(const connect_inputs& in, const result_reader& arrivals, const nearest_regions& nearest,
-                         evaluation& e) {
+void evaluate_connectome(const connect_inputs& in, const front_results& fronts, evaluation& e) {
   const std::string unit = cost_unit(in.options.how);
-  const region_table table = read_region_table(arrivals);
   const voxel_neighbours space(in.grid.size, in.voxels);
-  log_unreached("all regions", count_unreached(islands_of(space, in.voxels.size()), nearest.first_cost),
+  log_unreached("all regions", count_unreached(islands_of(space, in.voxels.size()), fronts.nearest.first_cost),
                 in.voxels.size());
-  log_connectome(table, unit);
-  e.maps = make_maps(nearest, unit);
-  e.constants = make_matrices(table, in.labels, unit);
-  if (!in.options.paths.empty()) e.paths = plan_paths(table, in);
+  log_connectome(fronts.table, unit);
+  e.maps = make_maps(fronts.nearest, in.labels, unit);
+  e.constants = make_matrices(fronts.table, in.labels, unit);
+  if (!in.options.paths.empty()) e.paths = plan_paths(fronts.table, in);
 }
 
-evaluation evaluate(const session& s, const connect_inputs& in, const front_field& field, const std::string& file,
+evaluation evaluate(const session& s, const connect_inputs& in, const front_field& field, front_collector& collected,
                     const device& d) {
   evaluation e;
-  nearest_regions nearest(0);
-  if (in.options.connectome) nearest = find_nearest(s, file, in.labels, in.voxels.size(), d.threads);
+  front_results fronts = collected.gather(s);
   s.on_root([&] {
-    const result_reader arrivals(file, tables::walked_or_own);
     if (in.options.connectome) {
-      evaluate_connectome(in, arrivals, nearest, e);
+      evaluate_connectome(in, fronts, e);
     } else {
-      evaluate_pathway(in, field, arrivals, d, e);
+      evaluate_pathway(in, field, std::move(fronts), d, e);
     }
   });
   s.broadcast(e.paths);
@@ -97,16 +91,16 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
     field = prepare_fronts(s, inputs, d);
     summary["preparation_device_seconds"] = field.seconds;
   });
-  std::string arrivals;  // the step's file
+  front_collector collected(inputs, d);
   const auto solve = [&] { return std::make_unique<arrival_times>(inputs, field, d); };
-  const auto keep_name = [&](const std::string& file, nlohmann::json&) { arrivals = file; };
   if (options.arrivals.empty()) {
-    steps.run("arrivals", solve, keep_name);
+    steps.run("arrivals", solve);
   } else {
-    steps.run_into(options.arrivals, "connect-arrivals", "arrivals", solve, keep_name);
+    steps.run_into(options.arrivals, "connect-arrivals", "arrivals", solve);
   }
+  steps.collect([&](const batch& fronts, auto outputs) { collected.add(fronts, outputs); });
   steps.describe("region");
-  steps.work("evaluation", [&](nlohmann::json&) { found = evaluate(s, inputs, field, arrivals, d); });
+  steps.work("evaluation", [&](nlohmann::json&) { found = evaluate(s, inputs, field, collected, d); });
   const int ranks = s.size();
   if (!options.paths.empty()) {
     steps.run_into(options.paths, "connect-paths", "paths",

@@ -15,17 +15,17 @@ using geodesic::sketch_points;
 
 constexpr std::size_t max_nodes = 2048;
 
-candidates candidates_of(const std::vector<scored_fibre>& fibres, const connection_nodes& nodes) {
-  candidates c;
-  c.fibre.reserve(fibres.size());
-  c.pair.reserve(fibres.size());
-  c.measure.reserve(fibres.size());
-  c.length_mm.reserve(fibres.size());
-  for (const scored_fibre& f : fibres) {
-    c.fibre.push_back(f.fibre);
-    c.pair.push_back(nodes.pair_of(f));
-    c.measure.push_back(f.scores.get<"measure">());
-    c.length_mm.push_back(f.scores.get<"length_mm">());
+candidates candidates_of(const std::vector<scored_fibre>& fibres, const connection_nodes& nodes, int threads) {
+  const std::size_t count = fibres.size();
+  candidates c{std::vector<std::uint64_t>(count), std::vector<std::uint32_t>(count), std::vector<float>(count),
+               std::vector<float>(count)};
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (std::size_t i = 0; i < count; ++i) {
+    const scored_fibre& f = fibres[i];
+    c.fibre[i] = f.fibre;
+    c.pair[i] = nodes.pair_of(f);
+    c.measure[i] = f.scores.get<"measure">();
+    c.length_mm[i] = f.scores.get<"length_mm">();
   }
   return c;
 }
@@ -57,10 +57,10 @@ std::vector<constant> make_matrices(const connection_nodes& nodes, const std::ve
              [&](const pair_summary& s) { return mean(s.mean_length_mm, s); })};
 }
 
-/// The accepted fibres of all ranks, distributed by region pair: each rank gets all fibres of its pairs, in the order
-/// of their numbers. Pairs increase with the rank; each rank has about the same number of fibres.
+/// The accepted fibres of all ranks, distributed by region pair: each rank gets all fibres of its pairs, in any order.
+/// Pairs increase with the rank; each rank has about the same number of fibres.
 std::vector<scored_fibre> fibres_of_own_pairs(const session& s, const connection_nodes& nodes,
-                                              const std::vector<scored_fibre>& own_accepted) {
+                                              std::vector<scored_fibre> own_accepted) {
   if (s.size() == 1) return own_accepted;
   std::vector<std::uint64_t> before(nodes.pairs() + 1);  // fibres of all pairs before
   for (const scored_fibre& f : own_accepted) ++before[nodes.pair_of(f) + 1];
@@ -72,12 +72,13 @@ std::vector<scored_fibre> fibres_of_own_pairs(const session& s, const connection
   return s.exchange(of_rank);
 }
 
-/// The sketches of the fibres, in their order.
+/// The sketches of the fibres, in this order.
 std::vector<float> sketches_of(const geodesic_inputs& inputs, const tensor_field::field& field,
-                               const std::vector<scored_fibre>& fibres) {
+                               const std::vector<scored_fibre>& fibres, const std::vector<std::uint32_t>& order) {
   std::vector<std::uint64_t> numbers, offsets{0};
   std::vector<std::uint32_t> steps;
-  for (const scored_fibre& f : fibres) {
+  for (const std::uint32_t place : order) {
+    const scored_fibre& f = fibres[place];
     numbers.push_back(f.fibre);
     steps.insert(steps.end(), {f.steps(0), f.steps(1)});
     offsets.push_back(offsets.back() + sketch_points);
@@ -137,24 +138,21 @@ connection_nodes make_nodes(const geodesic_inputs& inputs) {
 }
 
 connections rank_connections(const session& s, const geodesic_inputs& inputs, const tensor_field::field& field,
-                             const std::vector<scored_fibre>& own_accepted) {
+                             std::vector<scored_fibre> own_accepted) {
   const connection_nodes nodes = make_nodes(inputs);
-  std::vector<scored_fibre> fibres = fibres_of_own_pairs(s, nodes, own_accepted), winners;
+  const std::vector<scored_fibre> fibres = fibres_of_own_pairs(s, nodes, std::move(own_accepted));
+  std::vector<scored_fibre> winners;
   std::vector<pair_sum> own_sums;
   s.agree([&] {
-    const candidates c = candidates_of(fibres, nodes);
+    const candidates c = candidates_of(fibres, nodes, field.where.threads);
     const std::vector<std::uint32_t> order = geodesic::ranked(field.where, c);
     own_sums = sums_of_pairs(geodesic::summarise(field.where, c, order, nodes.pairs()));
-    std::vector<scored_fibre> in_order;
-    in_order.reserve(order.size());
-    for (const std::uint32_t place : order) in_order.push_back(fibres[place]);
-    fibres = std::move(in_order);
     const fibre_selection& choice = inputs.selection;
     const auto kept = choice.distinct_mm > 0
-                          ? geodesic::distinct(field.where, c, order, sketches_of(inputs, field, fibres), choice.top,
-                                               choice.distinct_mm)
+                          ? geodesic::distinct(field.where, c, order, sketches_of(inputs, field, fibres, order),
+                                               choice.top, choice.distinct_mm)
                           : first_of_each_pair(c, order, choice.top);
-    for (const std::uint32_t i : kept) winners.push_back(fibres[i]);
+    for (const std::uint32_t i : kept) winners.push_back(fibres[order[i]]);
   });
   connections found;
   found.winners = s.all_gather(winners);

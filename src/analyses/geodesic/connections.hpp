@@ -36,6 +36,6 @@ struct connections {
 /// best `top` of each pair. Each rank ranks the fibres of some pairs on its device and integrates them again there to
 /// compare their shapes. Collective; the result is the same on every rank.
 connections rank_connections(const session& s, const geodesic_inputs& inputs, const tensor_field::field& field,
-                             const std::vector<scored_fibre>& own_accepted);
+                             std::vector<scored_fibre> own_accepted);
 
 }  // namespace voxherd

@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "core/readable.hpp"
@@ -30,56 +29,70 @@ std::string listed(const std::vector<std::uint64_t>& counts, const char* const* 
   return text.empty() ? "none" : text;
 }
 
-}  // namespace
+using score_rows = geodesic::score_arrays;
 
-namespace {
-
-constexpr std::uint64_t piece = 1 << 20;
-
-/// Rows [first, first + count) of every score.
-void read_scores(const result_reader& scores, std::uint64_t first, std::uint64_t count,
-                 const geodesic::score_arrays& rows) {
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    const output& o = geodesic::fibre_scores::table[i];
-    with_element_type(o.type, [&]<class T>() {
-      const auto values = scores.read_rows<T>(o.name, first, count);
-      std::memcpy(rows.array[i], values.data(), values.size() * sizeof(T));
-    });
+/// The accepted fibres among rows [begin, end) of a batch; the others are counted.
+std::vector<scored_fibre> accepted_rows(const score_rows& rows, std::uint64_t first_fibre, std::size_t begin,
+                                        std::size_t end, fibre_counts& counts) {
+  constexpr auto accepted = static_cast<std::uint8_t>(geodesic::verdict::accepted);
+  const std::uint8_t *const verdict = rows.values<"verdict">(), *const stops = rows.values<"stops">();
+  std::vector<scored_fibre> found;
+  found.reserve(static_cast<std::size_t>(std::count(verdict + begin, verdict + end, accepted)));
+  for (std::size_t i = begin; i < end; ++i) {
+    ++counts.verdicts.at(verdict[i]);
+    for (std::size_t ray = 0; ray < 2; ++ray) ++counts.stops.at(stops[2 * i + ray]);
+    if (verdict[i] != accepted) continue;
+    found.push_back({first_fibre + i, {}});
+    found.back().scores.read(rows, i);
   }
+  return found;
 }
 
-std::uint64_t accepted_count(const result_reader& scores, std::uint64_t first, std::uint64_t count) {
-  std::uint64_t accepted = 0;
-  for (std::uint64_t done = 0; done < count; done += piece) {
-    const auto verdict = scores.read_rows<std::uint8_t>("verdict", first + done, std::min(piece, count - done));
-    accepted += static_cast<std::uint64_t>(
-        std::count(verdict.begin(), verdict.end(), static_cast<std::uint8_t>(geodesic::verdict::accepted)));
-  }
-  return accepted;
+void add_counts(const fibre_counts& more, fibre_counts& counts) {
+  for (std::size_t i = 0; i < counts.verdicts.size(); ++i) counts.verdicts[i] += more.verdicts[i];
+  for (std::size_t i = 0; i < counts.stops.size(); ++i) counts.stops[i] += more.stops[i];
 }
 
 }  // namespace
 
-std::vector<scored_fibre> accepted_fibres(const result_reader& scores, std::uint64_t first, std::uint64_t count,
-                                          fibre_counts& counts) {
-  std::vector<scored_fibre> accepted;
-  accepted.reserve(accepted_count(scores, first, count));
-  const output_memory<geodesic::fibre_scores> memory(std::min(piece, count));
-  counts.verdicts.resize(geodesic::verdicts);
-  counts.stops.resize(geodesic::stop_reasons);
-  for (std::uint64_t done = 0; done < count; done += piece) {
-    const std::uint64_t at = first + done, rows = std::min(piece, count - done);
-    read_scores(scores, at, rows, memory.arrays());
-    const std::uint8_t *const verdict = memory.values<"verdict">(), *const stops = memory.values<"stops">();
-    for (std::uint64_t i = 0; i < rows; ++i) {
-      ++counts.verdicts.at(verdict[i]);
-      for (int ray = 0; ray < 2; ++ray) ++counts.stops.at(stops[2 * i + ray]);
-      if (verdict[i] != static_cast<std::uint8_t>(geodesic::verdict::accepted)) continue;
-      accepted.push_back({at + i, {}});
-      accepted.back().scores.read(memory.arrays(), i);
-    }
+void fibre_collector::add(const batch& fibres, std::span<const std::span<const std::byte>> outputs) {
+  constexpr std::size_t piece = 1 << 16;
+  score_rows rows;
+  // They are only read.
+  for (std::size_t i = 0; i < rows.count; ++i) rows.array[i] = const_cast<std::byte*>(outputs[i].data());
+  const std::size_t count = fibres.item_count, pieces = (count + piece - 1) / piece;
+  std::vector<std::vector<scored_fibre>> found(pieces);
+  const fibre_counts none{std::vector<std::uint64_t>(geodesic::verdicts),
+                          std::vector<std::uint64_t>(geodesic::stop_reasons)};
+  std::vector<fibre_counts> counts(pieces, none);
+#pragma omp parallel for num_threads(threads_) schedule(dynamic, 1)
+  for (std::size_t p = 0; p < pieces; ++p)
+    found[p] = accepted_rows(rows, fibres.first_item, p * piece, std::min(count, (p + 1) * piece), counts[p]);
+  for (const fibre_counts& c : counts) add_counts(c, counts_);
+  for (auto& part : found)
+    if (!part.empty()) parts_.push_back(std::move(part));
+}
+
+std::vector<scored_fibre> fibre_collector::take_accepted() {
+  std::sort(parts_.begin(), parts_.end(),
+            [](const auto& one, const auto& other) { return one.front().fibre < other.front().fibre; });
+  std::size_t count = 0;
+  for (const auto& part : parts_) count += part.size();
+  std::vector<scored_fibre> all;
+  all.reserve(count);
+  for (auto& part : parts_) {
+    all.insert(all.end(), part.begin(), part.end());
+    part = {};
   }
-  return accepted;
+  parts_.clear();
+  return all;
+}
+
+fibre_counts fibre_collector::count_all(const session& s) const {
+  fibre_counts all = counts_;
+  for (std::vector<std::uint64_t>* list : {&all.verdicts, &all.stops})
+    s.all_reduce(reduction::sum, std::span<std::uint64_t>(*list));
+  return all;
 }
 
 void log_counts(const fibre_counts& counts) {

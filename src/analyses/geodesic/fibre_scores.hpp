@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "core/analysis.hpp"
+#include "core/device.hpp"
 #include "kernels/geodesic/tracker.hpp"
-#include "mpi/result/result_reader.hpp"
+#include "mpi/comm/session.hpp"
 
 namespace voxherd {
 
@@ -26,9 +27,24 @@ struct fibre_counts {
   std::vector<std::uint64_t> verdicts, stops;
 };
 
-/// Accepted fibres among items [first, first + count) of a file of scores; the others are counted. Throws failure.
-std::vector<scored_fibre> accepted_fibres(const result_reader& scores, std::uint64_t first, std::uint64_t count,
-                                          fibre_counts& counts);
+/// Collects the accepted fibres of the batches that this rank receives, in any order, and counts the others.
+class fibre_collector {
+ public:
+  explicit fibre_collector(const device& d) : threads_(d.kind == backend::cuda ? d.threads : 1) {}
+
+  /// A batch of scoring.
+  void add(const batch& fibres, std::span<const std::span<const std::byte>> outputs);
+  /// In the order of their numbers. Once.
+  std::vector<scored_fibre> take_accepted();
+  /// Of all ranks. Collective.
+  fibre_counts count_all(const session& s) const;
+
+ private:
+  int threads_;                                   // on a CPU all threads compute meanwhile
+  std::vector<std::vector<scored_fibre>> parts_;  ///< of consecutive fibres each; none is empty
+  fibre_counts counts_{std::vector<std::uint64_t>(geodesic::verdicts),
+                       std::vector<std::uint64_t>(geodesic::stop_reasons)};
+};
 
 /// "4096 fibres: 812 accepted, 3284 reached no target"; "rays ended: ...".
 void log_counts(const fibre_counts& counts);

@@ -19,23 +19,6 @@ namespace voxherd {
 
 namespace {
 
-std::vector<scored_fibre> read_own_share(const session& s, const std::string& scores, fibre_counts& counts) {
-  std::vector<scored_fibre> accepted;
-  s.agree([&] {
-    const result_reader reader(scores, tables::walked_or_own);
-    const auto ranks = static_cast<std::uint64_t>(s.size()), rank = static_cast<std::uint64_t>(s.rank());
-    const std::uint64_t fibres = reader.item_voxels().size();
-    const std::uint64_t first = fibres * rank / ranks;
-    accepted = accepted_fibres(reader, first, fibres * (rank + 1) / ranks - first, counts);
-  });
-  for (std::vector<std::uint64_t>* list : {&counts.verdicts, &counts.stops}) {
-    const std::vector<std::uint64_t> all = s.all_gather(*list);
-    std::fill(list->begin(), list->end(), 0);
-    for (std::size_t i = 0; i < all.size(); ++i) (*list)[i % list->size()] += all[i];
-  }
-  return accepted;
-}
-
 /// Shapes are compared by integrating accepted fibres again; before the scores their number is unknown.
 later_step predict_comparison(const run_estimate& scored) {
   return {"", scored.run_seconds, true, "if all fibres are accepted and compared"};
@@ -73,20 +56,19 @@ std::unique_ptr<tensor_field::field> prepare_field(const session& s, const geode
 exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& how, const device& d) {
   make_nodes(inputs);  // rejects matrices that are too large before any work is done
   std::unique_ptr<tensor_field::field> field;
-  std::string scores;  // the step's file
+  fibre_collector collected(d);
   connections found;
   step_list steps;
   steps.work("preparation", [&](nlohmann::json& summary) {
     field = prepare_field(s, inputs, d);
     summary["preparation_device_seconds"] = field->seconds;
   });
-  steps.run(
-      "scores", [&] { return std::make_unique<scoring>(inputs, *field); },
-      [&](const std::string& file, nlohmann::json&) { scores = file; });
+  steps.run("scores", [&] { return std::make_unique<scoring>(inputs, *field); });
+  steps.collect([&](const batch& fibres, auto outputs) { collected.add(fibres, outputs); });
   steps.describe("fibre");
   steps.work("ranking", [&](nlohmann::json& summary) {
-    fibre_counts counts;
-    found = rank_connections(s, inputs, *field, read_own_share(s, scores, counts));
+    const fibre_counts counts = collected.count_all(s);
+    found = rank_connections(s, inputs, *field, collected.take_accepted());
     summary.update(counts_as_json(counts));
     log_counts(counts);
     if (found.winners.size() != found.candidates)

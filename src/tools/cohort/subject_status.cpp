@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Unfinished results that belong to `out`: OUT.part and those of a command's steps, OUT.scores.part.
+/// Unfinished results that belong to `out`: OUT.part and those of a command's steps, OUT.scores.part. The latest first:
+/// a step that has ended may leave its file.
 std::vector<fs::path> find_unfinished(const std::string& out) {
   std::vector<fs::path> found;
   const fs::path parent = fs::path(out).parent_path();
@@ -31,7 +32,13 @@ std::vector<fs::path> find_unfinished(const std::string& out) {
     if (name.size() < begin.size() + 4 || name.compare(0, begin.size(), begin) != 0) continue;
     if (name.compare(name.size() - end.size(), end.size(), end) == 0) found.push_back(entry.path());
   }
-  std::sort(found.begin(), found.end());
+  const auto written = [](const fs::path& path) {
+    std::error_code none;
+    return fs::last_write_time(path, none);
+  };
+  std::sort(found.begin(), found.end(), [&](const fs::path& one, const fs::path& other) {
+    return std::pair(written(other), one) < std::pair(written(one), other);
+  });
   return found;
 }
 

@@ -4,11 +4,12 @@ import signal
 import subprocess
 import time
 import unittest
+import unittest.mock
 
 import numpy as np
 from connect_jobs import ConnectJobs, Maps
 from kill_and_resume import KillAndResume
-from toy_jobs import VOXHERD, digest, rank_processes, voxherd, wait_for_batches
+from toy_jobs import VOXHERD, digest, rank_processes, stores_from_the_start, voxherd, wait_for_batches
 
 USAGE = 2
 PROGRAM = "voxherd"
@@ -26,6 +27,30 @@ class Ranks(ConnectJobs):
                 digests = [digest(name) for name in names]
                 expected = expected or digests
                 self.assertEqual(digests, expected, f"{ranks} ranks")
+
+    def test_arrival_times_that_are_not_kept_stored_late_or_not_at_all_give_the_same_bytes(self):
+        for n, options in enumerate((self.end_regions(1, 2), ("--connectome", self.ends))):
+            kept = self.path(f"kept{n}.h5")
+            rc, output = self.launch(kept, *options, "--arrivals", self.path(f"arrivals{n}.h5"))
+            self.assertEqual(rc, 0, output)
+            for ranks, seconds in ((1, "10"), (2, "10"), (3, "0"), (2, "0.001")):
+                out = self.path(f"out{n}.h5")
+                with unittest.mock.patch.dict(os.environ, VOXHERD_UNSTORED_SECONDS=seconds):
+                    rc, output = self.launch(out, *options, "--overwrite", "--batch", "1", ranks=ranks)
+                self.assertEqual(rc, 0, output)
+                self.assertEqual(digest(out), digest(kept), f"{ranks} ranks, {seconds} s")
+                self.assertEqual([name for name in self.remaining_files() if name.startswith(f"out{n}.h5.")], [])
+
+    def test_kept_arrival_times_are_used_again(self):
+        options = ("--connectome", self.ends, "--arrivals", self.path("arrivals.h5"))
+        expected = digest(self.make("all.h5", *options))
+        os.remove(self.path("all.h5"))
+        before = os.stat(self.path("arrivals.h5"))
+        for ranks in (1, 3):
+            rc, output = self.launch(self.path(f"again{ranks}.h5"), *options, "--resume", ranks=ranks)
+            self.assertEqual(rc, 0, output)
+            self.assertEqual(digest(self.path(f"again{ranks}.h5")), expected)
+        self.assertEqual(os.stat(self.path("arrivals.h5")).st_mtime_ns, before.st_mtime_ns)
 
     def test_every_scheme_gives_the_same_bytes_on_two_ranks(self):
         for scheme in (("selling", "--order", "1"), ("hl26",), ("godunov27",)):
@@ -73,6 +98,11 @@ class KilledRuns(KillAndResume, ConnectJobs):
         self.kill_at_random_times(lambda ranks, out: self.begin(ranks, out, *self.options(out)),
                                   self.resume_and_compare, self.seconds)
 
+    @stores_from_the_start()
+    def test_kill_9_at_any_time_of_a_run_that_stores_its_arrival_times_gives_the_same_bytes(self):
+        self.test_kill_9_at_any_time_then_another_rank_count_gives_the_same_bytes()
+
+    @stores_from_the_start()
     def test_sigterm_in_each_step_ends_with_status_75_and_is_resumed(self):
         out = self.path("stopped.h5")
         # Batches small enough that many are left when the signal arrives.

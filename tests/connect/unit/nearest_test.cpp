@@ -23,23 +23,19 @@ std::vector<float> random_arrivals(std::size_t count) {
 class NearestRegions : public testing::Test {
  protected:
   static constexpr std::size_t voxels = 5000, regions = 23;
-  NearestRegions() : labels(regions), arrival(random_arrivals(regions * voxels)) {
-    std::iota(labels.begin(), labels.end(), 11);
-  }
+  NearestRegions() : arrival(random_arrivals(regions * voxels)) {}
   nearest_regions among(std::size_t begin, std::size_t end, int threads) const {
     nearest_regions found(voxels);
-    found.add(std::span(labels).subspan(begin, end - begin),
-              std::span(arrival).subspan(begin * voxels, (end - begin) * voxels), threads);
+    found.add(begin, std::span(arrival).subspan(begin * voxels, (end - begin) * voxels), threads);
     return found;
   }
 
-  std::vector<std::int32_t> labels;
   std::vector<float> arrival;
 };
 
 void expect_equal(const nearest_regions& a, const nearest_regions& b) {
-  EXPECT_EQ(a.first_label, b.first_label);
-  EXPECT_EQ(a.second_label, b.second_label);
+  EXPECT_EQ(a.first, b.first);
+  EXPECT_EQ(a.second, b.second);
   EXPECT_EQ(a.first_cost, b.first_cost);
   EXPECT_EQ(a.second_cost, b.second_cost);
 }
@@ -54,8 +50,8 @@ TEST_F(NearestRegions, AreTheFirstTwoInTheOrderOfCostAndNumber) {
     const float first = arrival[order[0] * voxels + v], second = arrival[order[1] * voxels + v];
     ASSERT_EQ(found.first_cost[v], first);
     ASSERT_EQ(found.second_cost[v], second);
-    ASSERT_EQ(found.first_label[v], first < infinite ? labels[order[0]] : 0);
-    ASSERT_EQ(found.second_label[v], second < infinite ? labels[order[1]] : 0);
+    ASSERT_EQ(found.first[v], first < infinite ? static_cast<std::int32_t>(order[0]) : -1);
+    ASSERT_EQ(found.second[v], second < infinite ? static_cast<std::int32_t>(order[1]) : -1);
   }
 }
 
@@ -66,6 +62,22 @@ TEST_F(NearestRegions, DoNotDependOnHowRanksShareTheRegions) {
     nearest_regions found = among(0, cut, 1);
     found.add(among(cut, regions, 1));
     expect_equal(found, among(0, regions, 1));
+  }
+}
+
+TEST_F(NearestRegions, DoNotDependOnTheOrderOfBatches) {
+  std::vector<std::size_t> starts{0, 3, 4, 11, 16};
+  std::mt19937 random(3);
+  for (int turn = 0; turn < 5; ++turn) {
+    std::shuffle(starts.begin(), starts.end(), random);
+    nearest_regions found(voxels), others(voxels);
+    for (const std::size_t begin : starts) {
+      const std::size_t end = begin == 16 ? regions : begin == 0 ? 3 : begin == 3 ? 4 : begin == 4 ? 11 : 16;
+      (begin % 2 == 0 ? found : others)
+          .add(begin, std::span(arrival).subspan(begin * voxels, (end - begin) * voxels), 2);
+    }
+    others.add(found);
+    expect_equal(others, among(0, regions, 1));
   }
 }
 

@@ -9,7 +9,7 @@ import unittest
 import numpy as np
 from geodesic_jobs import GeodesicJobs, Result
 from kill_and_resume import KillAndResume
-from toy_jobs import digest, h5py, remaining_output, rank_processes, voxherd, wait_for_batches
+from toy_jobs import digest, h5py, remaining_output, rank_processes, stores_from_the_start, voxherd, wait_for_batches
 
 try:
     import nibabel
@@ -106,6 +106,7 @@ class KilledRuns(KillAndResume, GeodesicJobs):
         self.assertEqual(voxherd("verify", out)[0], 0)
         self.assertFalse(os.path.exists(out + ".scores"))
 
+    @stores_from_the_start()
     def test_kill_9_in_each_pass_loses_none_of_its_finished_batches(self):
         expected = self.reference()[0]
         for name in ("killed.h5.scores", "killed.h5"):
@@ -122,6 +123,7 @@ class KilledRuns(KillAndResume, GeodesicJobs):
         self.assertIn('measure: "ratio" in the file, "relative" now', output)
         self.resume_and_compare(out, 3, expected)
 
+    @stores_from_the_start()
     def test_sigterm_in_each_pass_ends_with_status_75_and_is_resumed(self):
         out = self.path("stopped.h5")
         for name in ("stopped.h5.scores", "stopped.h5"):
@@ -133,6 +135,23 @@ class KilledRuns(KillAndResume, GeodesicJobs):
             self.assertEqual(output.count("--resume"), 1, output)
         self.resume_and_compare(out, 1, self.reference()[0])
 
+    def test_a_resumed_run_keeps_the_trace_of_a_step_that_had_ended(self):
+        out, trace = self.path("traced.h5"), self.path("trace.csv")
+        job = self.begin(2, out, "--trace", trace, *self.options())
+        wait_for_batches(out, 2)
+        os.kill(rank_processes(job, PROGRAM)[1], signal.SIGTERM)
+        output = job.communicate(timeout=60)[1]
+        self.assertEqual(job.returncode, 75, output)
+        with open(trace + ".scores", encoding="utf-8") as file:
+            before = file.read()
+        rc, output = self.launch(out, *self.options(), "--trace", trace)
+        self.assertEqual(rc, 2, output)
+        rc, output = self.launch(out, "--resume", *self.options(), "--trace", trace)
+        self.assertEqual(rc, 0, output)
+        with open(trace + ".scores", encoding="utf-8") as file:
+            self.assertEqual(file.read(), before)
+
+    @stores_from_the_start()
     def test_a_second_job_is_refused_from_the_first_pass_on(self):
         out = self.path("both.h5")
         first = self.begin(2, out, *self.options())

@@ -3,15 +3,19 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
 
 #include "mpi/result/result_reader.hpp"
+#include "mpi/run/received_run.hpp"
 #include "mpi/run/signals.hpp"
+#include "tests/support/ragged_toy.hpp"
 #include "tests/support/rank_folder.hpp"
 #include "tests/support/small_device.hpp"
 #include "tests/support/toy_analysis.hpp"
@@ -293,6 +297,102 @@ TEST_F(Run, AMissingFolderIsReportedOnEveryRank) {
   run_settings settings = toy::quiet_settings((folder_ / "none" / "result.h5").string());
   const std::string said = error_message([&] { run_toy(a, settings); }, exit_status::disk);
   EXPECT_NE(said.find("none"), said.npos) << said;
+}
+
+namespace {
+
+/// A step that is received, and how often each candidate was received with its score.
+class ReceivedRun : public Run {
+ protected:
+  ~ReceivedRun() override { unsetenv("VOXHERD_UNSTORED_SECONDS"); }
+
+  static void store_after(const char* seconds) { setenv("VOXHERD_UNSTORED_SECONDS", seconds, 1); }
+
+  exit_status run_scores(run_settings settings, std::uint64_t stop_after = candidates) {
+    settings.batch_items = 10;
+    settings.is_step = true;
+    received_.assign(candidates, 0);
+    std::uint64_t own = 0;
+    toy::scores a(candidates, slowest_);
+    return run_received(*world, a, settings, toy::host_hooks(), [&](const batch& items, auto outputs) {
+      const auto* score = reinterpret_cast<const float*>(outputs[0].data());
+      for (std::uint64_t i = 0; i < items.item_count; ++i)
+        received_[items.first_item + i] += score[i] == toy::candidate_score(items.first_item + i) ? 1 : 1000;
+      own += items.item_count;
+      if (own > stop_after) raise(SIGTERM);
+    });
+  }
+
+  /// Candidates that were received once by all ranks together.
+  std::uint64_t received_once() {
+    world->all_reduce(reduction::sum, std::span<std::uint64_t>(received_));
+    return static_cast<std::uint64_t>(std::count(received_.begin(), received_.end(), 1u));
+  }
+
+  static constexpr std::uint64_t candidates = 600;
+  std::chrono::microseconds slowest_{500};
+  std::vector<std::uint64_t> received_;
+};
+
+}  // namespace
+
+TEST_F(ReceivedRun, OfAShortStepLeavesNoFile) {
+  ASSERT_EQ(run_scores(toy::quiet_settings(out_)), exit_status::complete);
+  EXPECT_EQ(received_once(), candidates);
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(ReceivedRun, StoresTheBatchesOfALongerStepForAResumedOne) {
+  store_after("0");
+  run_settings settings = toy::quiet_settings(out_);
+  ASSERT_EQ(run_scores(settings), exit_status::complete);
+  EXPECT_EQ(received_once(), candidates);
+  EXPECT_FALSE(fs::exists(out_));
+  ASSERT_TRUE(fs::exists(out_ + ".part"));
+  settings.resume = true;
+  ASSERT_EQ(run_scores(settings), exit_status::complete);
+  EXPECT_EQ(received_once(), candidates) << "read from the file";
+}
+
+/// The first batches are computed without a file, if a second is not enough for all of them.
+TEST_F(ReceivedRun, ComputesAgainWhatWasNotStored) {
+  store_after("0.001");
+  slowest_ = std::chrono::milliseconds(40 * world->size());
+  run_settings settings = toy::quiet_settings(out_);
+  ASSERT_EQ(run_scores(settings), exit_status::complete);
+  EXPECT_EQ(received_once(), candidates);
+  slowest_ = {};
+  settings.resume = true;
+  ASSERT_EQ(run_scores(settings), exit_status::complete);
+  EXPECT_EQ(received_once(), candidates);
+}
+
+TEST_F(ReceivedRun, IsResumedAfterASignalWithOrWithoutAFile) {
+  for (const char* seconds : {"10", "0"}) {
+    store_after(seconds);
+    run_settings settings = toy::quiet_settings(out_);
+    slowest_ = std::chrono::milliseconds(2);
+    ASSERT_EQ(run_scores(settings, 20), exit_status::interrupted);
+    world->barrier();
+    EXPECT_EQ(fs::exists(out_ + ".part"), std::string(seconds) == "0");
+    settings.resume = true;
+    ASSERT_EQ(run_scores(settings), exit_status::complete);
+    EXPECT_EQ(received_once(), candidates) << seconds;
+  }
+}
+
+TEST_F(ReceivedRun, OfAFileThatIsKeptWritesAllOfIt) {
+  run_settings settings = toy::quiet_settings(out_);
+  toy::scores a(candidates, slowest_);
+  std::uint64_t items = 0;
+  const auto count = [&](const batch& b, auto) { items += b.item_count; };
+  ASSERT_EQ(run_received(*world, a, settings, toy::host_hooks(), count), exit_status::complete);
+  EXPECT_EQ(world->all_reduce(reduction::sum, items), candidates);
+  ASSERT_TRUE(fs::exists(out_));
+  settings.resume = true;
+  items = 0;
+  ASSERT_EQ(run_received(*world, a, settings, toy::host_hooks(), count), exit_status::complete);
+  EXPECT_EQ(world->all_reduce(reduction::sum, items), candidates) << "read from the complete file";
 }
 
 int main(int argc, char** argv) { return toy::run_on_all_ranks(argc, argv); }

@@ -22,8 +22,10 @@ run_estimate short_run(const char* kind, int ranks) {
 
 TEST(Estimate, ADryRunSaysThatOneGpuIsEnough) {
   const std::string text = estimate_text(short_run("cuda", 4), "out.h5");
-  EXPECT_NE(text.find("hint         start 1 rank instead of 4: each further GPU takes about 0.25 s to start\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("hint         one GPU is enough, start 1 rank instead of 4: one GPU computes for 0.04 s, and each "
+                "further one takes about 0.25 s to start\n"),
+      std::string::npos)
       << text;
 }
 
