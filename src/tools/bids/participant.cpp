@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "mpi/run/signals.hpp"
 #include "src/tools/bids/derivatives.hpp"
@@ -38,7 +39,9 @@ void move_failed_to_end(session& s, const bids_request& request, std::vector<dwi
 /// Finds wrong options before anything is computed.
 void check_options(const bids_request& request, const std::vector<dwi_files>& all,
                    const std::vector<std::string>& more) {
+  std::set<std::string> checked;  // one series of each kind
   for (const dwi_files& series : all) {
+    if (checked.contains(series.datatype)) continue;
     std::vector<bids_step> steps;
     try {
       steps = plan_steps(request, series);
@@ -46,7 +49,7 @@ void check_options(const bids_request& request, const std::vector<dwi_files>& al
       continue;  // reported with this series
     }
     for (const bids_step& step : steps) (void)prepare_subject(step.run, more);
-    return;
+    checked.insert(series.datatype);
   }
 }
 

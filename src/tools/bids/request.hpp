@@ -17,7 +17,7 @@ struct bids_request {
   std::vector<std::string> subjects, sessions, derivatives;
   std::string filter_file, work_dir = "work";
   /// Options added to one analysis, and to all of them.
-  std::vector<std::string> tensor_options, ballstick_options, track_options, connect_options, more;
+  std::vector<std::string> tensor_options, ballstick_options, track_options, connect_options, perfusion_options, more;
   std::optional<int> threads_of_all, threads_per_rank;
   std::optional<double> memory_mb;
   bool skip_validation = false, stop_on_first_crash = false, no_tracking = false, shows_version = false;
