@@ -50,6 +50,7 @@ struct export_settings {
   bool overwrite = false;
   bool keep_newer = false;  ///< with overwrite: an image that is newer than the result is kept, a text only if equal
   bool quiet = false;
+  bool half_positions = false;   ///< of TRX
   int threads = 1;               ///< of this rank, at most; each compresses a file of its own
   std::string subject, session;  ///< labels of BIDS names; "" for none
 };
