@@ -23,7 +23,8 @@ constexpr auto description_name = "dataset_description.json";
 
 /// BIDS validators do not know the names of proposals.
 constexpr auto ignored_names =
-    "*_dwimap.nii.gz\n*_dwimap.json\n*_perfmap.nii.gz\n*_perfmap.json\n*_relmat.tsv\n*_relmat.json\n*_nodeindices."
+    "*_dwimap.nii.gz\n*_dwimap.json\n*_perfmap.nii.gz\n*_perfmap.json\n*_relmat.tsv\n*_relmat.json\n*_tractogram.trx\n*"
+    "_tractogram.json\n*_nodeindices."
     "tsv\n*_nodeindices.json\n"
     "group_*\nlogs/\n";
 
@@ -32,7 +33,8 @@ constexpr auto readme =
     "Maps of diffusion models (`_dwimap`) have the names and sidecars of BEP016, connectomes (`_relmat`) those of\n"
     "BEP017. Both are proposals. Perfusion maps (`_perfmap`), for which BIDS has no proposal, have the names and "
     "units\n"
-    "of OSIPI's lexicon (CAPLEX). `.bidsignore` lists these names. The page on `voxherd export` describes them.\n";
+    "of OSIPI's lexicon (CAPLEX). Tracts are TRX files (`_tractogram`). `.bidsignore` lists these names. The page on "
+    "`voxherd export` describes them.\n";
 
 std::string percent_encoded(const std::string& path) {
   std::string encoded;

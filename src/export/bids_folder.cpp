@@ -22,11 +22,13 @@ export_plan plan_derivatives(const result_volumes& result, const bids_place& pla
   if (has_connectome(result.result())) return plan_bids_connectome(result, place);
   if (result.result().analysis_name() == "ballstick") return plan_bids_ballstick(result, place);
   if (result.result().analysis_name() == "perfusion") return plan_bids_perfusion(result, place);
+  if (has_fibres(result.result())) return plan_bids_tracts(result, place);
   throw failure(
       exit_status::bad_data,
-      fmt::format("{}: --to bids: is a result of {}, expected one of tensor, ballstick or perfusion, or one with a "
-                  "connectome; use --to nifti for the maps of any result",
-                  result.result().path(), result.result().analysis_name()));
+      fmt::format(
+          "{}: --to bids: is a result of {}, expected one of tensor, ballstick or perfusion, or one with fibres or a "
+          "connectome; use --to nifti for the maps of any result",
+          result.result().path(), result.result().analysis_name()));
 }
 
 export_plan plan_bids_folder(const result_volumes& result, bids_place place, const std::string& out) {
@@ -44,7 +46,7 @@ void run(session& s, const export_settings& settings) {
   check_label("subject", settings.subject);
   if (!settings.session.empty()) check_label("session", settings.session);
   const std::string session = settings.session.empty() ? "" : "ses-" + settings.session;
-  bids_place place{"sub-" + settings.subject, "sub-" + settings.subject, {}};
+  bids_place place{"sub-" + settings.subject, "sub-" + settings.subject, {}, settings.half_positions};
   if (!session.empty()) {
     place.folder += "/" + session;
     place.name += "_" + session;

@@ -47,4 +47,9 @@ bool has_connectome(const result_reader& result);
 /// Each matrix as NAME_seg-..._meas-..._desc-..._relmat.tsv, with a sidecar and a list of the nodes (BEP017).
 export_plan plan_bids_connectome(const result_volumes& result, const bids_place& place);
 
+/// Whether the result has fibres.
+bool has_fibres(const result_reader& result);
+/// Fibres as NAME_seg-..._desc-..._tractogram.trx with groups by regions, and a sidecar.
+export_plan plan_bids_tracts(const result_volumes& result, const bids_place& place);
+
 }  // namespace voxherd

@@ -27,10 +27,17 @@ struct export_text {
   std::function<std::string(const std::string& existing)> update = {};
 };
 
+/// A file in another format, written by rank 0.
+struct export_file {
+  std::string name;  ///< relative to the folder
+  std::function<void(const std::string& path)> write;
+};
+
 /// All files of an exported folder.
 struct export_plan {
   std::vector<std::string> folders;  ///< created even if they stay empty
   std::vector<export_image> images;
+  std::vector<export_file> files;
   std::vector<export_text> texts;
   std::vector<export_text> marks;  ///< written last; removed before anything is replaced
 };

@@ -86,6 +86,8 @@ const option_table<bids_request>& bids_options() {
       {"more", &T::more, parse_words, {.text = "options added to all of them", .value = "WORDS"}}})
     .group("Output", {
       {"out-dir", &T::out_dir, text_kind::file, {.text = "data set of derivatives to write", .value = "DIR"}},
+      {"tracts", &T::tracts, {"also write the streamlines of track and the paths of connect (TRX)"}},
+      {"half-positions", &T::half_positions, {"tracts in 16 bits, to 1/32 mm up to 128 mm from the origin"}},
       {"work-dir", &T::work_dir, text_kind::file,
        {.text = "folder of the results, which are kept and continued (-w)", .value = "DIR"}}})
     .group("Running", {

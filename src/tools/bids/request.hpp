@@ -21,6 +21,7 @@ struct bids_request {
   std::optional<int> threads_of_all, threads_per_rank;
   std::optional<double> memory_mb;
   bool skip_validation = false, stop_on_first_crash = false, no_tracking = false, shows_version = false;
+  bool tracts = false, half_positions = false;
 };
 
 const option_table<bids_request>& bids_options();

@@ -88,9 +88,12 @@ std::vector<bids_step> plan_steps(const bids_request& request, const dwi_files& 
     run.name = series.name;
     run.out = result_path(request, series, analysis);
     run.words = analysis_words(request, series, analysis);
+    const bool has_fibres = request.tracts && (analysis == "track" || analysis == "connect");
+    const std::string fibres = has_fibres ? result_path(request, series, analysis + "_fibres") : "";
+    if (has_fibres) append(run.words, {analysis == "track" ? "--streamlines" : "--paths", fibres});
     append(run.words, request.more);
     append(run.words, {"--out", run.out, "--resume"});
-    steps.push_back({analysis, std::move(run)});
+    steps.push_back({analysis, std::move(run), fibres});
   }
   return steps;
 }

@@ -13,6 +13,7 @@ namespace voxherd {
 struct bids_step {
   std::string analysis;
   cohort_subject run;
+  std::string fibres = {};  ///< file of its streamlines or paths; "" for none
 };
 
 bool computes(const bids_request& request, const std::string& analysis);

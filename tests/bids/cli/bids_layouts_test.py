@@ -4,9 +4,11 @@ import os
 import shlex
 import unittest
 import unittest.mock
+import zipfile
 
 from bids_jobs import BRIEF, BidsJobs, read, read_json, read_table
 from program import files_below
+from trx_groups import read_groups
 
 
 def commands(log):
@@ -80,6 +82,28 @@ class Preprocessed(Layouts):
             header = read(out, matrix).decode().split("\n")[0]
             self.assertEqual(header.split("\t"), [node["label"] for node in nodes])
             self.assertIn("bids:qsiprep:desc-aparcaseg_dseg.tsv", read_json(out, matrix[:-3] + "json")["Sources"])
+
+    def test_tracts_are_written_twice_with_the_same_bytes_and_a_group_per_pair_of_regions(self):
+        words = ["--session-id", "pre", "--tracts", "--half-positions"]
+        outs = []
+        for _ in range(2):
+            self.participant("qsiprep", *words, analysis="track,connect")
+            outs.append(self.path(f"out{self.id()}{self.count}"))
+        begin = f"{self.a.split('/', 1)[1]}_seg-aparcaseg"
+        for method, value in (("leastcost", "cost"), ("streamlines", "length")):
+            name = f"{begin}_desc-{method}_tractogram"
+            self.assertEqual(read(outs[0], name + ".trx"), read(outs[1], name + ".trx"))
+            groups = read_groups(os.path.join(outs[0], name + ".trx"))
+            labels = {node["node_index"] for node in read_table(f"{outs[0]}/{begin}_desc-{method}_nodeindices.tsv")}
+            self.assertGreater(len(groups), 0)
+            for pair, (fibres, means) in groups.items():
+                self.assertLessEqual(set(pair.split("-")), labels)
+                self.assertGreater(len(fibres), 0)
+                self.assertGreater(means[value][0], 0)
+            self.assertTrue(any("_desc-aparcaseg_dseg.nii.gz" in uri
+                                for uri in read_json(outs[0], name + ".json")["Sources"]))
+            with zipfile.ZipFile(os.path.join(outs[0], name + ".trx")) as archive:
+                self.assertIn("positions.3.float16", archive.namelist())
 
     def test_the_container_is_named_by_what_its_runtime_sets(self):
         for variables, expected in (({}, None), ({"APPTAINER_CONTAINER": "/images/v.sif", "VOXHERD_IMAGE": "voxherd:1"},
