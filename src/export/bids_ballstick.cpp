@@ -99,7 +99,7 @@ class ballstick_plan {
 
   const result_volumes& result_;
   int fibres_;
-  dwimap_plan plan_;
+  model_plan plan_;
 };
 
 }  // namespace

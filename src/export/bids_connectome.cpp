@@ -9,6 +9,8 @@
 #include "src/export/bids_label.hpp"
 #include "src/export/bids_plans.hpp"
 #include "src/export/connectome_text.hpp"
+#include "src/export/fibre_groups.hpp"
+#include "src/export/result_fibres.hpp"
 
 namespace voxherd {
 
@@ -66,7 +68,7 @@ constexpr method methods[] = {
 
 method find_method(const std::string& analysis) {
   for (const method& m : methods)
-    if (analysis == m.analysis) return m;
+    if (analysis.starts_with(m.analysis)) return m;  // also track-streamlines
   return {"", "voxherd", "a connectome of voxherd"};
 }
 
@@ -116,6 +118,31 @@ bool is_matrix(const constant& c) { return c.group == "connectome" && c.shape.si
 bool has_connectome(const result_reader& result) {
   const auto& all = result.constants();
   return std::any_of(all.begin(), all.end(), is_matrix);
+}
+
+bool has_fibres(const result_reader& result) {
+  const auto& all = result.outputs();
+  return std::any_of(all.begin(), all.end(),
+                     [](const output_spec& o) { return o.name == "position" && o.layout == output_layout::points; });
+}
+
+export_plan plan_bids_tracts(const result_volumes& volumes, const bids_place& place) {
+  const result_reader& result = volumes.result();
+  const method how = find_method(result.analysis_name());
+  const std::string seg = segmentation_label(parcellation_name(result.provenance()));
+  const std::string name =
+      fmt::format("{}/{}{}_desc-{}_tractogram", place.folder, place.name, seg.empty() ? "" : "_seg-" + seg, how.label);
+  bids_json sidecar{{"Description", fmt::format("{}; groups A-B: fibres between the regions A and B", how.description)},
+                    {"Units", "mm"}};
+  if (!place.sources.empty()) sidecar["Sources"] = place.sources;
+  export_plan plan;
+  plan.texts.push_back({name + ".json", sidecar.dump(2) + "\n"});
+  const auto positions = place.half_positions ? position_type::float16 : position_type::float32;
+  plan.files.push_back({name + ".trx", [file = result.path(), positions](const std::string& path) {
+                          const result_fibres fibres(file);
+                          write_trx(fibres, path, {group_by_regions(fibres), positions});
+                        }});
+  return plan;
 }
 
 export_plan plan_bids_connectome(const result_volumes& volumes, const bids_place& place) {

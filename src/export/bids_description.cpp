@@ -23,14 +23,18 @@ constexpr auto description_name = "dataset_description.json";
 
 /// BIDS validators do not know the names of proposals.
 constexpr auto ignored_names =
-    "*_dwimap.nii.gz\n*_dwimap.json\n*_relmat.tsv\n*_relmat.json\n*_nodeindices.tsv\n*_nodeindices.json\n"
+    "*_dwimap.nii.gz\n*_dwimap.json\n*_perfmap.nii.gz\n*_perfmap.json\n*_relmat.tsv\n*_relmat.json\n*_tractogram.trx\n*"
+    "_tractogram.json\n*_nodeindices."
+    "tsv\n*_nodeindices.json\n"
     "group_*\nlogs/\n";
 
 constexpr auto readme =
     "# Derivatives of voxherd\n\n"
     "Maps of diffusion models (`_dwimap`) have the names and sidecars of BEP016, connectomes (`_relmat`) those of\n"
-    "BEP017. Both are proposals, so `.bidsignore` lists their names. `voxherd export --help` and the page on\n"
-    "`voxherd export` describe them.\n";
+    "BEP017. Both are proposals. Perfusion maps (`_perfmap`), for which BIDS has no proposal, have the names and "
+    "units\n"
+    "of OSIPI's lexicon (CAPLEX). Tracts are TRX files (`_tractogram`). `.bidsignore` lists these names. The page on "
+    "`voxherd export` describes them.\n";
 
 std::string percent_encoded(const std::string& path) {
   std::string encoded;
@@ -83,13 +87,21 @@ void collect_paths(const nlohmann::json& value, std::vector<std::string>& paths)
   }
 }
 
+/// The image that the program runs in, by what its runtime and script/image set.
+json find_container() {
+  for (const char* variable : {"APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"})
+    if (const char* image = std::getenv(variable); image != nullptr) return {{"Type", "apptainer"}, {"URI", image}};
+  const char* image = std::getenv("VOXHERD_IMAGE");
+  if (image == nullptr) return json::object();
+  std::error_code ignored;
+  return {{"Type", fs::exists("/.dockerenv", ignored) ? "docker" : "oci"}, {"Tag", image}};
+}
+
 json generator() {
   json own{{"Name", "voxherd"}, {"Version", version}};
   const std::string url = VOXHERD_CODE_URL;
   if (!url.empty()) own["CodeURL"] = url;
-  for (const char* variable : {"APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"})
-    if (const char* image = std::getenv(variable); image != nullptr && !own.contains("Container"))
-      own["Container"] = {{"Type", "apptainer"}, {"URI", image}};
+  if (const json container = find_container(); !container.empty()) own["Container"] = container;
   return own;
 }
 

@@ -21,10 +21,14 @@ export_plan plan_derivatives(const result_volumes& result, const bids_place& pla
   if (result.result().analysis_name() == "tensor") return plan_bids_tensor(result, place);
   if (has_connectome(result.result())) return plan_bids_connectome(result, place);
   if (result.result().analysis_name() == "ballstick") return plan_bids_ballstick(result, place);
-  throw failure(exit_status::bad_data,
-                fmt::format("{}: --to bids: is a result of {}, expected one of tensor or ballstick, or one with a "
-                            "connectome; use --to nifti for the maps of any result",
-                            result.result().path(), result.result().analysis_name()));
+  if (result.result().analysis_name() == "perfusion") return plan_bids_perfusion(result, place);
+  if (has_fibres(result.result())) return plan_bids_tracts(result, place);
+  throw failure(
+      exit_status::bad_data,
+      fmt::format(
+          "{}: --to bids: is a result of {}, expected one of tensor, ballstick or perfusion, or one with fibres or a "
+          "connectome; use --to nifti for the maps of any result",
+          result.result().path(), result.result().analysis_name()));
 }
 
 export_plan plan_bids_folder(const result_volumes& result, bids_place place, const std::string& out) {
@@ -42,13 +46,16 @@ void run(session& s, const export_settings& settings) {
   check_label("subject", settings.subject);
   if (!settings.session.empty()) check_label("session", settings.session);
   const std::string session = settings.session.empty() ? "" : "ses-" + settings.session;
-  bids_place place{"sub-" + settings.subject, "sub-" + settings.subject, {}};
+  bids_place place{"sub-" + settings.subject, "sub-" + settings.subject, {}, settings.half_positions};
   if (!session.empty()) {
     place.folder += "/" + session;
     place.name += "_" + session;
   }
-  place.folder += "/dwi";
-  export_bids_folder(s, settings, place);
+  export_folder(s, settings, [&](const result_volumes& result) {
+    bids_place own = place;
+    own.folder += result.result().analysis_name() == "perfusion" ? "/perf" : "/dwi";
+    return plan_bids_folder(result, own, settings.out);
+  });
 }
 
 }  // namespace
@@ -58,6 +65,7 @@ void export_bids_folder(const session& s, const export_settings& settings, const
                 [&](const result_volumes& result) { return plan_bids_folder(result, place, settings.out); });
 }
 
-extern const export_kind bids_export{"bids", "DIR", "BIDS derivatives (BEP016, connectomes BEP017)", true, run};
+extern const export_kind bids_export{
+    "bids", "DIR", "BIDS derivatives (BEP016, connectomes BEP017, perfusion by OSIPI's lexicon)", true, run};
 
 }  // namespace voxherd

@@ -29,7 +29,7 @@ bids_json tensor_encoding() {
 
 export_plan plan_bids_tensor(const result_volumes& result, const bids_place& place) {
   const bids_json none = bids_json::object(), diffusivity{{"Units", "mm^2/s"}};
-  dwimap_plan plan(place, "tensor", describe_model(result.result()));
+  model_plan plan(place, "tensor", describe_model(result.result()));
   plan.add_map(result, "diffusivity", "", "tensor",
                {{"Description", "diffusion tensor: D11, D12, D13, D22, D23, D33"},
                 {"Units", "mm^2/s"},

@@ -27,6 +27,7 @@ std::string join_kinds(const char* separator, const Part& part) {
 struct export_request {
   std::string result, out, kind;
   std::string subject, session;  ///< labels of BIDS names
+  bool half_positions = false;
   bool overwrite = false;
   bool quiet = false;
   int threads = 0;
@@ -47,6 +48,8 @@ void check_request(const export_request& request, const given_options& given) {
           exit_status::usage,
           fmt::format("export: {} is missing; usage: voxherd export FILE --to KIND PATH, where KIND PATH is {}", name,
                       join_kinds(", ", [](const export_kind& k) { return fmt::format("{} {}", k.name, k.place); })));
+  if (request.kind != "trx" && request.kind != "bids")
+    option::refuse_given(given, "half-positions", fmt::format("with --to {}", request.kind));
   if (find_kind(request.kind).has_labels) return;
   for (const char* name : {"subject", "session"})
     option::refuse_given(given, name, fmt::format("with --to {}", request.kind));
@@ -66,6 +69,7 @@ const option_table<export_request>& export_options() {
       {"subject", &T::subject, text_kind::any, {.text = "bids: letters and digits after sub-", .value = "LABEL"}},
       {"session", &T::session, text_kind::any,
        {.text = "bids: letters and digits after ses-", .value = "LABEL", .standard = "none"}},
+      {"half-positions", &T::half_positions, {"trx, bids: positions of fibres in 16 bits, to 1/32 mm up to 128 mm from the origin"}},
       {"overwrite", &T::overwrite, {"replace existing files"}}})
     .group("Running", {
       {"threads", &T::threads, range{0, 256},
@@ -81,6 +85,7 @@ exit_status run_export(session& s, const export_request& request) {
   settings.result = request.result;
   settings.out = request.out;
   settings.overwrite = request.overwrite;
+  settings.half_positions = request.half_positions;
   settings.quiet = request.quiet;
   settings.threads = export_threads(s, request.threads);
   settings.subject = request.subject;

@@ -78,17 +78,20 @@ class image_writers {
   std::exception_ptr error_;
 };
 
+/// Whether a file of the folder is newer than the result.
+bool is_newer(const std::string& name, const export_settings& settings) {
+  std::error_code code;
+  const auto time = fs::last_write_time(fs::path(settings.out) / name, code);
+  return !code && time >= fs::last_write_time(settings.result);
+}
+
 /// For each image 1 if it has to be written; the same on all ranks.
 std::vector<std::uint8_t> find_missing(const session& s, const export_plan& plan, const export_settings& settings) {
   std::vector<std::uint8_t> missing(plan.images.size(), 1);
   if (!settings.keep_newer) return missing;
   s.on_root([&] {
-    const auto result_time = fs::last_write_time(settings.result);
-    for (std::size_t i = 0; i < missing.size(); ++i) {
-      std::error_code code;
-      const auto time = fs::last_write_time(fs::path(settings.out) / plan.images[i].name, code);
-      if (!code && time >= result_time) missing[i] = 0;
-    }
+    for (std::size_t i = 0; i < missing.size(); ++i)
+      if (is_newer(plan.images[i].name, settings)) missing[i] = 0;
   });
   s.broadcast(missing);
   return missing;
@@ -110,6 +113,7 @@ void refuse_existing(const export_plan& plan, const export_settings& settings) {
   const auto check = [&](const std::string& name) { refuse_existing(settings.out + "/" + name, settings); };
   for (const export_text& t : plan.marks) check(t.name);
   for (const export_image& image : plan.images) check(image.name);
+  for (const export_file& file : plan.files) check(file.name);
   for (const export_text& t : plan.texts)
     if (!t.shared) check(t.name);
 }
@@ -126,6 +130,7 @@ void make_folders(const export_plan& plan, const std::string& folder) {
   make_folder(folder);
   for (const std::string& name : plan.folders) make_folder(fs::path(folder) / name);
   for (const export_image& image : plan.images) make_folder((fs::path(folder) / image.name).parent_path());
+  for (const export_file& file : plan.files) make_folder((fs::path(folder) / file.name).parent_path());
 }
 
 std::string read_text(const std::string& path) {
@@ -170,6 +175,8 @@ void carry_out(const session& s, const result_volumes& result, const export_plan
     image_writers(result, own, settings.out, shown).run(settings.threads);
   });
   s.on_root([&] {
+    for (const export_file& file : plan.files)
+      if (!settings.keep_newer || !is_newer(file.name, settings)) file.write(settings.out + "/" + file.name);
     for (const export_text& mark : plan.marks) write_text(settings.out, mark);
   });
 }
@@ -221,7 +228,8 @@ void export_folder(const session& s, const export_settings& settings, const expo
   });
   carry_out(s, *result, plan, settings);
   if (settings.keep_newer) return;
-  spdlog::info("{} written to {}", counted(plan.images.size() + plan.texts.size() + plan.marks.size(), "file"),
+  spdlog::info("{} written to {}",
+               counted(plan.images.size() + plan.files.size() + plan.texts.size() + plan.marks.size(), "file"),
                settings.out);
 }
 

@@ -27,10 +27,17 @@ struct export_text {
   std::function<std::string(const std::string& existing)> update = {};
 };
 
+/// A file in another format, written by rank 0.
+struct export_file {
+  std::string name;  ///< relative to the folder
+  std::function<void(const std::string& path)> write;
+};
+
 /// All files of an exported folder.
 struct export_plan {
   std::vector<std::string> folders;  ///< created even if they stay empty
   std::vector<export_image> images;
+  std::vector<export_file> files;
   std::vector<export_text> texts;
   std::vector<export_text> marks;  ///< written last; removed before anything is replaced
 };
@@ -50,6 +57,7 @@ struct export_settings {
   bool overwrite = false;
   bool keep_newer = false;  ///< with overwrite: an image that is newer than the result is kept, a text only if equal
   bool quiet = false;
+  bool half_positions = false;   ///< of TRX
   int threads = 1;               ///< of this rank, at most; each compresses a file of its own
   std::string subject, session;  ///< labels of BIDS names; "" for none
 };

@@ -7,6 +7,7 @@
 
 #include "core/readable.hpp"
 #include "src/export/export_plan.hpp"
+#include "src/export/fibre_groups.hpp"
 #include "src/export/result_fibres.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/tracts/tracts.hpp"
@@ -52,8 +53,10 @@ void export_tck(session& s, const export_settings& settings) { export_fibres(s, 
 void export_trk(session& s, const export_settings& settings) { export_fibres(s, settings, ".trk", write_trk); }
 
 void export_trx(session& s, const export_settings& settings) {
-  export_fibres(s, settings, ".trx",
-                [](const fibre_source& fibres, const std::string& path) { write_trx(fibres, path); });
+  export_fibres(s, settings, ".trx", [&](const fibre_source& fibres, const std::string& path) {
+    const auto positions = settings.half_positions ? position_type::float16 : position_type::float32;
+    write_trx(fibres, path, {group_by_regions(fibres), positions});
+  });
 }
 
 }  // namespace
@@ -61,6 +64,7 @@ void export_trx(session& s, const export_settings& settings) {
 extern const export_kind tck_export{"tck", "FILE", "fibres for MRtrix (only positions)", false, export_tck};
 extern const export_kind trk_export{"trk", "FILE", "fibres for TrackVis (up to ten numbers per fibre and per point)",
                                     false, export_trk};
-extern const export_kind trx_export{"trx", "FILE", "fibres with all their data", false, export_trx};
+extern const export_kind trx_export{"trx", "FILE", "fibres with all their data, and groups by regions", false,
+                                    export_trx};
 
 }  // namespace voxherd

@@ -82,6 +82,20 @@ class BidsJobs(unittest.TestCase):
         cls.copy(f"{cls.phantom(seed)}/truth/ends.nii.gz", f"{stem}_dseg.nii.gz")
 
     @classmethod
+    def add_dynamic(cls, subject, places="perf", session="", **metadata):
+        """SUBJECT's dynamic series, with masks of liver, artery and vein in the folder `places`."""
+        from perfusion_jobs import Study  # not above: other tests work without its tools
+        study = Study(cls.path(f"study_{subject}{session}"), [2.5 * i for i in range(60)], seed=len(subject + session))
+        folder = f"{subject}/{session}/" if session else f"{subject}/"
+        begin = os.path.basename(subject) + (f"_{session}" if session else "")
+        cls.copy(study.path("series.nii"), f"{folder}perf/{begin}_dce.nii")
+        for label, name in (("liver", "mask"), ("aorta", "artery"), ("portalvein", "vein")):
+            cls.copy(study.path(name + ".nii"), f"{folder}{places}/{begin}_label-{label}_mask.nii")
+        if metadata:
+            cls.write(f"{folder}perf/{begin}_dce.json", json.dumps(metadata))
+        return study
+
+    @classmethod
     def truncate(cls, name):
         with open(cls.path(name), "r+b") as file:
             file.truncate(os.path.getsize(cls.path(name)) // 2)

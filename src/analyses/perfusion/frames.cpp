@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
 
 #include "core/options.hpp"
 #include "src/io/input_file.hpp"
@@ -22,14 +24,13 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-void check_times(const number_table& table, const std::vector<double>& times) {
+/// `place`: names the place of a time in its file.
+void check_times(const std::vector<double>& times, const std::function<std::string(std::size_t)>& place) {
   for (std::size_t i = 0; i < times.size(); ++i) {
-    const std::size_t line = table.row_line[std::min(i / table.columns, table.rows - 1)];
-    if (!std::isfinite(times[i]))
-      refuse(fmt::format("{}: line {}: found {}, expected a number", table.name, line, times[i]));
+    if (!std::isfinite(times[i])) refuse(fmt::format("{}: found {}, expected a number", place(i), times[i]));
     if (i > 0 && times[i] <= times[i - 1])
-      refuse(fmt::format("{}: line {}: frame {} is at {} s, not after frame {} at {} s; times must increase",
-                         table.name, line, i, times[i], i - 1, times[i - 1]));
+      refuse(fmt::format("{}: frame {} is at {} s, not after frame {} at {} s; times must increase", place(i), i,
+                         times[i], i - 1, times[i - 1]));
   }
 }
 
@@ -46,6 +47,49 @@ void check_units(const std::string& source, const std::vector<double>& times) {
                  spacing > 60 ? "milliseconds" : "minutes");
 }
 
+nlohmann::json read_sidecar(const std::string& path) {
+  const input_file file(path);
+  std::string text(file.size(), '\0');
+  file.read(0, text.data(), text.size());
+  nlohmann::json sidecar = nlohmann::json::parse(text, nullptr, false);
+  if (!sidecar.is_object())
+    refuse(fmt::format("{}: is not a JSON object, expected a sidecar of BIDS", printable(path)));
+  return sidecar;
+}
+
+std::vector<double> repeated_times(const nlohmann::json& spacing, std::size_t frames, const std::string& name) {
+  // A volume of a body takes longer, an excitation (which converters call RepetitionTime, too) is shorter.
+  constexpr double min_spacing_s = 0.5;
+  if (!spacing.is_number() || spacing.get<double>() < min_spacing_s)
+    refuse(
+        fmt::format("{}: RepetitionTime is {}, expected at least {} s from one volume to the next; a repetition "
+                    "time of excitations is RepetitionTimeExcitation; add VolumeTiming, the times of the frames",
+                    name, spacing.dump(), min_spacing_s));
+  std::vector<double> times;
+  for (std::size_t i = 0; i < frames; ++i) times.push_back(spacing.get<double>() * static_cast<double>(i));
+  return times;
+}
+
+/// Of a sidecar: the start of each frame, or the time between two.
+std::vector<double> read_sidecar_times(const std::string& path, std::size_t frames, const std::string& series) {
+  const nlohmann::json sidecar = read_sidecar(path);
+  const std::string name = printable(path);
+  for (const char* key : {"FrameTimesStart", "VolumeTiming"}) {
+    if (!sidecar.contains(key)) continue;
+    const nlohmann::json& list = sidecar.at(key);
+    if (!list.is_array() || list.size() != frames ||
+        !std::all_of(list.begin(), list.end(), [](const nlohmann::json& time) { return time.is_number(); }))
+      refuse(fmt::format("{}: {} has {} entries, expected {} numbers, one for each frame of {}", name, key, list.size(),
+                         frames, series));
+    const auto times = list.get<std::vector<double>>();
+    check_times(times, [&](std::size_t) { return name + ": " + key; });
+    return times;
+  }
+  if (sidecar.contains("RepetitionTime")) return repeated_times(sidecar.at("RepetitionTime"), frames, name);
+  refuse(
+      fmt::format("{}: has none of FrameTimesStart, VolumeTiming and RepetitionTime, the times of the frames", name));
+}
+
 }  // namespace
 
 std::vector<double> read_frame_times(const perfusion_settings& o, std::size_t frames, const std::string& series) {
@@ -55,11 +99,18 @@ std::vector<double> read_frame_times(const perfusion_settings& o, std::size_t fr
     check_units("--spacing", times);
     return times;
   }
+  if (o.times.ends_with(".json")) {
+    times = read_sidecar_times(o.times, frames, series);
+    check_units(printable(o.times), times);
+    return times;
+  }
   const number_table table = read_number_table(o.times);
   if (table.values.size() != frames || (table.rows > 1 && table.columns > 1))
     refuse(fmt::format("{}: has {} numbers in {} rows, expected {} in one column or row, one for each frame of {}",
                        table.name, table.values.size(), table.rows, frames, series));
-  check_times(table, table.values);
+  check_times(table.values, [&](std::size_t i) {
+    return fmt::format("{}: line {}", table.name, table.row_line[std::min(i / table.columns, table.rows - 1)]);
+  });
   check_units(table.name, table.values);
   return table.values;
 }

@@ -11,6 +11,7 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/label_image.hpp"
+#include "src/scan/region_names.hpp"
 
 namespace voxherd {
 
@@ -119,6 +120,18 @@ std::uint64_t bytes_per_group(const track_inputs& in) {
          (sizeof(std::uint32_t) + (in.lengths ? sum : 0) + (in.directions ? track::direction_products * sum : 0));
 }
 
+/// Collective: the file of names is read by the root.
+void name_regions(const session& s, const std::string& file, track_inputs& in) {
+  if (file.empty()) return;
+  nlohmann::json names;
+  s.on_root([&] {
+    names = read_region_names(file, std::vector<std::int32_t>(in.labels.begin(), in.labels.end()));
+    in.provenance["region-names"] = fingerprint(file);
+  });
+  s.broadcast(names);
+  in.configuration["region-names"] = names;
+}
+
 }  // namespace
 
 track::track_input track_inputs::view() const {
@@ -215,6 +228,8 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
   s.broadcast(in.voxels);
   s.broadcast(in.seeds);
   s.broadcast(in.labels);
+  in.configuration = nlohmann::json::object();
+  name_regions(s, request.region_names, in);
   s.broadcast(in.exits);
   s.broadcast(in.target_begin);
   s.broadcast(in.targets);
@@ -224,7 +239,6 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
   s.broadcast(in.provenance);
   s.broadcast(in.how);
   in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in));
-  in.configuration = nlohmann::json::object();
   add_stored(track_options(), request, in.configuration);
   spdlog::info("{} with {} each: {} through {} of {}", counted(in.seeds.size(), "seed voxel"),
                counted(request.per_seed, "streamline"), counted(in.plan.streamlines(), "streamline"),

@@ -24,6 +24,7 @@ void check_request(const track_request& r, const given_options& given) {
     refuse("--seed-image and --network exclude each other; --network seeds all of its labels");
   if (!r.targets.empty() && !r.network.empty())
     refuse("--targets and --network exclude each other; give --seed-image with --targets");
+  if (r.network.empty()) refuse_given(given, "region-names", "without --network");
   if (r.matrix2.empty() != r.target2.empty()) refuse("--matrix2 and --target2 need each other");
   if (r.matrix3.empty() != r.target3.empty()) refuse("--matrix3 and --target3 need each other");
   if (r.matrix3.empty()) refuse_given(given, "target3-columns", "without --matrix3");
@@ -64,6 +65,8 @@ const option_table<track_request>& drawing_options() {
       {"network", &T::network, text_kind::file,
        {.text = "parcellation whose labelled voxels are seeds, or several masks; matrices between its labels are written",
         .many = true}},
+      {"region-names", &T::region_names, text_kind::file,
+       {"names of the regions of --network: text, one region per line: label, name"}},
       {"tracts", &T::tracts, text_kind::file,
        {.text = "folder with the masks of many tracts, one folder each, as for XTRACT", .value = "DIR"}},
       {"tract-list", &T::tract_list, text_kind::file,

@@ -19,6 +19,7 @@ struct track_request {
   std::string samples, mask;                     ///< files; "" for none
   std::string reference, transform;              ///< image of the seeds' space, matrix from it to the samples'
   std::vector<std::string> seed_image, network;  ///< images, or lists of them
+  std::string region_names;                      ///< file; "" for none
   std::string tracts, tract_list;                ///< a folder of protocols, a file; "" for none
   std::uint32_t tract_samples = 1000;
   std::uint32_t per_seed = 5000;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/analysis.hpp"
@@ -72,8 +73,25 @@ void write_tck(const fibre_source& source, const std::string& path);
 /// that do not fit are left out and named in the log.
 void write_trk(const fibre_source& source, const std::string& path);
 
+/// Fibres that belong together, with numbers of the group.
+struct fibre_group {
+  std::string name;
+  std::vector<std::uint32_t> fibres;
+  std::vector<std::pair<std::string, float>> values;
+};
+
+enum class position_type { float32, float16 };
+
+/// What a TRX file has besides its fibres. 16-bit positions are rounded to at most 1/32 mm up to 128 mm from the
+/// origin, and to 1/16 mm up to 256 mm.
+struct trx_form {
+  std::vector<fibre_group> groups;
+  position_type positions = position_type::float32;
+};
+
 /// TRX: a ZIP of plain arrays, world mm, each with its own element type. `zip64_from`: sizes and offsets from this
 /// value on are written in 64 bits; change it only in tests.
-void write_trx(const fibre_source& source, const std::string& path, std::uint64_t zip64_from = 0xffffffff);
+void write_trx(const fibre_source& source, const std::string& path, const trx_form& form = {},
+               std::uint64_t zip64_from = 0xffffffff);
 
 }  // namespace voxherd

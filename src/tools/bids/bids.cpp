@@ -6,8 +6,11 @@
 #include "core/version.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/io/input_file.hpp"
+#include "src/tools/bids/dynamic_series.hpp"
+#include "src/tools/bids/folder_files.hpp"
 #include "src/tools/bids/group.hpp"
 #include "src/tools/bids/participant.hpp"
+#include "src/tools/bids/steps.hpp"
 
 namespace voxherd {
 
@@ -25,18 +28,22 @@ void check_data_set(const bids_request& request, const std::vector<dwi_files>& a
                             printable(request.bids_dir)));
 }
 
-std::string read_filter_text(const std::string& path) {
-  const input_file file(path);
-  std::string text(file.size(), '\0');
-  file.read(0, text.data(), text.size());
-  return text;
-}
-
 std::vector<dwi_files> find_wanted_series(const bids_request& request) {
   series_request wanted{request.bids_dir, request.derivatives, request.subjects, request.sessions, {}};
-  if (!request.filter_file.empty())
-    wanted.filter = bids_filter(request.filter_file, read_filter_text(request.filter_file));
-  std::vector<dwi_files> all = find_series(wanted);
+  if (!request.filter_file.empty()) wanted.filter = bids_filter(request.filter_file, read_text(request.filter_file));
+  const bool has_perfusion = computes(request, "perfusion"), has_diffusion = request.analyses.size() > has_perfusion;
+  std::vector<dwi_files> all;
+  if (has_diffusion) all = find_series(wanted);
+  if (has_perfusion) {
+    const std::vector<dwi_files> dynamic = find_dynamic_series(wanted, perfusion_words(request));
+    all.insert(all.end(), dynamic.begin(), dynamic.end());
+  }
+  if (has_diffusion) {
+    check_found(wanted, all, has_perfusion ? "diffusion or dynamic" : "diffusion",
+                "sub-*/[ses-*/]dwi/*_dwi.nii.gz or */T1w/Diffusion/data.nii.gz");
+  } else {
+    check_found(wanted, all, "dynamic", "images that --bids-filter-file names by \"dynamic\"");
+  }
   check_data_set(request, all);
   if (request.series.empty()) return all;
   std::erase_if(all, [&](const dwi_files& series) { return series.name != request.series; });
@@ -82,7 +89,7 @@ exit_status run_bids(session& s, const bids_request& given) {
 
 constexpr command make_bids_command() {
   command c = make_command<bids_options, run_bids>(
-      {"bids", "diffusion series of a BIDS data set: computes, and writes BIDS derivatives",
+      {"bids", "diffusion and dynamic series of a BIDS data set: computes, and writes BIDS derivatives",
        "BIDS_DIR OUT_DIR participant|group --analysis LIST", "bids-dir,out-dir,level",
        "voxherd bids /data/study /data/study/derivatives/voxherd participant \\\n"
        "  --analysis tensor,ballstick --participant-label 01 02 -w /scratch/work"});

@@ -79,13 +79,20 @@ bids_filter::bids_filter(const std::string& path, const std::string& text) {
   }
 }
 
-bool bids_filter::accepts(const std::string& kind, const bids_name& name) const {
+std::vector<std::string> bids_filter::entities(const std::string& kind) const {
+  std::vector<std::string> keys;
+  if (const auto found = filters_.find(kind); found != filters_.end())
+    for (const auto& [key, values] : found->second) keys.push_back(key);
+  return keys;
+}
+
+bool bids_filter::accepts(const std::string& kind, const bids_name& name, const std::string& datatype) const {
   const auto found = filters_.find(kind);
   if (found == filters_.end()) return true;
   return std::all_of(found->second.begin(), found->second.end(), [&](const auto& filter) {
     const auto& [key, values] = filter;
-    if (key == "datatype") return true;  // the folder, which is that of the kind
-    const std::string own = name_part(name, key);
+    const std::string own = key == "datatype" ? datatype : name_part(name, key);
+    if (key == "datatype" && datatype.empty()) return true;
     return std::any_of(values.begin(), values.end(),
                        [&, k = key](const std::string& wanted) { return is_same_value(k, own, wanted); });
   });

@@ -64,7 +64,11 @@ void write_derivatives(session& s, const bids_request& request, const dwi_files&
   settings.out = request.out_dir;
   settings.overwrite = settings.keep_newer = settings.quiet = true;
   settings.threads = export_threads(s, 0);
-  export_bids_folder(s, settings, {series.folder, series.name, sources_in_derivatives(series, step)});
+  const bids_place place{series.folder, series.name, sources_in_derivatives(series, step), request.half_positions};
+  export_bids_folder(s, settings, place);
+  if (step.fibres.empty()) return;
+  settings.result = step.fibres;
+  export_bids_folder(s, settings, place);
 }
 
 void write_citation(const bids_request& request, const std::vector<dwi_files>& all) {

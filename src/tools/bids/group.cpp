@@ -75,6 +75,7 @@ void add_series(group_table& table, std::size_t row, const bids_request& request
   if (!series.session.empty()) table.set(row, "session_id", "ses-" + series.session, {{"Description", "session"}});
   table.set(row, "series", series.name, {{"Description", "entities of the series"}});
   for (const std::string& analysis : request.analyses) {
+    if (!applies(series, analysis)) continue;
     cohort_subject subject;
     subject.out = result_path(request, series, analysis);
     const subject_status status = find_status(subject);
@@ -85,16 +86,24 @@ void add_series(group_table& table, std::size_t row, const bids_request& request
   }
 }
 
+void write_table(const bids_request& request, const std::vector<dwi_files>& all, const std::string& datatype) {
+  group_table table(all.size());
+  for (std::size_t row = 0; row < all.size(); ++row) add_series(table, row, request, all[row]);
+  const std::string begin = request.out_dir + "/group_" + datatype;
+  write_output({"group", begin + ".tsv", true}, table.text());
+  write_output({"group", begin + ".json", true}, table.sidecar());
+  spdlog::info("{}.tsv written: {} series", begin, all.size());
+}
+
 }  // namespace
 
 void write_group(const bids_request& request, const std::vector<dwi_files>& all) {
-  group_table table(all.size());
-  for (std::size_t row = 0; row < all.size(); ++row) add_series(table, row, request, all[row]);
   fs::create_directories(request.out_dir);
-  const std::string path = request.out_dir + "/group_dwi.tsv";
-  write_output({"group", path, true}, table.text());
-  write_output({"group", request.out_dir + "/group_dwi.json", true}, table.sidecar());
-  spdlog::info("{} written: {} series", path, all.size());
+  for (const char* datatype : {"dwi", "perf"}) {
+    std::vector<dwi_files> own = all;
+    std::erase_if(own, [&](const dwi_files& series) { return series.datatype != datatype; });
+    if (!own.empty()) write_table(request, own, datatype);
+  }
 }
 
 }  // namespace voxherd

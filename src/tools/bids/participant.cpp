@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "mpi/run/signals.hpp"
@@ -44,7 +45,9 @@ void move_failed_to_end(session& s, const bids_request& request, std::vector<dwi
 /// Finds wrong options before anything is computed.
 void check_options(const bids_request& request, const std::vector<dwi_files>& all,
                    const std::vector<std::string>& more) {
+  std::set<std::string> checked;  // one series of each kind
   for (const dwi_files& series : all) {
+    if (checked.contains(series.datatype)) continue;
     std::vector<bids_step> steps;
     try {
       steps = plan_steps(request, series);
@@ -52,7 +55,7 @@ void check_options(const bids_request& request, const std::vector<dwi_files>& al
       continue;  // reported with this series
     }
     for (const bids_step& step : steps) (void)prepare_subject(step.run, more);
-    return;
+    checked.insert(series.datatype);
   }
 }
 

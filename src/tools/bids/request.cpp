@@ -12,7 +12,8 @@ namespace voxherd {
 
 namespace {
 
-constexpr const char* analyses[] = {"tensor", "ballstick", "track", "connect"};
+constexpr const char* analyses[] = {"tensor", "ballstick", "track", "connect", "perfusion"};
+constexpr const char* analysis_list = "tensor, ballstick, track, connect, perfusion";
 
 std::vector<std::string> parse_words(const std::string& text, const char*) { return split_words(text); }
 
@@ -22,7 +23,7 @@ std::vector<std::string> parse_analyses(const std::string& text, const char* nam
   std::istringstream words(text);
   for (std::string word; std::getline(words, word, ',');) {
     if (std::find(std::begin(analyses), std::end(analyses), word) == std::end(analyses))
-      option::refuse(fmt::format("--{} {}: `{}` is not one of tensor, ballstick, track, connect", name, text, word));
+      option::refuse(fmt::format("--{} {}: `{}` is not one of {}", name, text, word, analysis_list));
     asked.push_back(word);
   }
   const auto has = [&](const char* word) { return std::find(asked.begin(), asked.end(), word) != asked.end(); };
@@ -46,7 +47,7 @@ void check_request(const bids_request& r, const given_options& given) {
                       "--analysis LIST",
                       name));
   if (r.analyses.empty())
-    option::refuse("bids: --analysis is missing; expected a list of tensor, ballstick, track, connect");
+    option::refuse(fmt::format("bids: --analysis is missing; expected a list of {}", analysis_list));
   if (is_same_folder(r.bids_dir, r.out_dir))
     option::refuse(fmt::format("bids: the output folder {} is the data set itself; choose another one", r.out_dir));
 }
@@ -67,24 +68,28 @@ const option_table<bids_request>& bids_options() {
       {"series", &T::series, text_kind::any,
        {.text = "only this series, by the name that its derivatives have (sub-01_ses-1_run-1)", .value = "NAME"}},
       {"bids-filter-file", &T::filter_file, text_kind::file,
-       {.text = "which files are used, by entities, for dwi, mask and dseg (JSON)"}},
+       {.text = "which files are used, by entities, for dwi, mask, dseg; dynamic, arterial, portal, VFA, T1map (JSON)"}},
       {"derivatives", &T::derivatives, text_kind::file,
-       {.text = "further data set with brain masks and parcellations (-d)", .value = "DIR"}},
+       {.text = "further data set with masks and parcellations (-d)", .value = "DIR"}},
       {"skip-bids-validation", &T::skip_validation, {"accept a data set without dataset_description.json"}}})
     .group("Analysis", {
       {"level", &T::level, {{"participant", bids_level::participant}, {"group", bids_level::group}},
        {.text = "compute and write derivatives of the subjects, or write a table over them", .standard = "none"}},
       {"analysis", &T::analyses, parse_analyses,
-       {.text = "what to compute, separated by commas: tensor, ballstick, track, connect", .value = "LIST"}},
+       {.text = std::string("what to compute, separated by commas: ") + analysis_list, .value = "LIST"}},
       {"tensor-options", &T::tensor_options, parse_words, {.text = "options added to voxherd tensor", .value = "WORDS"}},
       {"ballstick-options", &T::ballstick_options, parse_words,
        {.text = "options added to voxherd ballstick", .value = "WORDS"}},
       {"track-options", &T::track_options, parse_words, {.text = "options added to voxherd track", .value = "WORDS"}},
       {"connect-options", &T::connect_options, parse_words,
        {.text = "options added to voxherd connect", .value = "WORDS"}},
+      {"perfusion-options", &T::perfusion_options, parse_words,
+       {.text = "options added to voxherd perfusion", .value = "WORDS"}},
       {"more", &T::more, parse_words, {.text = "options added to all of them", .value = "WORDS"}}})
     .group("Output", {
       {"out-dir", &T::out_dir, text_kind::file, {.text = "data set of derivatives to write", .value = "DIR"}},
+      {"tracts", &T::tracts, {"also write the streamlines of track and the paths of connect (TRX)"}},
+      {"half-positions", &T::half_positions, {"tracts in 16 bits, to 1/32 mm up to 128 mm from the origin"}},
       {"work-dir", &T::work_dir, text_kind::file,
        {.text = "folder of the results, which are kept and continued (-w)", .value = "DIR"}}})
     .group("Running", {
@@ -109,7 +114,8 @@ std::vector<std::string> from_bids_app(const std::vector<std::string>& words) {
     if (word == "-w") word = "--work-dir";
     if (word == "-d") word = "--derivatives";
     if (word.starts_with("--")) {
-      const std::size_t end = std::min(word.find('='), word.size());
+      // A blank ends the name in the value of, for example, --track-options.
+      const std::size_t end = std::min(word.find_first_of("= "), word.size());
       std::replace(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
     }
     own.push_back(std::move(word));

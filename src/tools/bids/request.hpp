@@ -18,11 +18,12 @@ struct bids_request {
   std::string filter_file, work_dir = "work";
   std::string series;  ///< name of the only one; "" for all
   /// Options added to one analysis, and to all of them.
-  std::vector<std::string> tensor_options, ballstick_options, track_options, connect_options, more;
+  std::vector<std::string> tensor_options, ballstick_options, track_options, connect_options, perfusion_options, more;
   std::optional<int> threads_of_all, threads_per_rank;
   std::optional<double> memory_mb;
   std::size_t per_gpu = 2, per_node = 0;  ///< series at a time; see cohort_run
   bool skip_validation = false, stop_on_first_crash = false, no_tracking = false, shows_version = false;
+  bool tracts = false, half_positions = false;
 };
 
 const option_table<bids_request>& bids_options();

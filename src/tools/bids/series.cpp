@@ -18,34 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_image(const bids_name& name) { return name.extension == ".nii" || name.extension == ".nii.gz"; }
-
-std::string without_prefix(const std::string& label, const std::string& prefix) {
-  return label.starts_with(prefix) ? label.substr(prefix.size()) : label;
-}
-
-bool is_wanted(const std::vector<std::string>& wanted, const std::string& prefix, const std::string& label) {
-  if (wanted.empty()) return true;
-  return std::any_of(wanted.begin(), wanted.end(),
-                     [&](const std::string& word) { return without_prefix(word, prefix) == label; });
-}
-
-/// Files that apply to the series by the inheritance principle: the same suffix and no other entities, in its folder or
-/// one above it; the nearest folder first. Within a folder the file with the most entities.
+/// The nearest file that applies to the series; "" without one.
 std::string find_inherited(const fs::path& root, const fs::path& folder, const bids_name& series,
                            const std::string& extension) {
-  for (fs::path at = folder;; at = at.parent_path()) {
-    std::string best;
-    std::size_t entities = 0;
-    for (const named_file& file : list_bids_files(at)) {
-      const bool applies =
-          file.name.suffix == series.suffix && file.name.extension == extension && has_entities(series, file.name);
-      if (!applies || (!best.empty() && file.name.entities.size() <= entities)) continue;
-      best = file.path;
-      entities = file.name.entities.size();
-    }
-    if (!best.empty() || at == root || at == at.parent_path()) return best;
-  }
+  const std::vector<std::string> files = list_inherited(root, folder, series, extension);
+  return files.empty() ? "" : files.front();
 }
 
 /// The series of one folder: preprocessed ones if there are any, else those without desc.
@@ -87,9 +64,9 @@ class companions {
     const auto standard = std::find_if(found.begin(), found.end(),
                                        [](const named_file& file) { return file.name.value("desc") == "aparcaseg"; });
     if (found.size() == 1) {
-      files.parcellation = found.front().path;
+      choose(found.front(), files);
     } else if (standard != found.end()) {
-      files.parcellation = standard->path;
+      choose(*standard, files);
     } else if (found.empty()) {
       files.parcellation_problem =
           fmt::format("no parcellation (_dseg.nii.gz) with {} in dwi/ or anat/; give its data set with --derivatives",
@@ -105,6 +82,12 @@ class companions {
   }
 
  private:
+  /// The parcellation, and its table of names beside it or above.
+  static void choose(const named_file& image, dwi_files& files) {
+    files.parcellation = image.path;
+    files.region_names = find_inherited(image.root, fs::path(image.path).parent_path(), image.name, ".tsv");
+  }
+
   /// Images with this suffix and no entities that contradict the series.
   std::vector<named_file> candidates(const std::string& suffix, const std::vector<std::string>& datatypes) const {
     std::vector<named_file> found;
@@ -118,6 +101,7 @@ class companions {
             if (file.name.suffix == suffix && is_image(file.name) && has_entities(name_, file.name, own) &&
                 wanted_.filter.accepts(suffix, file.name)) {
               file.is_anatomical = datatype == "anat";
+              file.root = root;
               found.push_back(file);
             }
     return found;
@@ -199,23 +183,31 @@ std::optional<dwi_files> find_hcp_series(const fs::path& subject_folder) {
   return s;
 }
 
-void check_subjects(const series_request& wanted, const std::vector<dwi_files>& all) {
+}  // namespace
+
+std::string without_prefix(const std::string& label, const std::string& prefix) {
+  return label.starts_with(prefix) ? label.substr(prefix.size()) : label;
+}
+
+bool is_wanted(const std::vector<std::string>& wanted, const std::string& prefix, const std::string& label) {
+  if (wanted.empty()) return true;
+  return std::any_of(wanted.begin(), wanted.end(),
+                     [&](const std::string& word) { return without_prefix(word, prefix) == label; });
+}
+
+void check_found(const series_request& wanted, const std::vector<dwi_files>& all, const std::string& kind,
+                 const std::string& expected) {
   for (const std::string& word : wanted.subjects) {
     const std::string label = without_prefix(word, "sub-");
     if (std::none_of(all.begin(), all.end(), [&](const dwi_files& s) { return s.subject == label; }))
-      throw failure(exit_status::bad_data,
-                    fmt::format("--participant-label {}: no such subject with a diffusion series "
-                                "that was asked for in {}",
-                                word, printable(wanted.bids_dir)));
+      throw failure(exit_status::bad_data, fmt::format("--participant-label {}: no such subject with a {} series "
+                                                       "that was asked for in {}",
+                                                       word, kind, printable(wanted.bids_dir)));
   }
   if (all.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: no diffusion series that was asked for; expected sub-*/[ses-*/]dwi/*_dwi.nii.gz or "
-                              "*/T1w/Diffusion/data.nii.gz",
-                              printable(wanted.bids_dir)));
+    throw failure(exit_status::bad_data, fmt::format("{}: no {} series that was asked for; expected {}",
+                                                     printable(wanted.bids_dir), kind, expected));
 }
-
-}  // namespace
 
 std::vector<dwi_files> find_series(const series_request& wanted) {
   if (!fs::is_directory(wanted.bids_dir))
@@ -233,7 +225,6 @@ std::vector<dwi_files> find_series(const series_request& wanted) {
     }
   }
   std::sort(all.begin(), all.end(), [](const dwi_files& a, const dwi_files& b) { return a.name < b.name; });
-  check_subjects(wanted, all);
   return all;
 }
 

@@ -8,14 +8,16 @@
 
 namespace voxherd {
 
-/// A diffusion series of a data set with the files that belong to it; "" for missing ones.
+/// A series of a data set with the files that belong to it; "" for missing ones.
 struct dwi_files {
+  std::string datatype = "dwi";  ///< of its derivatives: "dwi", or "perf" for a dynamic series
   std::string subject, session;  ///< labels
   std::string folder;            ///< of its derivatives: "sub-01/ses-a/dwi"
   std::string name;              ///< entities of its derivatives: "sub-01_ses-a_run-1_space-ACPC"
-  std::string dwi, bval, bvec, mask, grad_dev, parcellation;
-  std::string problem;               ///< why it cannot be used; "" for none
-  std::string parcellation_problem;  ///< why it has no parcellation; "" if it has one
+  std::string dwi, bval, bvec, mask, grad_dev, parcellation, region_names;
+  std::vector<std::string> perfusion_words;  ///< of a dynamic series: options that name its files
+  std::string problem;                       ///< why it cannot be used; "" for none
+  std::string parcellation_problem;          ///< why it has no parcellation; "" if it has one
 };
 
 /// Which series are wanted.
@@ -26,11 +28,21 @@ struct series_request {
   bids_filter filter;
 };
 
-/// All series of the data set, sorted by name: raw BIDS, BIDS derivatives (desc-preproc), or folders of the HCP. Throws
-/// failure: missing_input, bad_data if there are none or a wanted subject is missing.
+/// A label with or without its prefix, such as "sub-".
+std::string without_prefix(const std::string& label, const std::string& prefix);
+/// Whether a label is among the wanted ones, or all are wanted.
+bool is_wanted(const std::vector<std::string>& wanted, const std::string& prefix, const std::string& label);
+
+/// All diffusion series of the data set, sorted by name: raw BIDS, BIDS derivatives (desc-preproc), or folders of the
+/// HCP. Throws failure (missing_input).
 std::vector<dwi_files> find_series(const series_request& wanted);
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(dwi_files, subject, session, folder, name, dwi, bval, bvec, mask, grad_dev,
-                                   parcellation, problem, parcellation_problem)
+/// Throws failure (bad_data) if there are no series or a wanted subject is missing. For the message: the `kind` of
+/// series, and what was `expected`.
+void check_found(const series_request& wanted, const std::vector<dwi_files>& all, const std::string& kind,
+                 const std::string& expected);
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(dwi_files, datatype, subject, session, folder, name, dwi, bval, bvec, mask, grad_dev,
+                                   parcellation, region_names, perfusion_words, problem, parcellation_problem)
 
 }  // namespace voxherd

@@ -13,7 +13,16 @@ namespace voxherd {
 struct bids_step {
   std::string analysis;
   cohort_subject run;
+  std::string fibres = {};  ///< file of its streamlines or paths; "" for none
 };
+
+bool computes(const bids_request& request, const std::string& analysis);
+
+/// Whether an analysis is one of this kind of series.
+bool applies(const dwi_files& series, const std::string& analysis);
+
+/// The user's options of the analysis of dynamic series.
+std::vector<std::string> perfusion_words(const bids_request& request);
 
 /// The steps of a series, in their order; their results are in the work folder. Throws failure (bad_data) if an
 /// analysis needs a file that the series does not have.

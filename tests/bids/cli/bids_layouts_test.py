@@ -3,9 +3,12 @@ import json
 import os
 import shlex
 import unittest
+import unittest.mock
+import zipfile
 
-from bids_jobs import BRIEF, BidsJobs, read, read_json
+from bids_jobs import BRIEF, BidsJobs, read, read_json, read_table
 from program import files_below
+from trx_groups import read_groups
 
 
 def commands(log):
@@ -62,6 +65,58 @@ class Preprocessed(Layouts):
         self.assertEqual([f["--connectome"] for f in found.values()],
                          [self.path("qsiprep/sub-7/anat/sub-7_space-ACPC_desc-aparcaseg_dseg.nii.gz")])
         self.assertTrue(any("_seg-aparcaseg_meas-cost_" in name for name in self.out()))
+
+    def test_regions_have_the_names_of_the_table_above_the_segmentation(self):
+        self.write("qsiprep/desc-aparcaseg_dseg.tsv",
+                   "index\tname\tcolor\n" + "".join(f"{i}\tRegion {i}\t#ffffff\n" for i in range(1, 60)))
+        self.addCleanup(os.remove, self.path("qsiprep/desc-aparcaseg_dseg.tsv"))
+        found = commands(self.participant("qsiprep", "--session-id", "pre", analysis="track,connect"))
+        self.assertEqual({f["--region-names"] for f in found.values()}, {self.path("qsiprep/desc-aparcaseg_dseg.tsv")})
+        out = self.path(f"out{self.id()}{self.count}")
+        for method, measure in (("leastcost", "cost"), ("streamlines", "count")):
+            nodes = read_table(f"{out}/{self.a.split('/', 1)[1]}_seg-aparcaseg_desc-{method}_nodeindices.tsv")
+            self.assertGreater(len(nodes), 1)
+            for node in nodes:
+                self.assertEqual(node["label"], "Region " + node["node_index"])
+            (matrix,) = [name for name in self.out() if f"_meas-{measure}_desc-{method}_relmat.tsv" in name]
+            header = read(out, matrix).decode().split("\n")[0]
+            self.assertEqual(header.split("\t"), [node["label"] for node in nodes])
+            self.assertIn("bids:qsiprep:desc-aparcaseg_dseg.tsv", read_json(out, matrix[:-3] + "json")["Sources"])
+
+    def test_tracts_are_written_twice_with_the_same_bytes_and_a_group_per_pair_of_regions(self):
+        words = ["--session-id", "pre", "--tracts", "--half-positions"]
+        outs = []
+        for _ in range(2):
+            self.participant("qsiprep", *words, analysis="track,connect")
+            outs.append(self.path(f"out{self.id()}{self.count}"))
+        begin = f"{self.a.split('/', 1)[1]}_seg-aparcaseg"
+        for method, value in (("leastcost", "cost"), ("streamlines", "length")):
+            name = f"{begin}_desc-{method}_tractogram"
+            self.assertEqual(read(outs[0], name + ".trx"), read(outs[1], name + ".trx"))
+            groups = read_groups(os.path.join(outs[0], name + ".trx"))
+            labels = {node["node_index"] for node in read_table(f"{outs[0]}/{begin}_desc-{method}_nodeindices.tsv")}
+            self.assertGreater(len(groups), 0)
+            for pair, (fibres, means) in groups.items():
+                self.assertLessEqual(set(pair.split("-")), labels)
+                self.assertGreater(len(fibres), 0)
+                self.assertGreater(means[value][0], 0)
+            self.assertTrue(any("_desc-aparcaseg_dseg.nii.gz" in uri
+                                for uri in read_json(outs[0], name + ".json")["Sources"]))
+            with zipfile.ZipFile(os.path.join(outs[0], name + ".trx")) as archive:
+                self.assertIn("positions.3.float16", archive.namelist())
+
+    def test_the_container_is_named_by_what_its_runtime_sets(self):
+        for variables, expected in (({}, None), ({"APPTAINER_CONTAINER": "/images/v.sif", "VOXHERD_IMAGE": "voxherd:1"},
+                                                 {"Type": "apptainer", "URI": "/images/v.sif"}),
+                                    ({"VOXHERD_IMAGE": "voxherd:1"},
+                                     {"Type": "docker" if os.path.exists("/.dockerenv") else "oci", "Tag": "voxherd:1"})):
+            clean = {name: value for name, value in os.environ.items()
+                     if name not in ("APPTAINER_CONTAINER", "SINGULARITY_CONTAINER", "VOXHERD_IMAGE")}
+            with unittest.mock.patch.dict(os.environ, {**clean, **variables}, clear=True):
+                self.participant("qsiprep", "--session-id", "pre")
+            description = read_json(self.path(f"out{self.id()}{self.count}", "dataset_description.json"))
+            self.assertEqual(description["GeneratedBy"][0].get("Container"), expected)
+            self.assertNotIn("CodeURL", description["GeneratedBy"][0])  # this build knows none
 
     def test_a_filter_chooses_series_and_segmentation(self):
         self.write("filter.json", json.dumps({"dwi": {"session": ["post"], "run": 2}, "dseg": {"desc": "aseg"}, "t1w": {}}))

@@ -9,6 +9,7 @@ import sys
 import tarfile
 import unittest
 
+import perfusion_jobs  # noqa: F401  # skips this test where its tools are missing
 from bids_jobs import BRIEF, BidsJobs
 from program import VOXHERD
 
@@ -58,8 +59,17 @@ class Validator(BidsJobs):
         cls.add_mask("raw/derivatives/pre/sub-01/dwi/sub-01")
         cls.add_regions("raw/derivatives/pre/sub-01/dwi/sub-01_seg-ends")
         cls.bids("raw", "out", "participant", "--analysis", "tensor,ballstick,track,connect", "-d", "raw/derivatives/pre",
-                 "--participant-label", "01", "-w", "work", *BRIEF)
+                 "--participant-label", "01", "--tracts", "-w", "work", *BRIEF)
         cls.bids("raw", "out", "group", "--analysis", "tensor,ballstick", "-w", "work")
+        cls.describe("dynamic")
+        cls.write("dynamic/README", "Series with known flows.\n")
+        cls.write("dynamic/.bidsignore", "perf/\n")  # BIDS has no name for them
+        cls.add_dynamic("dynamic/sub-01", VolumeTiming=[2.5 * i for i in range(60)])
+        cls.write("filter.json", json.dumps({"dynamic": {"suffix": "dce"}, "mask": {"label": "liver"},
+                                             "arterial": {"label": "aorta"}, "portal": {"label": "portalvein"}}))
+        words = ["--analysis", "perfusion", "--bids-filter-file", "filter.json", "-w", "work"]
+        cls.bids("dynamic", "out_dynamic", "participant", *words, "--nprocs", "1", "--more", "--backend cpu")
+        cls.bids("dynamic", "out_dynamic", "group", *words)
 
     def errors(self, data_set, ignored=()):
         self.write("config.json", json.dumps({"ignore": list(ignored)}))
@@ -78,10 +88,12 @@ class Validator(BidsJobs):
 
     def test_the_derivatives_are_valid(self):
         # It does not know the names of derivatives: .bidsignore lists all of them, so that no subject is left.
-        self.assertEqual(self.errors("out", ["SUBJECT_FOLDERS"]), [])
-        os.rename(self.path("out/.bidsignore"), self.path("bidsignore"))
-        self.addCleanup(os.rename, self.path("bidsignore"), self.path("out/.bidsignore"))
-        self.assertIn("NOT_INCLUDED", self.errors("out", ["SUBJECT_FOLDERS"]))
+        for out in ("out", "out_dynamic"):
+            self.assertEqual(self.errors(out, ["SUBJECT_FOLDERS"]), [], out)
+            os.rename(self.path(out, ".bidsignore"), self.path("bidsignore"))
+            self.addCleanup(os.rename, self.path("bidsignore"), self.path(out, ".bidsignore"))
+            self.assertIn("NOT_INCLUDED", self.errors(out, ["SUBJECT_FOLDERS"]), out)
+            self.doCleanups()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import numpy as np
 from connect_jobs import ConnectJobs, Maps
 from geodesic_jobs import Result
 from toy_jobs import h5py, voxherd
+from trx_groups import read_groups
 
 try:
     import nibabel
@@ -288,6 +289,21 @@ class Connectome(ConnectJobs):
         cost = Maps(out).connectome["cost"]
         np.fill_diagonal(cost, np.inf)
         self.assertEqual((cost.argmin(axis=1) + 7).tolist(), [8, 7, 10, 9, 12, 11, 14, 13])
+
+    def test_trx_has_one_group_per_pair_of_regions(self):
+        paths = self.path("paths.h5")
+        rc, output = self.launch(self.path("out.h5"), "--connectome", self.ends, "--labels", "2,5,14", "--paths", paths)
+        self.assertEqual(rc, 0, output)
+        for name in ("first.trx", "second.trx"):
+            self.assertEqual(voxherd("export", paths, "--to", "trx", self.path(name))[0], 0)
+        with open(self.path("first.trx"), "rb") as first, open(self.path("second.trx"), "rb") as second:
+            self.assertEqual(first.read(), second.read())
+        fibres, groups = Result(paths).samples, read_groups(self.path("first.trx"))
+        self.assertEqual({name: members.tolist() for name, (members, _) in groups.items()},
+                         {"-".join(map(str, sorted(pair))): [f] for f, pair in enumerate(fibres["regions"].tolist())})
+        for members, means in groups.values():
+            for name in ("cost", "path_cost", "length_mm"):
+                np.testing.assert_array_equal(means[name], fibres[name][members])
 
     def test_names_head_the_rows_and_columns_of_the_csv(self):
         names = self.path("names.txt")

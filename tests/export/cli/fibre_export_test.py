@@ -49,6 +49,16 @@ class ExportedFibres(unittest.TestCase):
 
 
 class Fibres(ExportedFibres):
+    def test_positions_of_16_bits_are_rounded_to_the_nearest(self):
+        out, again = self.path("half.trx"), self.path("half2.trx")
+        for name in (out, again):
+            run("export", self.result, "--to", "trx", name, "--half-positions")
+        kind, found = read_trx(out)[1]["positions"]
+        self.assertEqual(kind, "float16")
+        np.testing.assert_array_equal(found, self.points["position"].astype(np.float16))
+        with open(out, "rb") as first, open(again, "rb") as second:
+            self.assertEqual(first.read(), second.read())
+
     def test_tck_and_trk_contain_the_positions_of_the_result(self):
         for kind in ("tck", "trk"):
             for ranks in (1, 3):

@@ -128,7 +128,7 @@ void write(const fibre_source& source, const std::vector<std::string>& words) {
   } else if (format == "trk") {
     write_trk(source, out);
   } else if (words.size() > 3) {
-    write_trx(source, out, std::stoull(words[3]));
+    write_trx(source, out, {}, std::stoull(words[3]));
   } else {
     write_trx(source, out);
   }

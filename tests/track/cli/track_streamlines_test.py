@@ -6,6 +6,7 @@ import numpy as np
 from crafted_inputs import USAGE
 from toy_jobs import digest, h5py, voxherd
 from track_test import TrackJobs, constants
+from trx_groups import read_groups
 
 
 def read(path):
@@ -50,6 +51,14 @@ class Streamlines(TrackJobs):
         self.assertEqual({tuple(sorted(r)) for r in values["reached"][6:12]}, {(1, 3)})
         self.assertEqual({tuple(sorted(r)) for r in values["reached"][12:]}, {(0, 1)})
         self.assertEqual({min(halves) for halves in values["halves"][:6].tolist()}, {0})
+        # Each streamline is in the group of each pair that it joins.
+        self.assertEqual(voxherd("export", self.path("kept.h5"), "--to", "trx", self.path("kept.trx"))[0], 0)
+        groups = read_groups(self.path("kept.trx"))
+        self.assertEqual({name: fibres.tolist() for name, (fibres, _) in groups.items()},
+                         {"1-2": list(range(6, 12)), "1-3": [*range(6), *range(12, 18)], "2-3": list(range(6, 12))})
+        for fibres, means in groups.values():
+            self.assertEqual(set(means), {"length", "first_half", "second_half"})
+            np.testing.assert_allclose(means["length"], [values["length"][fibres].mean()], rtol=1e-6)
 
     def test_any_ranks_and_batches_keep_the_same_accepted_streamlines(self):
         options = (*self.all_options(), "--samples-per-seed", 800)
