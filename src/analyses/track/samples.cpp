@@ -289,6 +289,7 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
     counts[0] = source->fibres, counts[1] = source->samples;
     provenance = source->provenance;
   });
+  s.note_stage("samples opened");
   s.broadcast(grid);
   s.broadcast(voxels);
   for (std::int32_t& n : counts) s.broadcast(n);
