@@ -5,6 +5,7 @@
 #include "kernels/track/fibre_choice.hpp"
 #include "kernels/track/look_up.hpp"
 #include "kernels/track/mask_exits.hpp"
+#include "kernels/track/step_words.hpp"
 #include "kernels/track/visit_counter.hpp"
 
 namespace voxherd::track {
@@ -76,10 +77,15 @@ class walker {
     std::uint32_t number;
   };
 
-  VOXHERD_FUNCTION philox4x32_ctr_t words(purpose why, std::int32_t step) const {
+  /// The place of random words in the seed's stream; those of the next step are step_words::stride further.
+  VOXHERD_FUNCTION std::uint64_t place_of_words(purpose why, std::int32_t step) const {
     const std::uint32_t code = (static_cast<std::uint32_t>(step) << 3) | (static_cast<std::uint32_t>(half_) << 2) |
                                static_cast<std::uint32_t>(why);
-    return draw_words(how_->random_seed, seed_.index, static_cast<std::uint64_t>(number_) << 32 | code);
+    return static_cast<std::uint64_t>(number_) << 32 | code;
+  }
+
+  VOXHERD_FUNCTION philox4x32_ctr_t words(purpose why, std::int32_t step) const {
+    return draw_words(how_->random_seed, seed_.index, place_of_words(why, step));
   }
 
   /// The seed's centre, or a point uniform in a ball around it.
@@ -156,7 +162,8 @@ class walker {
     // Both voxels are asked for before one is needed.
     const voxel_info own =
         look_up(*field_, nearest_voxel(position_[0]), nearest_voxel(position_[1]), nearest_voxel(position_[2]));
-    const drawn_sample drawn = draw(position_, purpose::sample);
+    const drawn_sample drawn =
+        draw(position_, sample_words_.at(how_->random_seed, seed_.index, place_of_words(purpose::sample, point_)));
     if (point_ > 0 && how_->loop_check && !enter_cell()) {
       --point_;  // the point is not part of the half
       return;
@@ -208,8 +215,8 @@ class walker {
   }
 
   /// One of the eight voxels around the point, with the probabilities of linear interpolation, and one of its samples.
-  [[gnu::always_inline]] VOXHERD_FUNCTION inline drawn_sample draw(const float (&position)[3], purpose why) const {
-    const philox4x32_ctr_t w = words(why, point_);
+  [[gnu::always_inline]] VOXHERD_FUNCTION inline drawn_sample draw(const float (&position)[3],
+                                                                   const philox4x32_ctr_t& w) const {
     std::int32_t voxel[3];
     for (int d = 0; d < 3; ++d) {
       const float low = lane::floor(position[d]);
@@ -242,7 +249,7 @@ class walker {
     float ahead[3] = {position_[0], position_[1], position_[2]};
     move(next, ahead);
     direction there;
-    if (const packed_fibre* fibres = find_fibres(draw(ahead, purpose::trial)); fibres != nullptr)
+    if (const packed_fibre* fibres = find_fibres(draw(ahead, words(purpose::trial, point_))); fibres != nullptr)
       there = choose_fibre(fibres, *how_, point_ == 0, travel_, word).axis();
     if (there.is_zero() && how_->averaging == step_mean::with_axis) there = {0, 0, direction_unit};
     return there.is_zero() ? next : mean_direction(next, there);
@@ -276,6 +283,7 @@ class walker {
   const field_view* field_;
   const walk_settings* how_;
   visit_counter counter_;
+  step_words sample_words_;
   stamped_table<cell_entry> cells_;
   mask_exits exits_;
   seed seed_{};

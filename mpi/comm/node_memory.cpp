@@ -62,7 +62,10 @@ node_memory::node_memory(const session& s, std::size_t bytes, const std::string&
   try {
     s.agree([&] {
       if (bytes == 0) return;
-      if (only_rank) start_ = map(-1, bytes, MAP_PRIVATE | MAP_ANONYMOUS, purpose);
+      if (only_rank) {
+        start_ = map(-1, bytes, MAP_PRIVATE | MAP_ANONYMOUS, purpose);
+        (void)::madvise(start_, bytes, MADV_HUGEPAGE);  // 512 times fewer page faults
+      }
       if (!only_rank && s.node_rank() == 0) descriptor = create_shared(name, bytes, purpose);
     });
     s.agree([&] {

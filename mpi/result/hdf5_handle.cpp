@@ -144,6 +144,19 @@ std::vector<std::uint64_t> shape_of(hid_t dataset) {
   return {extents.begin(), extents.end()};
 }
 
+std::optional<std::uint64_t> contiguous_offset(hid_t file, hid_t dataset, hid_t type) {
+  const handle own_type(H5Dget_type(dataset), H5Tclose, "HDF5 type");
+  if (H5Tequal(own_type, type) <= 0) return {};
+  const haddr_t begin = H5Dget_offset(dataset);
+  if (begin == HADDR_UNDEF) return {};
+  std::uint64_t bytes = H5Tget_size(type);
+  for (const std::uint64_t extent : shape_of(dataset)) bytes *= extent;
+  hsize_t file_bytes = 0;
+  checked(H5Fget_filesize(file, &file_bytes), "HDF5 file size");
+  if (H5Dget_storage_size(dataset) != bytes || bytes > file_bytes || begin > file_bytes - bytes) return {};
+  return begin;
+}
+
 namespace {
 
 /// The dataspace of a box in a dataset.

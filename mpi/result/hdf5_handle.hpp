@@ -3,6 +3,7 @@
 #include <hdf5.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -62,6 +63,10 @@ handle new_dataset(hid_t parent, const std::string& name, hid_t type, std::span<
 
 handle make_space(std::span<const std::uint64_t> shape);
 std::vector<std::uint64_t> shape_of(hid_t dataset);
+
+/// The byte of the file at which a dataset's values begin, if all of them are there in this type, one after another.
+/// None if they are chunked, compressed, of another type or in another file.
+std::optional<std::uint64_t> contiguous_offset(hid_t file, hid_t dataset, hid_t type);
 
 /// Writes a box of a dataset from contiguous memory; nothing for an empty box. Independent. Throws failure (disk).
 void write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,

@@ -316,6 +316,12 @@ std::vector<std::byte> result_reader::read_row_bytes(const std::string& name, st
   return bytes;
 }
 
+std::optional<std::uint64_t> result_reader::rows_offset(const std::string& name) const {
+  const output_spec& o = checked_rows(name, output(name).layout, 0, 0);
+  const hdf5::handle dataset = hdf5::open_dataset(state_->file, dataset_path(o));
+  return hdf5::contiguous_offset(state_->file, dataset, hdf5::file_type(o.type));
+}
+
 std::vector<std::byte> result_reader::read_batch(const std::string& name, const batch& items) const {
   return hdf5::read_batch(state_->file, state_->layout, output(name), items);
 }

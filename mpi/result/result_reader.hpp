@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,10 @@ class result_reader {
   std::vector<T> read_rows(const std::string& name, std::uint64_t first_row, std::uint64_t count) const;
   /// The same as bytes in the file's type.
   std::vector<std::byte> read_row_bytes(const std::string& name, std::uint64_t first_row, std::uint64_t count) const;
+  /// The byte of the file at which the rows of an output laid out as items or points begin, if they are there one after
+  /// another in the output's type: then several threads can read them at once, without HDF5. None otherwise, for
+  /// example after h5repack.
+  std::optional<std::uint64_t> rows_offset(const std::string& name) const;
   /// The bytes of a batch of one output, as they were written, in the file's type.
   std::vector<std::byte> read_batch(const std::string& name, const batch& items) const;
   /// XXH64 of the batch's bytes as they are in the file now; the journal says what they were when written.

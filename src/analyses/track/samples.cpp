@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <filesystem>
 #include <future>
 #include <memory>
+#include <optional>
 
 #include "mpi/result/result_reader.hpp"
 #include "src/io/fingerprint.hpp"
@@ -47,12 +49,92 @@ class result_source final : public sample_source {
     samples = shape.empty() ? 1 : static_cast<std::int32_t>(shape[0]);
     grid = result_.grid();
     voxels = result_.item_voxels();
+    for (const std::string& name : columns())
+      if (result_.output(name).shape != shape)
+        refuse(fmt::format("{}: {} and th1 have different shapes; is it a complete copy of a voxherd result?",
+                           printable(path), name));
     const auto& inputs = result_.provenance().value("inputs", nlohmann::json::object());
     if (inputs.contains("image")) provenance["image"] = inputs.at("image");
   }
 
-  /// Some rows are packed while this thread reads the next ones.
   void read(packed_fibre* packed, int threads) override {
+    const std::vector<std::uint64_t> offsets = column_offsets();
+    if (offsets.empty()) {
+      read_with_hdf5(packed, threads);
+    } else {
+      read_on_threads(offsets, packed, threads);
+    }
+  }
+
+ private:
+  /// Before the file is read, so that the check at the end of the run finds one that was replaced in between.
+  const std::string& noted(const std::string& path) {
+    provenance["samples"] = fingerprint(path);
+    return path;
+  }
+
+  /// The names of th, ph, f of each fibre.
+  std::vector<std::string> columns() const {
+    std::vector<std::string> names;
+    for (std::int32_t k = 1; k <= fibres; ++k)
+      for (const char* name : {"th", "ph", "f"}) names.push_back(fmt::format("{}{}", name, k));
+    return names;
+  }
+
+  /// Where the columns begin in the file; empty if only HDF5 can read one of them.
+  std::vector<std::uint64_t> column_offsets() const {
+    std::vector<std::uint64_t> offsets;
+    for (const std::string& name : columns()) {
+      const std::optional<std::uint64_t> offset = result_.rows_offset(name);
+      if (!offset || result_.output(name).type != element_type::float32) return {};
+      offsets.push_back(*offset);
+    }
+    return offsets;
+  }
+
+  /// Each thread reads and packs blocks of rows. HDF5 would read on one thread only.
+  void read_on_threads(const std::vector<std::uint64_t>& offsets, packed_fibre* packed, int threads) const {
+    constexpr std::size_t block_bytes = 512 << 10;  // of a column
+    const std::size_t row_bytes = static_cast<std::size_t>(samples) * sizeof(float);
+    const std::size_t rows = std::max<std::size_t>(1, block_bytes / row_bytes);
+    const auto blocks = static_cast<std::ptrdiff_t>((voxels.size() + rows - 1) / rows);
+    const input_file file(result_.path());
+    std::exception_ptr error;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (std::ptrdiff_t block = 0; block < blocks; ++block) {
+      const std::size_t first = static_cast<std::size_t>(block) * rows, end = std::min(first + rows, voxels.size());
+      try {
+        for (const std::uint64_t begin : offsets) file.will_need(begin + first * row_bytes, (end - first) * row_bytes);
+        read_block(file, offsets, first, end, packed);
+      } catch (...) {
+#pragma omp critical(voxherd_read_samples)
+        error = std::current_exception();
+      }
+    }
+    if (error) std::rethrow_exception(error);
+  }
+
+  /// Rows [first, end), in pieces that stay in a core's cache between reading and packing.
+  void read_block(const input_file& file, const std::vector<std::uint64_t>& offsets, std::size_t first, std::size_t end,
+                  packed_fibre* packed) const {
+    constexpr std::size_t piece_bytes = 64 << 10;  // of a column
+    const auto row = static_cast<std::size_t>(samples), stride = static_cast<std::size_t>(fibres);
+    const std::size_t rows = std::max<std::size_t>(1, piece_bytes / (row * sizeof(float)));
+    std::array<std::vector<float>, 3> column;
+    for (; first < end; first += rows) {
+      const std::size_t values = std::min(rows, end - first) * row;
+      for (std::size_t k = 0; k < stride; ++k) {
+        for (std::size_t c = 0; c < 3; ++c) {
+          column[c].resize(values);
+          file.read(offsets[3 * k + c] + first * row * sizeof(float), column[c].data(), values * sizeof(float));
+        }
+        track::pack_fibres(column[0], column[1], column[2], packed + first * row * stride + k, stride, 1);
+      }
+    }
+  }
+
+  /// For files that were repacked: some rows are packed while this thread reads the next ones.
+  void read_with_hdf5(packed_fibre* packed, int threads) const {
     constexpr std::uint64_t rows_at_once = 16384;
     const std::size_t row = static_cast<std::size_t>(samples) * static_cast<std::size_t>(fibres);
     std::future<void> packing;
@@ -69,20 +151,10 @@ class result_source final : public sample_source {
     if (packing.valid()) packing.get();
   }
 
- private:
-  /// Before the file is read, so that the check at the end of the run finds one that was replaced in between.
-  const std::string& noted(const std::string& path) {
-    provenance["samples"] = fingerprint(path);
-    return path;
-  }
-
-  /// th, ph, f of each fibre.
   std::vector<std::vector<float>> read_columns(std::uint64_t first, std::uint64_t rows) const {
-    std::vector<std::vector<float>> columns;
-    for (std::int32_t k = 1; k <= fibres; ++k)
-      for (const char* name : {"th", "ph", "f"})
-        columns.push_back(result_.read_rows<float>(fmt::format("{}{}", name, k), first, rows));
-    return columns;
+    std::vector<std::vector<float>> values;
+    for (const std::string& name : columns()) values.push_back(result_.read_rows<float>(name, first, rows));
+    return values;
   }
 
   result_reader result_;
@@ -217,6 +289,7 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
     counts[0] = source->fibres, counts[1] = source->samples;
     provenance = source->provenance;
   });
+  s.note_stage("samples opened");
   s.broadcast(grid);
   s.broadcast(voxels);
   for (std::int32_t& n : counts) s.broadcast(n);

@@ -1,11 +1,13 @@
 """voxherd track: counts in fields whose streamlines are known, any ranks and batches, killed and resumed, inputs, errors."""
+import json
 import os
+import shutil
 import signal
 import subprocess
 import unittest
 
 import numpy as np
-from crafted_inputs import BAD_DATA, MISSING, USAGE, nifti
+from crafted_inputs import BAD_DATA, DISK, MISSING, USAGE, nifti
 from result_files import batches_done
 from toy_jobs import ToyJobs, VOXHERD, digest, h5py, mpirun, rank_processes, remaining_output, voxherd, wait_for_batches
 
@@ -40,13 +42,13 @@ class TrackJobs(ToyJobs):
         self.write(f"{name}/nodif_brain_mask.nii", inside, **fields)
         return self.path(name)
 
-    def launch(self, out, *options, ranks=0):
-        rc, _, output = voxherd("track", "--quiet", "--threads", 1, "--out", out, *options, ranks=ranks)
+    def launch(self, out, *options, ranks=0, threads=1):
+        rc, _, output = voxherd("track", "--quiet", "--threads", threads, "--out", out, *options, ranks=ranks)
         return rc, output
 
-    def make(self, name, *options, ranks=0):
+    def make(self, name, *options, ranks=0, threads=1):
         out = self.path(name)
-        rc, output = self.launch(out, *options, ranks=ranks)
+        rc, output = self.launch(out, *options, ranks=ranks, threads=threads)
         self.assertEqual(rc, 0, output)
         return out
 
@@ -288,6 +290,91 @@ class Ranks(TrackJobs):
         self.assertFalse((maps(out)["density"] == other).all())
         rc, output = self.launch(out, "--resume", *options, "--seed", 1)
         self.assertEqual(rc, USAGE, output)
+
+
+class ResultsOfBallstick(TrackJobs):
+    """Samples in a result: HDF5 reads them only where they are not contiguous."""
+
+    def fibres(self):
+        folder, out = self.path("phantom"), self.path("fibres.h5")
+        for words in (("phantom", "dwi", "--size", "16x14x12", "--crossings", 60, "--out", folder),
+                      ("ballstick", "--dwi", folder + "/data.nii", "--bvals", folder + "/bvals", "--bvecs", folder + "/bvecs", "--mask",
+                       folder + "/nodif_brain_mask.nii.gz", "--fibres", 2, "--burn-in", 20, "--jumps", 100, "--sample-every", 1,
+                       "--threads", 1, "--out", out)):
+            rc, _, output = voxherd(*words)
+            self.assertEqual(rc, 0, output)
+        return out
+
+    def repacked(self, path, name, columns, **how):
+        """The result with some columns of samples stored in another way."""
+        copy = self.path(name)
+        shutil.copy(path, copy)
+        with h5py.File(copy, "r+") as file:
+            for column in columns:
+                old = file["samples"][column]
+                values, attributes = old[()], dict(old.attrs)
+                del file["samples"][column]
+                file["samples"].create_dataset(column, data=values, **how).attrs.update(attributes)
+        return copy
+
+    def track(self, samples, name, **how):
+        out = self.make(name, "--samples", samples, "--seed-image", self.path("phantom/nodif_brain_mask.nii.gz"), "--samples-per-seed", 3,
+                        "--loop-check", **how)
+        return {**maps(out), **constants(out, "streamlines")}
+
+    def test_samples_give_the_same_counts_however_they_are_stored(self):
+        fibres = self.fibres()
+        with h5py.File(fibres, "r") as file:
+            self.assertIsNotNone(file["samples/th1"].id.get_offset())
+            # More than one block of each thread, and a last one that is not full.
+            self.assertGreater(file["samples/th1"].size * 4, 2 << 19)
+        expected = self.track(fibres, "expected.h5")
+        self.assertGreater(expected["steps"][0], 10 * expected["started"][0])
+        cases = {
+            "compressed": self.repacked(fibres, "compressed.h5", ["th1", "ph1", "f1", "th2", "ph2", "f2"], chunks=(100, 7),
+                                        compression="gzip"),
+            "one_chunked": self.repacked(fibres, "one_chunked.h5", ["f2"], chunks=(64, 100)),
+            "big_endian": self.repacked(fibres, "big_endian.h5", ["ph1"], dtype=">f4"),
+            "moved": self.repacked(fibres, "moved.h5", ["th2", "f1"]),
+        }
+        for name, samples in cases.items():
+            for threads, ranks in ((1, 0), (3, 0), (1, 2)):
+                found = self.track(samples, f"{name}.{threads}.{ranks}.h5", threads=threads, ranks=ranks)
+                for key, values in expected.items():
+                    np.testing.assert_array_equal(found[key], values, f"{name}, {threads} threads, {ranks} ranks: {key}")
+
+    def test_a_damaged_result_is_named(self):
+        fibres = self.fibres()
+        options = ("--seed-image", self.path("phantom/nodif_brain_mask.nii.gz"), "--samples-per-seed", 1)
+        short = self.path("short.h5")
+        with open(fibres, "rb") as file, open(short, "wb") as copy:
+            copy.write(file.read()[:-2000000])
+        rc, output = self.launch(self.path("1.h5"), "--samples", short, *options)
+        self.assertEqual(rc, BAD_DATA, output)
+        self.assertIn("short.h5", output)
+        # The shapes of the columns differ.
+        other = self.repacked(fibres, "other.h5", [])
+        with h5py.File(other, "r+") as file:
+            contents = json.loads(file.attrs["contents"])
+            next(o for o in contents["outputs"] if o["name"] == "f2")["shape"] = [99]
+            values, attributes = file["samples/f2"][:, :99], dict(file["samples/f2"].attrs)
+            del file["samples/f2"]
+            file["samples"].create_dataset("f2", data=values).attrs.update(attributes)
+            file.attrs["contents"] = np.bytes_(json.dumps(contents))
+        rc, output = self.launch(self.path("2.h5"), "--samples", other, *options)
+        self.assertEqual(rc, BAD_DATA, output)
+        self.assertIn("other.h5: f2 and th1 have different shapes", output)
+
+    def test_a_disk_that_cannot_read_samples_is_named(self):
+        fibres = self.fibres()
+        for threads in (1, 2):
+            done = subprocess.run([VOXHERD, "track", "--quiet", "--threads", str(threads), "--samples", fibres, "--seed-image",
+                                   self.path("phantom/nodif_brain_mask.nii.gz"), "--out", self.path("out.h5")], capture_output=True, text=True,
+                                  env=dict(os.environ, LD_PRELOAD=FILE_FAULTS, VOXHERD_FAULT_FILE=fibres, VOXHERD_FAULT_CALLS="read",
+                                           VOXHERD_FAULT_AFTER="90", VOXHERD_FAULT_ERRNO="5"))
+            self.assertEqual(done.returncode, DISK, done.stderr)
+            self.assertRegex(done.stderr, r"fibres\.h5: reading \d+ bytes at byte \d+ failed: Input/output error")
+            self.assertFalse(os.path.exists(self.path("out.h5")))
 
 
 class Errors(TrackJobs):
