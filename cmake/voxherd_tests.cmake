@@ -44,9 +44,12 @@ function(voxherd_test_tools)
     target_link_libraries(${name} PRIVATE voxherd_program GTest::gtest)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   endforeach()
-  # It replaces this function, with which every analysis is run: run(session, analysis, run_settings, device_hooks).
-  target_link_options(device_faults PRIVATE
-    LINKER:--wrap=_ZN7voxherd3runERKNS_7sessionERNS_8analysisERKNS_12run_settingsERKNS_12device_hooksE)
+  # It replaces the functions with which analyses and their steps are run: run(session, analysis, run_settings,
+  # device_hooks), and run_received(), which has a batch_receiver as well.
+  set(run_arguments RKNS_7sessionERNS_8analysisERKNS_12run_settingsERKNS_12device_hooksE)
+  set(receiver RKSt8functionIFvRKNS_5batchESt4spanIKSF_IKSt4byteLm18446744073709551615EELm18446744073709551615EEEE)
+  target_link_options(device_faults PRIVATE LINKER:--wrap=_ZN7voxherd3runE${run_arguments}
+    LINKER:--wrap=_ZN7voxherd12run_receivedE${run_arguments}${receiver})
 endfunction()
 
 # Builds each tests/support/preload/NAME.cpp as NAME.so for LD_PRELOAD, in the folder VOXHERD_TEST_TOOLS.

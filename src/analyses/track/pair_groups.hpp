@@ -57,6 +57,6 @@ class pair_lists final : public pair_items {
 };
 
 /// The sums over all groups of a file of pair_lists, for rows [0, rows), in the order of their keys.
-std::vector<track::pair_entry> add_pair_lists(const result_reader& lists, std::size_t rows);
+std::vector<track::pair_entry> add_pair_lists(const result_reader& lists, std::size_t rows, int threads);
 
 }  // namespace voxherd

@@ -62,8 +62,8 @@ class pair_rows final : public analysis {
 };
 
 /// Every rank has the sums, since each writes a part of the rows.
-void add_up(const session& s, std::size_t rows, pair_sums& sums) {
-  s.on_root([&] { sums.entries = add_pair_lists(result_reader(sums.lists, tables::walked_or_own), rows); });
+void add_up(const session& s, std::size_t rows, int threads, pair_sums& sums) {
+  s.on_root([&] { sums.entries = add_pair_lists(result_reader(sums.lists, tables::walked_or_own), rows, threads); });
   s.broadcast(sums.entries);
   sums.offsets.assign(rows + 1, 0);
   for (const track::pair_entry& e : sums.entries) ++sums.offsets[(e.key >> 32) + 1];
@@ -99,8 +99,8 @@ void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inp
       "pairs", [&, d, offsets] { return std::make_unique<pair_lists>(matrix, in, d, *offsets); },
       [sums](const std::string& file, nlohmann::json&) { sums->lists = file; });
   steps.describe("group");
-  steps.work("pair-sums", [&, sums](nlohmann::json& summary) {
-    add_up(s, matrix.rows.voxels.size(), *sums);
+  steps.work("pair-sums", [&, d, sums](nlohmann::json& summary) {
+    add_up(s, matrix.rows.voxels.size(), d.threads, *sums);
     summary["matrix3_entries"] = sums->entries.size();
   });
   steps.run_into(matrix.rows.file, "track-matrix", "matrix3",

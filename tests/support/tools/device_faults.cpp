@@ -6,8 +6,7 @@
 //                            fails, counted on each rank: a runner makes one at its start, then one for the input and
 //                            one for each output of a batch, when they must grow
 // VOXHERD_DEVICE_FAULT_CALL  memory: seed of the choice; lost: number of that call, counted on each rank; allocation:
-// its
-//                            number, from 1
+//                            its number, from 1
 // VOXHERD_DEVICE_FAULT_LOG   gets one line for each call that fails
 #include <atomic>
 #include <cstdlib>
@@ -16,7 +15,7 @@
 #include <vector>
 
 #include "core/device.hpp"
-#include "mpi/run/run.hpp"
+#include "mpi/run/received_run.hpp"
 #include "src/app/program.hpp"
 #include "tests/support/forwarded_analysis.hpp"
 #include "tests/support/toy_analysis.hpp"
@@ -114,8 +113,13 @@ class faulty_analysis final : public toy::forwarded_analysis {
 
 }  // namespace
 
-// The linker calls the first instead of voxherd::run, which is the second (--wrap).
-#define VOXHERD_RUN "_ZN7voxherd3runERKNS_7sessionERNS_8analysisERKNS_12run_settingsERKNS_12device_hooksE"
+// Of each pair, the linker calls the second instead of the program's function, which is the first (--wrap).
+#define VOXHERD_RUN_ARGUMENTS "RKNS_7sessionERNS_8analysisERKNS_12run_settingsERKNS_12device_hooksE"
+#define VOXHERD_RUN "_ZN7voxherd3runE" VOXHERD_RUN_ARGUMENTS
+#define VOXHERD_RUN_RECEIVED                         \
+  "_ZN7voxherd12run_receivedE" VOXHERD_RUN_ARGUMENTS \
+  "RKSt8functionIFvRKNS_5batchESt4spanIKSF_IKSt4byteLm18446744073709551615EELm18446744073709551615EEEE"
+
 exit_status real_run(const session& s, analysis& a, const run_settings& settings,
                      const device_hooks& device) asm("__real_" VOXHERD_RUN);
 exit_status run_with_faults(const session& s, analysis& a, const run_settings& settings,
@@ -123,6 +127,17 @@ exit_status run_with_faults(const session& s, analysis& a, const run_settings& s
 exit_status run_with_faults(const session& s, analysis& a, const run_settings& settings, const device_hooks& device) {
   faulty_analysis faulty(a);
   return real_run(s, faulty, settings, device);
+}
+
+exit_status real_run_received(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,
+                              const batch_receiver& receive) asm("__real_" VOXHERD_RUN_RECEIVED);
+exit_status run_received_with_faults(const session& s, analysis& a, const run_settings& settings,
+                                     const device_hooks& device,
+                                     const batch_receiver& receive) asm("__wrap_" VOXHERD_RUN_RECEIVED);
+exit_status run_received_with_faults(const session& s, analysis& a, const run_settings& settings,
+                                     const device_hooks& device, const batch_receiver& receive) {
+  faulty_analysis faulty(a);
+  return real_run_received(s, faulty, settings, device, receive);
 }
 
 }  // namespace voxherd
