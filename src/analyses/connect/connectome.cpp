@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/readable.hpp"
 
@@ -19,6 +20,25 @@ constexpr float infinite = std::numeric_limits<float>::infinity();
 double asymmetry(double there, double back) {
   if (std::isinf(there) || std::isinf(back)) return there == back ? 0 : 2;
   return there + back > 0 ? std::abs(there - back) / ((there + back) / 2) : 0;
+}
+
+struct spread {
+  double least, median, largest;
+};
+
+/// Of some values, without sorting all of them.
+spread find_spread(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return {*std::min_element(values.begin(), middle + 1), *middle, *std::max_element(middle, values.end())};
+}
+
+/// Of each pair (row, column), where in the table the cheaper of its two paths is.
+std::vector<std::size_t> find_cheaper_paths(const region_table& t) {
+  std::vector<std::size_t> at(t.regions * t.regions);
+  for (std::size_t i = 0; i < t.regions; ++i)
+    for (std::size_t j = i; j < t.regions; ++j) at[i * t.regions + j] = at[j * t.regions + i] = cheaper_path(t, i, j);
+  return at;
 }
 
 template <class Visit>
@@ -55,9 +75,9 @@ std::vector<constant> make_matrices(const region_table& t, const std::vector<std
   const auto at = [](const std::vector<float>& of) {
     return [&of](std::size_t there, std::size_t) { return static_cast<double>(of[there]); };
   };
+  const std::vector<std::size_t> path = find_cheaper_paths(t);
   const auto along_path = [&](const std::vector<float>& of) {
-    return
-        [&](std::size_t there, std::size_t) { return static_cast<double>(of[cheaper_path(t, there / n, there % n)]); };
+    return [&](std::size_t there, std::size_t) { return static_cast<double>(of[path[there]]); };
   };
   constant list{"labels", {n}, {}, "1", "label of each row and column", "connectome"};
   list.values.assign(labels.begin(), labels.end());
@@ -71,13 +91,12 @@ std::vector<constant> make_matrices(const region_table& t, const std::vector<std
       matrix("mean_speed", "mm/" + unit, "length_mm over cost; 0 where there is no path",
              [&](std::size_t there, std::size_t) {
                const double cost = t.cost[there];
-               return cost > 0 && std::isfinite(cost) ? t.length_mm[cheaper_path(t, there / n, there % n)] / cost : 0.0;
+               return cost > 0 && std::isfinite(cost) ? t.length_mm[path[there]] / cost : 0.0;
              }),
       matrix("path_cost", unit, "cost integrated along that path, to be compared with cost", along_path(t.path_cost)),
       matrix("detour", "1", "1 if that path costs more than 1.5 times as much as its arrival time: not to be relied on",
              [&](std::size_t there, std::size_t) {
-               const std::size_t path = cheaper_path(t, there / n, there % n);
-               return is_detour(t.path_cost[path], t.cost[path]) ? 1.0 : 0.0;
+               return is_detour(t.path_cost[path[there]], t.cost[path[there]]) ? 1.0 : 0.0;
              }),
       matrix("asymmetry", "1", "difference of the costs there and back over their mean: how exact they are",
              [&](std::size_t there, std::size_t back) { return asymmetry(t.cost[there], t.cost[back]); })};
@@ -97,13 +116,14 @@ void log_path_costs(const region_table& t) {
     }
   }
   if (ratios.empty()) return;
-  std::sort(ratios.begin(), ratios.end());
-  spdlog::info("path_cost over cost: median {:.3g}, largest {:.3g}", ratios[ratios.size() / 2], ratios.back());
+  const std::size_t paths = ratios.size();
+  const spread found = find_spread(std::move(ratios));
+  spdlog::info("path_cost over cost: median {:.3g}, largest {:.3g}", found.median, found.largest);
   if (detours > 0)
     spdlog::warn(
         "{} of {} paths cost more than {} times the arrival time; do not rely on cost and length of these "
         "pairs (`detour` is 1), or give a smaller --max-ratio or a larger --smooth",
-        detours, ratios.size(), max_path_excess);
+        detours, paths, max_path_excess);
 }
 
 }  // namespace
@@ -122,11 +142,9 @@ void log_connectome(const region_table& t, const std::string& unit) {
   spdlog::info("{} of regions: {} joined, {} without a path", counted(costs.size() + without, "pair"), costs.size(),
                without);
   if (costs.empty()) return;
-  std::sort(costs.begin(), costs.end());
-  std::sort(asymmetries.begin(), asymmetries.end());
-  spdlog::info("cost {:.4g} to {:.4g} {}, median {:.4g}; asymmetry median {:.2g} %, largest {:.2g} %", costs.front(),
-               costs.back(), unit, costs[costs.size() / 2], 100 * asymmetries[asymmetries.size() / 2],
-               100 * asymmetries.back());
+  const spread cost = find_spread(std::move(costs)), difference = find_spread(std::move(asymmetries));
+  spdlog::info("cost {:.4g} to {:.4g} {}, median {:.4g}; asymmetry median {:.2g} %, largest {:.2g} %", cost.least,
+               cost.largest, unit, cost.median, 100 * difference.median, 100 * difference.largest);
   log_path_costs(t);
 }
 
