@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void check_data_set(const bids_request& request, const std::vector<dwi_files>& all) {
+void check_data_set(const bids_request& request, const std::vector<bids_series>& all) {
   const fs::path folder = request.bids_dir;
   const bool is_bids = fs::exists(folder / ("sub-" + all.front().subject));  // else folders of the HCP
   if (request.skip_validation || !is_bids || fs::exists(folder / "dataset_description.json")) return;
@@ -28,14 +28,14 @@ void check_data_set(const bids_request& request, const std::vector<dwi_files>& a
                             printable(request.bids_dir)));
 }
 
-std::vector<dwi_files> find_wanted_series(const bids_request& request) {
+std::vector<bids_series> find_wanted_series(const bids_request& request) {
   series_request wanted{request.bids_dir, request.derivatives, request.subjects, request.sessions, {}};
   if (!request.filter_file.empty()) wanted.filter = bids_filter(request.filter_file, read_text(request.filter_file));
   const bool has_perfusion = computes(request, "perfusion"), has_diffusion = request.analyses.size() > has_perfusion;
-  std::vector<dwi_files> all;
+  std::vector<bids_series> all;
   if (has_diffusion) all = find_series(wanted);
   if (has_perfusion) {
-    const std::vector<dwi_files> dynamic = find_dynamic_series(wanted, perfusion_words(request));
+    const std::vector<bids_series> dynamic = find_dynamic_series(wanted, perfusion_words(request));
     all.insert(all.end(), dynamic.begin(), dynamic.end());
   }
   if (has_diffusion) {
@@ -46,7 +46,7 @@ std::vector<dwi_files> find_wanted_series(const bids_request& request) {
   }
   check_data_set(request, all);
   if (request.series.empty()) return all;
-  std::erase_if(all, [&](const dwi_files& series) { return series.name != request.series; });
+  std::erase_if(all, [&](const bids_series& series) { return series.name != request.series; });
   if (all.empty())
     throw failure(exit_status::missing_input,
                   fmt::format("--series {}: no series of {} has this name, which is that of its derivatives without "
@@ -79,7 +79,7 @@ exit_status run_bids(session& s, const bids_request& given) {
   nlohmann::json found;
   s.on_root([&] { found = find_wanted_series(request); });
   s.broadcast(found);
-  const auto all = found.get<std::vector<dwi_files>>();
+  const auto all = found.get<std::vector<bids_series>>();
   if (request.level == bids_level::participant) return run_participants(s, request, all);
   s.on_root([&] { write_group(request, all); });
   return exit_status::complete;

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The derivatives that a step was computed from, as URIs.
-std::vector<std::string> sources_in_derivatives(const dwi_files& series, const bids_step& step) {
+std::vector<std::string> sources_in_derivatives(const bids_series& series, const bids_step& step) {
   if (step.analysis != "track") return {};
   std::vector<std::string> uris;
   for (const char* parameter : {"polar", "vf"})
@@ -58,7 +58,7 @@ class citation {
 
 }  // namespace
 
-void write_derivatives(session& s, const bids_request& request, const dwi_files& series, const bids_step& step) {
+void write_derivatives(session& s, const bids_request& request, const bids_series& series, const bids_step& step) {
   export_settings settings;
   settings.result = step.run.out;
   settings.out = request.out_dir;
@@ -71,10 +71,10 @@ void write_derivatives(session& s, const bids_request& request, const dwi_files&
   export_bids_folder(s, settings, place);
 }
 
-void write_citation(const bids_request& request, const std::vector<dwi_files>& all) {
+void write_citation(const bids_request& request, const std::vector<bids_series>& all) {
   citation c;
   for (const std::string& analysis : request.analyses) {
-    for (const dwi_files& series : all)
+    for (const bids_series& series : all)
       if (const std::string file = result_path(request, series, analysis); fs::exists(file)) c.add(file);
   }
   if (c.is_empty()) return;

@@ -7,9 +7,9 @@ namespace voxherd {
 
 /// Writes the derivatives of a complete step; files that are newer than the result are kept. Collective. Throws
 /// failure.
-void write_derivatives(session& s, const bids_request& request, const dwi_files& series, const bids_step& step);
+void write_derivatives(session& s, const bids_request& request, const bids_series& series, const bids_step& step);
 
 /// Writes logs/CITATION.md: methods and references of all complete results, each text once. For rank 0.
-void write_citation(const bids_request& request, const std::vector<dwi_files>& all);
+void write_citation(const bids_request& request, const std::vector<bids_series>& all);
 
 }  // namespace voxherd

@@ -57,7 +57,7 @@ class sidecars {
 /// Finds the files of one series, and adds the options that name them.
 class dynamic_words {
  public:
-  dynamic_words(const series_request& wanted, const word_list& options, const dwi_files& series,
+  dynamic_words(const series_request& wanted, const word_list& options, const bids_series& series,
                 const named_file& image)
       : wanted_(wanted), options_(options), series_(series), image_(image), metadata_(wanted.bids_dir, image) {}
 
@@ -199,15 +199,15 @@ class dynamic_words {
 
   const series_request& wanted_;
   const word_list& options_;
-  const dwi_files& series_;
+  const bids_series& series_;
   const named_file& image_;
   sidecars metadata_;
   word_list words_;
 };
 
-dwi_files describe_series(const series_request& wanted, const word_list& options, const named_file& image,
-                          const std::string& subject, const std::string& session) {
-  dwi_files s;
+bids_series describe_series(const series_request& wanted, const word_list& options, const named_file& image,
+                            const std::string& subject, const std::string& session) {
+  bids_series s;
   s.datatype = "perf";
   s.subject = subject;
   s.session = session;
@@ -223,7 +223,7 @@ dwi_files describe_series(const series_request& wanted, const word_list& options
 
 /// The series below a folder of a subject or session.
 void add_series(const series_request& wanted, const word_list& options, const fs::path& place,
-                const std::string& subject, const std::string& session, std::vector<dwi_files>& all) {
+                const std::string& subject, const std::string& session, std::vector<bids_series>& all) {
   for (const fs::path& folder : list_folders(place, "")) {
     if (folder.filename().string().starts_with("ses-")) continue;
     for (const named_file& file : list_bids_files(folder))
@@ -232,7 +232,7 @@ void add_series(const series_request& wanted, const word_list& options, const fs
   }
 }
 
-void check_names(std::vector<dwi_files>& all) {
+void check_names(std::vector<bids_series>& all) {
   for (std::size_t i = 1; i < all.size(); ++i)
     if (all[i].name == all[i - 1].name)
       refuse(
@@ -243,7 +243,7 @@ void check_names(std::vector<dwi_files>& all) {
 
 }  // namespace
 
-std::vector<dwi_files> find_dynamic_series(const series_request& wanted, const word_list& options) {
+std::vector<bids_series> find_dynamic_series(const series_request& wanted, const word_list& options) {
   if (!fs::is_directory(wanted.bids_dir))
     throw failure(exit_status::missing_input,
                   fmt::format("{}: no such folder; expected a BIDS data set", printable(wanted.bids_dir)));
@@ -252,7 +252,7 @@ std::vector<dwi_files> find_dynamic_series(const series_request& wanted, const w
                   "perfusion: BIDS has no name for dynamic series; name its entities in --bids-filter-file, such as "
                   "{\"dynamic\": {\"suffix\": \"dce\"}, \"mask\": {\"label\": \"liver\"}, \"arterial\": {\"label\": "
                   "\"aorta\"}, \"portal\": {\"label\": \"portalvein\"}}");
-  std::vector<dwi_files> all;
+  std::vector<bids_series> all;
   for (const fs::path& folder : list_folders(wanted.bids_dir, "sub-")) {
     const std::string subject = folder.filename().string().substr(4);
     if (!is_wanted(wanted.subjects, "sub-", subject)) continue;
@@ -261,7 +261,7 @@ std::vector<dwi_files> find_dynamic_series(const series_request& wanted, const w
       if (const std::string session = place.filename().string().substr(4); is_wanted(wanted.sessions, "ses-", session))
         add_series(wanted, options, place, subject, session, all);
   }
-  std::sort(all.begin(), all.end(), [](const dwi_files& a, const dwi_files& b) { return a.name < b.name; });
+  std::sort(all.begin(), all.end(), [](const bids_series& a, const bids_series& b) { return a.name < b.name; });
   check_names(all);
   return all;
 }

@@ -70,7 +70,7 @@ void add_medians(group_table& table, std::size_t row, const std::string& analysi
                 {{"Description", "median over the fitted voxels: " + output.meaning}, {"Units", output.unit}});
 }
 
-void add_series(group_table& table, std::size_t row, const bids_request& request, const dwi_files& series) {
+void add_series(group_table& table, std::size_t row, const bids_request& request, const bids_series& series) {
   table.set(row, "participant_id", "sub-" + series.subject, {{"Description", "subject"}});
   if (!series.session.empty()) table.set(row, "session_id", "ses-" + series.session, {{"Description", "session"}});
   table.set(row, "series", series.name, {{"Description", "entities of the series"}});
@@ -86,7 +86,7 @@ void add_series(group_table& table, std::size_t row, const bids_request& request
   }
 }
 
-void write_table(const bids_request& request, const std::vector<dwi_files>& all, const std::string& datatype) {
+void write_table(const bids_request& request, const std::vector<bids_series>& all, const std::string& datatype) {
   group_table table(all.size());
   for (std::size_t row = 0; row < all.size(); ++row) add_series(table, row, request, all[row]);
   const std::string begin = request.out_dir + "/group_" + datatype;
@@ -97,11 +97,11 @@ void write_table(const bids_request& request, const std::vector<dwi_files>& all,
 
 }  // namespace
 
-void write_group(const bids_request& request, const std::vector<dwi_files>& all) {
+void write_group(const bids_request& request, const std::vector<bids_series>& all) {
   fs::create_directories(request.out_dir);
   for (const char* datatype : {"dwi", "perf"}) {
-    std::vector<dwi_files> own = all;
-    std::erase_if(own, [&](const dwi_files& series) { return series.datatype != datatype; });
+    std::vector<bids_series> own = all;
+    std::erase_if(own, [&](const bids_series& series) { return series.datatype != datatype; });
     if (!own.empty()) write_table(request, own, datatype);
   }
 }

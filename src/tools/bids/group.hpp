@@ -9,6 +9,6 @@ namespace voxherd {
 
 /// Writes group_dwi.tsv and group_dwi.json, and group_perf of dynamic series: for each series the state of each
 /// analysis and the median of each output. Reads the results in the work folder. For one process. Throws failure.
-void write_group(const bids_request& request, const std::vector<dwi_files>& all);
+void write_group(const bids_request& request, const std::vector<bids_series>& all);
 
 }  // namespace voxherd

@@ -23,7 +23,7 @@ namespace voxherd {
 namespace {
 
 /// Whether an earlier call noted a failure. A failure during the computation ends all ranks, so such series come last.
-bool has_failed_before(const bids_request& request, const dwi_files& series) {
+bool has_failed_before(const bids_request& request, const bids_series& series) {
   return std::any_of(request.analyses.begin(), request.analyses.end(), [&](const std::string& analysis) {
     const auto note = read_note(result_path(request, series, analysis));
     return note && note->status != static_cast<int>(exit_status::interrupted);
@@ -31,22 +31,22 @@ bool has_failed_before(const bids_request& request, const dwi_files& series) {
 }
 
 /// Rank 0's order for all ranks.
-void move_failed_to_end(session& s, const bids_request& request, std::vector<dwi_files>& all) {
+void move_failed_to_end(session& s, const bids_request& request, std::vector<bids_series>& all) {
   nlohmann::json order;
   s.on_root([&] {
     std::stable_partition(all.begin(), all.end(),
-                          [&](const dwi_files& series) { return !has_failed_before(request, series); });
+                          [&](const bids_series& series) { return !has_failed_before(request, series); });
     order = all;
   });
   s.broadcast(order);
-  all = order.get<std::vector<dwi_files>>();
+  all = order.get<std::vector<bids_series>>();
 }
 
 /// Finds wrong options before anything is computed.
-void check_options(const bids_request& request, const std::vector<dwi_files>& all,
+void check_options(const bids_request& request, const std::vector<bids_series>& all,
                    const std::vector<std::string>& more) {
   std::set<std::string> checked;  // one series of each kind
-  for (const dwi_files& series : all) {
+  for (const bids_series& series : all) {
     if (checked.contains(series.datatype)) continue;
     std::vector<bids_step> steps;
     try {
@@ -59,7 +59,7 @@ void check_options(const bids_request& request, const std::vector<dwi_files>& al
   }
 }
 
-exit_status run_series(session& s, const bids_request& request, const dwi_files& series,
+exit_status run_series(session& s, const bids_request& request, const bids_series& series,
                        const std::vector<std::string>& more) {
   for (const bids_step& step : plan_steps(request, series)) {
     const exit_status status = run_subject(s, step.run, more);
@@ -86,9 +86,9 @@ void report_failures(const std::vector<failed_series>& failed, std::size_t all) 
                   failed.size(), all, names));
 }
 
-pool_settings find_places(const session& s, const bids_request& request, const std::vector<dwi_files>& all,
+pool_settings find_places(const session& s, const bids_request& request, const std::vector<bids_series>& all,
                           const std::vector<std::string>& more) {
-  const auto uses_gpu = [&](const dwi_files& series) {
+  const auto uses_gpu = [&](const bids_series& series) {
     try {
       return may_use_gpu(plan_steps(request, series).front().run, more);
     } catch (const failure&) {
@@ -120,7 +120,7 @@ std::vector<std::string> words_without(std::initializer_list<std::string_view> o
 }
 
 /// This command for one series, with a share of the threads and of the memory.
-std::vector<std::string> child_words(const bids_request& request, const dwi_files& series, int threads,
+std::vector<std::string> child_words(const bids_request& request, const bids_series& series, int threads,
                                      std::size_t places) {
   if (request.threads_of_all) threads = std::max(1, *request.threads_of_all / static_cast<int>(places));
   if (request.threads_per_rank) threads = *request.threads_per_rank;
@@ -132,7 +132,7 @@ std::vector<std::string> child_words(const bids_request& request, const dwi_file
 }
 
 /// The average of its analyses, 0 to 1.
-double fraction_done(const bids_request& request, const dwi_files& series) {
+double fraction_done(const bids_request& request, const bids_series& series) {
   try {
     const std::vector<bids_step> steps = plan_steps(request, series);
     double sum = 0;
@@ -144,11 +144,11 @@ double fraction_done(const bids_request& request, const dwi_files& series) {
 }
 
 /// Each series in a process of its own, several at a time; its messages and cost are in the work folder.
-exit_status run_children(const bids_request& request, const std::vector<dwi_files>& all,
+exit_status run_children(const bids_request& request, const std::vector<bids_series>& all,
                          const pool_settings& settings) {
   set_resumes_by_itself();
   std::vector<pool_job> jobs;
-  for (const dwi_files& series : all) {
+  for (const bids_series& series : all) {
     const std::string out = (std::filesystem::path(request.work_dir) / series.folder / series.name).string();
     jobs.push_back({series.name, out,
                     [out] {
@@ -164,7 +164,7 @@ exit_status run_children(const bids_request& request, const std::vector<dwi_file
 
 }  // namespace
 
-exit_status run_participants(session& s, const bids_request& request, std::vector<dwi_files> all) {
+exit_status run_participants(session& s, const bids_request& request, std::vector<bids_series> all) {
   const stop_signals signals;
   const std::vector<std::string> more = common_words(request, s.node_size());
   check_options(request, all, more);
@@ -175,7 +175,7 @@ exit_status run_participants(session& s, const bids_request& request, std::vecto
   move_failed_to_end(s, request, all);
   std::vector<failed_series> failed;
   exit_status status = exit_status::complete;
-  for (const dwi_files& series : all) {
+  for (const bids_series& series : all) {
     try {
       status = run_series(s, request, series, more);
     } catch (const failure& f) {
@@ -185,7 +185,7 @@ exit_status run_participants(session& s, const bids_request& request, std::vecto
     }
     if (status != exit_status::complete) break;
   }
-  std::sort(all.begin(), all.end(), [](const dwi_files& a, const dwi_files& b) { return a.name < b.name; });
+  std::sort(all.begin(), all.end(), [](const bids_series& a, const bids_series& b) { return a.name < b.name; });
   s.on_root([&] { write_citation(request, all); });
   report_failures(failed, all.size());
   return status;

@@ -40,7 +40,7 @@ std::vector<named_file> list_series(const fs::path& folder, const bids_filter& f
 /// A file of the series in the data set and in further ones.
 class companions {
  public:
-  companions(const series_request& wanted, const dwi_files& series, const bids_name& name)
+  companions(const series_request& wanted, const bids_series& series, const bids_name& name)
       : wanted_(wanted), series_(series), name_(name) {}
 
   /// The brain mask with the most entities in common.
@@ -57,7 +57,7 @@ class companions {
   }
 
   /// The only segmentation in the space of the series, or desc-aparcaseg among several.
-  void find_parcellation(dwi_files& files) const {
+  void find_parcellation(bids_series& files) const {
     std::vector<named_file> found;
     for (const named_file& file : candidates("dseg", {"dwi", "anat"}))
       if (is_in_space(file)) found.push_back(file);
@@ -83,7 +83,7 @@ class companions {
 
  private:
   /// The parcellation, and its table of names beside it or above.
-  static void choose(const named_file& image, dwi_files& files) {
+  static void choose(const named_file& image, bids_series& files) {
     files.parcellation = image.path;
     files.region_names = find_inherited(image.root, fs::path(image.path).parent_path(), image.name, ".tsv");
   }
@@ -122,13 +122,13 @@ class companions {
   }
 
   const series_request& wanted_;
-  const dwi_files& series_;
+  const bids_series& series_;
   const bids_name& name_;
 };
 
-dwi_files describe_series(const series_request& wanted, const fs::path& folder, const named_file& file,
-                          const std::string& subject, const std::string& session) {
-  dwi_files s;
+bids_series describe_series(const series_request& wanted, const fs::path& folder, const named_file& file,
+                            const std::string& subject, const std::string& session) {
+  bids_series s;
   s.subject = subject;
   s.session = session;
   s.folder = "sub-" + subject + (session.empty() ? "" : "/ses-" + session) + "/dwi";
@@ -145,7 +145,7 @@ dwi_files describe_series(const series_request& wanted, const fs::path& folder, 
   return s;
 }
 
-void add_bids_subject(const series_request& wanted, const fs::path& subject_folder, std::vector<dwi_files>& all) {
+void add_bids_subject(const series_request& wanted, const fs::path& subject_folder, std::vector<bids_series>& all) {
   const std::string subject = subject_folder.filename().string().substr(4);
   std::vector<fs::path> places;
   if (wanted.sessions.empty()) places.push_back(subject_folder);
@@ -159,13 +159,13 @@ void add_bids_subject(const series_request& wanted, const fs::path& subject_fold
 }
 
 /// The folder of a subject as the Human Connectome Project distributes it.
-std::optional<dwi_files> find_hcp_series(const fs::path& subject_folder) {
+std::optional<bids_series> find_hcp_series(const fs::path& subject_folder) {
   const fs::path folder = subject_folder / "T1w" / "Diffusion";
   const auto existing = [](const fs::path& path) {
     std::error_code ignored;
     return fs::exists(path, ignored) ? path.string() : std::string();
   };
-  dwi_files s;
+  bids_series s;
   s.dwi = existing(folder / "data.nii.gz");
   if (s.dwi.empty()) s.dwi = existing(folder / "data.nii");
   if (s.dwi.empty()) return std::nullopt;
@@ -195,11 +195,11 @@ bool is_wanted(const std::vector<std::string>& wanted, const std::string& prefix
                      [&](const std::string& word) { return without_prefix(word, prefix) == label; });
 }
 
-void check_found(const series_request& wanted, const std::vector<dwi_files>& all, const std::string& kind,
+void check_found(const series_request& wanted, const std::vector<bids_series>& all, const std::string& kind,
                  const std::string& expected) {
   for (const std::string& word : wanted.subjects) {
     const std::string label = without_prefix(word, "sub-");
-    if (std::none_of(all.begin(), all.end(), [&](const dwi_files& s) { return s.subject == label; }))
+    if (std::none_of(all.begin(), all.end(), [&](const bids_series& s) { return s.subject == label; }))
       throw failure(exit_status::bad_data, fmt::format("--participant-label {}: no such subject with a {} series "
                                                        "that was asked for in {}",
                                                        word, kind, printable(wanted.bids_dir)));
@@ -209,11 +209,11 @@ void check_found(const series_request& wanted, const std::vector<dwi_files>& all
                                                      printable(wanted.bids_dir), kind, expected));
 }
 
-std::vector<dwi_files> find_series(const series_request& wanted) {
+std::vector<bids_series> find_series(const series_request& wanted) {
   if (!fs::is_directory(wanted.bids_dir))
     throw failure(exit_status::missing_input,
                   fmt::format("{}: no such folder; expected a BIDS data set", printable(wanted.bids_dir)));
-  std::vector<dwi_files> all;
+  std::vector<bids_series> all;
   for (const fs::path& folder : list_folders(wanted.bids_dir, "")) {
     const std::string name = folder.filename().string();
     const bool is_bids = name.starts_with("sub-");
@@ -224,7 +224,7 @@ std::vector<dwi_files> find_series(const series_request& wanted) {
       all.push_back(*series);
     }
   }
-  std::sort(all.begin(), all.end(), [](const dwi_files& a, const dwi_files& b) { return a.name < b.name; });
+  std::sort(all.begin(), all.end(), [](const bids_series& a, const bids_series& b) { return a.name < b.name; });
   return all;
 }
 

@@ -9,7 +9,7 @@
 namespace voxherd {
 
 /// A series of a data set with the files that belong to it; "" for missing ones.
-struct dwi_files {
+struct bids_series {
   std::string datatype = "dwi";  ///< of its derivatives: "dwi", or "perf" for a dynamic series
   std::string subject, session;  ///< labels
   std::string folder;            ///< of its derivatives: "sub-01/ses-a/dwi"
@@ -35,14 +35,14 @@ bool is_wanted(const std::vector<std::string>& wanted, const std::string& prefix
 
 /// All diffusion series of the data set, sorted by name: raw BIDS, BIDS derivatives (desc-preproc), or folders of the
 /// HCP. Throws failure (missing_input).
-std::vector<dwi_files> find_series(const series_request& wanted);
+std::vector<bids_series> find_series(const series_request& wanted);
 
 /// Throws failure (bad_data) if there are no series or a wanted subject is missing. For the message: the `kind` of
 /// series, and what was `expected`.
-void check_found(const series_request& wanted, const std::vector<dwi_files>& all, const std::string& kind,
+void check_found(const series_request& wanted, const std::vector<bids_series>& all, const std::string& kind,
                  const std::string& expected);
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(dwi_files, datatype, subject, session, folder, name, dwi, bval, bvec, mask, grad_dev,
-                                   parcellation, region_names, perfusion_words, problem, parcellation_problem)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(bids_series, datatype, subject, session, folder, name, dwi, bval, bvec, mask,
+                                   grad_dev, parcellation, region_names, perfusion_words, problem, parcellation_problem)
 
 }  // namespace voxherd

@@ -15,7 +15,7 @@ using word_list = std::vector<std::string>;
 
 void append(word_list& words, const word_list& more) { words.insert(words.end(), more.begin(), more.end()); }
 
-word_list series_words(const dwi_files& s) {
+word_list series_words(const bids_series& s) {
   word_list words{"--dwi", s.dwi, "--bvals", s.bval, "--bvecs", s.bvec};
   if (!s.mask.empty()) append(words, {"--mask", s.mask});
   if (!s.grad_dev.empty()) append(words, {"--grad-dev", s.grad_dev});
@@ -23,7 +23,7 @@ word_list series_words(const dwi_files& s) {
 }
 
 /// The regions, with their names unless the user's options have some.
-word_list region_words(const dwi_files& s, const std::string& analysis, const word_list& options) {
+word_list region_words(const bids_series& s, const std::string& analysis, const word_list& options) {
   if (s.parcellation.empty())
     throw failure(exit_status::bad_data,
                   fmt::format("{}: {} needs regions: {}", s.name, analysis, s.parcellation_problem));
@@ -34,7 +34,7 @@ word_list region_words(const dwi_files& s, const std::string& analysis, const wo
   return words;
 }
 
-word_list analysis_words(const bids_request& request, const dwi_files& s, const std::string& analysis) {
+word_list analysis_words(const bids_request& request, const bids_series& s, const std::string& analysis) {
   word_list words{analysis};
   if (analysis == "tensor") {
     append(words, series_words(s));
@@ -63,7 +63,7 @@ bool computes(const bids_request& request, const std::string& analysis) {
   return std::find(request.analyses.begin(), request.analyses.end(), analysis) != request.analyses.end();
 }
 
-bool applies(const dwi_files& series, const std::string& analysis) {
+bool applies(const bids_series& series, const std::string& analysis) {
   return (analysis == "perfusion") == (series.datatype == "perf");
 }
 
@@ -73,12 +73,12 @@ word_list perfusion_words(const bids_request& request) {
   return words;
 }
 
-std::string result_path(const bids_request& request, const dwi_files& series, const std::string& analysis) {
+std::string result_path(const bids_request& request, const bids_series& series, const std::string& analysis) {
   return (std::filesystem::path(request.work_dir) / series.folder / fmt::format("{}_{}.h5", series.name, analysis))
       .string();
 }
 
-std::vector<bids_step> plan_steps(const bids_request& request, const dwi_files& series) {
+std::vector<bids_step> plan_steps(const bids_request& request, const bids_series& series) {
   if (!series.problem.empty())
     throw failure(exit_status::missing_input, fmt::format("{}: {}", series.name, series.problem));
   std::vector<bids_step> steps;
