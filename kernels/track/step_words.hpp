@@ -37,6 +37,7 @@ class step_words {
 };
 
 #if !defined(__CUDA_ARCH__)
+/// Philox4x32 with 10 rounds (Salmon 2011), as draw_words(), with a place in each lane.
 inline void step_words::compute(std::uint64_t seed, std::uint64_t item, std::uint64_t place) {
   using lanes [[gnu::vector_size(count * sizeof(std::uint64_t))]] = std::uint64_t;
   constexpr std::uint64_t low = 0xffffffff, first_factor = PHILOX_M4x32_0, second_factor = PHILOX_M4x32_1;

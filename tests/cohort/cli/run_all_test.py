@@ -21,12 +21,12 @@ def events(messages):
     return re.findall(r"subject (\S+): (started|complete|failed|stopped)", messages)
 
 
-def most_at_a_time(messages):
-    running = most = 0
+def largest_number_running(messages):
+    running = largest = 0
     for _, what in events(messages):
         running += 1 if what == "started" else -1
-        most = max(most, running)
-    return most
+        largest = max(largest, running)
+    return largest
 
 
 def subjects_of(pid):
@@ -80,7 +80,7 @@ class RunAll(CohortFolder):
         self.write("s2/bvals", "0 1000 1000")
         self.manifest("tensor", "s1", "s2", "s3", "s4")
         messages = self.run_all(expect=65)
-        self.assertEqual(most_at_a_time(messages), 2, messages)
+        self.assertEqual(largest_number_running(messages), 2, messages)
         self.assertEqual([what for _, what in events(messages)][:2], ["started", "started"])
         failed = re.search(r"error: subject s2: failed with status 65: (.*); its messages are in out/s2.h5.log\n", messages)
         self.assertIn("s2/bvals", failed[1])
@@ -214,12 +214,12 @@ class Gpus(CohortFolder):
         threads = max(1, len(os.sched_getaffinity(0)) // 4)
         self.assertEqual(list(self.choices()), [[started[name], "1", str(threads)] for name in self.names])
         self.assertEqual([started[name] for name in self.names[:2]], ["3", "1"])
-        self.assertLessEqual(most_at_a_time(messages), 4)
+        self.assertLessEqual(largest_number_running(messages), 4)
 
     def test_one_subject_at_a_time_on_each_gpu(self):
         self.manifest("ballstick --backend cuda", 5)
         messages = self.run_all("--per-gpu", "1", VOXHERD_TEST_GPUS="2")
-        self.assertEqual(most_at_a_time(messages), 2)
+        self.assertEqual(largest_number_running(messages), 2)
         self.assertEqual(sorted(re.findall(r"started on GPU (\d)", messages)[:2]), ["0", "1"])
 
     def test_subjects_for_cores_take_no_gpu(self):
@@ -234,7 +234,7 @@ class Gpus(CohortFolder):
                                 VOXHERD_TEST_ENERGY=self.path("readings"))
         with open(self.path("readings"), encoding="utf-8") as file:
             joules = [int(line.split()[1]) / 1000 for line in file]
-        self.assertEqual(most_at_a_time(messages), 2)
+        self.assertEqual(largest_number_running(messages), 2)
         table = self.table()
         # The GPU had subjects from the second reading, before the first of them started, to the last one.
         self.assertAlmostEqual(table["energy_wh"] * 3600, joules[-1] - joules[1], places=9)
